@@ -1,13 +1,13 @@
-//! What happens next: one entry for each source of events.
+//! The agenda: the next event time of each source.
 
 use ropewalk_quantities::Time;
 
-/// When a source is due; equal times go by `order`.
+/// When a source is due; `order` breaks ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// When.
+    /// Time.
     pub time: Time,
-    /// Counts what was scheduled.
+    /// Counts the scheduled events.
     pub order: u64,
 }
 
@@ -18,7 +18,7 @@ pub const IDLE: Key = Key {
 };
 
 impl Key {
-    /// Due at this time, and among what is due then in this order.
+    /// A key with this time, and this place among equal times.
     #[inline]
     pub fn new(time: Time, order: u64) -> Key {
         Key { time, order }
@@ -33,22 +33,22 @@ impl Key {
 
 /// The next time of each source, and the earliest of them.
 ///
-/// A tournament: the sources are leaves, and each node above holds the earlier
-/// of its two. Its size is the number of sources, however many packets are in
-/// flight; a change is played again on the way up, and the winner stands at the top.
+/// A tournament tree: the sources are leaves, and each inner node holds the earlier of its two children. Its
+/// size is the number of sources, however many packets are in flight; a change is compared on the path to the
+/// root, where the winner is.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// By the source; as many as a power of two, and two at least.
+    /// Indexed by source; padded to a power of two, at least two.
     keys: Vec<Key>,
-    /// Who won in each node. Node 1 is the top, below node `n` are `2 n` and `2 n + 1`, and below the
-    /// last of them the sources by twos.
+    /// Winner of each node. Node 1 is the root, the children of node `n` are `2 n` and `2 n + 1`, and those
+    /// of the last nodes are pairs of sources.
     winners: Vec<u32>,
-    /// The winner of all.
+    /// The overall winner.
     first: (u32, Key),
 }
 
 impl Agenda {
-    /// For so many sources, numbered from zero, all idle.
+    /// For this many sources, numbered from zero, all idle.
     pub fn new(sources: usize) -> Agenda {
         let leaves = sources.next_power_of_two().max(2);
         Agenda {
@@ -60,7 +60,7 @@ impl Agenda {
         }
     }
 
-    /// Makes room for so many sources; those that were there keep their times.
+    /// Makes room for this many sources; existing ones keep their times.
     pub fn grow(&mut self, sources: usize) {
         if sources <= self.keys.len() {
             return;
@@ -72,7 +72,7 @@ impl Agenda {
         *self = grown;
     }
 
-    /// For how many sources there is room.
+    /// Number of sources that there is room for.
     pub(crate) fn sources(&self) -> usize {
         self.keys.len()
     }
@@ -83,7 +83,7 @@ impl Agenda {
         self.keys[source]
     }
 
-    /// The source is due then, whatever was said before.
+    /// Sets when the source is due.
     #[inline]
     pub fn set(&mut self, source: usize, key: Key) {
         self.keys[source] = key;
@@ -97,7 +97,7 @@ impl Agenda {
             }
             let before = &mut self.winners[node];
             if *before == winner as u32 && winner != source {
-                // Nobody above hears of the change.
+                // The change does not affect the nodes above.
                 return;
             }
             *before = winner as u32;
@@ -110,7 +110,7 @@ impl Agenda {
         self.first = (winner as u32, earliest);
     }
 
-    /// The earliest source, and when it is due.
+    /// The earliest source, with its key.
     #[inline]
     pub fn first(&self) -> (usize, Key) {
         let (source, key) = self.first;

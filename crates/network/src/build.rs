@@ -1,4 +1,4 @@
-//! A network from paths over links.
+//! Builds a network from paths over links.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use crate::medium::Medium;
 use crate::network::Network;
 use crate::route::RouteId;
 
-/// Makes a medium, from the numbers of its hops.
+/// Creates a medium, given its hops.
 pub type MakeMedium<'a, M> = Box<dyn FnOnce(&[HopId]) -> M + 'a>;
 
 /// A medium that carries links.
 pub struct MediumPlan<'a, M> {
     /// The links, by their numbers.
     pub links: Vec<usize>,
-    /// Makes it, from the numbers of its hops: forward before back, in the order of the links.
+    /// Creates it, given its hops: forward before reverse, in the order of the links.
     pub make: MakeMedium<'a, M>,
 }
 
@@ -29,8 +29,8 @@ impl<M> fmt::Debug for MediumPlan<'_, M> {
 }
 
 impl<P: Copy, M: Medium<P>> Network<P, M> {
-    /// The same with media that carry some of the links: what these configurations say of wires is
-    /// not asked for.
+    /// As [`from_paths`](Network::from_paths), with media that carry some of the links, whose wired
+    /// configuration is ignored.
     ///
     /// # Panics
     /// If a path has no link, or a medium.
@@ -43,10 +43,10 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         Self::build(links, media, paths, seed)
     }
 
-    /// Links, and paths over them by their numbers. Links meet at the nodes that their configurations
-    /// name. Where none is named, all paths are from one client to one server, and a link that
-    /// follows another on a path meets it at a node. Gives the routes of each path, there and back.
-    /// Links draw from the streams of this seed.
+    /// Builds the links, and paths over them by number. Links meet at the nodes that their configurations
+    /// name. Without names, all paths lead from one client to one server, and consecutive links of a path
+    /// meet at a node. Returns the forward and reverse route of each path. Links use the random streams of
+    /// this seed.
     ///
     /// # Panics
     /// If a path has no link.
@@ -99,7 +99,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             });
         }
         for MediumPlan { links, make } in media {
-            // A radio of each node that the links have.
+            // One radio per node of the medium's links.
             let mut radios: HashMap<NodeId, InterfaceId> = HashMap::new();
             let mut hops = Vec::new();
             for number in links {
@@ -121,8 +121,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 }
 
-/// Which ends of links are at one node: sets that are joined, each end pointing towards the one
-/// that stands for its set.
+/// Union-find of link ends that are at the same node: each end points towards the representative of its set.
 struct Ends(Vec<usize>);
 
 impl Ends {
@@ -130,7 +129,7 @@ impl Ends {
         Ends((0..2 * links + 2).collect())
     }
 
-    /// Ends at nodes of the same name are at one node.
+    /// Ends with the same node name are at the same node.
     fn join_named(&mut self, links: &[LinkConfig]) {
         let mut first_at: HashMap<&str, usize> = HashMap::new();
         for (number, link) in links.iter().enumerate() {

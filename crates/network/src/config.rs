@@ -1,32 +1,32 @@
-//! What a link is made of: the types that a scenario file's `[[link]]` becomes.
+//! Configuration of a link, as resolved from a scenario file's `[[link]]`.
 
 use std::sync::Arc;
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-/// An IP packet that fills an Ethernet frame, which is also a trace's chance to send.
+/// An IP packet that fills an Ethernet frame, and the bytes of a trace's delivery opportunity.
 const FULL_PACKET: u64 = 1500;
 
-/// A link: both its directions, and what they share.
+/// A link with its two directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
     /// The name that paths, results and random streams use.
     pub name: String,
-    /// The nodes that it joins, by name, where the file names them: data goes from the first to the
+    /// The names of the nodes that it connects, where the file gives them; data flow from the first to the
     /// second.
     pub ends: Option<[String; 2]>,
-    /// The way of the data: from the client (sender) to the server (receiver).
+    /// The direction of the data: from client (sender) to server (receiver).
     pub forward: DirectionConfig,
-    /// The way back.
+    /// The reverse direction.
     pub reverse: DirectionConfig,
     /// Price per Mbit/s; `None` where no link has one.
     pub cost: Option<f64>,
-    /// Spans in which the link carries nothing either way and says nothing; sorted, disjoint.
+    /// Outages, in both directions; sorted and disjoint.
     pub down: Vec<Outage>,
 }
 
 impl LinkConfig {
-    /// The link's own round trip: delay there plus delay back.
+    /// The link's own round trip: the sum of both delays.
     pub fn round_trip(&self) -> Time {
         self.forward.delay + self.reverse.delay
     }
@@ -35,33 +35,33 @@ impl LinkConfig {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionConfig {
-    /// How fast it sends.
+    /// Capacity.
     pub capacity: Capacity,
     /// One-way propagation delay.
     pub delay: Time,
-    /// Variation of the delay, if any.
+    /// Jitter, if any.
     pub jitter: Option<Jitter>,
-    /// Turns in which packets come out together, if it has such.
+    /// Slots in which packets are released together, if any.
     pub slot: Option<Slot>,
     /// Random loss.
     pub loss: Loss,
-    /// How much may wait before the packet that is being sent.
+    /// Limit of the queue.
     pub queue: QueueLimit,
 }
 
-/// How fast a direction of a link sends.
+/// Capacity of a direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
-    /// Sending takes no time and nothing waits.
+    /// Packets need no transmission time, and none is queued.
     Unlimited,
     /// A constant rate of IP bits.
     Rate(Rate),
-    /// Recorded chances to send.
+    /// Recorded delivery opportunities.
     Trace(Arc<Trace>),
 }
 
 impl Capacity {
-    /// The rate, a trace's in the mean; `None` if unlimited.
+    /// The rate, or a trace's mean rate; `None` if unlimited.
     pub fn mean_rate(&self) -> Option<Rate> {
         match self {
             Capacity::Unlimited => None,
@@ -71,57 +71,56 @@ impl Capacity {
     }
 }
 
-/// Recorded capacity in mahimahi's format: each entry is a chance to send 1500 bytes.
+/// A recorded capacity in mahimahi's format: each entry is an opportunity to deliver 1500 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// What the scenario calls it (the file's path).
+    /// Its name in the scenario (the file's path).
     pub name: String,
-    /// When each chance comes, in milliseconds from the start; never decreasing.
+    /// Times of the opportunities, in milliseconds from the start; never decreasing.
     pub opportunities_ms: Vec<u32>,
 }
 
 /// Delay varies around its nominal value, uniformly within plus or minus `amount`, as netem's does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
-    /// The largest deviation.
+    /// The maximum deviation.
     pub amount: Time,
-    /// Whether a packet may overtake another; if not, it waits for the one before it.
+    /// Whether a packet may overtake another; otherwise it waits for the one before it.
     pub reorder: bool,
 }
 
-/// How long the link's next turn is waited for, uniformly between two bounds, as netem's `slot`
-/// has it: all packets that could have come out by then come out together, as over Wi-Fi, LTE and
-/// DOCSIS.
+/// Slots as in netem: packets are held until the next slot and released together, as over Wi-Fi, LTE and
+/// DOCSIS. The time to the slot is uniform between two bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// From the first packet that waits to the turn, at the least.
+    /// Least time from the first held packet to the slot.
     pub least: Time,
-    /// And at the most.
+    /// Most time.
     pub most: Time,
 }
 
-/// Random loss on a direction of a link; a lost packet has taken its time on the link.
+/// Random loss in a direction of a link; a lost packet uses its transmission time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// None at all.
     None,
-    /// Each packet alone, with this probability.
+    /// Independent, with this probability for each packet.
     Bernoulli(f64),
-    /// Two states, as netem's `loss gemodel` has them; probabilities per packet.
+    /// A two-state model as netem's `loss gemodel`; probabilities per packet.
     GilbertElliott {
-        /// From the good state to the bad.
+        /// Transition from the good state to the bad.
         p: f64,
-        /// From the bad state to the good.
+        /// Transition from the bad state to the good.
         r: f64,
-        /// That a packet is *delivered* in the bad state (netem asks for 1-h).
+        /// Probability that a packet is *delivered* in the bad state (netem takes 1-h).
         h: f64,
-        /// That a packet is *delivered* in the good state (netem asks for 1-k).
+        /// Probability that a packet is *delivered* in the good state (netem takes 1-k).
         k: f64,
     },
 }
 
 impl Loss {
-    /// The share of packets that is lost in the long run.
+    /// The long-run fraction of lost packets.
     pub fn mean(self) -> f64 {
         match self {
             Loss::None => 0.0,
@@ -134,7 +133,7 @@ impl Loss {
     }
 }
 
-/// How much may wait at a direction of a link, besides the packet that is being sent.
+/// Limit of a queue; the packet being transmitted does not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueLimit {
     /// This many packets.
@@ -146,11 +145,11 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Below this, a limit in bandwidth-delay products lets nothing pass: two full packets.
+    /// Least limit in bandwidth-delay products: two full packets; less would let nothing pass.
     const LEAST_BDP_BYTES: u64 = 2 * FULL_PACKET;
 
-    /// The limit in bytes before `capacity` of a link with this round trip of its own; packets
-    /// count as full ones of 1500 bytes.
+    /// The limit in bytes for `capacity` and the link's own round trip; packets count as full ones of 1500
+    /// bytes.
     pub fn bytes(self, capacity: &Capacity, round_trip: Time) -> Bytes {
         match self {
             QueueLimit::Packets(packets) => Bytes::new(packets.saturating_mul(FULL_PACKET)),
@@ -164,46 +163,46 @@ impl QueueLimit {
     }
 }
 
-/// A span of silence: from `start`, up to and not including `end`.
+/// An outage: from `start`, up to and excluding `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// When it begins.
+    /// Its start.
     pub start: Time,
-    /// When it is over.
+    /// Its end.
     pub end: Time,
 }
 
-/// What is wrong with a trace file.
+/// Why a trace file is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
-    /// A line that is no whole number of milliseconds.
+    /// A line is not a whole number of milliseconds.
     #[error("line {line}: {text:?} is not a whole number of milliseconds")]
     NotANumber {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// What stands there (its beginning).
+        /// The beginning of the line.
         text: String,
     },
-    /// A time before the one above it.
+    /// A time is before the one above it.
     #[error("line {line}: {ms} ms comes before the {before} ms above it")]
     Decreasing {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// The time there.
+        /// The time on this line.
         ms: u32,
         /// The time on the line above.
         before: u32,
     },
-    /// No chance to send at all, or all of them at 0 ms, so that the trace has no length.
+    /// There is no opportunity, or all are at 0 ms, so that the trace has no period.
     #[error("no chance to send after 0 ms")]
     Empty,
 }
 
 impl Trace {
-    /// Reads mahimahi's format: one time in milliseconds a line; blank lines are skipped.
+    /// Parses mahimahi's format: one time in milliseconds per line; blank lines are skipped.
     ///
     /// # Errors
-    /// A line that is no number, times that decrease, or an empty trace.
+    /// A line is not a number, times decrease, or the trace is empty.
     pub fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
         let mut opportunities_ms = Vec::new();
         let mut before = 0;
@@ -232,12 +231,12 @@ impl Trace {
         })
     }
 
-    /// How long one pass takes; it then starts again. The last entry is the length.
+    /// The period, after which the trace repeats: the time of the last entry.
     pub fn period(&self) -> Time {
         Time::from_millis(u64::from(*self.opportunities_ms.last().unwrap_or(&1)))
     }
 
-    /// The mean rate over one pass.
+    /// The mean rate over a period.
     pub fn mean_rate(&self) -> Rate {
         let bits = self.opportunities_ms.len() as u64 * FULL_PACKET * 8;
         Rate::from_mbps(bits as f64 / self.period().as_secs_f64() / 1e6)

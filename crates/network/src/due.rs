@@ -1,4 +1,4 @@
-//! When each hop is due.
+//! The next event time of each hop.
 
 use ropewalk_quantities::Time;
 
@@ -8,12 +8,12 @@ use crate::wheel::Wheel;
 /// The next time of each hop, and the earliest of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
-    /// The earliest, at hand: it is asked for more often than it changes.
+    /// The earliest, cached: it is read more often than it changes.
     first: (u32, Key),
     all: All,
 }
 
-/// Of few hops a tournament, of many a wheel.
+/// A tournament for few hops, a wheel for many.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -24,11 +24,11 @@ enum All {
     Many(Wheel),
 }
 
-/// Up to so many hops a tournament is quicker.
+/// Up to this many hops a tournament is faster.
 const FEW: usize = 128;
 
 impl Due {
-    /// Of no hop yet.
+    /// Without hops.
     pub(crate) fn new() -> Due {
         Due {
             first: (0, IDLE),
@@ -36,7 +36,7 @@ impl Due {
         }
     }
 
-    /// Makes room for so many hops; those that were there keep their times.
+    /// Makes room for this many hops; existing ones keep their times.
     pub(crate) fn grow(&mut self, hops: usize) {
         match &mut self.all {
             All::Few(agenda) if hops <= FEW => agenda.grow(hops),
@@ -57,13 +57,13 @@ impl Due {
         }
     }
 
-    /// The hop is due then, whatever was said before.
+    /// Sets when the hop is due.
     #[inline]
     pub(crate) fn set(&mut self, hop: usize, key: Key) {
         self.set_from(Time::ZERO, hop, key);
     }
 
-    /// The same, and no hop will be due before `now` any more.
+    /// Sets when the hop is due; no hop will be due before `now` any more.
     #[inline(always)]
     pub(crate) fn set_from(&mut self, now: Time, hop: usize, key: Key) {
         let (first, key) = match &mut self.all {
@@ -80,7 +80,7 @@ impl Due {
         self.first = (first as u32, key);
     }
 
-    /// The earliest hop, and when it is due.
+    /// The earliest hop, with its key.
     #[inline]
     pub(crate) fn first(&self) -> (usize, Key) {
         let (hop, key) = self.first;

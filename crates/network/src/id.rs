@@ -1,11 +1,11 @@
-//! Numbers of a network's parts, each of a type of its own.
+//! Identifiers of a network's parts, each with a type of its own.
 
-/// Which way over a link.
+/// Direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
-    /// From the link's first end to its second: the way of the data, from client to server.
+    /// From the link's first end to its second: the direction of the data, from client to server.
     Forward,
-    /// Back.
+    /// The reverse direction.
     Reverse,
 }
 
@@ -14,7 +14,7 @@ impl Direction {
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 }
 
-/// Declares the number of a part.
+/// Declares an identifier.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident: $inner:ident) => {
         $(#[$doc])*
@@ -22,7 +22,7 @@ macro_rules! id {
         pub struct $name($inner);
 
         impl $name {
-            /// The part of this number, counted from zero in the order in which parts were added.
+            /// The identifier of a part, counted from zero in the order in which parts were added.
             ///
             /// # Panics
             /// If the number is beyond what the network can have.
@@ -31,7 +31,7 @@ macro_rules! id {
                 $name(number.try_into().expect("a part's number"))
             }
 
-            /// Its number, to index with.
+            /// Its number, as an index.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -45,15 +45,14 @@ id! {
     NodeId: u32
 }
 id! {
-    /// Where a node meets a link or a medium.
+    /// A node's attachment to a link or a medium.
     InterfaceId: u32
 }
 id! {
-    /// A wired link: both its directions.
+    /// A wired link with its two directions.
     LinkId: u32
 }
 id! {
-    /// What a packet passes between two interfaces: one direction of a link, or the way from one
-    /// radio to another.
+    /// A one-way connection between two interfaces: a direction of a link, or a path between two radios.
     HopId: u32
 }

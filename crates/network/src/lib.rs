@@ -1,10 +1,10 @@
-//! Links as a simulator and an emulator see them.
+//! Networks of links, for simulators and emulators.
 //!
-//! A [`Network`] owns what carries packets: hops between interfaces of nodes, routes over them, and
-//! the order in which things happen. A hop is one direction of a wired [`Link`], which knows a
-//! packet's fate when the packet arrives, or belongs to a [`Medium`] that many hops share and that
-//! knows it later. A driver, in virtual time or on a clock, offers packets to routes and asks for
-//! the next event; a [`Watch`] sees every packet enter, leave or be dropped.
+//! A [`Network`] owns what carries packets: hops between interfaces of nodes, routes over them, and the order
+//! of events. A hop is one direction of a wired [`Link`], where a packet's fate is known when it arrives, or
+//! belongs to a [`Medium`] shared by many hops, where it is known later. A driver, in virtual or real time,
+//! offers packets to routes and asks for the next event; a [`Watch`] sees every packet enter, leave or be
+//! dropped.
 //!
 //! ```
 //! use ropewalk_network::{

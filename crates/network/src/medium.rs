@@ -1,9 +1,8 @@
-//! The place for what is not a wire: one source of events that many hops share.
+//! Media: a single source of events shared by many hops.
 //!
-//! A wired link knows a packet's fate when the packet arrives ([`Link`](crate::Link)). Where
-//! stations contend for a channel, it is known only later: a packet waits for its turn, collides,
-//! is sent again, and comes out or is given up. A [`Medium`] says when something happens in it
-//! next, and is then asked what that was.
+//! On a wired link a packet's fate is known when it arrives ([`Link`](crate::Link)). Where stations contend
+//! for a channel, it is known only later: a packet waits, collides, is retransmitted, and is finally received
+//! or dropped. A [`Medium`] tells when its next event is, and then processes it.
 
 use std::convert::Infallible;
 
@@ -13,48 +12,48 @@ use crate::id::HopId;
 use crate::offer::{DropReason, Offer};
 use crate::route::Heading;
 
-/// A packet in a medium, and what has to be given back with it.
+/// A packet in a medium, with what is needed when it leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried<P> {
-    /// The hop that it was offered to.
+    /// The hop to which it was offered.
     pub hop: HopId,
-    /// Where it goes from there.
+    /// The rest of its route.
     pub heading: Heading,
     /// Bytes of the IP packet.
     pub size: u32,
-    /// Itself.
+    /// The packet.
     pub packet: P,
 }
 
-/// What has happened in a medium.
+/// Result of an event in a medium.
 #[derive(Clone, Copy, Debug)]
 pub enum Happened<P> {
-    /// Nothing that anybody outside should know: a back-off ended, a frame collided.
+    /// Nothing that concerns others: a back-off ended, a frame collided.
     Nothing,
-    /// A packet came out of its hop.
+    /// A packet leaves its hop.
     Out(Carried<P>),
-    /// A packet is given up.
+    /// A packet is dropped.
     Dropped(Carried<P>, DropReason),
 }
 
 /// What several hops share, such as an 802.11 channel.
 ///
-/// Times never decrease from call to call. `#[must_use]` answers may change after
-/// [`offer`](Medium::offer) and [`advance`](Medium::advance) alone.
+/// Times never decrease from call to call. Results of `#[must_use]` methods change only with
+/// [`offer`](Medium::offer) and [`advance`](Medium::advance).
 pub trait Medium<P> {
-    /// Whether there can be one at all: a network of wires does not look for what media do.
+    /// Whether media exist at all: false compiles their handling away.
     const EXISTS: bool = true;
 
-    /// A packet is to pass one of the medium's hops. An [`Offer::Accepted`] packet is given back
-    /// by [`advance`](Medium::advance), once, as out or dropped.
+    /// Offers a packet to one of the medium's hops. A packet that is [accepted](Offer::Accepted) is returned
+    /// once by [`advance`](Medium::advance), as out or dropped.
     fn offer(&mut self, now: Time, packet: &Carried<P>) -> Offer;
 
-    /// When something happens next; `None` while nothing is to be sent.
+    /// When the next event is; `None` while nothing is to be sent.
     #[must_use]
     fn next(&self) -> Option<Time>;
 
-    /// Processes one event that is due at `now`, the time that [`next`](Medium::next) gave. Events
-    /// of one instant come one by one, in an order that the medium defines.
+    /// Processes one event that is due at `now`, the time that [`next`](Medium::next) returned. Events at the
+    /// same time are processed one by one, in an order that the medium defines.
     #[must_use]
     fn advance(&mut self, now: Time) -> Happened<P>;
 }

@@ -1,4 +1,4 @@
-//! All that carries packets: hops, routes over them, and what happens next on any of them.
+//! The network: hops, routes over them, and the order of events.
 
 use std::convert::Infallible;
 
@@ -18,24 +18,24 @@ use crate::watch::{Crossing, Watch};
 
 /// Links and media between nodes, carrying packets of type `P` along routes.
 ///
-/// A driver offers packets to routes, asks when something happens [next](Network::next), and lets
-/// it happen ([`advance`](Network::advance)). Times never decrease from call to call.
+/// A driver offers packets to routes, asks when the [next](Network::next) event is, and processes it
+/// ([`advance`](Network::advance)). Times never decrease from call to call.
 ///
-/// Equal times go by the order in which things were scheduled; a driver that schedules timers of
-/// its own takes numbers of the [same order](Network::next_order).
+/// Events at equal times are processed in the order in which they were scheduled; a driver with timers of its
+/// own takes numbers from the [same counter](Network::next_order).
 #[derive(Clone, Debug)]
 pub struct Network<P, M = Infallible> {
     topology: Topology,
     routes: Vec<Route>,
-    /// What carries each hop, by the hop's number.
+    /// The link or medium of each hop, by the hop's number.
     carriers: Vec<HopKind<P>>,
     media: Vec<Shared<M>>,
-    /// Its sources are the hops; a medium is due at the first of its own.
+    /// Its sources are the hops; a medium is due at its first hop.
     due: Due,
     order: u64,
-    /// The last packet that a medium gave back or that was dropped on its way, while it is shown.
+    /// The last packet that left a medium or was dropped, while it is shown to the driver.
     shown: Option<P>,
-    /// The last packet that left a medium which it had entered first, until it is asked for.
+    /// The last packet that left the medium it had first entered, until it is asked for.
     left_first: Option<P>,
 }
 
@@ -51,45 +51,45 @@ enum HopKind<P> {
     Medium(u32),
 }
 
-/// A medium, and the hop at which it is due.
+/// A medium, and the hop under which it is scheduled.
 #[derive(Clone, Debug)]
 struct Shared<M> {
     first: HopId,
     medium: M,
 }
 
-/// What [`Network::advance`] let happen.
+/// The event that [`Network::advance`] processed.
 #[derive(Debug)]
 pub enum Advance<'a, P> {
-    /// A packet is at the end of its route.
+    /// A packet reached the end of its route.
     Arrived(Arrival<'a, P>),
-    /// A packet came out of a hop, and the next hop took it.
+    /// A packet left a hop, and the next hop accepted it.
     Passed,
-    /// A packet came out of a hop and the next one did not take it, or a medium gave it up.
+    /// A packet left a hop and the next one dropped it, or a medium dropped it.
     Dropped(Departed<'a, P>),
-    /// Nothing was due, or nothing that concerns packets.
+    /// No event was due, or none that concerns packets.
     Nothing,
 }
 
 /// A packet at the end of its route.
 #[derive(Debug)]
 pub struct Arrival<'a, P> {
-    /// When.
+    /// Time.
     pub time: Time,
     /// Its route.
     pub route: RouteId,
-    /// The hop that it came out of.
+    /// The hop that it left.
     pub hop: HopId,
     /// Bytes of the IP packet.
     pub size: u32,
-    /// Itself.
+    /// The packet.
     pub packet: &'a P,
 }
 
-/// A packet that was dropped on its way.
+/// A packet that was dropped.
 #[derive(Debug)]
 pub struct Departed<'a, P> {
-    /// When.
+    /// Time.
     pub time: Time,
     /// Its route.
     pub route: RouteId,
@@ -97,7 +97,7 @@ pub struct Departed<'a, P> {
     pub hop: HopId,
     /// Why.
     pub reason: DropReason,
-    /// Itself.
+    /// The packet.
     pub packet: &'a P,
 }
 
@@ -122,18 +122,18 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// One more node.
+    /// Adds a node.
     pub fn add_node(&mut self) -> NodeId {
         self.topology.add_node()
     }
 
-    /// A wired link between two nodes, with the random streams that are its own in the run of this
-    /// seed: whoever carries packets over it loses the same ones.
+    /// Adds a wired link between two nodes, with its random streams for this seed: every run with that seed
+    /// loses the same packets on it.
     pub fn add_link(&mut self, ends: [NodeId; 2], config: &LinkConfig, seed: u64) -> LinkId {
         self.add_directions(ends, directions(config, seed))
     }
 
-    /// A wired link made of its two directions.
+    /// Adds a wired link given its two directions.
     pub fn add_directions(&mut self, ends: [NodeId; 2], directions: [Link<P>; 2]) -> LinkId {
         let id = self.topology.add_link(ends);
         self.carriers.extend(directions.map(HopKind::Wire));
@@ -141,13 +141,13 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         id
     }
 
-    /// One more interface of a node: a radio, say.
+    /// Adds an interface to a node, such as a radio.
     pub fn add_interface(&mut self, node: NodeId) -> InterfaceId {
         self.topology.add_interface(node)
     }
 
-    /// A medium, with a hop for each pair of its interfaces. It is told of its hops by their
-    /// numbers, which `make` is handed in the order of the pairs.
+    /// Adds a medium, with a hop for each pair of its interfaces. `make` gets the hops in the order of the
+    /// pairs.
     ///
     /// # Panics
     /// If there is no pair.
@@ -170,9 +170,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         hops
     }
 
-    /// A medium whose hops are the directions of these links, each between two of its interfaces. It
-    /// is told of its hops by their numbers, which `make` is handed in the order of the links, forward
-    /// before back.
+    /// Adds a medium whose hops are the directions of these links, each between two of its interfaces. `make`
+    /// gets the hops in the order of the links, forward before reverse.
     ///
     /// # Panics
     /// If there is no link.
@@ -195,12 +194,12 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.due.grow(self.carriers.len());
     }
 
-    /// A link whose hops come with its medium.
+    /// Adds a link whose hops are added with its medium.
     pub(crate) fn add_link_of_medium(&mut self) -> LinkId {
         self.topology.add_link_of_medium()
     }
 
-    /// A route over these hops.
+    /// Adds a route over these hops.
     ///
     /// # Panics
     /// If there is no hop.
@@ -211,13 +210,13 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         id
     }
 
-    /// The routes over given links, passed in turn, and back.
+    /// Adds the forward and reverse route over these links.
     pub fn add_path(&mut self, links: &[LinkId]) -> [RouteId; 2] {
         let hops = self.topology.over(links);
         hops.map(|hops| self.add_route(hops))
     }
 
-    /// Nodes, interfaces, and the hops between them.
+    /// The topology.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
@@ -227,7 +226,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         &self.routes[route.index()]
     }
 
-    /// One direction of a wired link.
+    /// A direction of a wired link.
     pub fn link(&self, link: LinkId, direction: Direction) -> &Link<P> {
         let hop = self.topology.hop_of(link, direction);
         match &self.carriers[hop.index()] {
@@ -236,7 +235,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// The same, to ask for what has been sent by now.
+    /// The same, mutable, as needed for what has been transmitted.
     pub fn link_mut(&mut self, link: LinkId, direction: Direction) -> &mut Link<P> {
         let hop = self.topology.hop_of(link, direction);
         match &mut self.carriers[hop.index()] {
@@ -245,14 +244,14 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// Whether a link is a wire, and not of a medium.
+    /// Whether a link is wired.
     pub fn is_wire(&self, link: LinkId) -> bool {
         let hop = self.topology.hop_of(link, Direction::Forward);
         matches!(self.carriers[hop.index()], HopKind::Wire(_))
     }
 
-    /// The packet that has just left a medium, which it had entered first, by coming out or being
-    /// given up: whoever keeps that medium busy has room for another. Once for each.
+    /// The packet that has just left the medium it had first entered, received or dropped: a sender that
+    /// keeps the medium busy may offer another. Returned once per packet.
     #[inline]
     pub fn take_left_first(&mut self) -> Option<P> {
         match M::EXISTS {
@@ -266,12 +265,12 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.media.iter().map(|shared| &shared.medium)
     }
 
-    /// The same, to listen to what happens on them.
+    /// The media, mutable.
     pub fn media_mut(&mut self) -> impl Iterator<Item = &mut M> {
         self.media.iter_mut().map(|shared| &mut shared.medium)
     }
 
-    /// Where a packet is that a medium carries, for whoever watches.
+    /// The hop of a packet that a medium carries, for observers.
     pub fn crossing(&self, time: Time, carried: &Carried<P>) -> Crossing {
         crossing(
             &self.topology,
@@ -282,22 +281,22 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         )
     }
 
-    /// A place in the order in which equal times go.
+    /// The next number in the order of events at equal times.
     #[inline]
     pub fn next_order(&mut self) -> u64 {
         self.order += 1;
         self.order
     }
 
-    /// When something happens next, and its place among what happens then.
+    /// Key of the next event.
     #[inline]
     pub fn next(&self) -> Option<Key> {
         let (_, key) = self.due.first();
         (key != IDLE).then_some(key)
     }
 
-    /// When one more packet of `size` bytes should enter a route so that its first hop is never idle
-    /// and little waits there; `None` of a medium, which does not know it before.
+    /// When another packet of `size` bytes should be offered to a route so that its first hop is never idle
+    /// and packets wait little; `None` for a medium, which cannot tell in advance.
     pub fn wants(&mut self, now: Time, route: RouteId, size: u32) -> Option<Time> {
         let (hop, _) = route.entry();
         match &mut self.carriers[hop.index()] {
@@ -306,7 +305,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// A packet of `size` bytes (IP header included) enters a route.
+    /// Offers a packet of `size` bytes (IP header included) to a route.
     #[inline]
     pub fn offer<W: Watch<P>>(
         &mut self,
@@ -320,7 +319,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.enter(now, hop, heading, size, packet, watch)
     }
 
-    /// Processes the earliest event, if it is due by `now`; its time is its own, not `now`.
+    /// Processes the earliest event if it is due by `now`, at the event's own time.
     #[inline]
     pub fn advance<W: Watch<P>>(&mut self, now: Time, watch: &mut W) -> Advance<'_, P> {
         let (source, Key { time, .. }) = self.due.first();
@@ -348,7 +347,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         if heading.hops_left() > 0 {
             return self.pass_on(time, hop, slot, size, heading, watch);
         }
-        // Taken again, since what is returned is borrowed only on this way out.
+        // Borrowed again, since the returned value is borrowed only on this branch.
         let HopKind::Wire(link) = &mut self.carriers[source] else {
             return Advance::Nothing;
         };
@@ -366,8 +365,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         })
     }
 
-    /// The packet that a wire has just let out has more of its route before it. From wire to wire it is
-    /// copied once.
+    /// Forwards a packet that has left a wired link to its next hop. From wire to wire the packet is copied
+    /// once.
     #[inline(never)]
     fn pass_on<W: Watch<P>>(
         &mut self,
@@ -403,7 +402,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.forward(now, hop, heading, size, &mut packet, watch)
     }
 
-    /// A packet came out of a hop with more of its route before it.
+    /// Forwards a packet that has left a hop.
     #[inline(never)]
     fn forward<W: Watch<P>>(
         &mut self,
@@ -497,7 +496,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         })
     }
 
-    /// Offers a packet to the hop that it has come to.
+    /// Offers a packet to its next hop.
     #[inline(always)]
     fn enter<W: Watch<P>>(
         &mut self,
@@ -515,7 +514,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.order += 1;
         let order = self.order;
         let offer = match &mut self.carriers[hop.index()] {
-            // Only a link's head is scheduled: the newcomer is it if the link was empty, or it
+            // Only the head of a link is scheduled: this packet is the head if the link was empty, or if it
             // overtook.
             HopKind::Wire(link) => match link.push(now, size, order, heading, packet) {
                 Pushed::First(key) => {
@@ -547,8 +546,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         offer
     }
 
-    /// A medium's next event, where nothing will be due before `reached` any more; it keeps its place
-    /// among equal times while its time stays.
+    /// Schedules a medium's next event, when nothing will be due before `reached`. It keeps its place among
+    /// equal times while its time is unchanged.
     fn schedule(&mut self, reached: Time, number: usize) {
         let Shared { first, medium } = &self.media[number];
         let (source, next) = (first.index(), medium.next());
@@ -563,7 +562,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 }
 
-/// Where a packet is, for whoever watches.
+/// The position of a packet, for observers.
 fn crossing(
     topology: &Topology,
     routes: &[Route],

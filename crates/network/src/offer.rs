@@ -1,26 +1,26 @@
-//! What becomes of a packet that a hop is offered.
+//! Fate of a packet that a hop is offered.
 
-/// What became of a packet that a hop was offered.
+/// Fate of a packet that a hop was offered.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// It was taken. Out of a wired link it will come; a medium may drop it yet.
+    /// Accepted. It will leave a wired link; a medium may still drop it.
     Accepted,
-    /// It will not come out.
+    /// It will not leave the hop.
     Dropped(DropReason),
 }
 
-/// Why a packet does not come out of a hop.
+/// Why a packet does not leave a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropReason {
-    /// It found the queue full.
+    /// The queue was full.
     QueueFull,
-    /// It was lost by chance, after it had taken its time on the link.
+    /// It was lost at random, after its transmission time was used.
     Loss,
     /// The link was down, or went down before the packet was through.
     Outage,
-    /// A medium sent it as often as it may, in vain (802.11: dot11ShortRetryLimit, dot11LongRetryLimit).
+    /// All transmissions in a medium failed (802.11: dot11ShortRetryLimit, dot11LongRetryLimit).
     RetryLimit,
-    /// It waited in a medium's queue for longer than it may (802.11: MSDU lifetime).
+    /// It waited too long in a medium's queue (802.11: MSDU lifetime).
     Lifetime,
 }

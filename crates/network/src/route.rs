@@ -1,8 +1,8 @@
-//! Hops passed in turn, and where on them a packet is.
+//! Routes, and the position of a packet on a route.
 
 use crate::id::HopId;
 
-/// The number of a route, and how a packet enters it: that is what a network looks up most.
+/// Number of a route, with how a packet enters it, which is what a network looks up most often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RouteId {
     /// From the first hop on.
@@ -11,25 +11,25 @@ pub struct RouteId {
 }
 
 impl RouteId {
-    /// Its number, to index with: routes count from zero in the order in which they were added.
+    /// Its number, as an index: routes count from zero in the order in which they were added.
     #[inline]
     pub fn index(self) -> usize {
         self.heading.route()
     }
 
-    /// The first hop, and where a packet goes from there.
+    /// The first hop, and the heading after it.
     #[inline]
     pub(crate) fn entry(self) -> (HopId, Heading) {
         (self.first, self.heading)
     }
 }
 
-/// Where a packet goes after the hop that it is on; it travels with the packet, and so it is one
-/// word: the number of the route that it is on, above how many of that route's hops follow.
+/// The rest of a packet's route. It travels with the packet, and so is a single word: the number of the
+/// route, and below it the number of hops that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Heading(u32);
 
-/// Low bits of a heading: up to 255 hops follow, on one of 16 million routes.
+/// Low bits of a heading: up to 255 hops, and 16 million routes.
 const HOP_BITS: u32 = 8;
 
 impl Heading {
@@ -42,19 +42,19 @@ impl Heading {
         Heading(route.expect("a route's number") | u32::from(hops_left))
     }
 
-    /// The number of the route that it is on.
+    /// Number of the route.
     #[inline]
     pub(crate) fn route(self) -> usize {
         (self.0 >> HOP_BITS) as usize
     }
 
-    /// How many of its hops follow.
+    /// Number of hops that follow.
     #[inline]
     pub(crate) fn hops_left(self) -> usize {
         (self.0 & ((1 << HOP_BITS) - 1)) as usize
     }
 
-    /// The same one hop further.
+    /// The heading one hop further.
     #[inline]
     pub(crate) fn after_hop(self) -> Heading {
         debug_assert!(self.hops_left() > 0, "a hop is left");
@@ -62,7 +62,7 @@ impl Heading {
     }
 }
 
-/// Hops passed in turn, one way.
+/// A sequence of hops, in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     id: RouteId,
@@ -70,7 +70,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// The route of this number, over these hops in this order.
+    /// The route of this number, over these hops in order.
     ///
     /// # Panics
     /// If there is no hop, or more than 256, or more than 16 million routes.
@@ -85,17 +85,17 @@ impl Route {
         }
     }
 
-    /// Itself, to be named.
+    /// Its identifier.
     pub fn id(&self) -> RouteId {
         self.id
     }
 
-    /// Its hops, in the order in which they are passed.
+    /// Its hops, in order.
     pub fn hops(&self) -> &[HopId] {
         &self.hops
     }
 
-    /// The hop that a packet comes to when so many are left of the route, that one included.
+    /// The hop at which this many hops are left, that one included.
     #[inline]
     pub(crate) fn with_left(&self, left: usize) -> HopId {
         self.hops[self.hops.len() - left]

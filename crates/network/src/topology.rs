@@ -1,47 +1,47 @@
-//! Which nodes there are, and between which of their interfaces hops lead.
+//! Topology: nodes, their interfaces, and the hops between them.
 
 use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 
-/// The network's plan, apart from what its links and media do to packets.
+/// The topology of a network, without its links and media.
 ///
-/// A wired link is two hops, one each way, between an interface at each of two nodes. On a medium
-/// an interface is a radio, which may have a hop to each of its neighbours.
+/// A wired link is two hops, one in each direction, between an interface at each of two nodes. On a medium an
+/// interface is a radio, which may have a hop to each of its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     nodes: usize,
-    /// The node of each.
+    /// The node of each interface.
     interfaces: Vec<NodeId>,
     hops: Vec<Hop>,
-    /// Hops of each, there and back.
+    /// Forward and reverse hop of each link.
     links: Vec<[HopId; 2]>,
 }
 
-/// From one interface to another.
+/// A hop from one interface to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Where packets enter it.
+    /// The sending interface.
     pub from: InterfaceId,
-    /// Where they come out.
+    /// The receiving interface.
     pub to: InterfaceId,
-    /// The link that it is a direction of, if it is one.
+    /// The link that it is a direction of, if any.
     pub link: Option<(LinkId, Direction)>,
 }
 
 impl Topology {
-    /// One more node.
+    /// Adds a node.
     pub fn add_node(&mut self) -> NodeId {
         self.nodes += 1;
         NodeId::new(self.nodes - 1)
     }
 
-    /// One more interface of a node.
+    /// Adds an interface to a node.
     pub fn add_interface(&mut self, node: NodeId) -> InterfaceId {
         debug_assert!(node.index() < self.nodes, "a node of this network");
         self.interfaces.push(node);
         InterfaceId::new(self.interfaces.len() - 1)
     }
 
-    /// A hop of a medium, one way.
+    /// Adds a hop of a medium, in one direction.
     pub fn add_hop(&mut self, from: InterfaceId, to: InterfaceId) -> HopId {
         self.hops.push(Hop {
             from,
@@ -51,7 +51,7 @@ impl Topology {
         HopId::new(self.hops.len() - 1)
     }
 
-    /// A wired link between two nodes, with an interface of its own at each.
+    /// Adds a wired link between two nodes, with a new interface at each.
     pub fn add_link(&mut self, ends: [NodeId; 2]) -> LinkId {
         let link = self.add_link_of_medium();
         let ends = ends.map(|node| self.add_interface(node));
@@ -59,13 +59,13 @@ impl Topology {
         link
     }
 
-    /// A link between two nodes whose hops come later, as those of a medium.
+    /// Adds a link between two nodes without hops, for a medium.
     pub fn add_link_of_medium(&mut self) -> LinkId {
         self.links.push([HopId::default(); 2]);
         LinkId::new(self.links.len() - 1)
     }
 
-    /// The hops of a link of a medium, there and back.
+    /// Adds the forward and reverse hop of a medium's link.
     pub fn set_hops(&mut self, link: LinkId, ends: [InterfaceId; 2]) -> [HopId; 2] {
         let [first, second] = ends;
         let hops = [
@@ -81,7 +81,7 @@ impl Topology {
         hops
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
@@ -91,13 +91,13 @@ impl Topology {
         (0..self.links.len()).map(LinkId::new)
     }
 
-    /// The hop that is a direction of a link.
+    /// The hop of a direction of a link.
     #[inline]
     pub fn hop_of(&self, link: LinkId, direction: Direction) -> HopId {
         self.links[link.index()][direction as usize]
     }
 
-    /// A hop's ends, and whose it is.
+    /// A hop's interfaces and link.
     #[inline]
     pub fn hop(&self, hop: HopId) -> Hop {
         self.hops[hop.index()]
@@ -113,7 +113,7 @@ impl Topology {
         self.interfaces[interface.index()]
     }
 
-    /// The hops over given links, passed in turn, and the hops back.
+    /// The forward and reverse hops over these links.
     pub fn over(&self, links: &[LinkId]) -> [Vec<HopId>; 2] {
         let hops = |link: &LinkId, direction| self.hop_of(*link, direction);
         let there = links.iter().map(|link| hops(link, Direction::Forward));

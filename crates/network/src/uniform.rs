@@ -1,11 +1,11 @@
-//! Uniform draws.
+//! Uniform random numbers.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// Uniform in [0, 1), from the upper 53 bits of one draw.
+/// Uniform in [0, 1), from the upper 53 bits of a draw.
 ///
-/// Our own, so that no change in a library's distributions moves a result.
+/// Implemented here, so that no change of a library affects results.
 #[inline]
 pub(crate) fn uniform(stream: &mut Pcg64Mcg) -> f64 {
     const SCALE: f64 = 1.0 / (1_u64 << 53) as f64;

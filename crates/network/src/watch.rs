@@ -1,4 +1,4 @@
-//! What a network shows to whoever watches it.
+//! The interface for observing a network.
 
 use ropewalk_quantities::Time;
 
@@ -9,32 +9,32 @@ use crate::route::RouteId;
 /// A packet at a hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
-    /// When.
+    /// Time.
     pub time: Time,
     /// The hop.
     pub hop: HopId,
-    /// The wired link that it is a direction of, if it is one.
+    /// The link that it is a direction of, if any.
     pub link: Option<(LinkId, Direction)>,
-    /// The route that the packet is on.
+    /// The packet's route.
     pub route: RouteId,
-    /// How many of its hops follow.
+    /// Number of hops after this one.
     pub hops_left: usize,
     /// Whether this is the first hop of its route.
     pub first_hop: bool,
 }
 
-/// Watches packets pass hops; `()` watches nothing and costs nothing.
+/// Observes packets at hops; `()` observes nothing and costs nothing.
 pub trait Watch<P> {
-    /// Whether anything is watched.
+    /// Whether anything is observed.
     const WATCHES: bool;
 
-    /// A packet is offered to a hop. Called before its fate there is known.
+    /// A packet is offered to a hop. Called before its fate is known.
     fn enters(&mut self, at: &Crossing, packet: &mut P);
 
-    /// A packet comes out of a hop.
+    /// A packet leaves a hop.
     fn leaves(&mut self, at: &Crossing, packet: &mut P);
 
-    /// A packet will not come out of the hop: it was not taken, or a medium gives it up after all.
+    /// A packet will not leave the hop: it was refused, or dropped later by a medium.
     fn dropped(&mut self, at: &Crossing, packet: &mut P, reason: DropReason);
 }
 

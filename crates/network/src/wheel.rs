@@ -1,50 +1,50 @@
-//! What happens next of many sources: a wheel of slots of time.
+//! A timing wheel: the next event time of many sources.
 //!
-//! What a change costs does not grow with the sources, as it does in an [agenda](crate::agenda). Each that
-//! is due within a turn of the wheel is in the list of its slot, all others are in one list of what is far.
-//! A slot's list is sorted: links that are alike are due at the very same times, and mostly who comes is
-//! the last. How long a slot is follows what happens: shorter where many sources are passed in lists, longer
-//! where many are far.
+//! The cost of a change does not grow with the number of sources, as it does in an [agenda](crate::agenda). A
+//! source that is due within one turn of the wheel is in the list of its slot; all others are in one list of
+//! far sources. A slot's list is sorted: similar links are due at exactly the same times, and a new source
+//! usually is the last. The length of slots adapts: shorter if many sources are passed in lists, longer if
+//! many are far.
 
 use ropewalk_quantities::Time;
 
 use crate::agenda::{IDLE, Key};
 
-/// Slots of the wheel: a bit for each in 64 words, and a bit for each of these.
+/// Number of slots: a bit for each in 64 words, and a bit for each word.
 const SLOTS: usize = 64 * 64;
 
-/// No source: the end of a list.
+/// End of a list.
 const NONE: u32 = u32::MAX;
 
-/// A slot is of so many nanoseconds at first, as a power of two; and the longest there is.
+/// Initial and greatest slot length in nanoseconds, as a power of two.
 const FIRST_SHIFT: u32 = 12;
 const LONGEST_SHIFT: u32 = 40;
 
-/// The next time of each source, and the earliest of them; times never lie before what was
+/// The next event time of each source, and the earliest; times are never before what was
 /// [reached](Wheel::reach).
 #[derive(Clone, Debug)]
 pub(crate) struct Wheel {
-    /// By the source.
+    /// Indexed by source.
     keys: Vec<Key>,
-    /// By the source: the next in its list.
+    /// Indexed by source: the next one in its list.
     next: Vec<u32>,
-    /// By the slot.
+    /// Indexed by slot.
     lists: Vec<List>,
-    /// Slots whose lists hold something, and words of these that are not zero.
+    /// Slots with a non-empty list, and words of these that are not zero.
     taken: [u64; 64],
     words: u64,
-    /// The list of those that were more than a turn ahead, and the earliest time in slots of any.
+    /// The list of sources that were more than a turn ahead, and a lower bound of their times, in slots.
     far: u32,
     far_from: u64,
-    /// The earliest of all, which is in no list.
+    /// The earliest source, which is in no list.
     first: u32,
-    /// Nothing is due before, as a time in slots.
+    /// Time in slots before which nothing is due.
     reached: u64,
     shift: u32,
     effort: Effort,
 }
 
-/// The sources of a slot, the earliest first.
+/// The sources of a slot, in order of time.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
@@ -56,17 +56,17 @@ const EMPTY: List = List {
     last: NONE,
 };
 
-/// What was done since the length of a slot was last thought about.
+/// Work done since the slot length was last reviewed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Effort {
     searches: usize,
-    /// Sources passed in slots, and looked at in what is far.
+    /// Sources passed in slots' lists, and examined in the list of far sources.
     near: usize,
     far: usize,
 }
 
 impl Wheel {
-    /// For so many sources, all idle.
+    /// For this many sources, all idle.
     pub(crate) fn new(sources: usize) -> Wheel {
         Wheel {
             keys: vec![IDLE; sources],
@@ -103,13 +103,13 @@ impl Wheel {
         }
     }
 
-    /// It is so late: nothing will be due before.
+    /// Advances: nothing will be due before `now`.
     #[inline]
     pub(crate) fn reach(&mut self, now: Time) {
         self.reached = self.reached.max(now.as_nanos() >> self.shift);
     }
 
-    /// The source is due then, whatever was said before. Apart from whoever has few sources.
+    /// Sets when the source is due. Not inlined, for users with few sources.
     #[inline(never)]
     pub(crate) fn set(&mut self, source: usize, key: Key) {
         let number = source as u32;
@@ -172,7 +172,7 @@ impl Wheel {
         }
     }
 
-    /// Puts a source behind those of a list that are due before it; one is, and one is not.
+    /// Inserts a source in a list after those that are due before it; there is at least one on either side.
     fn insert_behind(&mut self, first: u32, source: u32, key: Key) {
         let mut before = first;
         loop {
@@ -187,7 +187,7 @@ impl Wheel {
         }
     }
 
-    /// The list of this slot: the first that is taken from what was reached on.
+    /// The first slot with a non-empty list, from the reached time on.
     #[inline]
     fn first_taken(&self) -> Option<usize> {
         let from = self.reached as usize % SLOTS;
@@ -196,7 +196,7 @@ impl Wheel {
         if here != 0 {
             return Some(word * 64 + here.trailing_zeros() as usize);
         }
-        // Words behind this one, then from the start to it: what of it lies before is a turn ahead.
+        // The words after this one, then from the start to it: earlier bits of it are a turn ahead.
         let behind = self.words & !(u64::MAX >> (63 - word));
         let words = if behind != 0 { behind } else { self.words };
         if words == 0 {
@@ -206,7 +206,7 @@ impl Wheel {
         Some(word * 64 + self.taken[word].trailing_zeros() as usize)
     }
 
-    /// Takes the earliest of all out of its list.
+    /// Removes the earliest source from its list.
     #[inline]
     fn find_first(&mut self) {
         self.effort.searches += 1;
@@ -230,7 +230,7 @@ impl Wheel {
         }
     }
 
-    /// The time, in slots, of a list that holds something.
+    /// The time, in slots, of a non-empty list.
     #[inline]
     fn slot_of(&self, at: usize) -> u64 {
         self.keys[self.lists[at].first as usize].time.as_nanos() >> self.shift
@@ -244,7 +244,7 @@ impl Wheel {
         self.words &= !(u64::from(*word == 0) << (at / 64));
     }
 
-    /// What is far and no more than a turn ahead gets into the wheel.
+    /// Moves far sources that are no more than a turn ahead into the wheel.
     #[inline(never)]
     fn bring_near(&mut self) {
         let mut at = std::mem::replace(&mut self.far, NONE);
@@ -275,20 +275,20 @@ impl Wheel {
 
     fn take_out_of_far(&mut self, source: u32) {
         take_out(&mut self.far, &mut self.next, source);
-        // That of others is a bound as before.
+        // The remaining lower bound is still valid.
         if self.far == NONE {
             self.far_from = u64::MAX;
         }
     }
 
-    /// Takes a source out of its list.
+    /// Removes a source from its list.
     #[inline(never)]
     fn unlink(&mut self, source: u32) {
         let slot = self.keys[source as usize].time.as_nanos() >> self.shift;
         let at = slot as usize % SLOTS;
         let list = &mut self.lists[at];
         match take_out(&mut list.first, &mut self.next, source) {
-            // It is far, though its time may have come nearer.
+            // It is in the far list, although its time may be within a turn by now.
             None => self.take_out_of_far(source),
             Some(_) if list.first == NONE => self.empty(at),
             Some(before) if list.last == source => list.last = before,
@@ -296,7 +296,7 @@ impl Wheel {
         }
     }
 
-    /// Makes slots longer or shorter if that seems worth it.
+    /// Adapts the slot length if worthwhile.
     #[cold]
     #[inline(never)]
     fn think(&mut self) {
@@ -325,7 +325,7 @@ impl Wheel {
     }
 }
 
-/// Takes a source out of a list; says which was before it, if it was there.
+/// Removes a source from a list; returns its predecessor, if it was there.
 fn take_out(list: &mut u32, next: &mut [u32], source: u32) -> Option<u32> {
     let (mut before, mut at) = (NONE, *list);
     while at != NONE && at != source {

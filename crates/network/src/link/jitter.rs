@@ -1,4 +1,4 @@
-//! How long a packet takes from one end to the other, once it has been sent.
+//! Propagation delay of transmitted packets.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -15,7 +15,7 @@ pub(crate) struct Delay {
 }
 
 impl Delay {
-    /// A jitter of zero is none, and draws nothing.
+    /// A jitter of zero counts as none, and uses no random numbers.
     pub(crate) fn new(nominal: Time, jitter: Option<Jitter>, stream: Pcg64Mcg) -> Delay {
         Delay {
             nominal,
@@ -24,12 +24,12 @@ impl Delay {
         }
     }
 
-    /// Whether it never varies.
+    /// Whether it is constant.
     pub(crate) fn is_constant(&self) -> bool {
         self.jitter.is_none()
     }
 
-    /// What it is, or varies around.
+    /// The nominal delay.
     #[inline]
     pub(crate) fn nominal(&self) -> Time {
         self.nominal
@@ -41,8 +41,8 @@ impl Delay {
         self.jitter.is_some_and(|jitter| jitter.reorder)
     }
 
-    /// The delay of the next packet: uniform within the jitter around the
-    /// nominal delay, and never negative (netem, too, sends such a packet at once).
+    /// The delay of the next packet: uniform within the jitter around the nominal delay, and never negative
+    /// (netem too sends such a packet at once).
     #[inline]
     pub(crate) fn next(&mut self) -> Time {
         match self.jitter {

@@ -1,11 +1,11 @@
-//! Which packets the link loses, at random.
+//! Random loss on a link.
 
 use rand_pcg::Pcg64Mcg;
 
 use crate::config::Loss;
 use crate::uniform::uniform;
 
-/// A loss model with its state and its stream of random numbers.
+/// A loss model with its state and its random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct LossModel {
     loss: Loss,
@@ -13,7 +13,7 @@ pub(crate) struct LossModel {
     stream: Pcg64Mcg,
 }
 
-/// Where a Gilbert-Elliott channel is.
+/// State of a Gilbert-Elliott model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Good,
@@ -21,7 +21,7 @@ enum State {
 }
 
 impl LossModel {
-    /// From its configuration; a channel starts in the good state.
+    /// From its configuration; a Gilbert-Elliott model starts in the good state.
     pub(crate) fn new(loss: Loss, stream: Pcg64Mcg) -> LossModel {
         LossModel {
             loss: match loss {
@@ -33,7 +33,7 @@ impl LossModel {
         }
     }
 
-    /// Whether it loses nothing.
+    /// Whether it never loses a packet.
     pub(crate) fn is_none(&self) -> bool {
         matches!(self.loss, Loss::None)
     }

@@ -1,15 +1,15 @@
-//! One direction of a wired link, composed of its parts, which a packet passes in this order:
+//! A direction of a wired link, composed of parts that a packet passes in this order:
 //!
-//! 1. an outage at its entry takes it at once;
-//! 2. the queue has room for it, or drops it;
-//! 3. the capacity, a rate or a trace, says when it has been sent;
-//! 4. loss may take it, after it has taken its time on the link;
-//! 5. delay and jitter say when it could come out, and the link's turns when it does;
-//! 6. an outage that begins before then takes it, too.
+//! 1. an outage at its arrival loses it at once;
+//! 2. the queue accepts it, or drops it if it is full;
+//! 3. the capacity, a rate or a trace, determines when it has been transmitted;
+//! 4. random loss may lose it, after its transmission time was used;
+//! 5. delay and jitter determine when it could leave, and slots when it does;
+//! 6. an outage that begins before then loses it, too.
 //!
-//! A wired link serves first come, first served, so all of this is known when the packet arrives:
-//! there is no event for "transmission complete". Packets that will come out wait, by value, in the
-//! link's own ring, sorted by their exit; what has to be scheduled is one head per link.
+//! A wired link serves first come, first served, so all of this is known when the packet arrives, and no
+//! event for the end of a transmission is needed. Packets that will leave wait, by value, in the link's own
+//! ring, sorted by exit time; only the head of each link has to be scheduled.
 
 mod capacity;
 mod jitter;
@@ -35,36 +35,35 @@ pub(crate) use ring::Popped;
 use ring::Ring;
 use slot::Slots;
 
-/// What a link has done since it was made.
+/// Counters of a link.
 ///
-/// A packet that is offered is sent or dropped; of those sent, some are lost,
-/// and the others are delivered or still in flight.
+/// A packet that is offered is sent or dropped; of those sent, some are lost, and the others are delivered or
+/// still in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that were offered and not dropped by the queue, counted at
-    /// their arrival: some may still wait. For what has been sent by a time
-    /// see [`Link::transmitted`].
+    /// Packets offered and not dropped by the queue, counted on arrival: some may still wait. For the bytes
+    /// transmitted by a time, see [`Link::transmitted`].
     pub sent_packets: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Packets lost by chance or in an outage, counted at their arrival.
+    /// Packets lost at random or in an outage, counted on arrival.
     pub lost_packets: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped at a full queue.
     pub dropped_packets: u64,
-    /// Packets that were taken out at the far end.
+    /// Packets that left at the far end.
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
 }
 
-/// What became of a packet that a link was offered.
+/// Fate of a packet that a link was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// It comes out next, then.
+    /// It is the next to leave, at this time.
     First(Key),
-    /// It comes out after others.
+    /// It leaves after others.
     Behind,
-    /// It will not come out.
+    /// It will not leave.
     Dropped(DropReason),
 }
 
@@ -72,10 +71,9 @@ pub(crate) enum Pushed {
 ///
 /// Times never decrease from call to call.
 ///
-/// An outage takes everything: what is in the queue or in flight when it
-/// begins, and what arrives while it lasts. The transmitter is idle then, and
-/// the queue empty when it is over. So a link's [`transmitted`](Link::transmitted)
-/// bytes never exceed its [`capacity_between`](Link::capacity_between).
+/// An outage loses everything: what is queued or in flight when it begins, and what arrives while it lasts.
+/// The transmitter is idle then, and the queue is empty when it ends. So a link's
+/// [`transmitted`](Link::transmitted) bytes never exceed its [`capacity_between`](Link::capacity_between).
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     transmitter: Transmitter,
@@ -87,16 +85,15 @@ pub struct Link<P> {
     in_flight: Ring<P>,
     last_exit: Time,
     counters: Counters,
-    /// Bytes that outages kept from being sent.
+    /// Bytes that were not transmitted because of outages.
     never_transmitted: u64,
-    /// A rate, a queue and a delay are all that it has.
+    /// It has a rate, a queue and a constant delay only.
     plain: bool,
 }
 
 impl<P: Copy> Link<P> {
-    /// One direction of a link whose own round trip, both ways, is `round_trip`
-    /// (a queue may be measured by it), with its outages (sorted, disjoint)
-    /// and its streams of random numbers.
+    /// A direction of a link with the round trip `round_trip` (to which a queue's limit may refer), its
+    /// outages (sorted, disjoint) and its random streams.
     pub fn new(
         config: &DirectionConfig,
         round_trip: Time,
@@ -131,9 +128,8 @@ impl<P: Copy> Link<P> {
 
     /// Offers a packet of `size` bytes (IP header included).
     ///
-    /// `order` breaks ties between packets that come out at the same time, here
-    /// or at other links; it increases from call to call. `heading` says where the packet goes
-    /// from here.
+    /// `order` breaks ties between packets that leave at the same time, here or at other links; it increases
+    /// from call to call. `heading` is the rest of the packet's route.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
@@ -151,11 +147,11 @@ impl<P: Copy> Link<P> {
             self.counters.dropped_packets += 1;
             return Pushed::Dropped(DropReason::QueueFull);
         }
-        // No earlier than the exit before: departures follow each other, and all take as long.
+        // Exits never decrease, since departures follow each other and all delays are equal.
         let exit = rate.send(start, size).saturating_add(self.delay.nominal());
         self.count_sent(size);
         if exit == Time::MAX {
-            // Never: its rate is zero.
+            // At a rate of zero it never leaves.
             return self.lose(DropReason::Outage);
         }
         self.last_exit = exit;
@@ -168,7 +164,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// The same through all parts, whichever there are.
+    /// The same for any combination of parts.
     #[inline(never)]
     fn push_through(
         &mut self,
@@ -217,13 +213,13 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// When the next packet comes out; `None` when the link is empty.
+    /// When the next packet leaves; `None` if the link is empty.
     #[inline]
     pub(crate) fn head(&self) -> Option<Key> {
         self.in_flight.head()
     }
 
-    /// Takes the next packet out.
+    /// Removes the next packet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Popped> {
         let popped = self.in_flight.pop()?;
@@ -232,25 +228,25 @@ impl<P: Copy> Link<P> {
         Some(popped)
     }
 
-    /// The packet that was taken out of this slot. It stands in the ring until the next [`push`](Link::push).
+    /// The packet that was removed from this slot. It stays in the ring until the next [`push`](Link::push).
     #[inline]
     pub(crate) fn packet(&mut self, slot: u32) -> &mut P {
         self.in_flight.packet(slot)
     }
 
-    /// How many packets will come out: those that wait, are being sent, or are on their way.
+    /// Packets that will leave: queued, being transmitted, or in flight.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// What the link has done so far.
+    /// The counters so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// When one more packet of `size` bytes should be offered so that the link is never idle and
-    /// little waits for it; `now` if that is at once.
+    /// When another packet of `size` bytes should be offered so that the link is never idle and packets wait
+    /// little; `now` if at once.
     pub(crate) fn wants(&mut self, now: Time, size: u32) -> Time {
         self.pass_outages(now);
         if let Some(end) = self.outages.under_way(now) {
@@ -264,7 +260,7 @@ impl<P: Copy> Link<P> {
         at
     }
 
-    /// Packets and bytes that wait at `now` before the one that is being sent.
+    /// Packets and bytes queued at `now`, without the one being transmitted.
     pub fn backlog(&mut self, now: Time) -> (u64, Bytes) {
         self.pass_outages(now);
         if self.outages.start() <= now {
@@ -274,19 +270,17 @@ impl<P: Copy> Link<P> {
         (waiting.packets, waiting.bytes)
     }
 
-    /// Bytes that have been sent by `now`, lost ones included: all that were
-    /// offered and not dropped, but for what still waits, what is left of the
-    /// packet that is being sent, and what an outage took before. Never
-    /// decreases; over [`capacity_between`](Link::capacity_between) it is the
-    /// link's utilization.
+    /// Bytes transmitted by `now`, lost ones included: everything offered and not dropped, except what is
+    /// queued, what is left of the packet being transmitted, and what an outage lost before. Never decreases;
+    /// divided by [`capacity_between`](Link::capacity_between) it is the link's utilization.
     pub fn transmitted(&mut self, now: Time) -> Bytes {
         self.pass_outages(now);
         let unsent = self.unsent(now.min(self.outages.start()));
         Bytes::new(self.counters.sent_bytes - self.never_transmitted - unsent)
     }
 
-    /// How much the link could send after `from` and up to `to`; nothing
-    /// during an outage. `None` if its capacity is unlimited.
+    /// Bytes that the link could transmit after `from` and up to `to`; none during an outage. `None` if its
+    /// capacity is unlimited.
     pub fn capacity_between(&self, from: Time, to: Time) -> Option<Bytes> {
         let mut total = 0;
         for (start, end) in self.outages.up_between(from, to) {
@@ -296,7 +290,7 @@ impl<P: Copy> Link<P> {
         Some(Bytes::new(total))
     }
 
-    /// Leaves the outages behind that are over at `now`, with all they took.
+    /// Skips the outages that are over at `now`, with everything they lost.
     #[inline]
     fn pass_outages(&mut self, now: Time) {
         while self.outages.is_over(now) {

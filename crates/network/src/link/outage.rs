@@ -1,27 +1,27 @@
-//! Spans in which a link carries nothing.
+//! Outages of a link.
 
 use ropewalk_quantities::Time;
 
 use crate::config::Outage;
 
-/// The spans that are still to come, or under way.
+/// The present and future outages.
 #[derive(Clone, Debug)]
 pub(crate) struct Outages {
     spans: Box<[Outage]>,
-    /// The first span that is not over.
+    /// Index of the first outage that is not over.
     next: usize,
-    /// That span, or one at [`Time::MAX`] if there is none.
+    /// That outage, or one at [`Time::MAX`] if there is none.
     current: Outage,
 }
 
-/// A span that never comes.
+/// An outage that never comes.
 const NEVER: Outage = Outage {
     start: Time::MAX,
     end: Time::MAX,
 };
 
 impl Outages {
-    /// From sorted, disjoint spans; empty ones are ignored.
+    /// From sorted, disjoint outages; empty ones are ignored.
     pub(crate) fn new(spans: &[Outage]) -> Outages {
         let spans: Box<[Outage]> = spans
             .iter()
@@ -37,30 +37,30 @@ impl Outages {
         }
     }
 
-    /// When the span under way began, or the next one will.
+    /// Start of the present or next outage.
     #[inline]
     pub(crate) fn start(&self) -> Time {
         self.current.start
     }
 
-    /// When the span ends that is under way at `now`.
+    /// End of the outage at `now`, if there is one.
     pub(crate) fn under_way(&self, now: Time) -> Option<Time> {
         (self.current.start <= now && now < self.current.end).then_some(self.current.end)
     }
 
-    /// Whether the span under way, or the next one, is over at `now`.
+    /// Whether the present or next outage is over at `now`.
     #[inline]
     pub(crate) fn is_over(&self, now: Time) -> bool {
         self.current.end <= now
     }
 
-    /// Goes on to the next span.
+    /// Advances to the next outage.
     pub(crate) fn advance(&mut self) {
         self.next += 1;
         self.current = self.spans.get(self.next).copied().unwrap_or(NEVER);
     }
 
-    /// The parts of the span from `from` to `to` in which the link is up.
+    /// The parts of the time from `from` to `to` without outage.
     pub(crate) fn up_between(&self, from: Time, to: Time) -> impl Iterator<Item = (Time, Time)> {
         let first = self.spans.partition_point(|span| span.end <= from);
         let down = self.spans[first..]

@@ -1,4 +1,4 @@
-//! What waits before the packet that is being sent.
+//! The queue of a link.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::config::{Capacity, QueueLimit};
 
-/// A drop-tail queue, of which only sizes are kept, and when each leaves it.
+/// A drop-tail queue that stores only the sizes of packets, and when each leaves it.
 ///
-/// The packet that is being sent has left it, as with ns-3's drop-tail queue
-/// before a device, and mahimahi's.
+/// The packet being transmitted is not in the queue, as in ns-3's drop-tail queue before a device, and in
+/// mahimahi's.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     most_packets: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Queue {
     waiting: VecDeque<Waiting>,
 }
 
-/// What waits, and when the first of it will be sent.
+/// Content of a queue, and when its first packet will be transmitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backlog {
     pub(crate) packets: u64,
@@ -33,10 +33,10 @@ struct Waiting {
 }
 
 impl Queue {
-    /// The queue before `capacity` of a link with this round trip of its own.
+    /// The queue for `capacity` of a link with this round trip.
     ///
-    /// A packet on a trace waits for its first chance even when the link is
-    /// idle, so at least one has room there, whatever the limit.
+    /// With a trace, a packet waits for its first opportunity even if the link is idle, so there is room for
+    /// at least one, whatever the limit.
     pub(crate) fn new(limit: QueueLimit, capacity: &Capacity, round_trip: Time) -> Queue {
         let (mut most_packets, mut most_bytes) = match limit {
             QueueLimit::Packets(packets) => (packets, u64::MAX),
@@ -56,7 +56,7 @@ impl Queue {
         }
     }
 
-    /// Takes a packet that has to wait until then, if there is room for it.
+    /// Accepts a packet that will be transmitted at `until`, if there is room.
     #[inline]
     pub(crate) fn admit(&mut self, now: Time, until: Time, size: u32) -> bool {
         if !self.has_room(now, size) {
@@ -67,7 +67,7 @@ impl Queue {
         true
     }
 
-    /// Whether there is room for one more packet.
+    /// Whether there is room for another packet.
     #[inline]
     pub(crate) fn has_room(&mut self, now: Time, size: u32) -> bool {
         self.release(now);
@@ -75,7 +75,7 @@ impl Queue {
         (self.waiting.len() as u64) < self.most_packets && bytes <= self.most_bytes
     }
 
-    /// What waits at `now`.
+    /// The content at `now`.
     pub(crate) fn backlog(&mut self, now: Time) -> Backlog {
         self.release(now);
         Backlog {
@@ -85,13 +85,13 @@ impl Queue {
         }
     }
 
-    /// Loses all that waits.
+    /// Loses everything queued.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
         self.bytes = 0;
     }
 
-    /// Lets go what is being sent at `now`, or has been.
+    /// Removes packets whose transmission has begun by `now`.
     #[inline]
     fn release(&mut self, now: Time) {
         while let Some(front) = self.waiting.front() {

@@ -1,9 +1,9 @@
-//! Packets on their way, by value, sorted by when they come out.
+//! Packets in flight, by value, sorted by exit time.
 
 use crate::agenda::{IDLE, Key};
 use crate::route::Heading;
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct InFlight<P> {
     key: Key,
@@ -12,23 +12,22 @@ struct InFlight<P> {
     packet: P,
 }
 
-/// A packet that was taken, but for itself.
+/// A packet that was removed, except for the packet itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Popped {
     pub(crate) slot: u32,
     pub(crate) size: u32,
-    /// Where it goes from here.
+    /// The rest of its route.
     pub(crate) heading: Heading,
 }
 
-/// A ring buffer whose length is a power of two, and which grows only when it is full.
+/// A ring buffer whose length is a power of two and which grows only when it is full.
 ///
-/// When packets come out stands apart from themselves: the next times are looked at early, and lie
-/// in few cache lines.
+/// Exit times are stored apart from the packets: they are read ahead, and fit few cache lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<P> {
     slots: Vec<InFlight<P>>,
-    /// Positions count up for ever; the slot of a position is its low bits.
+    /// Positions only increase; a position's slot is given by its low bits.
     front: usize,
     back: usize,
 }
@@ -49,7 +48,7 @@ impl<P: Copy> Ring<P> {
         self.back.wrapping_sub(self.front)
     }
 
-    /// When the first packet comes out.
+    /// Exit time of the first packet.
     #[inline]
     pub(crate) fn head(&self) -> Option<Key> {
         (self.front != self.back).then(|| self.slots[self.slot(self.front)].key)
@@ -60,7 +59,7 @@ impl<P: Copy> Ring<P> {
         self.front == self.back
     }
 
-    /// Takes the first packet.
+    /// Removes the first packet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Popped> {
         if self.is_empty() {
@@ -76,20 +75,20 @@ impl<P: Copy> Ring<P> {
         })
     }
 
-    /// The packet that was taken out of this slot, where it stands until the next push.
+    /// The packet that was removed from this slot, where it stays until the next push.
     #[inline]
     pub(crate) fn packet(&mut self, slot: u32) -> &mut P {
         &mut self.slots[slot as usize].packet
     }
 
-    /// Puts a packet behind all others.
+    /// Appends a packet.
     #[inline]
     pub(crate) fn push(&mut self, key: Key, size: u32, heading: Heading, packet: &P) {
         if self.len() == self.slots.len() {
             self.grow(packet);
         }
         let slot = self.slot(self.back);
-        // Field by field: the packet is copied once, into its slot.
+        // Field by field, so that the packet is copied only once, into its slot.
         let item = &mut self.slots[slot];
         item.key = key;
         item.size = size;
@@ -98,7 +97,7 @@ impl<P: Copy> Ring<P> {
         self.back = self.back.wrapping_add(1);
     }
 
-    /// Moves the last packet forward to where its time and order belong.
+    /// Moves the last packet forward to its position by time and order.
     pub(crate) fn sort_last(&mut self) {
         let mut position = self.back.wrapping_sub(1);
         let slot = self.slot(position);
@@ -122,7 +121,7 @@ impl<P: Copy> Ring<P> {
         position & (self.slots.len().wrapping_sub(1))
     }
 
-    /// Doubles the room; copies of `packet` stand in slots that hold nothing.
+    /// Doubles the capacity; unused slots hold copies of `packet`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, packet: &P) {

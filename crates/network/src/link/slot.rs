@@ -1,4 +1,4 @@
-//! Packets that come out together, as a radio's turns let them.
+//! Slots: packets that are released together, as by a radio's transmit opportunities.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -6,17 +6,17 @@ use ropewalk_quantities::Time;
 use crate::config::Slot;
 use crate::uniform::uniform;
 
-/// What holds packets until the link's next turn, if anything does.
+/// Holds packets until the link's next slot, if the link has slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     slot: Option<Slot>,
-    /// When the turn that was waited for last comes.
+    /// Time of the last slot that packets were held for.
     next: Time,
     stream: Pcg64Mcg,
 }
 
 impl Slots {
-    /// A slot that may not last draws nothing.
+    /// A slot of zero length uses no random numbers.
     pub(crate) fn new(slot: Option<Slot>, stream: Pcg64Mcg) -> Slots {
         Slots {
             slot: slot.filter(|slot| slot.most > Time::ZERO),
@@ -25,13 +25,13 @@ impl Slots {
         }
     }
 
-    /// Whether packets come out as they could.
+    /// Whether packets are not held at all.
     pub(crate) fn is_none(&self) -> bool {
         self.slot.is_none()
     }
 
-    /// When a packet comes out that could at `ready`: with all that could before the same turn. If
-    /// none is waited for, the packet begins to wait for one (as in netem).
+    /// When a packet leaves that could leave at `ready`: at the slot that others are already held for, or at
+    /// a new one (as in netem).
     #[inline]
     pub(crate) fn hold(&mut self, ready: Time) -> Time {
         match self.slot {

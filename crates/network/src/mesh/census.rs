@@ -1,42 +1,42 @@
-//! How many routes each routing finds, on one deployment after another.
+//! How many routes each routing finds, over many deployments.
 
 use super::draw::{Drawing, Drawn, Impossible};
 use crate::routing::{Method, Routing, Wanted};
 use crate::stream;
 
-/// Deployments of a kind, told by their number.
+/// A series of random deployments, identified by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Census {
-    /// Of which kind.
+    /// How they are drawn.
     pub drawing: Drawing,
-    /// Of all of them.
+    /// Seed of the series.
     pub seed: u64,
-    /// How many draws one may take.
+    /// Most draws for one deployment.
     pub most_draws: u64,
-    /// Whether equals are taken by draws, not by the lowest node.
+    /// Whether ties are broken at random, rather than by the lowest node.
     pub random_ties: bool,
-    /// How routes are looked for.
+    /// How routes are searched.
     pub methods: Vec<Method>,
 }
 
-/// What was found on one deployment.
+/// Results for one deployment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surveyed {
     /// The deployment.
     pub drawn: Drawn,
-    /// By method and then by routing (link, node, zone): the hops of each route, as many as there
-    /// are; the optimal ones are the best pair.
+    /// By method and by routing (link, node, zone): the hops of each route, for as many routes as exist; for
+    /// the optimal method, those of the best pair.
     pub hops: Vec<[Vec<usize>; 3]>,
-    /// Whether all of it is certain.
+    /// Whether all results are proven.
     pub proven: bool,
 }
 
 impl Census {
-    /// The deployment of this number, which has a random stream of its own: whoever makes the others,
-    /// and how many there are, changes nothing.
+    /// The deployment of this number, which has a random stream of its own, so that it does not depend on
+    /// which others are surveyed.
     ///
     /// # Errors
-    /// None is as required.
+    /// No deployment met the requirements.
     pub fn survey(&self, number: u64) -> Result<Surveyed, Impossible> {
         let name = format!("mesh/{}/{number}", self.drawing.nodes);
         let drawn = self

@@ -1,18 +1,18 @@
-//! Nodes with places, and which of them are in each other's range.
+//! Deployments: positions of nodes, and which of them are in range of each other.
 
 use crate::routing::Graph;
 
-/// Places of nodes on a plane.
+/// Positions of nodes on a plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deployment {
-    /// x and y of each, m.
+    /// x and y of each node, m.
     pub at: Vec<[f64; 2]>,
-    /// Nodes that are no further apart have a link, m.
+    /// Nodes up to this distance have a link, m.
     pub range_m: f64,
 }
 
 impl Deployment {
-    /// How far two nodes are apart, m.
+    /// Distance of two nodes, m.
     #[must_use]
     pub fn distance_m(&self, one: usize, other: usize) -> f64 {
         squared(self.at[one], self.at[other]).sqrt()
@@ -22,7 +22,7 @@ impl Deployment {
         squared(self.at[one], self.at[other]) <= self.range_m * self.range_m
     }
 
-    /// The links, each from the node of the lower number to the other, in order.
+    /// The links, each from the lower node to the higher, in order.
     pub fn links(&self) -> impl Iterator<Item = [usize; 2]> {
         let nodes = self.at.len();
         (0..nodes).flat_map(move |one| {
@@ -32,13 +32,13 @@ impl Deployment {
         })
     }
 
-    /// The graph of the links, each of weight 1.
+    /// The graph of the links, each with weight 1.
     #[must_use]
     pub fn graph(&self) -> Graph {
         self.weighted_graph(|_| Some(1))
     }
 
-    /// The graph of the links; `weight` is told a link's ends, and leaves a link out that has none.
+    /// The graph of the links; `weight` gets a link's ends, and omits the link by returning `None`.
     #[must_use]
     pub fn weighted_graph(&self, mut weight: impl FnMut([usize; 2]) -> Option<u64>) -> Graph {
         let mut graph = Graph::new(self.at.len());
@@ -50,27 +50,27 @@ impl Deployment {
         graph
     }
 
-    /// Whether a way leads from each node to each other.
+    /// Whether the graph is connected.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.reaches(0, &mut Vec::new(), |_| false)
     }
 
-    /// Whether a way leads from one node to another.
+    /// Whether there is a route from one node to another.
     #[must_use]
     pub fn is_way(&self, from: usize, to: usize) -> bool {
         from == to || self.reaches(from, &mut Vec::new(), |node| node == to)
     }
 
-    /// Whether links lead from a node to all others, or to one for which `enough` holds.
-    /// `nodes` is room for the search, which drawing many deployments keeps.
+    /// Whether a node is connected to all others, or to one for which `enough` holds. `nodes` is scratch
+    /// space, which is reused over many deployments.
     pub(super) fn reaches(
         &self,
         from: usize,
         nodes: &mut Vec<usize>,
         enough: impl Fn(usize) -> bool,
     ) -> bool {
-        // Those found come first, of which those before `at` have been asked for their neighbours.
+        // A breadth-first search: the nodes found, of which those before `at` have been expanded.
         nodes.clear();
         nodes.extend(0..self.at.len());
         if nodes.is_empty() {
@@ -95,7 +95,7 @@ impl Deployment {
         found == nodes.len()
     }
 
-    /// The node nearest to a point, of equals the first; another than `but`.
+    /// The node nearest to a point, the first of equals; other than `but`.
     ///
     /// # Panics
     /// If there is none.

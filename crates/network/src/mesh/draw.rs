@@ -1,4 +1,4 @@
-//! Deployments at random, drawn until one is as required.
+//! Random deployments, drawn until one meets the requirements.
 
 use std::fmt;
 
@@ -8,49 +8,49 @@ use super::Deployment;
 use crate::routing::{Method, Routing, Wanted};
 use crate::uniform::uniform;
 
-/// How often is drawn until a requirement is taken to be impossible.
+/// Number of draws after which the requirements are taken to be impossible.
 pub const MOST_DRAWS: u64 = 10_000_000;
 
-/// How nodes are placed, and what is required of them.
+/// How nodes are placed, and what is required.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
-    /// How many; at least two.
+    /// Number of nodes; at least two.
     pub nodes: usize,
     /// Width and height, m.
     pub area_m: [f64; 2],
-    /// Where in it they stand.
+    /// How nodes are placed in it.
     pub placement: Placement,
-    /// Nodes that are no further apart have a link, m.
+    /// Nodes up to this distance have a link, m.
     pub range_m: f64,
     /// What is required of the links.
     pub require: Require,
-    /// The node nearest to this point is the source, m.
+    /// The source is the node nearest to this point, m.
     pub source_near_m: [f64; 2],
-    /// Of the others, the node nearest to this point is the destination, m.
+    /// The destination is the node nearest to this point, other than the source, m.
     pub destination_near_m: [f64; 2],
-    /// Routings by a method, each of which has to find so many routes.
+    /// Routings with a method and the number of routes that each has to find.
     pub require_routes: Vec<Wanted>,
 }
 
-/// Where nodes stand.
+/// Placement of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placement {
-    /// Anywhere in the area, each place as likely.
+    /// Uniformly in the area.
     Uniform,
-    /// In rows over the area, as even as their number allows.
+    /// On a grid over the area, as even as their number allows.
     Grid,
-    /// At these places, m.
+    /// At these positions, m.
     At(Vec<[f64; 2]>),
 }
 
-/// What is required of a deployment's links.
+/// Requirements on a deployment's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Require {
     /// Nothing.
     None,
-    /// A way from the source to the destination.
+    /// A route from the source to the destination.
     Endpoints,
-    /// A way from each node to each other.
+    /// Connectivity of all nodes.
     Connected,
 }
 
@@ -75,29 +75,29 @@ impl Require {
     }
 }
 
-/// A deployment that is as required.
+/// A deployment that meets the requirements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// The places.
+    /// Positions and range.
     pub deployment: Deployment,
     /// The node that sends.
     pub source: usize,
     /// The node that receives.
     pub destination: usize,
-    /// How many were drawn, this one included.
+    /// Number of draws, this one included.
     pub draws: u64,
 }
 
-/// No deployment was as required.
+/// No deployment met the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Impossible {
-    /// How many were drawn.
+    /// Number of draws.
     pub draws: u64,
-    /// How many of them had the links that are required, but not the routes.
+    /// Those of them that met the requirements on links, but not on routes.
     pub linked: u64,
 }
 
-/// With the probability that was seen.
+/// Includes the observed probability.
 impl fmt::Display for Impossible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (draws, linked) = (self.draws, self.linked);
@@ -122,11 +122,11 @@ impl fmt::Display for Impossible {
 impl std::error::Error for Impossible {}
 
 impl Drawing {
-    /// The first deployment of the stream that is as required, within so many draws. What is not
-    /// drawn, a grid or given places, is looked at once.
+    /// The first deployment of the stream that meets the requirements, within `most` draws. A placement that
+    /// is not random is tried once.
     ///
     /// # Errors
-    /// None is.
+    /// None did.
     ///
     /// # Panics
     /// If there are fewer than two nodes.
@@ -146,7 +146,7 @@ impl Drawing {
                     *at = self.area_m.map(|side| side * uniform(stream));
                 }
             }
-            // Most deployments fail here: the rest waits for those that do not.
+            // Most deployments fail here, so the remaining checks come later.
             if self.require == Require::Connected && !deployment.reaches(0, &mut room, |_| false) {
                 continue;
             }
@@ -193,7 +193,8 @@ impl Drawing {
         }
     }
 
-    /// Rows of as many nodes, the last perhaps of fewer, in the middle of cells as square as can be.
+    /// Rows of equal length, the last possibly shorter, at the centres of cells that are as square as
+    /// possible.
     fn grid(&self) -> Vec<[f64; 2]> {
         let [width, height] = self.area_m;
         let columns = (self.nodes as f64 * width / height).sqrt().round();
@@ -211,7 +212,7 @@ impl Drawing {
             .collect()
     }
 
-    /// Link-, node- and zone-disjoint routes that have to be found, so many of each; of zero, none.
+    /// Requirements for these numbers of link-, node- and zone-disjoint routes; zero means no requirement.
     #[must_use]
     pub fn required(method: Method, routes: [usize; 3]) -> Vec<Wanted> {
         let required = Routing::DISJOINT.into_iter().zip(routes);

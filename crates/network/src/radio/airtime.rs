@@ -1,4 +1,4 @@
-//! How long frames are on the air, and the spans of the coordination function.
+//! Airtime of frames, and interframe spaces of the coordination function.
 
 use ropewalk_quantities::Time;
 
@@ -9,24 +9,24 @@ use super::standard::{DataRate, Standard};
 pub const ACK_BYTES: u32 = 14;
 /// Bytes of an RTS.
 pub const RTS_BYTES: u32 = 20;
-/// What an IP packet has around it in a data frame: MAC header (24), LLC and SNAP (8), FCS (4).
+/// Overhead of an IP packet in a data frame: MAC header (24), LLC and SNAP (8), FCS (4).
 pub const DATA_OVERHEAD_BYTES: u32 = 24 + 8 + 4;
 
-/// The part of a frame that is sent before its payload, and how it is sent.
+/// Preamble and PHY header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Header {
-    /// Preamble and header.
+    /// Duration of preamble and header.
     pub span: Time,
-    /// Of that, the header, which has to be received without error.
+    /// Duration of the header, which has to be received without error.
     pub coded: Time,
-    /// Its bits.
+    /// Number of its bits.
     pub bits: f64,
     /// Its modulation.
     pub rate: DataRate,
 }
 
 impl Header {
-    /// Of a frame at this rate: IEEE 802.11-2016, 15.2.2 (DSSS), 16.2.2 (short), 17.3.2 (OFDM).
+    /// For a frame at this rate: IEEE 802.11-2016, 15.2.2 (DSSS), 16.2.2 (short preamble), 17.3.2 (OFDM).
     pub const fn of(rate: DataRate, preamble: Preamble) -> Header {
         if rate.is_ofdm() {
             return Header {
@@ -53,7 +53,7 @@ impl Header {
     }
 }
 
-/// Times of one radio's frames.
+/// Durations of a radio's frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     standard: Standard,
@@ -63,7 +63,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Of a radio.
+    /// For a radio.
     pub fn new(config: &RadioConfig) -> Timing {
         Timing {
             standard: config.standard,
@@ -77,12 +77,12 @@ impl Timing {
         Header::of(rate, self.preamble)
     }
 
-    /// Its radio's standard, and the preamble of its DSSS and CCK frames.
+    /// The radio's standard, and the preamble of its DSSS and CCK frames.
     pub(super) fn kind(&self) -> (Standard, Preamble) {
         (self.standard, self.preamble)
     }
 
-    /// A frame of so many bytes (MPDU: MAC header and FCS included), with preamble, header and
+    /// Airtime of a frame of this length (MPDU: MAC header and FCS included), with preamble, header and
     /// 802.11g's signal extension.
     pub fn frame(&self, rate: DataRate, bytes: u32) -> Time {
         let bits = 8 * u64::from(bytes);
@@ -101,17 +101,17 @@ impl Timing {
         }
     }
 
-    /// A data frame around an IP packet of so many bytes.
+    /// Airtime of a data frame with an IP packet of this length.
     pub fn data(&self, rate: DataRate, packet_bytes: u32) -> Time {
         self.frame(rate, packet_bytes + DATA_OVERHEAD_BYTES)
     }
 
-    /// An ACK or a CTS.
+    /// Airtime of an ACK or CTS.
     pub fn response(&self, rate: DataRate) -> Time {
         self.frame(rate, ACK_BYTES)
     }
 
-    /// Between a frame and what answers it.
+    /// aSIFSTime: between a frame and its response.
     pub fn sifs(&self) -> Time {
         self.standard.sifs()
     }
@@ -121,24 +121,24 @@ impl Timing {
         self.slot
     }
 
-    /// How long the medium has to be idle before slots are counted: SIFS and two slots.
+    /// DIFS: how long the medium has to be idle before slots are counted; SIFS and two slots.
     pub fn difs(&self) -> Time {
         self.sifs() + self.slot + self.slot
     }
 
-    /// The same after a frame in error (10.3.2.3.7): room for the ACK that others may hear.
+    /// EIFS: the same after a frame with errors (10.3.2.3.7), with time for an ACK that is not heard.
     pub fn eifs(&self) -> Time {
         self.sifs() + self.response(self.eifs_rate) + self.difs()
     }
 
-    /// How long after its frame a response has to have begun, its header received (10.3.2.9):
-    /// SIFS, a slot, and aRxPHYStartDelay.
+    /// Timeout for the start of a response, header included, after the end of a frame (10.3.2.9): SIFS, a
+    /// slot, and aRxPHYStartDelay.
     pub fn response_timeout(&self, response: DataRate) -> Time {
         self.sifs() + self.slot + self.header(response).span
     }
 
-    /// How long after an RTS a radio that is not concerned waits for the data (10.3.2.4), apart from
-    /// aRxPHYStartDelay: then it takes the medium to be free again.
+    /// How long a third radio waits for the data after an RTS, apart from aRxPHYStartDelay, before it resets
+    /// its NAV (10.3.2.4).
     pub(super) fn nav_reset(&self, cts: DataRate) -> Time {
         self.sifs() + self.sifs() + self.response(cts) + self.slot + self.slot
     }

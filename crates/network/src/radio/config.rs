@@ -1,5 +1,4 @@
-//! What an 802.11 channel is made of: plain data that a scenario file is resolved to, without
-//! defaults of its own.
+//! Configuration of an 802.11 channel: plain data resolved from a scenario file, without defaults of its own.
 
 use std::sync::Arc;
 
@@ -8,39 +7,39 @@ use ropewalk_quantities::Time;
 use super::per_table::PerTable;
 use super::standard::{DataRate, Standard};
 
-/// A channel: what is alike for all radios on it.
+/// Properties of a channel that all its radios share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelConfig {
     /// The name that radios, results and random streams use.
     pub name: String,
-    /// How much of a frame's power comes to another place, in the mean.
+    /// Mean path loss.
     pub propagation: Propagation,
-    /// How that varies from frame to frame; not over [`Propagation::Range`].
+    /// Fading from frame to frame; not with [`Propagation::Range`].
     pub fading: Option<Nakagami>,
-    /// Which frames are in error.
+    /// Frame error model.
     pub error_model: ErrorModel,
-    /// A frame that is stronger by so many dB than the one being received takes its place; `None`:
-    /// the first is kept.
+    /// Capture: a frame that is stronger by this many dB than the one being received replaces it; `None`: the
+    /// first is kept.
     pub capture_db: Option<f64>,
-    /// Whether a frame takes its time at the speed of light to come, and not none. Radios that reach
-    /// each other are then nearer than what light goes in a SIFS: 2.9 km.
+    /// Whether frames propagate at the speed of light, rather than in no time. Radios in reach of each other
+    /// then have to be nearer than light travels in a SIFS: 2.9 km.
     pub propagation_delay: bool,
 }
 
-/// Mean loss of power with distance.
+/// Mean path loss over distance.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Propagation {
     /// Free space: 20 log10(4 pi d f / c) dB (Friis 1946).
     Friis {
-        /// Of the carrier, Hz.
+        /// Carrier frequency, Hz.
         frequency_hz: f64,
     },
-    /// `reference_loss_db` + 10 `exponent` log10(d / `reference_distance_m`) dB; nearer than the
-    /// reference it is the reference's.
+    /// `reference_loss_db` + 10 `exponent` log10(d / `reference_distance_m`) dB; below the reference
+    /// distance, the loss at the reference.
     LogDistance {
         /// 2 in free space.
         exponent: f64,
-        /// At the reference distance, dB.
+        /// Loss at the reference distance, dB.
         reference_loss_db: f64,
         /// Usually 1 m.
         reference_distance_m: f64,
@@ -48,41 +47,41 @@ pub enum Propagation {
     /// Free space up to the distance 4 pi h^2 f / c, 40 log10(d) - 20 log10(h^2) dB beyond, for
     /// antennas at height h (Rappaport, Wireless Communications, 4.6).
     TwoRay {
-        /// Of the carrier, Hz.
+        /// Carrier frequency, Hz.
         frequency_hz: f64,
-        /// Of all antennas above ground, m.
+        /// Antenna height of all radios, m.
         height_m: f64,
     },
-    /// The full power up to `range_m`; beyond, as far as `sense_m`, a carrier that is heard but
-    /// neither decoded nor of any power; then nothing.
+    /// Full power up to `range_m`; from there up to `sense_m`, a carrier that is sensed but neither decoded
+    /// nor interfering; beyond, nothing.
     Range {
-        /// Where frames can be decoded, m.
+        /// Range of decoding, m.
         range_m: f64,
-        /// Where they are heard, m; not below the range.
+        /// Range of carrier sense, m; at least `range_m`.
         sense_m: f64,
     },
-    /// Measured: the loss in dB from each radio (row) to each other (column), in the order in which
-    /// the channel has its radios; infinite where nothing comes through.
+    /// Measured: the loss in dB from each radio (row) to each other (column), in the order of the channel's
+    /// radios; infinite where nothing is received.
     Matrix {
         /// The rows.
         loss_db: Arc<[Vec<f64>]>,
     },
 }
 
-/// Fading of amplitudes after Nakagami (1960): each frame's power at each receiver is the mean
-/// times a draw of the gamma distribution of shape m and mean 1.
+/// Nakagami fading (1960): each frame's power at each receiver is the mean times a draw from the gamma
+/// distribution of shape m and mean 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nakagami {
     /// Sorted by distance, the first from 0 m.
     pub bands: Vec<FadingBand>,
 }
 
-/// From a distance on, up to the next band.
+/// The shape from a distance on, up to the next band.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FadingBand {
-    /// Where it begins, m.
+    /// Distance where it begins, m.
     pub from_m: f64,
-    /// The shape; 1 is Rayleigh fading, the larger the less it varies.
+    /// The shape; 1 is Rayleigh fading, and larger values vary less.
     pub m: f64,
 }
 
@@ -95,68 +94,68 @@ impl Nakagami {
     }
 }
 
-/// Which frames are in error, by signal and interference with noise.
+/// Frame errors, given signal, interference and noise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ErrorModel {
-    /// Formulas: for OFDM those of Miller (NIST, 2003), for DSSS and CCK those of Pei and Henderson
+    /// Analytic: for OFDM the formulas of Miller (NIST, 2003), for DSSS and CCK those of Pei and Henderson
     /// (2010).
     Nist,
-    /// Measured frame error ratios; rates that the table has not by the formulas.
+    /// Measured frame error ratios; the formulas for rates that the table lacks.
     Table(Arc<PerTable>),
-    /// Noise does nothing, and a frame is lost where others are less than 10 dB below it.
+    /// Noise is ignored, and a frame is lost if interference is less than 10 dB below it.
     None,
 }
 
-/// A radio: one node's on one channel, with a queue of its own.
+/// A radio of a node on a channel, with its own queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RadioConfig {
-    /// The node's name, for results and random streams.
+    /// Name of the node, for results and random streams.
     pub node: String,
-    /// Where it stands, m.
+    /// Position, m.
     pub at: [f64; 3],
-    /// Its rates and times.
+    /// Standard: its rates and times.
     pub standard: Standard,
-    /// At which rate it sends data.
+    /// Rate control for data frames.
     pub rate: RateControl,
     /// Rates for responses; RTS and CTS use the slowest.
     pub basic_rates: Vec<DataRate>,
-    /// Transmissions of a frame (of its RTS, where it has one) until it is dropped:
+    /// Most transmissions of a frame (or of its RTS, if it has one) before it is dropped:
     /// dot11ShortRetryLimit. At least 1.
     pub tries: u8,
-    /// Transmissions of a frame that an RTS goes before: dot11LongRetryLimit. At least 1.
+    /// Most transmissions of a frame after an RTS: dot11LongRetryLimit. At least 1.
     pub long_tries: u8,
-    /// MPDUs (header and FCS included) of more bytes than this have an RTS before them:
-    /// dot11RTSThreshold. `None`: none has.
+    /// MPDUs (header and FCS included) longer than this use RTS: dot11RTSThreshold. `None`: none does.
     pub rts: Option<u32>,
-    /// Of DSSS and CCK frames. At 1 Mbit/s it is always the long one.
+    /// Preamble of DSSS and CCK frames. At 1 Mbit/s it is always long.
     pub preamble: Preamble,
     /// aSlotTime.
     pub slot: Time,
-    /// Packets that wait or are being sent.
+    /// Limit of the queue in packets, including the one being transmitted.
     pub queue_packets: u32,
-    /// Which of them is next.
+    /// Order of the queue.
     pub queue_order: QueueOrder,
-    /// How long a packet may wait and be sent again: dot11MaxTransmitMSDULifetime.
+    /// Limit of the time a packet waits and is retransmitted: dot11MaxTransmitMSDULifetime.
     pub lifetime: Option<Time>,
-    /// What it sends with, dBm.
+    /// Transmit power, dBm.
     pub power_dbm: f64,
-    /// Of its antenna, dB; it counts when sending and when receiving.
+    /// Antenna gain in dB, for transmitting and receiving.
     pub antenna_gain_db: f64,
-    /// Noise of its own above the thermal noise of 20 MHz at 290 K, dB.
+    /// Noise figure over the thermal noise of 20 MHz at 290 K, dB.
     pub noise_figure_db: f64,
-    /// Frames below this power are not received, dBm.
+    /// Sensitivity: frames below this power are not received, dBm.
     pub sensitivity_dbm: f64,
-    /// The medium is busy while powers sum up to this or more, dBm; not above the sensitivity.
+    /// Carrier sense threshold: the medium is busy if the total power reaches this, dBm; at most the
+    /// sensitivity.
     pub sense_dbm: f64,
-    /// What a preamble needs to be detected, besides the sensitivity. What is missed is noise, and
-    /// causes no EIFS.
+    /// Requirement for detecting a preamble, besides the sensitivity. Frames that are not detected are noise,
+    /// and cause no EIFS.
     pub preamble_detection: Option<PreambleDetection>,
-    /// The rate of the ACK that EIFS allows for: the lowest mandatory one.
+    /// The ACK rate on which EIFS is based: the lowest mandatory one.
     pub eifs_rate: DataRate,
 }
 
 impl RadioConfig {
-    /// The fastest rate that it sends data at.
+    /// The fastest data rate that it uses.
     ///
     /// # Panics
     /// Never: every standard has rates.
@@ -170,17 +169,16 @@ impl RadioConfig {
     }
 }
 
-/// Which packet of a radio's queue is sent next.
+/// Order in which packets of a radio's queue are transmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueOrder {
-    /// The one that came first, whomever it is for.
+    /// First in, first out, for all neighbours together.
     Fifo,
-    /// The first for that neighbour which has waited longest for its turn, as drivers do that keep a
-    /// queue for each station.
+    /// Round robin over neighbours, as in drivers with a queue per station.
     RoundRobin,
 }
 
-/// How long the preamble of a DSSS or CCK frame is.
+/// Length of the preamble of DSSS and CCK frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {
     /// 192 us with the header.
@@ -189,11 +187,10 @@ pub enum Preamble {
     Short,
 }
 
-/// ns-3's ThresholdPreambleDetectionModel: what is asked for [`PreambleDetection::AFTER`] the
-/// beginning of a frame.
+/// ns-3's ThresholdPreambleDetectionModel, evaluated [`PreambleDetection::AFTER`] the start of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PreambleDetection {
-    /// The least ratio of the frame's power to noise and interference, dB.
+    /// Least SINR, dB.
     pub sinr_db: f64,
 }
 
@@ -202,31 +199,31 @@ impl PreambleDetection {
     pub const AFTER: Time = Time::from_micros(4);
 }
 
-/// At which rate data is sent.
+/// Rate control for data frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateControl {
-    /// Always at this one.
+    /// A fixed rate.
     Fixed(DataRate),
-    /// Automatic rate fallback (Kamerman and Monteban 1997): faster after 10 successes in turn, slower
-    /// after 2 failures, or 1 at once after going faster.
+    /// Automatic rate fallback (Kamerman and Monteban 1997): a faster rate after 10 consecutive successes, a
+    /// slower one after 2 failures, or after 1 immediately following an increase.
     Arf,
-    /// Adaptive ARF (Lacage, Manshaei and Turletti 2004): each time that going faster fails at once,
-    /// twice as many successes are asked for.
+    /// Adaptive ARF (Lacage, Manshaei and Turletti 2004): each time an increase fails immediately, twice as
+    /// many successes are required.
     Aarf,
     /// The fastest rate that the link's mean SNR allows.
     Ideal,
 }
 
-/// The way from one radio to another of the same channel.
+/// A hop from one radio to another of the same channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RadioHop {
-    /// The link's name, with `/reverse` on its way back; it names the stream of its losses,
-    /// `link/NAME/loss`.
+    /// The link's name, with `/reverse` for its reverse direction; it determines the random stream of its
+    /// losses, `link/NAME/loss`.
     pub name: String,
-    /// The sending radio, by its number on the channel.
+    /// Number of the transmitting radio on the channel.
     pub from: usize,
-    /// The receiving one.
+    /// Number of the receiving radio.
     pub to: usize,
-    /// Probability that a data frame is in error, each try, whatever its power.
+    /// Probability that a data frame has errors, per transmission, whatever its power.
     pub loss: f64,
 }

@@ -1,8 +1,8 @@
-//! When a radio may send: carrier sense, interframe spaces and back-off of the distributed
-//! coordination function (IEEE 802.11-2016, 10.3).
+//! Contention: carrier sense, interframe spaces and back-off of the distributed coordination function (IEEE
+//! 802.11-2016, 10.3).
 //!
-//! Slots are not counted one by one. While the medium is idle nothing is done; when it turns busy,
-//! the slots since it was counted from are taken off.
+//! Slots are not counted one by one. Nothing happens while the medium is idle; when it turns busy, the slots
+//! that have passed are subtracted.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -12,27 +12,27 @@ use super::airtime::Timing;
 use super::config::RadioConfig;
 use super::power::{Power, from_dbm};
 
-/// One radio's contention for the medium.
+/// Contention of one radio.
 #[derive(Clone, Debug)]
 pub(super) struct Contention {
-    /// Others' powers, summed up.
+    /// Total power of other radios.
     pub(super) power: Power,
-    /// From this sum on the medium is busy.
+    /// The medium is busy from this power on.
     threshold: Power,
-    /// Slots that are left to be counted.
+    /// Remaining back-off slots.
     slots: u32,
-    /// Draws are from 0 to this.
+    /// Contention window: back-offs are drawn from 0 to this.
     window: u32,
-    /// Whether what waits may go without back-off, since it found the medium idle and no slots left:
-    /// if the medium turns busy before it went, it needs one.
+    /// Whether the waiting frame may be sent without back-off, since the medium was idle when it arrived and
+    /// no back-off was pending. If the medium turns busy before it is sent, it needs one.
     immediate: bool,
-    /// When carrier sense said idle, or this radio's last frame ends.
+    /// When the medium turned idle, or this radio's last frame ends.
     idle_from: Time,
-    /// Until then the medium is reserved by others (network allocation vector).
+    /// NAV: until then the medium is reserved by others.
     nav_until: Time,
-    /// An RTS's reservation, which is taken for void unless the exchange is seen to go on.
+    /// The reservation of an RTS, which is void unless the exchange is seen to continue.
     claimed: Option<Claim>,
-    /// After a frame in error, slots are not counted earlier than DIFS after this (EIFS).
+    /// After a frame with errors, DIFS is counted from this time at the earliest (EIFS).
     eifs_from: Time,
     difs: Time,
     slot: Time,
@@ -43,12 +43,12 @@ pub(super) struct Contention {
     stream: Pcg64Mcg,
 }
 
-/// What an RTS to somebody else asked for.
+/// The reservation of an RTS for another radio.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
-    /// If a frame begins before this, the exchange goes on.
+    /// If a frame starts before this, the exchange continues,
     seen_before: Time,
-    /// And the medium is reserved until then.
+    /// and the medium is reserved until then.
     until: Time,
 }
 
@@ -57,7 +57,7 @@ impl Contention {
         let timing = Timing::new(config);
         Contention {
             power: 0,
-            // What is received is also heard.
+            // Whatever can be received is also sensed.
             threshold: threshold.min(from_dbm(config.sense_dbm.min(config.sensitivity_dbm))),
             slots: 0,
             window: config.standard.cw_min(),
@@ -75,13 +75,13 @@ impl Contention {
         }
     }
 
-    /// Whether others are heard.
+    /// Whether the medium is physically busy.
     #[inline]
     pub(super) fn senses(&self) -> bool {
         self.power >= self.threshold
     }
 
-    /// Whether nothing is reserved by others.
+    /// Whether the NAV is zero.
     #[inline]
     pub(super) fn unreserved(&self, now: Time) -> bool {
         self.nav_until <= now
@@ -104,8 +104,8 @@ impl Contention {
         Time::from_nanos(u64::from(slots) * self.slot.as_nanos())
     }
 
-    /// Others begin to be heard: slots that have passed are taken off, whole ones only. A radio that
-    /// waits with a packet and had no need of a back-off needs one now.
+    /// The medium turns busy: whole slots that have passed are subtracted. A radio with a frame waiting that
+    /// needed no back-off needs one now.
     #[inline]
     pub(super) fn turns_busy(&mut self, now: Time) {
         if self.slots > 0 {
@@ -120,22 +120,22 @@ impl Contention {
     fn count(&mut self, now: Time) {
         let from = self.counts_from();
         if now > from {
-            // Divided in 32 bits, which is several times as fast: with slots of 1 ms at the most, no
-            // back-off takes 4 s.
+            // A 32-bit division is several times faster, and no back-off takes 4 s with slots of at most 1
+            // ms.
             let passed = u32::try_from((now - from).as_nanos()).unwrap_or(u32::MAX);
             self.slots -= self.slots.min(passed / self.slot.as_nanos() as u32);
         }
     }
 
-    /// Nobody is heard any more.
+    /// The medium turns idle.
     #[inline]
     pub(super) fn turns_idle(&mut self, now: Time) {
         self.idle_from = self.idle_from.max(now);
     }
 
-    /// A packet comes to a radio that had nothing to send and is not in the air: when it may go, or
-    /// `None` while the medium is busy. Without a back-off pending it goes at once if the medium is
-    /// idle and has been for DIFS, and draws a back-off if it is busy (10.3.4.2).
+    /// A packet arrives at a radio that had nothing to send and is not transmitting. Returns when it may be
+    /// sent, or `None` while the medium is busy. Without a pending back-off it is sent at once if the medium
+    /// has been idle for DIFS, and draws a back-off if the medium is busy (10.3.4.2).
     pub(super) fn wants(&mut self, now: Time, in_exchange: bool) -> Option<Time> {
         if self.senses() || in_exchange || !self.unreserved(now) {
             if self.slots == 0 {
@@ -153,7 +153,7 @@ impl Contention {
         Some(self.access().max(now))
     }
 
-    /// The radio sends a frame until `end`; its own back-off is used up if it contended for it.
+    /// The radio transmits a frame until `end`; its back-off is used up if it contended for the medium.
     #[inline]
     pub(super) fn sends(&mut self, end: Time, contended: bool) {
         self.idle_from = self.idle_from.max(end);
@@ -163,14 +163,14 @@ impl Contention {
         }
     }
 
-    /// A packet is through or given up: the smallest window, and a back-off even if nothing waits.
+    /// A packet was acknowledged or dropped: resets the window, and draws a back-off even if nothing waits.
     #[inline]
     pub(super) fn done(&mut self) {
         self.window = self.window_min;
         self.draw();
     }
 
-    /// A try failed at `now`: about twice the window.
+    /// An attempt failed at `now`: doubles the window.
     #[inline]
     pub(super) fn failed(&mut self, now: Time) {
         self.window = (2 * self.window + 1).min(self.window_max);
@@ -178,38 +178,38 @@ impl Contention {
         self.draw();
     }
 
-    /// Uniform in 0 to the window, which is a power of two less one.
+    /// Uniform in 0 to the window, which is a power of two minus one.
     #[inline]
     fn draw(&mut self) {
         self.slots = (self.stream.next_u64() >> 32) as u32 & self.window;
     }
 
-    /// A frame ended that could not be read.
+    /// A frame with errors ended.
     #[inline]
     pub(super) fn heard_error(&mut self, now: Time) {
         self.eifs_from = now + self.error_wait;
     }
 
-    /// A frame ended that was read: there is no need for EIFS.
+    /// A frame without errors ended: EIFS is not needed.
     #[inline]
     pub(super) fn heard_good(&mut self) {
         self.eifs_from = Time::ZERO;
     }
 
-    /// A frame for somebody else reserves the medium.
+    /// A frame for another radio sets the NAV.
     #[inline]
     pub(super) fn reserve(&mut self, until: Time) {
         self.nav_until = self.nav_until.max(until);
     }
 
-    /// An RTS for somebody else does so: only up to `reset`, if no frame begins until `seen_before`.
+    /// An RTS for another radio sets the NAV: only up to `reset`, if no frame starts before `seen_before`.
     pub(super) fn reserve_by_rts(&mut self, until: Time, seen_before: Time, reset: Time) {
         let until = self.nav_until.max(until);
         self.nav_until = self.nav_until.max(reset);
         self.claimed = Some(Claim { seen_before, until });
     }
 
-    /// A frame begins that this radio tries to read.
+    /// A frame starts that this radio tries to receive.
     #[inline]
     pub(super) fn frame_begins(&mut self, now: Time) {
         if let Some(claim) = self.claimed.take()

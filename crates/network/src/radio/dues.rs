@@ -1,23 +1,23 @@
-//! When each radio of a channel is due next.
+//! The next event time of each radio of a channel.
 
 use ropewalk_quantities::Time;
 
-/// What a radio is due for; what is due at one instant goes by this order.
+/// A radio's next event; events at equal times are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
     /// Its frame ends.
     End,
-    /// No answer came.
+    /// The response did not arrive in time.
     Timeout,
-    /// It begins to send.
+    /// It starts transmitting.
     Start,
 }
 
-/// One time for each radio. Radios of a channel are few: their times lie side by side, changing one
-/// is a store, and the earliest is looked for when it is asked for.
+/// One time per radio. Channels have few radios, so their times are stored side by side: a change is a store,
+/// and the earliest is searched when it is needed.
 #[derive(Clone, Debug)]
 pub(super) struct Dues {
-    /// Time in nanoseconds times four, and what for.
+    /// The time in nanoseconds times four, plus the kind of event.
     keys: Vec<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Dues {
         (least != NEVER).then(|| Time::from_nanos(least >> 2))
     }
 
-    /// The first of those that are due earliest, with when and what for.
+    /// The first radio with the earliest time, with that time and event.
     #[inline]
     pub(super) fn first(&self) -> Option<(usize, Time, Due)> {
         let least = self.least();

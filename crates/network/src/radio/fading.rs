@@ -1,20 +1,20 @@
-//! Draws of Nakagami fading: powers gamma distributed around their mean.
+//! Nakagami fading: gamma distributed powers.
 
 use rand_pcg::Pcg64Mcg;
 
 use crate::uniform::uniform;
 
-/// A draw of the gamma distribution of this shape and mean 1 (Marsaglia and Tsang 2000).
+/// A draw from the gamma distribution with this shape and mean 1 (Marsaglia and Tsang 2000).
 pub(super) fn gamma(shape: f64, stream: &mut Pcg64Mcg) -> f64 {
     if shape < 1.0 {
-        // Their section 6: a draw of the shape above, times a power of a uniform one.
+        // Their section 6: a draw for shape + 1, times a power of a uniform draw.
         let above = unscaled(shape + 1.0, stream);
         return above * positive(stream).powf(1.0 / shape) / shape;
     }
     unscaled(shape, stream) / shape
 }
 
-/// Of a shape of 1 or more, with a mean of its shape.
+/// For a shape of at least 1; its mean is the shape.
 fn unscaled(shape: f64, stream: &mut Pcg64Mcg) -> f64 {
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
@@ -32,8 +32,8 @@ fn unscaled(shape: f64, stream: &mut Pcg64Mcg) -> f64 {
     }
 }
 
-/// A standard normal draw by the polar method (Marsaglia and Bray 1964); one of the two is unused,
-/// so that a draw has no memory.
+/// A standard normal draw by the polar method (Marsaglia and Bray 1964); the second of the pair is discarded,
+/// so that draws have no state.
 fn normal(stream: &mut Pcg64Mcg) -> f64 {
     loop {
         let x = 2.0 * uniform(stream) - 1.0;

@@ -1,4 +1,4 @@
-//! How likely a bit is received without error, given the ratio of signal to interference and noise.
+//! Probability that a bit is received without error, given SINR.
 //!
 //! Formulas of the OFDM rates: L. E. Miller, "Validation of 802.11a/UWB coexistence simulation",
 //! NIST 2003. Of DSSS and CCK: G. Pei and T. R. Henderson, "Validation of OFDM error rate model in
@@ -10,31 +10,31 @@ use std::sync::LazyLock;
 use super::config::ErrorModel;
 use super::standard::DataRate;
 
-/// Without a model of errors, others have to be weaker by this for a frame to be received: ns-2's
-/// capture threshold of 10 dB.
+/// Without an error model, interference must be weaker by this for a frame to be received: ns-2's capture
+/// threshold of 10 dB.
 const CLEAR_OF_OTHERS: f64 = 10.0;
 
-/// Which frames are in error.
+/// Frame error model.
 #[derive(Clone, Debug)]
 pub struct FrameError {
     model: ErrorModel,
 }
 
 impl FrameError {
-    /// By this model.
+    /// With this model.
     pub fn new(model: &ErrorModel) -> FrameError {
         FrameError {
             model: model.clone(),
         }
     }
 
-    /// The share of frames of so many bits that are in error, with noise alone at this ratio.
+    /// Frame error ratio for frames of this many bits, at this SNR without interference.
     pub fn ratio(&self, rate: DataRate, snr_db: f64, bits: f64) -> f64 {
         let snr = 10_f64.powf(snr_db / 10.0);
         -(self.log_success(rate, snr, 1.0, 0.0) * bits).exp_m1()
     }
 
-    /// The logarithm of a bit's success: 0 is certain.
+    /// Logarithm of a bit's success probability: 0 is certain.
     pub(super) fn log_success(
         &self,
         rate: DataRate,
@@ -54,7 +54,7 @@ impl FrameError {
     }
 }
 
-/// A bit's success by the formulas at a ratio of powers.
+/// A bit's success probability by the formulas, at a power ratio.
 fn formula(rate: DataRate, s: f64) -> f64 {
     match rate {
         // Differential BPSK and QPSK over 11 chips.
@@ -64,7 +64,7 @@ fn formula(rate: DataRate, s: f64) -> f64 {
             let scale = (1.0 + SQRT_2) / (8.0 * PI * SQRT_2).sqrt();
             log_pass((scale / x.sqrt() * (-(2.0 - SQRT_2) * x).exp()).min(0.5))
         }
-        // Symbols of 4 and of 8 bits; the latter are two of the former (equation 16).
+        // Symbols of 4 and of 8 bits; the latter are treated as two of the former (equation 16).
         DataRate::Cck5_5 => CCK.log_pass(8.0 * s) / 4.0,
         DataRate::Cck11 => 2.0 * CCK.log_pass(4.0 * s) / 8.0,
         DataRate::Ofdm6 => log_pass(coded(bpsk(s), &HALF)),
@@ -90,25 +90,25 @@ fn qpsk(s: f64) -> f64 {
     0.5 * libm::erfc((s / 2.0).sqrt())
 }
 
-/// Bit errors of square QAM of m points.
+/// Bit error ratio of square m-QAM.
 fn qam(s: f64, m: f64) -> f64 {
     let side = m.sqrt();
     let z = (3.0 * s / (2.0 * (m - 1.0))).sqrt();
     (side - 1.0) / (side * side.log2()) * libm::erfc(z)
 }
 
-/// Weights of the error events of the convolutional code, by their distance.
+/// Weight spectrum of the convolutional code.
 struct Code {
-    /// 2 k of the code's rate k/n.
+    /// 2 k, for the code rate k/n.
     twice_inputs: f64,
-    /// The least distance.
+    /// Free distance.
     free: i32,
-    /// From one distance to the next.
+    /// Distance between consecutive terms.
     step: i32,
     weights: [f64; 10],
 }
 
-/// The rates of the code 133, 171 (octal), punctured.
+/// The code 133, 171 (octal) and its punctured variants.
 const HALF: Code = Code {
     twice_inputs: 2.0,
     free: 10,
@@ -161,7 +161,7 @@ const THREE_QUARTERS: Code = Code {
     ],
 };
 
-/// The union bound of bit errors behind the decoder, of bit errors before it.
+/// Union bound of the decoder's output bit error ratio, given its input bit error ratio.
 fn coded(error: f64, code: &Code) -> f64 {
     let d = (4.0 * error * (1.0 - error)).sqrt();
     let (mut power, step) = (d.powi(code.free), d.powi(code.step));
@@ -173,10 +173,10 @@ fn coded(error: f64, code: &Code) -> f64 {
     (sum / code.twice_inputs).min(1.0)
 }
 
-/// Calculated once: it is the same for all.
+/// Computed once, since it is constant.
 static CCK: LazyLock<CckTable> = LazyLock::new(CckTable::new);
 
-/// Errors of CCK's symbols of 4 bits, tabulated, since each is an integral.
+/// Error probabilities of CCK's 4-bit symbols, tabulated, since each is an integral.
 #[derive(Clone, Debug)]
 struct CckTable {
     /// ln(-ln(1 - error)) at multiples of [`CckTable::STEP`] of b, from 0.
@@ -189,7 +189,7 @@ impl CckTable {
     const END: f64 = 11.0;
 
     fn new() -> CckTable {
-        // Three more, so that each place has two points on both sides.
+        // Three more points, for the interpolation at the ends.
         let count = (CckTable::END / CckTable::STEP).round() as i32 + 2;
         let point = |index: i32| {
             let error = symbol_error(f64::from(index) * CckTable::STEP);
@@ -210,7 +210,7 @@ impl CckTable {
         let index = place as usize;
         let t = place - index as f64;
         let [p0, p1, p2, p3] = [0, 1, 2, 3].map(|offset| self.points[index + offset]);
-        // Lagrange's polynomial through the four points around.
+        // Cubic Lagrange interpolation.
         let value = -t * (t - 1.0) * (t - 2.0) / 6.0 * p0
             + (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0 * p1
             - (t + 1.0) * t * (t - 2.0) / 2.0 * p2

@@ -1,4 +1,4 @@
-//! Frames as a capture shows them: at a radio, or to a monitor that misses nothing.
+//! Frames as recorded for a capture: at a radio, or by a monitor that misses nothing.
 
 use ropewalk_quantities::Time;
 
@@ -7,57 +7,57 @@ use super::standard::{DataRate, Standard};
 use super::station::FrameKind;
 use crate::medium::Carried;
 
-/// Where frames are listened to.
+/// Where frames are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ear {
-    /// At a radio, by its number: what it sends, and what it reads, in error or not.
+    /// At a radio, by number: the frames that it transmits, and those it receives with or without errors.
     Radio(usize),
-    /// Everywhere: each frame once, in error if the radio that it is for did not get it.
+    /// Everywhere: each frame once, with errors if its receiver did not get it.
     Monitor,
 }
 
-/// A frame that was listened to. Frames come in the order in which they end.
+/// A recorded frame. Frames are in the order of their ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard<P> {
-    /// When its preamble began.
+    /// Start of its preamble.
     pub start: Time,
-    /// When it ended.
+    /// End of the frame.
     pub end: Time,
-    /// What it is.
+    /// Its kind.
     pub kind: FrameKind,
-    /// The radio that sends it, by its number.
+    /// Number of the transmitting radio.
     pub from: usize,
-    /// The radio that it is for.
+    /// Number of the receiving radio.
     pub to: usize,
-    /// Of the sender.
+    /// The transmitter's standard.
     pub standard: Standard,
-    /// Of its payload.
+    /// Rate of its payload.
     pub rate: DataRate,
-    /// Of a DSSS or CCK frame.
+    /// Preamble of a DSSS or CCK frame.
     pub preamble: Preamble,
-    /// MPDU, frame check sequence included.
+    /// Length of the MPDU, frame check sequence included.
     pub bytes: u32,
-    /// What it reserves after its end.
+    /// Its duration field.
     pub duration: Time,
-    /// Whether it has been sent before.
+    /// Its retry flag.
     pub retry: bool,
-    /// Of data: its number, modulo 4096.
+    /// Sequence number of a data frame, modulo 4096.
     pub sequence: u16,
-    /// With which power it came, dBm; to the monitor and to its own sender, as at its receiver;
-    /// `None` where that does not hear it.
+    /// Received power in dBm; for the monitor and for the transmitter itself, that at the receiver; `None`
+    /// where the receiver does not hear it.
     pub signal_dbm: Option<f64>,
-    /// Noise of the radio that listens, or that the frame is for, dBm.
+    /// Noise of the recording radio, or of the receiver, dBm.
     pub noise_dbm: f64,
-    /// Whether it was read without error.
+    /// Whether it was received without errors.
     pub intact: bool,
-    /// Whether its receiver lost it to others in the air.
+    /// Whether it was lost at its receiver in a collision.
     pub collided: bool,
-    /// What a data frame carries.
+    /// The packet of a data frame.
     pub packet: Option<Carried<P>>,
 }
 
 impl<P> Heard<P> {
-    /// What is known of the frame, and what it carries.
+    /// Separates the frame from its packet.
     pub fn split(self) -> (Heard<()>, Option<Carried<P>>) {
         let packet = self.packet;
         let bare = Heard {

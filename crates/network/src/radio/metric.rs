@@ -1,4 +1,4 @@
-//! What a packet costs on the way from one radio to another, for routes to be chosen by.
+//! Link costs of radio hops, for routing.
 
 use ropewalk_quantities::Time;
 
@@ -9,11 +9,10 @@ use super::power::noise_dbm;
 use super::propagation::{Reach, reach};
 use super::standard::DataRate;
 
-/// Bytes of the IP packet that is asked for.
+/// Length of the IP packet that the cost is for.
 const PACKET_BYTES: u32 = 1500;
 
-/// Costs of links on one channel, by their mean SNR: without fading, interference and a limit of
-/// tries.
+/// Costs of links on one channel, by their mean SNR: without fading, interference and retry limits.
 #[derive(Debug)]
 pub struct LinkMetric<'a> {
     channel: &'a ChannelConfig,
@@ -24,16 +23,16 @@ pub struct LinkMetric<'a> {
 /// The cost of a link for a packet of 1500 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkCost {
-    /// How often it is sent until it is received and its ACK, too: 1 / (p_f p_r), the expected
-    /// transmission count (De Couto et al., MobiCom 2003, section 3.1).
+    /// Expected transmission count until both frame and ACK are received: 1 / (p_f p_r) (ETX, De Couto et
+    /// al., MobiCom 2003, section 3.1).
     pub tries: f64,
-    /// So many exchanges, each of DIFS, half of CWmin of back-off, the frame, SIFS and the ACK: as the
-    /// airtime link metric (IEEE 802.11-2016, 14.9) has it, with the DCF's overhead.
+    /// Expected airtime: as many exchanges, each of DIFS, half of CWmin as back-off, the frame, SIFS and the
+    /// ACK; the airtime link metric (IEEE 802.11-2016, 14.9) with the overhead of the DCF.
     pub airtime: Time,
 }
 
 impl<'a> LinkMetric<'a> {
-    /// Of the links between these radios, which are all on the channel.
+    /// For the links between all radios of a channel.
     pub fn new(channel: &'a ChannelConfig, radios: &'a [RadioConfig]) -> LinkMetric<'a> {
         LinkMetric {
             channel,
@@ -42,8 +41,8 @@ impl<'a> LinkMetric<'a> {
         }
     }
 
-    /// The cost from one radio to another; `None` where nothing comes through. With a rate control it
-    /// is that at the rate of the least airtime.
+    /// The cost from one radio to another; `None` where nothing is received. With rate control, the cost at
+    /// the rate with the least airtime.
     pub fn cost(&self, from: usize, to: usize) -> Option<LinkCost> {
         let sender = &self.radios[from];
         let rates = match &sender.rate {
@@ -88,5 +87,5 @@ impl<'a> LinkMetric<'a> {
     }
 }
 
-/// What takes more is no link.
+/// A larger transmission count means that there is no link.
 const MOST_TRIES: f64 = 1e6;

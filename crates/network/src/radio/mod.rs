@@ -1,4 +1,4 @@
-//! 802.11 channels: radios that share the air, contend for it, collide, fade and send again.
+//! 802.11 channels: radios that contend for a shared medium, with collisions, fading and retransmissions.
 
 mod airtime;
 mod channel;

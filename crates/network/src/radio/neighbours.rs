@@ -1,4 +1,4 @@
-//! Who hears whom, and how loud: for each radio a run of those that it reaches.
+//! Which radios hear which, and with what power: each radio's neighbours are stored consecutively.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -10,30 +10,29 @@ use super::propagation::{Reach, distance_m, reach};
 use super::waves::propagation_delay;
 use crate::streams::stream;
 
-/// Below this mean power nothing is heard, dBm: 16 dB under the noise of a receiver without any of
-/// its own.
+/// Mean powers below this are ignored, dBm: 16 dB below the thermal noise.
 const FLOOR_DBM: f64 = -117.0;
-/// What fading may add to the mean, dB.
+/// Margin for fading above the mean, dB.
 const FADE_MARGIN_DB: f64 = 15.0;
-/// The power of what is sensed alone.
+/// The power of a carrier that is only sensed.
 pub(super) const SENSED: Power = 1;
 
-/// Neighbours of all radios, those of one side by side.
+/// Neighbours of all radios, those of one consecutively.
 #[derive(Clone, Debug)]
 pub(super) struct Neighbours {
-    /// Where each radio's begin, and at last where the last's end.
+    /// Start index of each radio's neighbours, and the end of the last.
     first: Vec<u32>,
     /// Who they are.
     radios: Vec<u32>,
-    /// The power that they get of the frame that is in the air, or of the next one.
+    /// The power of the sender's present or next frame at each.
     powers: Vec<Power>,
-    /// How long a frame is on its way to them; empty where that is no time.
+    /// Propagation delay to each; empty if propagation takes no time.
     delays: Vec<Time>,
     fading: Option<Fading>,
 }
 
-/// Means, shapes and streams beside the powers: one for each place, so that no frame shifts
-/// another's draws.
+/// Means, shapes and random streams of the powers: one stream per entry, so that no frame affects another's
+/// draws.
 #[derive(Clone, Debug)]
 struct Fading {
     means: Vec<f64>,
@@ -41,7 +40,7 @@ struct Fading {
     streams: Vec<Pcg64Mcg>,
 }
 
-/// The mean power of a radio's frames at another; `None` where nothing is heard of them.
+/// Mean power of a radio's frames at another; `None` where it is negligible.
 fn mean_power(
     channel: &ChannelConfig,
     radios: &[RadioConfig],
@@ -59,8 +58,8 @@ fn mean_power(
     }
 }
 
-/// The first two radios of which one hears the other from so far that a frame takes a SIFS or more,
-/// where [propagation takes time](ChannelConfig::propagation_delay).
+/// The first two radios in reach of each other whose propagation delay is a SIFS or more, where [propagation
+/// takes time](ChannelConfig::propagation_delay).
 pub fn too_far(channel: &ChannelConfig, radios: &[RadioConfig]) -> Option<[usize; 2]> {
     if !channel.propagation_delay {
         return None;
@@ -116,19 +115,19 @@ impl Neighbours {
         neighbours
     }
 
-    /// The places of a radio's neighbours.
+    /// Indices of a radio's neighbours.
     #[inline]
     pub(super) fn of(&self, radio: usize) -> std::ops::Range<usize> {
         self.first[radio] as usize..self.first[radio + 1] as usize
     }
 
-    /// Who stands at a place, and the power that comes there.
+    /// The neighbour at an index, and the power there.
     #[inline]
     pub(super) fn at(&self, place: usize) -> (usize, Power) {
         (self.radios[place] as usize, self.powers[place])
     }
 
-    /// How long a frame is on its way there.
+    /// Propagation delay to the neighbour at an index.
     pub(super) fn delay(&self, place: usize) -> Time {
         self.delays.get(place).copied().unwrap_or(Time::ZERO)
     }

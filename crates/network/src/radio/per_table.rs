@@ -1,68 +1,68 @@
-//! Frame error ratios as measured, against the ratio of signal to noise and interference.
+//! Measured frame error ratios over SINR.
 
 use super::standard::DataRate;
 
-/// Frame error ratios of frames of one length, for some rates.
+/// Frame error ratios for frames of one length, at some rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerTable {
-    /// What the scenario calls it.
+    /// Its name in the scenario.
     name: String,
-    /// Of the frames that were measured, bytes.
+    /// Length of the measured frames, bytes.
     frame_bytes: u32,
-    /// For each rate that was measured: dB and log of the success per bit, sorted by dB.
+    /// For each measured rate: SNR in dB and the logarithm of a bit's success probability, sorted by SNR.
     curves: Vec<(DataRate, Vec<(f64, f64)>)>,
 }
 
-/// What is wrong with a table.
+/// Why a table is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PerTableError {
-    /// A line that is not rate, dB and ratio.
+    /// A line is not rate, SNR and ratio.
     #[error("line {line}: {text:?} is not a rate in Mbit/s, an SNR in dB and a frame error ratio")]
     NotAPoint {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// What stands there (its beginning).
+        /// The beginning of the line.
         text: String,
     },
-    /// A rate that 802.11b, a and g have not.
+    /// A rate does not exist in 802.11b, a and g.
     #[error("line {line}: {mbps} Mbit/s is no rate of 802.11b, a or g")]
     Rate {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// The rate there.
+        /// The rate on this line.
         mbps: f64,
     },
-    /// A ratio outside 0 to 1.
+    /// A ratio is outside 0 to 1.
     #[error("line {line}: a frame error ratio of {ratio} is not between 0 and 1")]
     Ratio {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// The ratio there.
+        /// The ratio on this line.
         ratio: f64,
     },
-    /// SNRs of a rate that do not increase.
+    /// The SNRs of a rate do not increase.
     #[error("line {line}: {snr_db} dB does not come after the {before_db} dB above it")]
     Order {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// The SNR there.
+        /// The SNR on this line.
         snr_db: f64,
-        /// That above it of the same rate.
+        /// The SNR above it, for the same rate.
         before_db: f64,
     },
-    /// No point at all.
+    /// There is no point.
     #[error("no frame error ratio in it")]
     Empty,
 }
 
-/// A ratio of 1 is taken as this, since with it no shorter frame could pass either.
+/// A ratio of 1 is taken as this, since otherwise shorter frames would always fail too.
 const ALL_BUT_CERTAIN: f64 = 1.0 - 1e-9;
-/// And one of 0 as this, so that its logarithm can be told from 0.
+/// A ratio of 0 is taken as this, so that its logarithm is not 0.
 const NEXT_TO_NONE: f64 = 1e-9;
 
 impl PerTable {
-    /// ns-3.44's default for the OFDM rates, sampled at each dB (its name for it:
-    /// TableBasedErrorRateModel); at 54 Mbit/s it is 4.5 dB kinder than the formulas.
+    /// ns-3.44's table for the OFDM rates, sampled at each dB (TableBasedErrorRateModel); at 54 Mbit/s it is
+    /// 4.5 dB more favourable than the formulas.
     ///
     /// # Panics
     /// Never: it is read in a test.
@@ -71,12 +71,13 @@ impl PerTable {
         PerTable::parse("ns-3", 1500, text).expect("a table of the project's own")
     }
 
-    /// Reads lines of rate in Mbit/s, SNR in dB and frame error ratio, with commas between; a first
-    /// line without numbers, blank lines and what follows a `#` are skipped. The frames that were
-    /// measured had `frame_bytes`.
+    /// Parses lines of rate in Mbit/s, SNR in dB and frame error ratio, separated by commas. A first line
+    /// without numbers, blank lines and comments after `#` are skipped. The measured frames had
+    /// `frame_bytes`.
     ///
     /// # Errors
-    /// A line that is none, an unknown rate, a ratio outside 0 to 1, SNRs out of order, nothing.
+    /// A line is malformed, a rate is unknown, a ratio is outside 0 to 1, SNRs are out of order, or the table
+    /// is empty.
     pub fn parse(name: &str, frame_bytes: u32, text: &str) -> Result<PerTable, PerTableError> {
         let mut curves: Vec<(DataRate, Vec<(f64, f64)>)> = Vec::new();
         for (index, content) in text.lines().enumerate() {
@@ -143,7 +144,7 @@ impl PerTable {
         })
     }
 
-    /// What the scenario calls it.
+    /// Its name in the scenario.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -153,9 +154,9 @@ impl PerTable {
         self.frame_bytes
     }
 
-    /// The logarithm of a bit's success at an SNR: PER(L) = 1 - (1 - PER)^(L / L0). Between points
-    /// its own logarithm goes straight with the dB; below the first point everything is lost, above
-    /// the last nothing. `None` for a rate that was not measured.
+    /// Logarithm of a bit's success probability at an SNR, where PER(L) = 1 - (1 - PER)^(L / L0). It is
+    /// interpolated such that the logarithm of its absolute value is linear in dB; below the first point
+    /// everything is lost, above the last nothing. `None` for a rate that was not measured.
     pub fn log_success(&self, rate: DataRate, snr_db: f64) -> Option<f64> {
         let (_, curve) = self.curves.iter().find(|(of, _)| *of == rate)?;
         let above = curve.partition_point(|(db, _)| *db <= snr_db);

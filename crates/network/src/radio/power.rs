@@ -1,30 +1,30 @@
-//! Powers in fixed point, so that a sum from which all is taken again is exactly zero.
+//! Fixed-point powers, so that adding and subtracting the same powers gives exactly zero.
 
-/// Parts of a milliwatt that are one unit.
+/// Units per milliwatt.
 const UNITS_PER_MW: f64 = (1_u64 << 48) as f64;
 
-/// Most that one frame counts for: 1 W. So a sum of thousands does not overflow.
+/// Upper bound for one frame, 1 W, so that a sum of thousands does not overflow.
 const MOST: f64 = 1000.0 * UNITS_PER_MW;
 
 /// A power in units of 2^-48 mW, which are -144.5 dBm.
 pub(super) type Power = i64;
 
-/// From dBm; at least one unit.
+/// Converts from dBm; at least one unit.
 pub(super) fn from_dbm(dbm: f64) -> Power {
     from_units(10_f64.powf(dbm / 10.0) * UNITS_PER_MW)
 }
 
-/// From a number of units; at least one.
+/// Converts from a number of units; at least one.
 pub(super) fn from_units(units: f64) -> Power {
     units.round().clamp(1.0, MOST) as Power
 }
 
-/// In dBm.
+/// Converts to dBm.
 pub(super) fn to_dbm(power: Power) -> f64 {
     10.0 * (power as f64 / UNITS_PER_MW).log10()
 }
 
-/// Thermal noise and a receiver's own over 20 MHz at 290 K, for all standards as in ns-3; dBm.
+/// Thermal noise over 20 MHz at 290 K plus the noise figure, for all standards as in ns-3; dBm.
 pub fn noise_dbm(noise_figure_db: f64) -> f64 {
     const BOLTZMANN: f64 = 1.3803e-23;
     10.0 * (BOLTZMANN * 290.0 * 20e6 * 1000.0).log10() + noise_figure_db

@@ -1,4 +1,4 @@
-//! Mean powers at a distance, and which of them count.
+//! Mean received power at a distance, and which powers are relevant.
 
 use std::f64::consts::PI;
 
@@ -7,29 +7,29 @@ use super::config::{ChannelConfig, Propagation, RadioConfig};
 /// Speed of light in vacuum, m/s.
 const LIGHT: f64 = 299_792_458.0;
 
-/// What comes of a frame from one radio at another, in the mean.
+/// Mean reception of a radio's frames at another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reach {
-    /// So much power, dBm.
+    /// With this power, dBm.
     Power(f64),
-    /// A carrier that is heard, without power.
+    /// A carrier that is sensed, without power.
     Sensed,
     /// Nothing.
     Nothing,
 }
 
-/// The distance of two places, m.
+/// Distance of two positions, m.
 pub fn distance_m(one: [f64; 3], other: [f64; 3]) -> f64 {
     let squares = (0..3).map(|axis| (one[axis] - other[axis]).powi(2));
     squares.sum::<f64>().sqrt()
 }
 
 impl Propagation {
-    /// The loss at a distance, dB; `None` where nothing comes, or for a matrix.
+    /// Path loss at a distance, dB; `None` where nothing is received, or for a matrix.
     fn loss_db(&self, distance_m: f64) -> Option<f64> {
         let friis = |frequency_hz: f64, distance_m: f64| {
             let ratio = 4.0 * PI * distance_m * frequency_hz / LIGHT;
-            // Nearer than the antenna's far field the formula gives a gain.
+            // Within the antenna's near field the formula would give a gain.
             (20.0 * ratio.log10()).max(0.0)
         };
         match self {
@@ -58,7 +58,7 @@ impl Propagation {
     }
 }
 
-/// What comes of a frame from one radio of the channel at another, by their numbers.
+/// Mean reception of a radio's frames at another radio of the channel, by number.
 pub fn reach(channel: &ChannelConfig, radios: &[RadioConfig], from: usize, to: usize) -> Reach {
     let (sender, receiver) = (&radios[from], &radios[to]);
     let sent = sender.power_dbm + sender.antenna_gain_db + receiver.antenna_gain_db;

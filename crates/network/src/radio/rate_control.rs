@@ -1,31 +1,31 @@
-//! At which rate a radio sends to one of its neighbours.
+//! Rate control of a radio for one neighbour.
 
 use super::config::{RadioConfig, RateControl};
 use super::frame_error::FrameError;
 use super::standard::DataRate;
 
-/// Successes in turn after which ARF tries a faster rate, and AARF at the least.
+/// Consecutive successes after which ARF tries a faster rate, and the initial number for AARF.
 const SUCCESSES: u32 = 10;
-/// Those that AARF asks for at the most.
+/// Maximum number for AARF.
 const MOST_SUCCESSES: u32 = 50;
-/// Failures in turn after which a slower one is used.
+/// Consecutive failures after which a slower rate is used.
 const FAILURES: u32 = 2;
-/// The frame that the ideal rate is chosen for, and how many in a hundred of it may be lost: 1500
-/// bytes of IP in a frame.
+/// Length of the frame for which the ideal rate is chosen, and its maximum error ratio: 1500 bytes of IP in a
+/// frame.
 const IDEAL_BITS: f64 = 8.0 * 1536.0;
 const IDEAL_LOSS: f64 = 0.01;
 
 /// The rate from one radio to another.
 #[derive(Clone, Debug)]
 pub(super) struct RateSelector {
-    /// From slow to fast.
+    /// Ascending.
     rates: &'static [DataRate],
     at: usize,
-    /// Whether it is changed by what becomes of frames, and if so whether AARF's way.
+    /// Whether it adapts to the fate of frames, and how.
     adapts: Option<Adapts>,
     successes: u32,
     failures: u32,
-    /// So many successes are asked for.
+    /// Successes required for an increase.
     asked: u32,
     /// Whether the next frame is the first at a faster rate.
     probing: bool,
@@ -38,7 +38,7 @@ enum Adapts {
 }
 
 impl RateSelector {
-    /// For a radio and a neighbour that has this mean SNR.
+    /// For a radio and a neighbour with this mean SNR.
     pub(super) fn new(config: &RadioConfig, snr_db: f64, frame_error: &FrameError) -> RateSelector {
         let rates = config.standard.adaptive_rates();
         let (rates, at, adapts) = match config.rate {
@@ -79,7 +79,7 @@ impl RateSelector {
         }
     }
 
-    /// One was not.
+    /// A data frame was not acknowledged.
     #[inline]
     pub(super) fn failed(&mut self) {
         let Some(adapts) = self.adapts else {
@@ -100,7 +100,7 @@ impl RateSelector {
     }
 }
 
-/// The fastest rate that loses few enough frames; the slowest if none does.
+/// The fastest rate with an acceptable error ratio; the slowest if there is none.
 fn ideal(rates: &[DataRate], snr_db: f64, frame_error: &FrameError) -> usize {
     let fit = |rate: &DataRate| frame_error.ratio(*rate, snr_db, IDEAL_BITS) <= IDEAL_LOSS;
     rates.iter().rposition(fit).unwrap_or(0)

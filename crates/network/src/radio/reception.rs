@@ -1,4 +1,4 @@
-//! The frame that a radio tries to read, and its chances, by stretches of constant interference.
+//! The frame that a radio receives, with its success probability over intervals of constant interference.
 
 use ropewalk_quantities::Time;
 
@@ -8,16 +8,16 @@ use super::frame_error::FrameError;
 use super::power::{Power, from_dbm, noise_dbm};
 use super::standard::DataRate;
 
-/// What a radio needs to read a frame.
+/// Properties of a receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     noise: f64,
-    /// A tenth of it: less is not counted as a disturbance.
+    /// A tenth of the noise: weaker interference is ignored.
     countable: Power,
     pub(super) sensitivity: Power,
-    /// Least ratio of signal to the rest, that a preamble be detected.
+    /// Least SINR for detecting a preamble.
     detection: Option<f64>,
-    /// From this power on, a frame is without error at each rate, when nobody disturbs it.
+    /// Power at each rate from which a frame without interference has no errors.
     certain: [Power; DataRate::ALL.len()],
 }
 
@@ -42,14 +42,14 @@ impl Receiver {
         self.noise as Power
     }
 
-    /// Whether others count beside its noise.
+    /// Whether interference counts beside its noise.
     #[inline]
     pub(super) fn disturbed(&self, others: Power) -> bool {
         others > self.countable
     }
 }
 
-/// The power, to a factor of 1.26, from which the longest frame's success rounds to 1.
+/// The power, within a factor of 1.26, from which the success probability of the longest frame rounds to 1.
 fn certain(rate: DataRate, noise: f64, frame_error: &FrameError) -> Power {
     const LONGEST_BITS: f64 = 8.0 * 65_535.0;
     let mut signal = noise;
@@ -63,56 +63,56 @@ fn certain(rate: DataRate, noise: f64, frame_error: &FrameError) -> Power {
     Power::MAX
 }
 
-/// What is known of a frame while it is in the air, to all that read it.
+/// Properties of a frame on the air.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) rate: DataRate,
     pub(super) header: Header,
     pub(super) start: Time,
     pub(super) end: Time,
-    /// MPDU, FCS included.
+    /// Length of the MPDU, FCS included.
     pub(super) bytes: u32,
 }
 
-/// A frame being read.
+/// A frame being received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
-    /// Who sends it.
+    /// Its transmitter.
     pub(super) from: u32,
     pub(super) signal: Power,
-    /// Begun at this instant of its sender's.
+    /// Its start at the transmitter.
     pub(super) start: Time,
-    /// How long it is on its way.
+    /// Its propagation delay.
     pub(super) delay: Time,
-    /// Up to here its chances are known.
+    /// Time up to which its success probability is computed.
     since: Time,
-    /// Logarithm of the header's success, and of the payload's.
+    /// Logarithms of the success probabilities of header and payload.
     header: f64,
     payload: f64,
-    /// Whether its preamble has still to be detected.
+    /// Whether its preamble has yet to be detected.
     undetected: bool,
-    /// Whether others were in the air with it.
+    /// Whether other frames overlapped it.
     pub(super) overlapped: bool,
-    /// Whether another as strong began with it.
+    /// Whether another frame of equal power started at the same time.
     pub(super) rivalled: bool,
 }
 
-/// Which frame is read, that before or the one that begins.
+/// Which of two frames is received: the present one or a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Keep,
     Take,
-    /// The one that begins, and it has a rival.
+    /// The new one, which has a rival.
     Rival,
 }
 
-/// What became of a frame that was read.
+/// Result of receiving a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     Good,
-    /// Its frame check sequence is wrong.
+    /// The payload has errors: its frame check sequence is wrong.
     BadPayload,
-    /// Its header is.
+    /// The header has errors.
     BadHeader,
 }
 
@@ -139,9 +139,10 @@ impl Reception {
         }
     }
 
-    /// Whether a frame of this power, which begins now, is read instead: a stronger one before the
-    /// preamble is detected, or by capture. Of two as strong that begin together neither is read well;
-    /// the one that ends `later` is taken, so that it does not matter which is looked at first.
+    /// Whether a frame of this power, which starts now, is received instead: a stronger one before the
+    /// preamble is detected, or by capture. Of two frames of equal power that start together, neither is
+    /// received correctly; the one that ends `later` is kept, so that the order of processing does not
+    /// matter.
     #[inline]
     pub(super) fn gives_way(
         &mut self,
@@ -165,8 +166,8 @@ impl Reception {
         }
     }
 
-    /// The rest of the power in the air has been `others` since the last call. Whether the frame is
-    /// still being read: its preamble may turn out not to have been detected.
+    /// The interference has been `others` since the last call. Returns whether the frame is still being
+    /// received: its preamble may turn out not to have been detected.
     #[inline]
     pub(super) fn passes(
         &mut self,
@@ -211,7 +212,7 @@ impl Reception {
         self.since = now;
         let payload_from = shape.start + header.span;
         let header_from = payload_from - header.coded;
-        // The share of a part that lies between the last call and this one.
+        // The fraction of a part of the frame that lies between the last call and this one.
         let share = |from: Time, to: Time| {
             let inside = now.min(to).saturating_sub(since.max(from));
             inside.as_nanos() as f64 / (to - from).as_nanos() as f64
@@ -228,8 +229,7 @@ impl Reception {
         }
     }
 
-    /// What becomes of it; `draw` gives a number in [0, 1), which is asked for only where there is
-    /// doubt.
+    /// The result; `draw` gives a number in [0, 1), and is called only if the result is not certain.
     #[inline]
     pub(super) fn outcome(&self, draw: impl FnOnce() -> f64) -> Read {
         if self.rivalled {

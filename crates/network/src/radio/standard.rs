@@ -51,12 +51,12 @@ impl DataRate {
         DataRate::Ofdm54,
     ];
 
-    /// Bits of the payload a second.
+    /// Payload rate.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(self.kbps() as u64 * 1000)
     }
 
-    /// The same in kbit/s.
+    /// Payload rate in kbit/s.
     pub const fn kbps(self) -> u32 {
         match self {
             DataRate::Dsss1 => 1_000,
@@ -74,7 +74,7 @@ impl DataRate {
         }
     }
 
-    /// Whether it is of the OFDM class (802.11a, and 802.11g's ERP-OFDM), not of DSSS and CCK.
+    /// Whether it is an OFDM rate (802.11a, and 802.11g's ERP-OFDM) rather than DSSS or CCK.
     pub const fn is_ofdm(self) -> bool {
         !matches!(
             self,
@@ -82,7 +82,7 @@ impl DataRate {
         )
     }
 
-    /// Whether every station of the class knows it (IEEE 802.11-2016, 16.2.3 and 17.2.2).
+    /// Whether it is mandatory in its class (IEEE 802.11-2016, 16.2.3 and 17.2.2).
     const fn is_mandatory(self) -> bool {
         !matches!(
             self,
@@ -94,9 +94,9 @@ impl DataRate {
         )
     }
 
-    /// The rate of the response to a frame at this one: the fastest of the basic set that is not
-    /// above it and of its class; where the set has none, the fastest mandatory one that is not
-    /// (IEEE 802.11-2016, 10.7.6.5.2).
+    /// The rate of the response to a frame at this rate: the highest of the basic set that does not exceed it
+    /// and is of its class; if the set has none, the highest such mandatory rate (IEEE 802.11-2016,
+    /// 10.7.6.5.2).
     pub fn response(self, basic: &[DataRate]) -> DataRate {
         let fits = |rate: &DataRate| rate.is_ofdm() == self.is_ofdm() && *rate <= self;
         let of_set = basic.iter().copied().filter(fits).max();
@@ -113,14 +113,14 @@ impl fmt::Display for DataRate {
     }
 }
 
-/// A standard of the family.
+/// An 802.11 standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standard {
     /// 802.11b: DSSS and CCK, 2.4 GHz.
     B,
     /// 802.11a: OFDM, 5 GHz.
     A,
-    /// 802.11g: OFDM, 2.4 GHz; it knows 802.11b's rates, too.
+    /// 802.11g: OFDM, 2.4 GHz; it includes 802.11b's rates.
     G,
 }
 
@@ -137,7 +137,7 @@ impl Standard {
         }
     }
 
-    /// The rates that a radio of this standard may send at, from slow to fast in each class.
+    /// The rates of this standard, ascending in each class.
     pub const fn rates(self) -> &'static [DataRate] {
         let (dsss, ofdm) = const { DataRate::ALL.as_slice().split_at(4) };
         match self {
@@ -147,7 +147,7 @@ impl Standard {
         }
     }
 
-    /// The rates among which rate control chooses, from slow to fast: those of its own class.
+    /// The rates among which rate control chooses, ascending: those of its own class.
     pub fn adaptive_rates(self) -> &'static [DataRate] {
         match self {
             Standard::B | Standard::A => self.rates(),
@@ -163,8 +163,8 @@ impl Standard {
         })
     }
 
-    /// aSlotTime; 802.11g's long slot (20 us), which a network with 802.11b stations and an
-    /// independent one have to use (19.4.5). The short one is 9 us.
+    /// aSlotTime; for 802.11g the long slot (20 us), which is required in a network with 802.11b stations and
+    /// in an IBSS (19.4.5). The short slot is 9 us.
     pub const fn slot(self) -> Time {
         Time::from_micros(match self {
             Standard::B | Standard::G => 20,
@@ -192,7 +192,7 @@ impl fmt::Display for Standard {
     }
 }
 
-/// A name that is none of a standard.
+/// The name of no standard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no standard: 802.11b, 802.11a and 802.11g are")]
 pub struct UnknownStandard(pub String);

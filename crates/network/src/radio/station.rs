@@ -1,4 +1,4 @@
-//! One radio: what waits in it, what it is doing, and where its time goes.
+//! State of a radio: its queue, its activity, and its use of time.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use super::stats::{Airtime, RadioStats};
 use super::turns::Turns;
 use crate::medium::Carried;
 
-/// A kind of frame.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
     /// A packet.
@@ -27,17 +27,17 @@ pub enum FrameKind {
     Ack,
 }
 
-/// A frame on the air, or about to be.
+/// A frame on the air, or to be transmitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) kind: FrameKind,
-    /// The radio that it is for.
+    /// The receiving radio.
     pub(super) to: u32,
-    /// What it reserves after its end.
+    /// Its duration field.
     pub(super) duration: Time,
-    /// Whether it was sent before.
+    /// Its retry flag.
     pub(super) retry: bool,
-    /// Whether its receiver has missed it for others' frames, or its own.
+    /// Whether its receiver has missed it because of other frames, or its own.
     pub(super) missed: bool,
     pub(super) shape: Shape,
 }
@@ -48,16 +48,16 @@ impl Frame {
     }
 }
 
-/// What a radio is doing.
+/// Activity of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Waiting for its turn, or nothing.
+    /// Contending for the medium, or idle.
     Contending,
-    /// In the air.
+    /// Transmitting.
     Sending,
-    /// A frame follows after SIFS, whatever the medium does.
+    /// Transmitting a frame after SIFS, whatever the state of the medium.
     Answering,
-    /// For an answer of this kind.
+    /// Waiting for a response of this kind.
     Awaiting(FrameKind),
 }
 
@@ -65,25 +65,26 @@ pub(super) enum State {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting<P> {
     pub(super) carried: Carried<P>,
-    /// The number of its hop on the channel, and of the radio that it is for.
+    /// Number of its hop on the channel, and of its receiver.
     pub(super) hop: u32,
     pub(super) to: u32,
     pub(super) since: Time,
 }
 
-/// How far the packet at the head of the queue has come.
+/// Attempts of the packet at the head of the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
-    /// Tries that failed, of its RTS or of itself without one, and of itself behind one.
+    /// Short and long retry count: failed attempts of its RTS, or of itself without one; and of itself after
+    /// an RTS.
     pub(super) short: u8,
     pub(super) long: u8,
-    /// Whether data has been sent before.
+    /// Whether a data frame was transmitted before.
     pub(super) sent: bool,
-    /// Whether the receiver has it, though the acknowledgement was lost.
+    /// Whether the receiver has it, although the ACK was lost.
     pub(super) delivered: bool,
 }
 
-/// Where time goes.
+/// Categories of a radio's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Data,
@@ -99,17 +100,17 @@ pub(super) enum Use {
 pub(super) struct Station<P> {
     pub(super) contention: Contention,
     pub(super) state: State,
-    /// What is being read, if anything is.
+    /// The frame being received, if any.
     pub(super) reception: Option<Reception>,
-    /// Until when an answer has to have begun.
+    /// When a response must have started.
     pub(super) deadline: Time,
-    /// Whether a frame that began in time is being read, and its end is waited for.
+    /// Whether a response that started in time is being received.
     pub(super) answered: bool,
-    /// What it sends next after SIFS.
+    /// The frame to transmit after SIFS.
     pub(super) answer: Option<Frame>,
     pub(super) head: Head,
     pub(super) queue: VecDeque<Waiting<P>>,
-    /// Where neighbours take turns.
+    /// Round robin over neighbours, if used.
     pub(super) turns: Option<Turns>,
     pub(super) receiver: Receiver,
     pub(super) timing: Timing,
@@ -119,16 +120,16 @@ pub(super) struct Station<P> {
     pub(super) rts: u32,
     pub(super) queue_packets: usize,
     pub(super) lifetime: Time,
-    /// What a preamble missed or a header misread is: noise, or an error that EIFS follows.
+    /// Whether a frame whose preamble or header was missed is noise, rather than an error that causes EIFS.
     pub(super) missed_is_noise: bool,
     pub(super) errors: Pcg64Mcg,
-    /// Of the last data frame, 12 bits.
+    /// Sequence number of the last data frame, 12 bits.
     pub(super) sequence: u16,
     pub(super) stats: RadioStats,
     account: Account,
 }
 
-/// What time and places in the queue have been used for since they last changed.
+/// Uses of time and queue since the last change.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     spent: [u64; 6],
@@ -178,7 +179,7 @@ impl<P> Station<P> {
         }
     }
 
-    /// From now on time goes there.
+    /// Sets the category of time from now on.
     #[inline]
     pub(super) fn uses(&mut self, now: Time, using: Use) {
         let account = &mut self.account;
@@ -187,7 +188,8 @@ impl<P> Station<P> {
         account.using = using;
     }
 
-    /// It is not in the air: time goes to waiting, if there is something to send.
+    /// Sets the category of time while not transmitting: deferring if there is something to send, otherwise
+    /// idle.
     #[inline]
     pub(super) fn rests(&mut self, now: Time) {
         let using = if self.queue.is_empty() {
@@ -198,7 +200,7 @@ impl<P> Station<P> {
         self.uses(now, using);
     }
 
-    /// A packet joins the queue.
+    /// A packet enters the queue.
     #[inline]
     pub(super) fn joins(&mut self, now: Time, packet: Waiting<P>) {
         self.queue_changes(now);
@@ -209,7 +211,7 @@ impl<P> Station<P> {
         self.stats.queue_max = self.stats.queue_max.max(self.queue.len() as u32);
     }
 
-    /// The packet at the head of the queue leaves it, and the next stands there.
+    /// The packet at the head leaves the queue.
     #[inline]
     pub(super) fn head_leaves(&mut self, now: Time) {
         self.queue_changes(now);
@@ -226,7 +228,7 @@ impl<P> Station<P> {
         }
     }
 
-    /// The queue is about to change.
+    /// To be called before the queue changes.
     #[inline]
     fn queue_changes(&mut self, now: Time) {
         let span = (now - self.account.queue_since).as_nanos();
@@ -234,7 +236,7 @@ impl<P> Station<P> {
         self.account.queue_since = now;
     }
 
-    /// What it has done by now.
+    /// Counters as of now.
     pub(super) fn stats(&self, now: Time) -> RadioStats {
         let mut spent = self.account.spent;
         spent[self.account.using as usize] += (now - self.account.since).as_nanos();

@@ -1,116 +1,116 @@
-//! What happened on a channel, counted.
+//! Counters of a channel.
 
 use ropewalk_quantities::Time;
 
-/// What a radio has done. Times sum up to the time of the run.
+/// Counters of a radio. Times sum to the duration of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RadioStats {
-    /// Data frames sent, those sent again included.
+    /// Data frames transmitted, retransmissions included.
     pub frames: u64,
-    /// Of them, sent again.
+    /// Those of them that were retransmissions.
     pub retries: u64,
-    /// RTS frames sent.
+    /// RTS frames transmitted.
     pub rts: u64,
-    /// Tries, of an RTS or of data, that brought no answer.
+    /// Attempts, of an RTS or of data, without response.
     pub timeouts: u64,
-    /// Of its data and RTS frames, those that their receiver lost to other frames on the air.
+    /// Its data and RTS frames that were lost at their receiver in collisions.
     pub collisions: u64,
-    /// Packets that their receiver has, and acknowledged at last.
+    /// Packets received and finally acknowledged.
     pub delivered_packets: u64,
-    /// Packets dropped after the last try.
+    /// Packets dropped after the last retry.
     pub drops_tries: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped at a full queue.
     pub drops_queue: u64,
-    /// Packets that waited too long.
+    /// Packets dropped at the end of their lifetime.
     pub drops_lifetime: u64,
-    /// Where its time went.
+    /// Use of its time.
     pub airtime: Airtime,
-    /// Packets in the queue, that being sent included, summed up over time, in packet nanoseconds:
-    /// over the time of the run, the mean.
+    /// Integral of the packets in the queue, the one being transmitted included, over time, in packet
+    /// nanoseconds: divided by the duration of the run, the mean.
     pub queue_packet_ns: u128,
-    /// The most that there were.
+    /// Most packets in the queue.
     pub queue_max: u32,
 }
 
-/// Where a radio's time went.
+/// Use of a radio's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Airtime {
-    /// Sending data for the first time.
+    /// Transmitting data for the first time.
     pub data: Time,
-    /// Sending data again.
+    /// Retransmitting data.
     pub retries: Time,
-    /// Sending ACKs.
+    /// Transmitting ACKs.
     pub ack: Time,
-    /// Sending RTS and CTS.
+    /// Transmitting RTS and CTS.
     pub control: Time,
-    /// With something to send, and not sending: back-off, waiting for others, for answers.
+    /// With something to send, but not transmitting: back-off, medium busy, waiting for responses.
     pub defer: Time,
     /// With nothing to send.
     pub idle: Time,
 }
 
 impl Airtime {
-    /// All of it: the time of the run.
+    /// Sum of all: the duration of the run.
     pub fn total(&self) -> Time {
         self.sending() + self.defer + self.idle
     }
 
-    /// On the air.
+    /// Transmitting.
     pub fn sending(&self) -> Time {
         self.data + self.retries + self.ack + self.control
     }
 }
 
-/// What a hop has done.
+/// Counters of a hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HopStats {
-    /// Packets taken into the queue.
+    /// Packets accepted into the queue.
     pub packets: u64,
-    /// Data frames sent, those sent again included.
+    /// Data frames transmitted, retransmissions included.
     pub attempts: u64,
-    /// Data frames that the receiver did not get: noise, collisions, losses set by hand.
+    /// Data frames that the receiver did not decode: noise, collisions, configured losses.
     pub frame_errors: u64,
-    /// Of them, lost to other frames on the air.
+    /// Those of them that were lost in collisions.
     pub collisions: u64,
-    /// Packets that came out.
+    /// Packets that left the hop.
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Packets dropped after the last try that had not come out.
+    /// Packets dropped after the last retry that had not left the hop.
     pub drops_tries: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped at a full queue.
     pub drops_queue: u64,
-    /// Packets that waited too long.
+    /// Packets dropped at the end of their lifetime.
     pub drops_lifetime: u64,
 }
 
 impl HopStats {
-    /// The share of data frames that the receiver did not get; `None` before the first.
+    /// Frame error ratio of data frames; `None` before the first.
     pub fn frame_error_ratio(&self) -> Option<f64> {
         (self.attempts > 0).then(|| self.frame_errors as f64 / self.attempts as f64)
     }
 }
 
-/// What happened on the channel as a whole.
+/// Counters of the whole channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelStats {
-    /// The time of the run.
+    /// Duration of the run.
     pub time: Time,
-    /// Of it, with at least one frame on the air.
+    /// Time with at least one frame on the air.
     pub busy: Time,
-    /// Data and RTS frames sent.
+    /// Data and RTS frames transmitted.
     pub attempts: u64,
-    /// Of them, lost to other frames on the air.
+    /// Those of them that were lost in collisions.
     pub collisions: u64,
 }
 
 impl ChannelStats {
-    /// The share of time with a frame on the air.
+    /// Fraction of time with a frame on the air.
     pub fn busy_ratio(&self) -> f64 {
         self.busy.as_secs_f64() / self.time.as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// The share of data and RTS frames that were lost to others; `None` before the first.
+    /// Fraction of data and RTS frames lost in collisions; `None` before the first.
     pub fn collision_ratio(&self) -> Option<f64> {
         (self.attempts > 0).then(|| self.collisions as f64 / self.attempts as f64)
     }

@@ -1,10 +1,10 @@
-//! Whose turn is next in a radio's queue, where neighbours take turns.
+//! Round robin over the neighbours of a radio's queue.
 
-/// The neighbours of a radio, and how many packets wait for each.
+/// The neighbours of a radio, and the number of packets queued for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
     neighbours: Vec<Neighbour>,
-    /// Packets that have had their turn.
+    /// Number of packets served.
     served: u64,
 }
 
@@ -12,12 +12,12 @@ pub(super) struct Turns {
 struct Neighbour {
     radio: u32,
     waiting: u32,
-    /// How many packets had had theirs when it had its last.
+    /// The value of `Turns::served` when it was last served.
     served: u64,
 }
 
 impl Turns {
-    /// One more neighbour, if it is not known yet.
+    /// Adds a neighbour, if it is new.
     pub(super) fn know(&mut self, radio: u32) {
         if self.place(radio).is_none() {
             self.neighbours.push(Neighbour {
@@ -28,14 +28,14 @@ impl Turns {
         }
     }
 
-    /// A packet for this one joins the queue.
+    /// A packet for this neighbour enters the queue.
     pub(super) fn joins(&mut self, radio: u32) {
         if let Some(place) = self.place(radio) {
             self.neighbours[place].waiting += 1;
         }
     }
 
-    /// A packet for this one, whose turn it was, leaves the queue.
+    /// A packet for this neighbour, whose turn it was, leaves the queue.
     pub(super) fn leaves(&mut self, radio: u32) {
         self.served += 1;
         if let Some(place) = self.place(radio) {
@@ -45,7 +45,7 @@ impl Turns {
         }
     }
 
-    /// Whose turn is next; `None` where there is no choice.
+    /// The neighbour whose turn is next; `None` if there is no choice.
     pub(super) fn next(&self) -> Option<u32> {
         let waits = |neighbour: &&Neighbour| neighbour.waiting > 0;
         if self.neighbours.iter().filter(waits).count() < 2 {

@@ -1,5 +1,4 @@
-//! Frames on their way, where propagation takes time: when their beginnings and ends come to each
-//! radio that they reach.
+//! Frames in propagation, where it takes time: when their starts and ends arrive at each radio in reach.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,35 +7,35 @@ use ropewalk_quantities::Time;
 
 use super::dues::Due;
 
-/// Metres a second.
+/// Metres per second.
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// How long a frame is on its way over so many metres, to the nanosecond.
+/// Propagation delay over a distance, rounded to the nanosecond.
 pub fn propagation_delay(metres: f64) -> Time {
     Time::from_nanos((metres / SPEED_OF_LIGHT * 1e9).round() as u64)
 }
 
-/// What comes to a radio. At one instant ends come before beginnings.
+/// A start or end of a frame. At equal times ends come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Edge {
     End,
     Begin,
 }
 
-/// It comes to the neighbour at a place of the sender's.
+/// An edge that arrives at one of the sender's neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wave {
     pub(super) time: Time,
     pub(super) edge: Edge,
-    /// Of two at one instant the one that was sent first comes first.
+    /// At equal times, the one that was sent first comes first.
     order: u64,
     pub(super) from: u32,
     pub(super) place: u32,
 }
 
 impl Wave {
-    /// Whether it is before what a radio is due for: at one instant ends on the air come first, and
-    /// a beginning comes before other starts, as where propagation takes no time.
+    /// Whether it comes before a radio's next event. At equal times ends on the air come first, and a start
+    /// comes before other starts, as where propagation takes no time.
     pub(super) fn is_before(&self, other: Option<(usize, Time, Due)>) -> bool {
         let Some((_, time, due)) = other else {
             return true;
@@ -49,7 +48,7 @@ impl Wave {
     }
 }
 
-/// All that are on their way.
+/// All edges in propagation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
     heap: BinaryHeap<Reverse<Wave>>,

@@ -1,4 +1,4 @@
-//! Nodes and the links between them.
+//! Graphs of nodes and links.
 
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
@@ -6,24 +6,24 @@ use petgraph::visit::EdgeRef;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// Nodes, counted from zero, and links between them, which may be passed both ways or one way.
+/// Nodes, counted from zero, and links between them, which are bidirectional or unidirectional.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// An edge for each way over a link.
+    /// An edge for each direction of a link.
     arcs: DiGraph<(), Arc>,
     links: usize,
 }
 
-/// A link, one way.
+/// A direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arc {
     pub link: usize,
     pub weight: u64,
-    /// Of arcs from a node that are as good, the one of the lowest place is taken.
+    /// Rank among arcs from the same node, which breaks ties: the lowest is preferred.
     place: usize,
 }
 
-/// A way over a link, with its ends.
+/// An arc with its ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub from: usize,
@@ -31,31 +31,31 @@ pub(super) struct Step {
     pub arc: Arc,
 }
 
-/// Nodes passed in turn.
+/// A route through a graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
-    /// The sum of its links' weights.
+    /// Sum of its links' weights.
     pub weight: u64,
-    /// Both ends included.
+    /// Its nodes, both ends included.
     pub nodes: Vec<usize>,
-    /// Links between them, one fewer.
+    /// Its links, one fewer than nodes.
     pub links: Vec<usize>,
 }
 
 impl Route {
-    /// How many links it passes.
+    /// Number of its links.
     #[must_use]
     pub fn hops(&self) -> usize {
         self.links.len()
     }
 
-    /// The nodes but the ends.
+    /// Its nodes without the ends.
     #[must_use]
     pub fn inner(&self) -> &[usize] {
         &self.nodes[1..self.nodes.len() - 1]
     }
 
-    /// The route over these steps, of which each begins where the one before ends.
+    /// The route over these steps, each of which begins where the one before ends.
     pub(super) fn over(steps: &[Step]) -> Route {
         let first = steps.first().expect("a route has a link");
         let heads = steps.iter().map(|step| step.to);
@@ -78,15 +78,15 @@ impl Graph {
         Graph { arcs, links: 0 }
     }
 
-    /// A link that may be passed both ways; its number, counted from zero. Weights are whole numbers
-    /// of a unit of the caller's (hops, micrometres, nanoseconds), so that their sums are exact.
+    /// Adds a bidirectional link; returns its number, counted from zero. Weights are integers in a unit of
+    /// the caller's (hops, micrometres, nanoseconds), so that their sums are exact.
     ///
-    /// Where routes are as light, the one is taken whose links were added first, compared from its
-    /// beginning on. Added in the order of their ends, links lead to the lowest node first.
+    /// Of routes with equal weight, the one whose links were added first is preferred, compared from its
+    /// beginning on. If links are added in the order of their ends, that is the one with the lowest nodes.
     ///
     /// # Panics
-    /// If a node is not of the graph, the ends are the same, or the weight is zero: then routes
-    /// could go in circles for nothing.
+    /// If a node does not exist, the ends are equal, or the weight is zero, which would allow cycles without
+    /// cost.
     pub fn add_link(&mut self, ends: [usize; 2], weight: u64) -> usize {
         let [one, other] = ends;
         let link = self.add_link_one_way(ends, weight);
@@ -94,7 +94,7 @@ impl Graph {
         link
     }
 
-    /// The same for a link that may be passed from its first end to its second alone.
+    /// Adds a unidirectional link from its first end to its second.
     ///
     /// # Panics
     /// As [`Graph::add_link`].
@@ -118,11 +118,11 @@ impl Graph {
             .add_edge(NodeIndex::new(from), NodeIndex::new(to), arc);
     }
 
-    /// Lets draws decide where routes are as light, in place of the order of the links.
+    /// Breaks ties at random, rather than by the order of the links.
     pub fn shuffle_ties(&mut self, stream: &mut Pcg64Mcg) {
         let mut places: Vec<usize> = (0..self.arcs.edge_count()).collect();
         for last in (1..places.len()).rev() {
-            // Below 2^32 of 2^64: the remainder's bias is beyond notice.
+            // The bias of the remainder is negligible: the divisor is below 2^32, and the number has 64 bits.
             let other = stream.next_u64() % (last as u64 + 1);
             places.swap(last, other as usize);
         }
@@ -131,42 +131,42 @@ impl Graph {
         }
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.arcs.node_count()
     }
 
-    /// How many links there are.
+    /// Number of links.
     #[must_use]
     pub fn links(&self) -> usize {
         self.links
     }
 
-    /// The library's graph.
+    /// The graph as petgraph represents it.
     pub(super) fn arcs(&self) -> &DiGraph<(), Arc> {
         &self.arcs
     }
 
-    /// All ways over links, by their numbers.
+    /// All steps, with their edges.
     pub(super) fn steps(&self) -> impl Iterator<Item = (EdgeIndex, Step)> {
         let edges = self.arcs.edge_references();
         edges.map(|edge| (edge.id(), step(edge)))
     }
 
-    /// The ways out of a node, in no order that means anything.
+    /// The steps out of a node, in no particular order.
     pub(super) fn out(&self, node: usize) -> impl Iterator<Item = Step> {
         self.arcs.edges(NodeIndex::new(node)).map(step)
     }
 
-    /// The ways out of a node, the one that is taken first of equals first.
+    /// The steps out of a node, in order of preference.
     pub(super) fn out_in_order(&self, node: usize) -> Vec<Step> {
         let mut out: Vec<Step> = self.out(node).collect();
         out.sort_by_key(|step| step.arc.place);
         out
     }
 
-    /// The nodes that a link joins to this one, whichever way it leads; some perhaps twice.
+    /// The neighbours of a node, by links of any direction; some possibly twice.
     pub fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> {
         let node = NodeIndex::new(node);
         let there = self.arcs.neighbors_directed(node, Direction::Outgoing);
@@ -176,7 +176,7 @@ impl Graph {
 }
 
 impl Step {
-    /// Sorts by what is taken first of equals.
+    /// Rank among equal steps.
     pub fn place(&self) -> usize {
         self.arc.place
     }

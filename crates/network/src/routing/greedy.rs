@@ -1,5 +1,5 @@
-//! The shortest route, then the shortest of what it leaves, and so on (Gómez et al. 2014, section
-//! 4.1).
+//! Greedy routing: the shortest route, then the shortest one disjoint from it, and so on (Gómez et al. 2014,
+//! section 4.1).
 
 use super::Routing;
 use super::graph::{Graph, Route};
@@ -24,9 +24,9 @@ pub(super) fn routes(
     routes
 }
 
-/// What a route leaves to the next.
+/// Removes what further routes must not share with a route.
 pub(super) fn remove(route: &Route, graph: &Graph, routing: Routing, usable: &mut Usable) {
-    // Of routes that share no node, those of one link alone have none to remove.
+    // A route of a single link has no inner nodes, so its link is removed.
     for link in &route.links {
         usable.links[*link] = false;
     }

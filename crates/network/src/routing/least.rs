@@ -1,14 +1,14 @@
-//! Routes of least total weight that share no link, or no inner node: Bhandari's algorithm
-//! (Survivable Networks, 1999), which Suurballe's (Networks 4, 1974) is the other form of.
+//! Link- or node-disjoint routes of least total weight: Bhandari's algorithm (Survivable Networks, 1999),
+//! another form of Suurballe's (Networks 4, 1974).
 //!
-//! Each further route may take back what those before it use. A link that may be passed both ways is
-//! two arcs; a set of least weight never uses both, since without either it would weigh less.
+//! Each further route may take back arcs of those before it. A bidirectional link is two arcs; a set of least
+//! weight never uses both, since it would weigh less without them.
 
 use super::graph::{Graph, Route, Step};
 use super::residual::Residual;
 
-/// At most so many. A node that no two routes may share is two: one that links lead to and one that
-/// they leave from, with a single arc from one to the other.
+/// At most `most` routes. A node that routes must not share is split into two, one for incoming and one for
+/// outgoing links, with a single arc between them.
 pub(super) fn routes(
     graph: &Graph,
     from: usize,
@@ -40,8 +40,8 @@ pub(super) fn routes(
     taken_apart(used, from, to, found)
 }
 
-/// The routes that use these ways, the lightest first. Where routes meet at a node, which goes on
-/// where is of no weight in all; the first to come takes what is first of equals.
+/// Decomposes these steps into routes, the lightest first. Where routes meet at a node, the total weight does
+/// not depend on how they continue; the first to arrive takes the preferred step.
 fn taken_apart(mut used: Vec<Step>, from: usize, to: usize, routes: usize) -> Vec<Route> {
     let mut one = || {
         let mut steps = Vec::new();

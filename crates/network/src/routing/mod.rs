@@ -1,11 +1,10 @@
-//! Routes between two nodes of a graph: the shortest, and several that share no link, no inner node,
-//! or no zone of interference.
+//! Routes between two nodes of a graph: the shortest, or several link-, node- or zone-disjoint ones.
 //!
-//! [`Method::Greedy`] takes the shortest route, removes what it may not share, and looks again, as
-//! Gómez et al. do (2014, section 4.1). That can miss routes that are there: the shortest may cut
-//! all others ("trap topologies"). [`Method::Optimal`] finds as many as there are, up to the number
-//! asked for, and of all such sets one of least total weight: for links the algorithm of Bhandari
-//! (Survivable Networks, 1999), for nodes the same on nodes split in two, for zones a search.
+//! [`Method::Greedy`] takes the shortest route, removes what further routes must not share with it, and
+//! repeats, as Gómez et al. do (2014, section 4.1). It can miss routes that exist, since the shortest route
+//! may block all others ("trap topologies"). [`Method::Optimal`] finds as many as exist, up to the number
+//! requested, and of all such sets one of least total weight: for links with the algorithm of Bhandari
+//! (Survivable Networks, 1999), for nodes with the same on split nodes, for zones with a search.
 //!
 //! ```
 //! use ropewalk_network::routing::{Graph, Method, Routing, Wanted};
@@ -33,7 +32,7 @@ mod zone;
 
 pub use graph::{Graph, Route};
 
-/// What routes may not share.
+/// What routes must not share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routing {
     /// One route, the shortest.
@@ -42,55 +41,55 @@ pub enum Routing {
     LinkDisjoint,
     /// No node but the ends.
     NodeDisjoint,
-    /// No node but the ends, nor two such nodes that a link joins: with a radio range that the links
-    /// tell of, inner nodes of one do not hear those of the other.
+    /// No node but the ends, nor two inner nodes joined by a link: if links are given by radio range, inner
+    /// nodes of one route do not hear those of another.
     ZoneDisjoint,
 }
 
 /// How routes are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The shortest, then the shortest of what it leaves, and so on.
+    /// The shortest, then the shortest one disjoint from it, and so on.
     Greedy,
-    /// The most routes, and of least total weight.
+    /// The largest number of routes, with the least total weight.
     Optimal,
 }
 
-/// What routes are asked for.
+/// A request for routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What they may not share.
+    /// What they must not share.
     pub routing: Routing,
     /// How they are found.
     pub method: Method,
-    /// At most so many; [`Routing::Shortest`] is one in any case.
+    /// Most routes; [`Routing::Shortest`] gives one in any case.
     pub most: usize,
 }
 
-/// The routes that were found.
+/// The routes found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The lightest first.
+    /// Lightest first.
     pub routes: Vec<Route>,
-    /// Whether they are what the method says for sure. Whether two zone-disjoint routes exist is
-    /// NP-complete to decide (Bienstock 1991: a chordless cycle through two given nodes); the search
-    /// for them ends after [`MOST_STEPS`] nodes that it has tried, and is exact for weights by which
-    /// no detour is lighter than the link that it goes around, such as hops and distances.
+    /// Whether they are proven to be what the method promises. Deciding whether two zone-disjoint routes
+    /// exist is NP-complete (Bienstock 1991: a chordless cycle through two given nodes). The search for them
+    /// stops after trying [`MOST_STEPS`] nodes, and is exact for weights with which no detour is lighter than
+    /// the link it bypasses, such as hops and distances.
     pub proven: bool,
 }
 
-/// How many nodes a search for zone-disjoint routes tries to go on by.
+/// Most nodes that a search for zone-disjoint routes tries.
 pub const MOST_STEPS: u64 = 2_000_000;
 
 impl Routing {
-    /// All of them, from those that share most.
+    /// All routings, from the least to the most disjoint.
     pub const ALL: [Routing; 4] = [
         Routing::Shortest,
         Routing::LinkDisjoint,
         Routing::NodeDisjoint,
         Routing::ZoneDisjoint,
     ];
-    /// Those of several routes.
+    /// Those that give several routes.
     pub const DISJOINT: [Routing; 3] = [
         Routing::LinkDisjoint,
         Routing::NodeDisjoint,
@@ -116,7 +115,7 @@ impl Routing {
 }
 
 impl Method {
-    /// Both.
+    /// Both methods.
     pub const ALL: [Method; 2] = [Method::Greedy, Method::Optimal];
 
     /// Its name in a scenario file.
@@ -136,7 +135,7 @@ impl Method {
 }
 
 impl Wanted {
-    /// The routes from one node to another; none if no way leads there.
+    /// The routes from one node to another; none if they are not connected.
     ///
     /// # Panics
     /// If a node is not of the graph, or both are the same.

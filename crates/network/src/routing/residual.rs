@@ -1,12 +1,12 @@
-//! A flow of routes, and what is left to change of it: arcs that take one route each.
+//! A flow of unit capacity arcs, and its residual graph.
 
 use std::collections::VecDeque;
 
-/// Arcs of one unit each, by pairs: one that may be used, and the same taken back.
+/// Arcs of unit capacity, in pairs: each arc and its reverse in the residual graph.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
     arcs: Vec<ResidualArc>,
-    /// Numbers of the arcs out of each node.
+    /// Indices of the arcs out of each node.
     out: Vec<Vec<usize>>,
 }
 
@@ -25,7 +25,7 @@ impl Residual {
         }
     }
 
-    /// An arc that one route may use.
+    /// Adds an arc that one route may use.
     pub fn add(&mut self, from: usize, to: usize, cost: i64) {
         for (from, to, cost, open) in [(from, to, cost, true), (to, from, -cost, false)] {
             self.out[from].push(self.arcs.len());
@@ -33,10 +33,10 @@ impl Residual {
         }
     }
 
-    /// One more route from one node to another, such that all together cost least; `false` if there
-    /// is none.
+    /// Augments the flow by a route from one node to another, such that the total cost is least; `false` if
+    /// there is none.
     ///
-    /// Taking back an arc has a negative cost, so distances are those of Bellman and Ford.
+    /// Reverse arcs have negative costs, so distances are computed by Bellman-Ford.
     pub fn augment(&mut self, from: usize, to: usize) -> bool {
         let mut cost = vec![i64::MAX; self.out.len()];
         let mut into: Vec<Option<usize>> = vec![None; self.out.len()];
@@ -70,7 +70,7 @@ impl Residual {
         true
     }
 
-    /// Whether a route uses the arc that was added as this one.
+    /// Whether a route uses the arc with this index.
     pub fn is_used(&self, added: usize) -> bool {
         !self.arcs[2 * added].open
     }

@@ -1,8 +1,8 @@
-//! Zone-disjoint routes of least total weight, by a search.
+//! Zone-disjoint routes of least total weight, by search.
 //!
-//! Two routes that share no zone are a cycle through both ends without a chord, but for links at the
-//! ends. So the lighter one is sought among chordless routes, each with what it leaves to the others:
-//! a route with a chord could be shortened to fewer of its own nodes, and would disturb no more.
+//! Two zone-disjoint routes form a cycle through both ends without a chord, except for links at the ends. So
+//! the lighter one is searched among chordless routes, each with the subgraph it leaves to the others: a
+//! route with a chord could be shortened to fewer of its own nodes, and would then exclude no more.
 
 use super::Routing;
 use super::graph::{Graph, Route, Step};
@@ -10,7 +10,7 @@ use super::greedy::remove;
 use super::shortest::{Usable, distances, shortest};
 use super::{MOST_STEPS, greedy};
 
-/// At most so many, and whether it is certain that there are no more and no lighter ones.
+/// At most `most` routes, and whether it is proven that there are no more and no lighter ones.
 pub(super) fn routes(graph: &Graph, from: usize, to: usize, most: usize) -> (Vec<Route>, bool) {
     let mut search = Search {
         graph,
@@ -23,7 +23,7 @@ pub(super) fn routes(graph: &Graph, from: usize, to: usize, most: usize) -> (Vec
     while !best.is_empty() && best.len() < most {
         let count = best.len() + 1;
         let heaviest = graph.steps().map(|(_, step)| step.arc.weight).max();
-        // Routes share their ends alone, so that they have fewer links than this.
+        // Routes share only their ends, so together they have fewer links than this.
         let bound = heaviest.unwrap_or(0) * (graph.nodes() + count) as u64;
         let Some(mut routes) = search.lightest(count, bound, &all) else {
             break;
@@ -45,28 +45,28 @@ struct Search<'a> {
     graph: &'a Graph,
     from: usize,
     to: usize,
-    /// How many more nodes may be tried.
+    /// Number of nodes that may still be tried.
     left: u64,
 }
 
-/// The chordless route that is being tried, from the beginning on.
+/// The chordless route being tried, from its beginning.
 struct Tried {
     steps: Vec<Step>,
     weight: u64,
-    /// How many of its nodes each node is joined to, the last one's links not counted.
+    /// For each node, the number of the route's nodes that it is linked to, without those of the last node.
     joined: Vec<u32>,
-    /// The least that each node has yet to go.
+    /// Least remaining weight from each node.
     ahead: Vec<Option<u64>>,
-    /// What those before it have left.
+    /// What the routes before it have left.
     usable: Usable,
-    /// So many routes are sought, this one included, that weigh less than `bound` together.
+    /// Number of routes to find, this one included, with a total weight below `bound`.
     count: usize,
     bound: u64,
     best: Option<Vec<Route>>,
 }
 
 impl Search<'_> {
-    /// Routes over what may be used, of less weight than the bound together.
+    /// Routes over what may be used, with a total weight below `bound`.
     fn lightest(&mut self, count: usize, bound: u64, usable: &Usable) -> Option<Vec<Route>> {
         let first = shortest(self.graph, self.from, self.to, usable)?;
         if count == 1 || first.weight * count as u64 >= bound {
@@ -82,7 +82,7 @@ impl Search<'_> {
             bound,
             best: None,
         };
-        // The link between the ends disturbs nobody: with it, each set is no heavier.
+        // A link between the ends excludes nothing: with it, no set is heavier.
         let direct = self.graph.out_in_order(self.from).into_iter();
         let mut direct = direct.filter(|step| step.to == self.to && usable.links[step.arc.link]);
         match direct.next() {
@@ -95,14 +95,14 @@ impl Search<'_> {
         tried.best
     }
 
-    /// Tries each node that the route may go on by.
+    /// Tries each node by which the route may continue.
     fn go_on(&mut self, at: usize, tried: &mut Tried) {
         let out = self.graph.out_in_order(at);
         let start = self.from;
         let usable = |step: &Step, usable: &Usable| {
             usable.nodes[step.to] && usable.links[step.arc.link] && step.to != start
         };
-        // A route that passes by its end has a chord to it.
+        // A route that passes a neighbour of its end without going there has a chord.
         if let Some(last) = out.iter().find(|step| step.to == self.to)
             && usable(last, &tried.usable)
         {
@@ -113,7 +113,8 @@ impl Search<'_> {
         }
         self.join(at, tried, true);
         for step in &out {
-            // Joined to `at` it is, perhaps by a link each way; to any node before it, it may not be.
+            // A node is linked to `at`, possibly in both directions, but must not be linked to any earlier
+            // node.
             let own = self
                 .graph
                 .neighbours(at)
@@ -125,7 +126,7 @@ impl Search<'_> {
             let Some(ahead) = tried.ahead[step.to] else {
                 continue;
             };
-            // It is the lightest of them, or another order of the same finds them.
+            // This route is the lightest of its set; others are found in another order.
             let weight = tried.weight + step.arc.weight;
             if (weight + ahead) * tried.count as u64 >= tried.bound {
                 continue;
@@ -145,7 +146,7 @@ impl Search<'_> {
         self.join(at, tried, false);
     }
 
-    /// Counts a node's links, or takes that back.
+    /// Counts a node's links, or undoes that.
     fn join(&self, node: usize, tried: &mut Tried, joined: bool) {
         for other in self.graph.neighbours(node) {
             match joined {
@@ -155,7 +156,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether any way is left to another route, beside the zone of this one's nodes so far.
+    /// Whether the zone of this route's nodes so far leaves any route to the others.
     fn others_get_through(&self, tried: &Tried) -> bool {
         let mut closed: Vec<bool> = tried.usable.nodes.iter().map(|usable| !usable).collect();
         for step in &tried.steps {
@@ -181,7 +182,7 @@ impl Search<'_> {
         false
     }
 
-    /// The route leads to the end: the others that go with it.
+    /// The route has reached the end: searches the others.
     fn complete(&mut self, tried: &mut Tried) {
         let route = Route::over(&tried.steps);
         let Some(bound) = tried.bound.checked_sub(route.weight) else {
@@ -197,7 +198,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether each link is a shortest way between its ends.
+/// Whether each link is a shortest route between its ends.
 fn no_detour_is_lighter(graph: &Graph) -> bool {
     let weights = || graph.steps().map(|(_, step)| step.arc.weight);
     if weights().max() <= weights().min().map(|least| 2 * least) {

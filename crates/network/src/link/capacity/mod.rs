@@ -1,4 +1,4 @@
-//! How fast a link sends, and when each packet has been sent.
+//! Capacity of a link, and when each packet has been transmitted.
 
 mod rate;
 mod trace;
@@ -10,7 +10,7 @@ use crate::link::queue::Backlog;
 use rate::RateTransmitter;
 use trace::TraceTransmitter;
 
-/// Sends packets one after the other, as fast as its capacity allows.
+/// Transmits packets one after the other, at its capacity.
 #[derive(Clone, Debug)]
 pub(crate) enum Transmitter {
     Unlimited,
@@ -27,7 +27,7 @@ impl Transmitter {
         }
     }
 
-    /// When the first byte of a packet that arrives now would be sent.
+    /// When transmission of a packet that arrives now would start.
     #[inline]
     pub(crate) fn start(&mut self, now: Time) -> Time {
         match self {
@@ -37,7 +37,7 @@ impl Transmitter {
         }
     }
 
-    /// Sends a packet whose `start` was asked for just before; when its last byte has been sent.
+    /// Transmits a packet after `start` was computed for it; returns when its transmission ends.
     #[inline]
     pub(crate) fn send(&mut self, start: Time, size: u32) -> Time {
         match self {
@@ -47,8 +47,8 @@ impl Transmitter {
         }
     }
 
-    /// When it could use one more packet, if nobody is to wait for long and it is not to be idle;
-    /// `now` if it has nothing left to send then.
+    /// When another packet should be offered so that the transmitter is never idle and packets wait little;
+    /// `now` if nothing is left to transmit.
     pub(crate) fn wants(&self, now: Time) -> Time {
         match self {
             Transmitter::Unlimited => now,
@@ -57,7 +57,7 @@ impl Transmitter {
         }
     }
 
-    /// Forgets what it has not sent yet.
+    /// Forgets packets that have not been transmitted.
     pub(crate) fn reset(&mut self) {
         match self {
             Transmitter::Unlimited => {}
@@ -66,7 +66,7 @@ impl Transmitter {
         }
     }
 
-    /// How many of the bytes it was given it has yet to send at `now`, when this much waits.
+    /// Bytes that have not been transmitted at `now`, with this backlog.
     pub(crate) fn unsent(&self, now: Time, waiting: Backlog) -> Bytes {
         match self {
             Transmitter::Unlimited => Bytes::new(0),
@@ -75,7 +75,7 @@ impl Transmitter {
         }
     }
 
-    /// How much it could send after `from` and up to `to`; `None` if that has no limit.
+    /// Bytes that it can transmit after `from` and up to `to`; `None` if unlimited.
     pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Option<Bytes> {
         match self {
             Transmitter::Unlimited => None,

@@ -1,4 +1,4 @@
-//! A trace as mahimahi's mm-link plays it.
+//! Replays a trace as mahimahi's mm-link does.
 
 use std::sync::Arc;
 
@@ -6,39 +6,37 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::config::Trace;
 
-/// Sends by the recorded chances of a trace.
+/// Transmits at the delivery opportunities of a trace.
 ///
-/// Each chance carries 1500 bytes of what is waiting when it comes: several
-/// small packets may share one, and a packet may be spread over several. What
-/// of a chance finds nothing waiting is lost, and so is a chance that comes at
-/// the very time of a packet's arrival. The last entry of the trace is its
-/// period: there it starts again, so an entry of 0 ms comes together with the
-/// last entry of the pass before.
+/// Each opportunity carries up to 1500 bytes of what is queued at that time: several small packets may share
+/// one, and a packet may span several. The unused part of an opportunity is lost, and so is an opportunity at
+/// exactly the arrival time of a packet. The time of the last entry is the trace's period, after which it
+/// repeats, so an entry of 0 ms coincides with the last entry of the previous period.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceTransmitter {
     trace: Arc<Trace>,
     period: Time,
-    /// The chance that carried the last byte, or the first one that may carry the next.
+    /// The opportunity that carried the last byte, or the first one that may carry the next.
     chance: Chance,
-    /// How many of its bytes are still free.
+    /// Its unused bytes.
     free: u64,
 }
 
-/// One of the chances, in any pass of the trace.
+/// An opportunity, in any period of the trace.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
-    /// When this pass began.
+    /// Start of its period.
     pass_start: Time,
-    /// Which entry of the trace.
+    /// Index of its entry.
     index: usize,
 }
 
-/// What one chance carries.
+/// Bytes of an opportunity.
 const CHANCE_BYTES: u64 = 1500;
 
 impl TraceTransmitter {
     /// # Panics
-    /// If the trace has no chance after 0 ms; [`Trace::parse`] gives no such trace.
+    /// If all opportunities are at 0 ms; [`Trace::parse`] returns no such trace.
     pub(crate) fn new(trace: Arc<Trace>) -> TraceTransmitter {
         let last = trace.opportunities_ms.last().copied().unwrap_or(0);
         assert!(last > 0, "a trace has a chance to send after 0 ms");
@@ -53,8 +51,8 @@ impl TraceTransmitter {
         }
     }
 
-    /// Leaves the chances behind that are over at `now`; the time of the one
-    /// that a packet arriving now would use first.
+    /// Skips the opportunities before `now`; returns the time of the first that a packet arriving now would
+    /// use.
     #[inline]
     pub(crate) fn start(&mut self, now: Time) -> Time {
         if self.time(self.chance) <= now {
@@ -67,7 +65,7 @@ impl TraceTransmitter {
         self.time(self.chance)
     }
 
-    /// Lays a packet on the chances from the current one on; the time of the last it needs.
+    /// Assigns a packet to opportunities from the current one on; returns the time of the last.
     #[inline]
     pub(crate) fn send(&mut self, size: u32) -> Time {
         let size = u64::from(size);
@@ -82,7 +80,8 @@ impl TraceTransmitter {
         self.time(self.chance)
     }
 
-    /// Now, unless what was sent reaches beyond the chance that comes next: then when that is over.
+    /// Now, unless the transmitted packets extend beyond the next opportunity: then when they do not any
+    /// more.
     pub(crate) fn wants(&self, now: Time) -> Time {
         let next = self.time(self.first_after(now));
         if self.time(self.chance) > next {
@@ -114,7 +113,7 @@ impl TraceTransmitter {
         Bytes::new(chances * CHANCE_BYTES)
     }
 
-    /// The first chance later than `now`: whole passes at once, then a binary search in one.
+    /// The first opportunity after `now`: whole periods at once, then a binary search.
     fn first_after(&self, now: Time) -> Chance {
         let passes = now.as_nanos() / self.period.as_nanos();
         let pass_start = self.period * passes;
@@ -126,7 +125,7 @@ impl TraceTransmitter {
         }
     }
 
-    /// The chance that comes `count` after this one.
+    /// The opportunity `count` after this one.
     #[inline]
     fn later(&self, chance: Chance, count: usize) -> Chance {
         let entries = self.trace.opportunities_ms.len();
@@ -145,7 +144,7 @@ impl TraceTransmitter {
         chance.pass_start + Time::from_millis(u64::from(ms))
     }
 
-    /// How many chances come before this one.
+    /// Number of opportunities before this one.
     fn number(&self, chance: Chance) -> u64 {
         let passes = chance.pass_start.as_nanos() / self.period.as_nanos();
         passes * self.trace.opportunities_ms.len() as u64 + chance.index as u64

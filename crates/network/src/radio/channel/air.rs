@@ -1,4 +1,4 @@
-//! Frames on the air: what their beginnings and ends do to the radios that they reach.
+//! Frames on the air: effects of their starts and ends on the radios in reach.
 
 use ropewalk_quantities::Time;
 
@@ -11,7 +11,7 @@ use crate::radio::waves::{Edge, Wave};
 use crate::uniform::uniform;
 
 impl<P: Copy> Channel<P> {
-    /// A radio begins to send a frame.
+    /// A radio starts transmitting a frame.
     pub(super) fn transmit(&mut self, radio: usize, now: Time, frame: Frame) {
         let end = frame.shape.end;
         let station = &mut self.stations[radio];
@@ -52,10 +52,10 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// What is on its way comes to a radio.
+    /// A start or end of a frame arrives at a radio.
     pub(super) fn comes(&mut self, wave: Wave) -> Happened<P> {
         let (from, place, now) = (wave.from as usize, wave.place as usize, wave.time);
-        // The sender's last frame still: its next cannot begin before SIFS.
+        // The sender's last frame has not changed: its next cannot start before SIFS.
         let Some(frame) = self.flights[from] else {
             return Happened::Nothing;
         };
@@ -71,7 +71,7 @@ impl<P: Copy> Channel<P> {
         happened
     }
 
-    /// A frame begins at a radio that it reaches, its sender's neighbour at that place.
+    /// A frame starts at a radio that it reaches; `place` is the radio's index among its sender's neighbours.
     #[inline]
     fn begins_at(&mut self, place: usize, from: usize, now: Time, frame: &Frame) {
         let (radio, power) = self.neighbours.at(place);
@@ -79,7 +79,7 @@ impl<P: Copy> Channel<P> {
         let station = &mut self.stations[radio];
         let sensed = station.contention.senses();
         station.contention.power += power;
-        // A radio that is due at this instant sends all the same.
+        // A radio that is due to transmit at this instant does so nevertheless.
         let due = self.dues.is(radio, now, Due::Start);
         if power >= station.receiver.sensitivity {
             let mut other = None;
@@ -125,15 +125,15 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio does not read a frame, or no more, since others are in the air or it is itself.
+    /// A radio does not receive a frame, or stops receiving it, because of other frames or its own.
     fn misses(&mut self, radio: usize, from: usize) {
         if let Some(flight) = &mut self.flights[from] {
             flight.missed |= flight.to as usize == radio;
         }
     }
 
-    /// What a radio reads goes on up to now under the powers that there were; it may turn out that
-    /// its preamble was not detected.
+    /// Updates a radio's reception up to now, with the interference there was; its preamble may turn out not
+    /// to have been detected.
     #[inline]
     fn read_on(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
@@ -160,7 +160,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio's frame ends: everywhere, and then for itself.
+    /// A radio's frame ends: at all receivers, then at the sender.
     pub(super) fn frame_ends(&mut self, radio: usize, now: Time) -> Happened<P> {
         let Some(frame) = self.flights[radio] else {
             return Happened::Nothing;
@@ -220,7 +220,7 @@ impl<P: Copy> Channel<P> {
         let mut happened = Happened::Nothing;
         let addressed = radio == frame.to as usize;
         if addressed && frame.kind == FrameKind::Data && read == Some(Read::Good) {
-            // Losses set by hand: the frame is read in error.
+            // Configured loss: the frame is received with errors.
             let hop = self.stations[from].queue[0].hop as usize;
             let way = &mut self.hops[hop];
             if way.loss > 0.0 && uniform(&mut way.losses) < way.loss {
@@ -245,7 +245,7 @@ impl<P: Copy> Channel<P> {
                 Read::BadHeader if station.missed_is_noise => {}
                 Read::BadPayload | Read::BadHeader => station.contention.heard_error(now),
             }
-            // A frame has been read instead of the answer.
+            // Another frame was received instead of the response.
             let station = &mut self.stations[radio];
             if station.answered && matches!(station.state, State::Awaiting(_)) {
                 station.answered = false;
@@ -266,10 +266,10 @@ impl<P: Copy> Channel<P> {
     }
 }
 
-/// What became of a frame at the radio that it was for.
+/// Fate of a frame at its receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fate {
     pub(super) received: bool,
-    /// Whether other frames were in the air with it there.
+    /// Whether other frames overlapped it there.
     pub(super) overlapped: bool,
 }

@@ -1,4 +1,4 @@
-//! Exchanges of frames: data and its acknowledgement, with RTS and CTS before them or without.
+//! Frame exchanges: data and ACK, with or without RTS and CTS.
 
 use ropewalk_quantities::Time;
 
@@ -13,7 +13,7 @@ use crate::radio::standard::DataRate;
 use crate::radio::station::{Frame, FrameKind, State, Station};
 
 impl<P: Copy> Channel<P> {
-    /// A radio's turn has come, or the moment of its answer.
+    /// A radio's back-off has ended, or it is time for its response.
     pub(super) fn starts(&mut self, radio: usize, now: Time) -> Happened<P> {
         self.dues.clear(radio);
         let station = &mut self.stations[radio];
@@ -42,7 +42,7 @@ impl<P: Copy> Channel<P> {
         Happened::Nothing
     }
 
-    /// The data frame around the packet at the head of the queue.
+    /// The data frame for the packet at the head of the queue.
     fn data_frame(&self, radio: usize, start: Time) -> Frame {
         let station = &self.stations[radio];
         let first = &station.queue[0];
@@ -57,7 +57,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio has got a frame that is for it.
+    /// A radio has received a frame that is addressed to it.
     pub(super) fn receives(
         &mut self,
         radio: usize,
@@ -104,7 +104,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio has read a frame that is for another, and leaves the medium to those whom it is for.
+    /// A radio has received a frame for another one, and sets its NAV.
     pub(super) fn overhears(&mut self, radio: usize, now: Time, frame: &Frame) {
         let station = &mut self.stations[radio];
         let until = now + frame.duration;
@@ -119,8 +119,8 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A frame follows what has just ended, after SIFS. If the radio was waiting for an answer, this
-    /// try has failed first.
+    /// Schedules a frame SIFS after the one that just ended. If the radio was waiting for a response, that
+    /// attempt has failed.
     fn answer(&mut self, radio: usize, now: Time, frame: Frame) {
         let station = &mut self.stations[radio];
         station.answer = Some(frame);
@@ -135,8 +135,8 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// The packet at the head of a radio's queue has come to its receiver: out it goes, unless it
-    /// was there before and only its acknowledgement was lost.
+    /// The packet at the head of a radio's queue has been received: it leaves the hop, unless it did before
+    /// and only its ACK was lost.
     fn hand_over(&mut self, radio: usize) -> Happened<P> {
         let station = &mut self.stations[radio];
         let first = &station.queue[0];
@@ -149,7 +149,7 @@ impl<P: Copy> Channel<P> {
         Happened::Out(first.carried)
     }
 
-    /// What became of a frame that a radio has sent is counted, and shown.
+    /// Counts the fate of a transmitted frame, and records it for captures.
     pub(super) fn count_try(&mut self, radio: usize, frame: &Frame, fate: Fate) {
         if self.listening.is_some() {
             self.show_sent(radio, frame.shape.end, frame, fate);
@@ -174,7 +174,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// After the frame that a radio has just sent an answer is waited for, if there is to be one.
+    /// After transmitting a frame, waits for the response, if there is to be one.
     pub(super) fn settle_try(&mut self, radio: usize, now: Time, frame: &Frame) {
         let station = &mut self.stations[radio];
         let wanted = match frame.kind {
@@ -195,7 +195,7 @@ impl<P: Copy> Channel<P> {
         self.dues.set(radio, station.deadline, Due::Timeout);
     }
 
-    /// The packet at the head of the queue is through.
+    /// The packet at the head of the queue was acknowledged.
     fn acknowledged(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
         station.answered = false;
@@ -206,7 +206,7 @@ impl<P: Copy> Channel<P> {
         self.stations[radio].rests(now);
     }
 
-    /// No answer came in time.
+    /// The response did not start in time.
     pub(super) fn answer_missing(&mut self, radio: usize, now: Time) -> Happened<P> {
         self.dues.clear(radio);
         let station = &mut self.stations[radio];
@@ -250,7 +250,7 @@ impl<P: Copy> Channel<P> {
         happened
     }
 
-    /// The packet at the head of the queue has waited for too long, when its turn comes.
+    /// The lifetime of the packet at the head of the queue has expired when its turn comes.
     #[cold]
     fn too_old(&mut self, radio: usize, now: Time) -> Happened<P> {
         let station = &mut self.stations[radio];
@@ -259,10 +259,10 @@ impl<P: Copy> Channel<P> {
         station.head_leaves(now);
         station.rests(now);
         if !station.queue.is_empty() {
-            // The turn is the next packet's.
+            // The next packet takes its turn.
             self.dues.set(radio, now, Due::Start);
         } else if station.contention.senses() {
-            // It does not send after all at the instant at which others began.
+            // It does not transmit after all, at the instant at which others started.
             station.contention.turns_busy(now);
             if station.reception.is_some() {
                 station.contention.frame_begins(now);
@@ -276,7 +276,7 @@ impl<P: Copy> Channel<P> {
         Happened::Dropped(first.carried, DropReason::Lifetime)
     }
 
-    /// The packet at the head of the queue leaves it, acknowledged or given up.
+    /// The packet at the head of the queue was acknowledged or dropped.
     fn leaves(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
         station.head_leaves(now);
@@ -286,7 +286,7 @@ impl<P: Copy> Channel<P> {
 }
 
 impl<P> Station<P> {
-    /// A frame that reserves nothing.
+    /// A frame without a duration field.
     fn frame(&self, kind: FrameKind, to: u32, rate: DataRate, bytes: u32, start: Time) -> Frame {
         let header = self.timing.header(rate);
         Frame {
@@ -305,8 +305,8 @@ impl<P> Station<P> {
         }
     }
 
-    /// The RTS before a data frame: at the slowest basic rate of its class, it reserves the medium up
-    /// to the acknowledgement's end.
+    /// The RTS before a data frame: at the slowest basic rate of its class; its duration field covers the
+    /// exchange up to the end of the ACK.
     fn rts_frame(&self, start: Time, data: &Frame) -> Frame {
         let rate = self.slowest_basic(data.shape.rate);
         let sifs = self.timing.sifs();

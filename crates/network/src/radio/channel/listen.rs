@@ -1,4 +1,4 @@
-//! What captures are shown of the frames on a channel.
+//! Records frames on a channel for captures.
 
 use ropewalk_quantities::Time;
 
@@ -10,7 +10,7 @@ use crate::radio::reception::Read;
 use crate::radio::station::{Frame, FrameKind};
 
 impl<P: Copy> Channel<P> {
-    /// A radio's frame has ended: the monitor hears it, or the radio itself.
+    /// A radio's frame has ended: the monitor records it, or the radio itself.
     pub(super) fn show_sent(&mut self, radio: usize, now: Time, frame: &Frame, fate: Fate) {
         let Some(listening) = &self.listening else {
             return;
@@ -23,7 +23,7 @@ impl<P: Copy> Channel<P> {
         self.keep(radio, frame.to as usize, now, frame, intact, collided);
     }
 
-    /// A radio has read a frame.
+    /// A radio has received a frame.
     #[inline]
     pub(super) fn show_read(
         &mut self,

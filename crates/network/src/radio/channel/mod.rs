@@ -1,9 +1,9 @@
 //! A channel: radios that share the air, as one source of events.
 //!
-//! Each radio waits for one thing: its turn, the end of its frame, the moment of an answer, or the
-//! end of its patience. At one instant ends go before timeouts, and these before starts, so that
-//! frames meet on the air only if they overlap, and a radio that is due to send is not kept from it by
-//! another that begins at the same instant.
+//! Each radio waits for one thing: the end of its back-off, the end of its frame, the time of a response, or
+//! a timeout. At equal times ends come before timeouts, and timeouts before starts. So frames overlap on the
+//! air only if they overlap in time, and a radio that is due to transmit is not deferred by another that
+//! starts at the same instant.
 
 mod air;
 mod exchange;
@@ -36,33 +36,33 @@ use crate::streams::stream;
 #[derive(Clone, Debug)]
 pub struct Channel<P> {
     stations: Vec<Station<P>>,
-    /// Each radio's frame on the air, or its last.
+    /// Each radio's present or last frame.
     flights: Vec<Option<Frame>>,
     neighbours: Neighbours,
     dues: Dues,
-    /// Where propagation takes time.
+    /// Frames in propagation, if propagation takes time.
     waves: Option<Waves>,
     hops: Vec<Way>,
-    /// The number of the first hop in the network.
+    /// Number of the channel's first hop in the network.
     first_hop: usize,
     frame_error: FrameError,
-    /// Ratio of powers.
+    /// Capture threshold, as a power ratio.
     capture: Option<f64>,
     on_air: u32,
     on_air_since: Time,
     stats: ChannelStats,
-    /// Where frames are listened to, and those that have not been taken.
+    /// The place where frames are recorded, and the recorded frames.
     listening: Option<Listening<P>>,
 }
 
-/// What is kept for captures.
+/// Frames recorded for captures.
 #[derive(Clone, Debug)]
 struct Listening<P> {
     ear: Ear,
     heard: VecDeque<Heard<P>>,
 }
 
-/// From one radio to another.
+/// A hop from one radio to another.
 #[derive(Clone, Debug)]
 struct Way {
     from: u32,
@@ -74,12 +74,12 @@ struct Way {
 }
 
 impl<P: Copy> Channel<P> {
-    /// A channel with its radios and the hops between them. `ids` are the numbers that a network
-    /// gave to the hops, one after the other; the seed is that of the run.
+    /// A channel with its radios and the hops between them. `ids` are the consecutive numbers of the hops in
+    /// the network; `seed` is the run's.
     ///
     /// # Panics
-    /// If there is not one number for each hop, if they do not follow each other, or if a hop names
-    /// a radio that the channel has not; if a radio has no try, or a slot beyond 1 ms.
+    /// If the number of `ids` differs from the number of hops, they are not consecutive, a hop names a radio
+    /// that does not exist, a radio has no attempt, or a slot is longer than 1 ms.
     pub fn new(
         channel: &ChannelConfig,
         radios: &[RadioConfig],
@@ -149,7 +149,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// From now on frames are kept as they are heard there.
+    /// Records the frames heard at this place, from now on.
     pub fn listen(&mut self, ear: Ear) {
         self.listening = Some(Listening {
             ear,
@@ -157,27 +157,27 @@ impl<P: Copy> Channel<P> {
         });
     }
 
-    /// The first frame of those that have been heard and not been taken.
+    /// The first recorded frame, which is removed.
     pub fn next_heard(&mut self) -> Option<Heard<P>> {
         self.listening.as_mut()?.heard.pop_front()
     }
 
-    /// All of them.
+    /// All recorded frames, which are removed.
     pub fn heard(&mut self) -> impl Iterator<Item = Heard<P>> {
         std::iter::from_fn(|| self.next_heard())
     }
 
-    /// What a radio has done by now, by its number.
+    /// Counters of a radio, by its number.
     pub fn radio_stats(&self, radio: usize, now: Time) -> RadioStats {
         self.stations[radio].stats(now)
     }
 
-    /// What a hop has done, by its number on the channel.
+    /// Counters of a hop, by its number on the channel.
     pub fn hop_stats(&self, hop: usize) -> HopStats {
         self.hops[hop].stats
     }
 
-    /// What has happened on the channel by now.
+    /// Counters of the channel.
     pub fn stats(&self, now: Time) -> ChannelStats {
         let mut stats = self.stats;
         stats.time = now;
@@ -187,28 +187,28 @@ impl<P: Copy> Channel<P> {
         stats
     }
 
-    /// How many radios it has.
+    /// Number of radios.
     pub fn radios(&self) -> usize {
         self.stations.len()
     }
 
-    /// How many hops it has.
+    /// Number of hops.
     pub fn hops(&self) -> usize {
         self.hops.len()
     }
 
-    /// How many packets wait in a radio, that being sent included.
+    /// Packets queued at a radio, the one being transmitted included.
     pub fn queued(&self, radio: usize) -> usize {
         self.stations[radio].queue.len()
     }
 
-    /// Others' powers at each radio.
+    /// Total power of others at each radio.
     #[cfg(test)]
     pub(super) fn powers(&self) -> impl Iterator<Item = Power> {
         self.stations.iter().map(|station| station.contention.power)
     }
 
-    /// A radio that contends and hears nobody is due when its turn comes.
+    /// Schedules a contending radio on an idle medium for the end of its back-off.
     #[inline]
     fn arm(&mut self, radio: usize, now: Time) {
         let station = &self.stations[radio];
