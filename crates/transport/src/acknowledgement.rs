@@ -3,23 +3,23 @@ use ropewalk_quantities::Time;
 use crate::scoreboard::Delivered;
 use crate::segment::{Options, Segment};
 
-/// An acknowledgement and what it tells of.
+/// An acknowledgement and what the scoreboard learnt from it.
 pub(crate) struct Acknowledgement<'a> {
     pub(crate) now: Time,
     pub(crate) segment: &'a Segment,
-    /// By how much the first offset not acknowledged moved.
+    /// By how much the first unacknowledged offset moved.
     pub(crate) advanced: u64,
     pub(crate) delivered: &'a Delivered,
 }
 
 impl Acknowledgement<'_> {
-    /// Bytes that had not been acknowledged in any way before.
+    /// Bytes that had not been acknowledged before, cumulatively or selectively.
     #[inline]
     pub(crate) fn fresh(&self) -> u64 {
         self.delivered.not_sacked + self.delivered.sacked
     }
 
-    /// The range that a D-SACK says arrived twice (RFC 2883, section 4).
+    /// The duplicate range that a D-SACK reports (RFC 2883, section 4).
     pub(crate) fn dsack(&self) -> Option<(u64, u64)> {
         let Options::Sack(blocks) = &self.segment.options else {
             return None;

@@ -1,26 +1,25 @@
-//! How an algorithm is declared: once, beside its config, in its own file.
+//! Declarations of algorithms: each one once, with its config, in its own file.
 //!
-//! [`algorithm!`] makes the config struct of a declaration, with its defaults, and says of each
-//! parameter what it means, which values it takes and who says so. [`registry!`] makes of several
-//! configs the enum that a [`Config`](crate::Config) holds, and the enum of what they build, whose
-//! methods are called without a virtual call. What files, errors, schemas and documentation know
-//! of algorithms is read from here.
+//! [`algorithm!`] defines the config struct of a declaration, with its defaults, and describes each
+//! parameter: its meaning, range and source. [`registry!`] combines several configs to the enum that a
+//! [`Config`](crate::Config) holds, and their algorithms to an enum whose methods are called without virtual
+//! calls. Scenario files, errors, schemas and documentation are all made of these declarations.
 
 use std::fmt;
 use std::sync::Arc;
 
 use ropewalk_quantities::Time;
 
-/// What is declared of an algorithm.
+/// The declaration of an algorithm.
 #[derive(Debug)]
 pub struct Description {
     /// Its name in scenario files.
     pub name: &'static str,
-    /// What it does, in a sentence or two.
+    /// Documentation, in a sentence or two.
     pub doc: &'static str,
     /// Where it is specified.
     pub source: &'static str,
-    /// What else must be known to use it.
+    /// Properties that users of algorithms have to know.
     pub tags: &'static [Tag],
     /// In the order of the documentation.
     pub parameters: &'static [Parameter],
@@ -33,26 +32,25 @@ impl Description {
     }
 }
 
-/// A property of an algorithm that those who choose one ask for.
+/// A property of an algorithm, for those who select one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// A congestion control that looks at one path alone: it also runs a TCP connection.
+    /// A congestion control for a single path: it can also run a TCP connection.
     SinglePath,
     /// A congestion control that couples the windows of a connection's subflows.
     Coupled,
-    /// A scheduler that needs to know no more of links than that they are there, and their rates:
-    /// a virtual device can follow it.
+    /// A scheduler that needs nothing but the existence and the rates of links: a virtual device can use it.
     Blind,
-    /// A scheduler that looks at the parts of several streams, or at a tunnel's packets: not one of
-    /// a connection's subflows.
+    /// A scheduler that considers several streams or a tunnel's packets: it cannot schedule the subflows of a
+    /// connection.
     ManyStreams,
-    /// A scheduler that puts data into the send queues of a connection's subflows, ahead of their
-    /// windows: not one of carriers or links, which have no such queues.
+    /// A scheduler that fills the send queues of subflows ahead of their windows: it cannot schedule carriers
+    /// or links, which have no such queues.
     Queueing,
 }
 
 impl Tag {
-    /// Its name, as programs are told it.
+    /// Its name in interfaces to other programs.
     pub const fn name(self) -> &'static str {
         match self {
             Tag::SinglePath => "single-path",
@@ -64,28 +62,28 @@ impl Tag {
     }
 }
 
-/// What is declared of a parameter.
+/// The declaration of a parameter.
 #[derive(Debug)]
 pub struct Parameter {
     /// Its name in scenario files.
     pub name: &'static str,
-    /// What it means, in a sentence.
+    /// Documentation, in a sentence.
     pub doc: &'static str,
-    /// Who says so.
+    /// Source of its definition or default.
     pub source: &'static str,
-    /// Which values it takes, and which it has unless another is given.
+    /// Its type, range and default.
     pub kind: Kind,
 }
 
-/// Which values a parameter takes, both bounds included, and its default.
+/// Type of a parameter, with its range (both bounds included) and default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Kind {
     /// A number without unit.
     Number { default: f64, least: f64, most: f64 },
-    /// A whole number.
+    /// An integer.
     Integer { default: u64, least: u64, most: u64 },
-    /// Yes or no.
+    /// A boolean.
     Boolean { default: bool },
     /// A time.
     Time {
@@ -93,7 +91,7 @@ pub enum Kind {
         least: Time,
         most: Time,
     },
-    /// One of these words.
+    /// One of several words.
     Word {
         default: &'static str,
         words: &'static [&'static str],
@@ -101,7 +99,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The value that a parameter has unless another is given.
+    /// The default value.
     pub const fn default(self) -> Value {
         match self {
             Kind::Number { default, .. } => Value::Number(default),
@@ -142,9 +140,9 @@ impl fmt::Display for Value {
 
 /// A type that a parameter's field can have.
 pub trait Held: Copy {
-    /// The value in a field of this type, if it is of its kind.
+    /// Converts from a value, if it has the right type.
     fn from_value(value: Value) -> Option<Self>;
-    /// The other way.
+    /// Converts to a value.
     fn to_value(self) -> Value;
 }
 
@@ -174,26 +172,26 @@ held! {
 
 /// The config of an algorithm, or of any of several.
 pub trait Declared: Sized {
-    /// All that it can be, in the order of the documentation.
+    /// The declarations of all alternatives, in the order of the documentation.
     fn descriptions() -> Vec<&'static Description>;
 
-    /// The one of this name, with its parameters' defaults.
+    /// The alternative of this name, with default parameters.
     fn from_name(name: &str) -> Option<Self>;
 
     /// Its name in scenario files and results.
     fn name(&self) -> &str;
 
-    /// What is declared of it; `None` of a user's own.
+    /// Its declaration; `None` for a user's own algorithm.
     fn description(&self) -> Option<&'static Description>;
 
-    /// Its parameters' values, in the order of their declaration.
+    /// Values of its parameters, in the order of declaration.
     fn values(&self) -> Vec<Value>;
 
-    /// Sets a parameter; false if it has none of this name, or not of this kind. Bounds are for
-    /// those to check who take values from people.
+    /// Sets a parameter; false if it has none of this name and type. Ranges are checked by the callers that
+    /// take values from users.
     fn set(&mut self, parameter: &str, value: Value) -> bool;
 
-    /// Those of its parameters that have another value than their default.
+    /// Its parameters that differ from their defaults.
     fn changed(&self) -> Vec<(&'static str, Value)> {
         let declared = self.description().map_or(&[][..], |own| own.parameters);
         let named = declared.iter().zip(self.values());
@@ -203,24 +201,24 @@ pub trait Declared: Sized {
             .collect()
     }
 
-    /// Each that there is, with its parameters' defaults.
+    /// All alternatives, with default parameters.
     fn defaults() -> Vec<Self> {
         let names = Self::descriptions().into_iter().map(|one| one.name);
         names.filter_map(Self::from_name).collect()
     }
 }
 
-/// A user's own algorithm: a function that makes one for each connection, and a name for results.
+/// A user's own algorithm: a function that creates one per connection, and a name for results.
 ///
-/// No file can name it; a program sets it in a [`Config`](crate::Config). Its parameters are what
-/// the function has caught. Two are equal if they share the function.
+/// Files cannot name it; a program sets it in a [`Config`](crate::Config). Its parameters are captured by the
+/// function. Two are equal if they share the function.
 pub struct Own<Settings, Built> {
     name: Arc<str>,
     make: Arc<dyn Fn(&Settings) -> Built + Send + Sync>,
 }
 
 impl<Settings, Built> Own<Settings, Built> {
-    /// What `make` makes of the endpoint's settings, called `name` in results.
+    /// With a function from the endpoint's settings, and a name for results.
     pub fn new(name: &str, make: impl Fn(&Settings) -> Built + Send + Sync + 'static) -> Self {
         Own {
             name: name.into(),
@@ -283,9 +281,9 @@ impl<Settings, Built> Declared for Own<Settings, Built> {
 
 /// Declares an algorithm's config: `"name", "source", [tags]`, and its parameters.
 ///
-/// The first paragraph of documentation is what people read of the algorithm; that of a field, of
-/// the parameter. Kinds are `number(least, most)`, `integer(least, most)`, `boolean()`,
-/// `time(least, most)` and `word(word, ...)`; what follows the default says where it comes from.
+/// The first paragraph of documentation is shown to users for the algorithm, and that of a field for the
+/// parameter. Types are `number(least, most)`, `integer(least, most)`, `boolean()`, `time(least, most)` and
+/// `word(word, ...)`; the text after the default is its source.
 macro_rules! algorithm {
     (
         $(#[doc = $doc:literal])+
@@ -319,7 +317,7 @@ macro_rules! algorithm {
             /// With the defaults of all parameters.
             pub const DEFAULT: $config = $config { $($field: $default,)* };
 
-            /// What is declared of it.
+            /// Its declaration.
             pub const DESCRIPTION: &'static $crate::algorithm::Description =
                 &$crate::algorithm::Description {
                     name: $name,
@@ -365,7 +363,7 @@ macro_rules! algorithm {
                         return held.inspect(|held| self.$field = *held).is_some();
                     }
                 )*
-                // Without parameters, nothing looks at it.
+                // Unused without parameters.
                 let _ = (parameter, value);
                 false
             }
@@ -426,8 +424,8 @@ macro_rules! parameter_kind {
     };
 }
 
-/// The enum of several configs, the enum of what they build, and a macro that calls a method of
-/// whichever that is.
+/// Defines the enum of several configs, the enum of their algorithms, and a macro that calls a method of any
+/// of them.
 ///
 /// `Variant(Config => Algorithm)` is one algorithm, or an enum of several.
 macro_rules! registry {
@@ -460,7 +458,7 @@ macro_rules! registry {
                 $crate::algorithm::Declared::name(self)
             }
 
-            /// What it names, for one connection.
+            /// Creates the algorithm, for one connection.
             pub fn $build(&self, settings: &$settings) -> $built {
                 match self {
                     $($config::$variant(config) => $built::$variant(config.build(settings)),)+

@@ -1,4 +1,4 @@
-//! How a connection and its subflows end: FIN, DATA_FIN, RST, failure (RFC 9293; RFC 8684, 3.3.3 to 3.6).
+//! Closing of a connection and its subflows: FIN, DATA_FIN, RST, failure (RFC 9293; RFC 8684, 3.3.3 to 3.6).
 
 use ropewalk_quantities::Time;
 
@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::subflow::{Pending, State};
 
 impl Endpoint {
-    /// An acknowledgement arrived while closing: what follows from it?
+    /// Handles an acknowledgement that arrived while closing.
     pub(crate) fn advance_close(&mut self, now: Time, subflow: usize) {
         if self.multipath && self.tx.fin_acked() {
             self.settled = 0;
@@ -35,7 +35,7 @@ impl Endpoint {
         }
     }
 
-    /// A FIN or DATA_FIN arrived, or what was missing before one.
+    /// Handles a FIN or DATA_FIN that was reached, possibly after a gap before it was filled.
     pub(crate) fn on_end_of_stream(&mut self, now: Time, subflow: usize) {
         if !self.multipath && self.subflows[subflow].receiver.finished() {
             self.rx.on_fin(self.rx.nxt());
@@ -47,7 +47,7 @@ impl Endpoint {
         self.advance_close(now, subflow);
     }
 
-    /// The data level has ended both ways: each subflow sends its FIN.
+    /// The data level has ended in both directions: each subflow sends its FIN.
     fn finish_subflows(&mut self) {
         for number in 0..self.subflows.len() {
             let flow = &mut self.subflows[number];
@@ -58,7 +58,7 @@ impl Endpoint {
         }
     }
 
-    /// A subflow is lost; what it held goes to the others, or the connection ends.
+    /// A subflow has failed: its data are reinjected on the others, or the connection ends.
     pub(crate) fn fail_subflow(&mut self, subflow: usize) {
         self.reinject_from(subflow);
         self.shut_subflow(subflow);
@@ -70,7 +70,7 @@ impl Endpoint {
         self.may_send = true;
     }
 
-    /// No more timers, no more data.
+    /// Stops the subflow's timers and transmissions.
     pub(crate) fn shut_subflow(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         flow.state = State::Closed;

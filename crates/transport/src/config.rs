@@ -1,4 +1,4 @@
-//! What an endpoint is set to: the types that a scenario file's `[transport]` becomes.
+//! Configuration of an endpoint, as resolved from a scenario file's `[transport]`.
 
 use ropewalk_quantities::{Bytes, Time};
 
@@ -15,10 +15,10 @@ use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::round_robin::RoundRobinConfig;
 use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
 
-/// Without options (RFC 9293, 3.1).
+/// Header without options (RFC 9293, 3.1).
 const TCP_HEADER: u64 = 20;
-/// What a data segment's DSS option has and an acknowledgement's lacks: the mapping, but for the
-/// four bytes by which the latter's number is longer (RFC 8684, section 3.3).
+/// Options of a data segment's DSS beyond those of an acknowledgement: the mapping, less four bytes by which
+/// the latter's data acknowledgement is longer (RFC 8684, section 3.3).
 const MAPPING: u64 = 12;
 
 /// Declares an enum whose variants have names in the scenario file.
@@ -54,13 +54,13 @@ named! {
         Ns3 = "ns-3",
         /// As the RFCs recommend.
         Rfc = "rfc",
-        /// The MPTCP module of gomez-2014, park-2014 and alheid-2016 ([`mptcp_ns3`](crate::mptcp_ns3)).
+        /// As the MPTCP module of gomez-2014, park-2014 and alheid-2016 ([`mptcp_ns3`](crate::mptcp_ns3)).
         MptcpNs3 = "mptcp-ns3",
     }
 }
 
 named! {
-    /// What carries segments.
+    /// The IP version below the segments.
     IpVersion {
         /// RFC 791.
         V4 = "ipv4",
@@ -70,7 +70,7 @@ named! {
 }
 
 impl IpVersion {
-    /// The header before each segment, in bytes; no options, no extension headers.
+    /// Length of the IP header, in bytes, without options or extension headers.
     pub const fn header_len(self) -> u32 {
         match self {
             IpVersion::V4 => 20,
@@ -79,10 +79,10 @@ impl IpVersion {
     }
 }
 
-/// Everything that sets an endpoint's behaviour; `Config::profile` gives a family of defaults.
+/// The configuration of an endpoint; `Config::profile` gives a family of defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// MPTCP (RFC 8684), if the other side agrees; else one TCP connection.
+    /// MPTCP (RFC 8684), if the peer supports it; otherwise a TCP connection.
     pub multipath: bool,
     /// Congestion control.
     pub congestion: CongestionConfig,
@@ -90,105 +90,106 @@ pub struct Config {
     pub subflow_congestion: SinglePathConfig,
     /// Packet scheduler.
     pub scheduler: SchedulerConfig,
-    /// Answer to reordering.
+    /// Reordering policy.
     pub reordering: ReorderingConfig,
-    /// Receive buffer: bounds what is advertised.
+    /// Receive buffer: the bound of the advertised window.
     pub receive_buffer: Bytes,
-    /// Send buffer: bounds what is written and not acknowledged.
+    /// Send buffer: the bound of data written and not acknowledged.
     pub send_buffer: Bytes,
-    /// `send_buffer` is only the greatest that the send buffer grows to, as in Linux
-    /// (`tcp_sndbuf_expand`): it starts small, and grows with the congestion window where the
-    /// application would write more than it takes. It holds memory, not only payload, and who found
-    /// no room writes again when a third is free. An MPTCP connection's is the sum of its subflows'
-    /// (`__mptcp_sync_sndbuf`), each of which grows up to this.
+    /// `send_buffer` is only the maximum of an autotuned send buffer, as in Linux (`tcp_sndbuf_expand`): it
+    /// starts small and grows with the congestion window while the application is blocked on it. It accounts
+    /// for memory rather than payload, and a blocked application may write again when a third is free. An
+    /// MPTCP connection's buffer is the sum of its subflows' (`__mptcp_sync_sndbuf`), each of which grows up
+    /// to this.
     pub send_buffer_autotuning: bool,
-    /// Most payload of a segment.
+    /// Maximum payload of a segment.
     pub segment: Bytes,
     /// Congestion window after the handshake (RFC 6928).
     pub initial_window: InitialWindow,
-    /// Slow-start threshold at the start; `None` is unlimited.
+    /// Initial slow-start threshold; `None` is unlimited.
     pub initial_ssthresh: Option<Bytes>,
     /// Selective acknowledgement (RFC 2018, 6675).
     pub sack: bool,
-    /// Timestamps (RFC 7323): 12 bytes a segment, a round-trip sample with each acknowledgement.
+    /// Timestamps (RFC 7323): 12 bytes per segment, and a round-trip sample from each acknowledgement.
     pub timestamps: bool,
-    /// Acknowledge at the latest every so many full segments; 1 is each.
+    /// Acknowledge at least every this many full segments; 1 means each.
     pub delayed_ack: u32,
-    /// Acknowledge at the latest after this time (RFC 5681: 500 ms at most).
+    /// Acknowledge at the latest after this time (RFC 5681: at most 500 ms).
     pub delayed_ack_timeout: Time,
     /// Acknowledge the first segments of a connection one by one (Linux's quick ACK).
     pub quick_ack: bool,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     pub min_rto: Time,
-    /// `min_rto` is a floor under the variance term, so that the timeout is at least the smoothed
-    /// round-trip time plus it, as Linux has it; if not, under the whole, as RFC 6298.
+    /// Apply `min_rto` to the variance term, so that the timeout is at least the smoothed round-trip time
+    /// plus it, as in Linux; otherwise to the whole timeout, as in RFC 6298.
     pub min_rto_on_variance: bool,
-    /// Greatest retransmission timeout.
+    /// Maximum retransmission timeout.
     pub max_rto: Time,
     /// Retransmission timeout before the first round-trip sample (RFC 6298: 1 s).
     pub initial_rto: Time,
     /// Proportional rate reduction in recovery (RFC 6937).
     pub prr: bool,
-    /// Losses are told by time, not by counting duplicate acknowledgements (RACK, RFC 8985).
+    /// Detect losses by time rather than by counting duplicate acknowledgements (RACK, RFC 8985).
     pub rack: bool,
-    /// A tail loss probe before the retransmission timer (TLP, RFC 8985); needs SACK.
+    /// Send a tail loss probe before the retransmission timeout (TLP, RFC 8985); needs SACK.
     pub tail_loss_probe: bool,
-    /// A congestion event halves what is in the network (RFC 6675's pipe, as ns-3 does), not
-    /// everything that is not acknowledged (RFC 5681's FlightSize).
+    /// Reduce from the data in the network (RFC 6675's pipe, as in ns-3) rather than from everything
+    /// unacknowledged (RFC 5681's FlightSize).
     pub halve_pipe: bool,
-    /// A congestion event reduces the congestion window, however much of it is in flight, as Linux does;
-    /// `halve_pipe` says nothing then.
+    /// Reduce from the congestion window, however much of it is in flight, as in Linux; `halve_pipe` is then
+    /// ignored.
     pub reduce_cwnd: bool,
-    /// Whether the congestion window is in use is remembered for a window of data, as Linux does
-    /// (`tcp_cwnd_validate`): it grows if it was full once meanwhile, and in slow start if it is less than
-    /// twice what was in flight at most. If not, what counts is what held data back last.
+    /// Remember for a window of data whether the congestion window was in use, as in Linux
+    /// (`tcp_cwnd_validate`): it may grow if it was full at least once, and in slow start if it is less than
+    /// twice the maximum in flight. Otherwise, what last limited the sender decides.
     pub validate_cwnd: bool,
-    /// After idleness of more than the timeout the window is halved, once for each timeout, as
-    /// Linux does (`tcp_cwnd_restart`); if not, it starts again as at first (RFC 5681, 4.1).
+    /// After idling for more than the timeout, halve the window once per timeout, as in Linux
+    /// (`tcp_cwnd_restart`); otherwise, restart from the initial window (RFC 5681, 4.1).
     pub halve_after_idle: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
-    /// Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements.
+    /// Grow windows by bytes acknowledged (RFC 3465) rather than by acknowledgements.
     pub byte_counting: bool,
     /// Nagle's algorithm (RFC 1122, 4.2.3.4): no small segment while data is in flight.
     pub nagle: bool,
-    /// An acknowledgement that advances lets the window grow even if it tells of a new gap, as in
-    /// Linux; if not, it is a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
+    /// Let an acknowledgement that advances grow the window even if it reports a new gap, as in Linux;
+    /// otherwise it counts as a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
     pub grow_in_disorder: bool,
-    /// A segment whose timestamp is older than the one to echo is thrown away (PAWS, RFC 7323, section 5);
-    /// needs timestamps.
+    /// Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323, section 5); needs
+    /// timestamps.
     pub paws: bool,
-    /// Selective acknowledgements of segments that were sent once are samples of the round-trip time, too,
-    /// as in Linux; if not, only what moves the left edge of the window (RFC 7323, 4.1).
+    /// Take round-trip samples also from selective acknowledgements of segments that were sent once, as in
+    /// Linux; otherwise only when the left edge of the window moves (RFC 7323, 4.1).
     pub rtt_from_sack: bool,
     /// HyStart: leave slow start when the round-trip time rises (in `cubic`).
     pub hystart: bool,
-    /// CUBIC grows as in Linux (`bictcp_update`), not as in RFC 9438: where it is to match Reno, by
-    /// 0.53 segments a round trip even past the window before the loss (4.3), and by a twentieth
-    /// of the window at the least until the first loss; it looks ahead by the least round trip.
+    /// Let CUBIC grow as in Linux (`bictcp_update`) rather than as in RFC 9438: in the Reno-friendly region,
+    /// by 0.53 segments per round trip even beyond the window before the loss (4.3), and by at least a
+    /// twentieth of the window until the first loss; it looks ahead by the minimum round trip.
     pub linux_cubic: bool,
-    /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead
+    /// Fraction of the receive buffer that may be advertised; Linux keeps the rest for overhead
     /// ([`usual_window_share`](Config::usual_window_share)).
     pub receive_window_share: f64,
-    /// What waits in the receive buffer for a gap to close makes the advertised window smaller,
-    /// though the window covers it already, as Linux computes it (`__tcp_select_window`).
+    /// Let data behind a gap reduce the advertised window, although the window covers them already, as Linux
+    /// computes it (`__tcp_select_window`).
     pub charge_reordered: bool,
-    /// Send again on a free subflow what blocks the receive window (Raiciu et al., NSDI 2012).
+    /// Opportunistic retransmission: resend on a free subflow what blocks the receive window (Raiciu et al.,
+    /// NSDI 2012).
     pub opportunistic_retransmission: bool,
-    /// Halve the window of the subflow that blocks the receive window (the same).
+    /// Penalisation: halve the window of the subflow that blocks the receive window (the same).
     pub penalisation: bool,
-    /// DSS checksums (RFC 8684, 3.3.1); used if either side asks for them.
+    /// DSS checksums (RFC 8684, 3.3.1); used if either side requires them.
     pub checksum: bool,
-    /// MPTCP subflows on each path.
+    /// Number of MPTCP subflows on each path.
     pub subflows_per_path: u32,
-    /// What carries the segments: 20 or 40 bytes before each.
+    /// IP version: headers of 20 or 40 bytes.
     pub ip_version: IpVersion,
-    /// The first sequence number of each subflow and side; drawn for each if `None`.
+    /// Initial sequence number of each subflow and side; random if `None`.
     pub initial_sequence_number: Option<u32>,
 }
 
 impl Config {
-    /// The congestion control of one connection.
+    /// The congestion control of a connection.
     pub fn controller(&self) -> Controller {
         self.congestion.build(&congestion::Settings {
             byte_counting: self.byte_counting,
@@ -198,7 +199,7 @@ impl Config {
         })
     }
 
-    /// The scheduler of one connection.
+    /// The scheduler of a connection.
     pub fn packet_scheduler(&self) -> PacketScheduler {
         let settings = scheduling::Settings {
             sent_overhead: sent_overhead(self.segment.as_u64()),
@@ -206,7 +207,7 @@ impl Config {
         self.scheduler.build(&settings)
     }
 
-    /// The answer to reordering of one subflow.
+    /// The reordering policy of a subflow.
     pub fn reordering_policy(&self) -> Policy {
         self.reordering.build(&reordering::Settings {
             sack: self.sack,
@@ -216,31 +217,31 @@ impl Config {
         })
     }
 
-    /// Most payload that a packet of so many bytes has room for, all headers and options counted.
+    /// Maximum payload of an IP packet of this length, with all headers and options.
     pub fn segment_for(&self, packet: u32) -> Bytes {
         Bytes::new(u64::from(packet).saturating_sub(self.headers_len()))
     }
 
-    /// Bytes of a full IP packet, all headers and options counted.
+    /// Length of a full IP packet, with all headers and options.
     pub(crate) fn packet_len(&self) -> u64 {
         self.headers_len() + self.segment.as_u64()
     }
 
-    /// What stands before the payload of a data segment, from the IP header on, in bytes.
+    /// Bytes before the payload of a data segment, from the IP header on.
     pub fn headers_len(&self) -> u64 {
         let options = self.data_option_len(self.multipath);
         u64::from(self.ip_version.header_len()) + TCP_HEADER + options
     }
 
-    /// Bytes of the IP packet of an acknowledgement that tells of no gap.
+    /// Length of the IP packet of an acknowledgement without SACK blocks.
     pub fn acknowledgement_len(&self) -> u64 {
         let mapping = if self.multipath { MAPPING } else { 0 };
         self.headers_len() - mapping
     }
 
-    /// Options of a data segment: timestamps, a transmission number, and a DSS option whose mapping
-    /// has 64 bits and whose acknowledgement 32, with or without a checksum. Beside a number there is
-    /// room for a mapping of 32 bits alone.
+    /// Length of a data segment's options: timestamps, a transmission number, and a DSS option with a 64-bit
+    /// mapping and a 32-bit acknowledgement, with or without checksum. With a transmission number there is
+    /// room for a 32-bit mapping only.
     pub(crate) fn data_option_len(&self, multipath: bool) -> u64 {
         let timestamps = if self.timestamps { 12 } else { 0 };
         let number = if self.numbers_segments() { 8 } else { 0 };
@@ -252,7 +253,7 @@ impl Config {
         timestamps + number + dss
     }
 
-    /// Segments carry transmission numbers: TCP-DOOR needs them.
+    /// Whether segments carry transmission numbers, as TCP-DOOR requires.
     pub(crate) fn numbers_segments(&self) -> bool {
         matches!(self.reordering, ReorderingConfig::Door(_))
     }
@@ -361,11 +362,11 @@ impl Config {
                 linux_cubic: false,
                 ..linux
             },
-            // What of the module these settings can say; the rest is its own.
+            // These settings cover only a part of the module; the rest is in `mptcp_ns3`.
             Profile::MptcpNs3 => Config {
                 reordering: NoneConfig::DEFAULT.into(),
                 scheduler: RoundRobinConfig::DEFAULT.into(),
-                // Of gomez-2014's code; what is received has no bound.
+                // As in gomez-2014's code; its receive buffer is unlimited.
                 receive_buffer: Bytes::new(90_000_000),
                 send_buffer: Bytes::new(90_000_000),
                 initial_window: InitialWindow::Segments(1),

@@ -4,14 +4,14 @@ use crate::SubflowState;
 use crate::congestion::{Congestion, CongestionControl, Controller};
 use crate::event::{Happening, Recorded, Recorder, Window};
 
-/// What of the connection a subflow's sender works with: congestion control, the table of
-/// subflows, and whoever listens.
+/// The parts of a connection that a subflow's sender uses: congestion control, the table of subflows, and the
+/// recorder.
 pub(crate) struct Connection<'a, R> {
     pub(crate) now: Time,
     pub(crate) controller: &'a mut Controller,
     pub(crate) table: &'a mut [SubflowState],
     pub(crate) subflow: usize,
-    /// The congestion window alone holds this subflow back.
+    /// Only the congestion window limits this subflow.
     pub(crate) cwnd_limited: bool,
     pub(crate) recorder: &'a mut R,
 }
@@ -22,19 +22,19 @@ impl<R: Recorder> Connection<'_, R> {
         &mut self.table[self.subflow]
     }
 
-    /// The subflow's windows now.
+    /// The subflow's present windows.
     pub(crate) fn window(&self) -> Window {
         Window::of(&self.table[self.subflow])
     }
 
-    /// Tells what happened, if anybody listens.
+    /// Records an event, if there is a recorder.
     #[inline(always)]
     pub(crate) fn record(&mut self, happening: impl FnOnce() -> Happening) {
         record(self.recorder, self.now, self.subflow, happening);
     }
 
-    /// `flight_size` is what RFC 5681 calls so, everything not cumulatively acknowledged, or what is to be
-    /// reduced in its place.
+    /// A congestion event. `flight_size` is RFC 5681's FlightSize, everything not cumulatively acknowledged,
+    /// or what is to be reduced instead.
     pub(crate) fn on_congestion(&mut self, cause: Congestion, flight_size: u64) {
         let own = self.own();
         own.in_flight = flight_size.min(own.cwnd);
@@ -48,7 +48,7 @@ impl<R: Recorder> Connection<'_, R> {
     }
 }
 
-/// Tells what happened, if anybody listens.
+/// Records an event, if there is a recorder.
 #[inline(always)]
 pub(crate) fn record<R: Recorder>(
     recorder: &mut R,

@@ -3,36 +3,35 @@ use std::ops::AddAssign;
 use crate::congestion::Congestion;
 use crate::reordering::{Evidence, Sighting};
 
-/// What a subflow's sender counts.
+/// Counters of a subflow's sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Data segments sent, again or for the first time.
+    /// Data segments sent, retransmissions included.
     pub segments_sent: u64,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmissions: u64,
-    /// Times that fast recovery was entered.
+    /// Times fast recovery was entered.
     pub fast_recoveries: u64,
-    /// Times that the retransmission timer ran out.
+    /// Times the retransmission timer expired.
     pub timeouts: u64,
     /// Tail loss probes sent.
     pub tail_loss_probes: u64,
-    /// Times that losses were found to have been none, and what followed from them was undone.
+    /// Times losses were found to be spurious, and their consequences undone.
     pub undone: u64,
-    /// Of these, those that had been found by a timeout.
+    /// Those of them that had been detected by a timeout.
     pub undone_timeouts: u64,
-    /// Of these, by what told it; see [`Evidence`].
+    /// The same, by [`Evidence`].
     pub undone_by: [u64; Evidence::COUNT],
-    /// Times that segments were seen to have overtaken each other, by an answer that looks for it; see
-    /// [`Sighting`].
+    /// Times reordering was seen, by [`Sighting`], with a reordering policy that looks for it.
     pub seen_by: [u64; Sighting::COUNT],
-    /// Segments thrown away since their timestamps were older than what had come (PAWS, RFC 7323).
+    /// Segments discarded for their old timestamps (PAWS, RFC 7323).
     pub discarded_as_old: u64,
-    /// Most duplicate acknowledgements that were waited for; 0 if they were never more than three.
+    /// Largest duplicate-acknowledgement threshold; 0 if it never exceeded three.
     pub threshold_max: u32,
 }
 
 impl Counters {
-    /// Losses were none.
+    /// Losses were spurious.
     pub(crate) fn count_undone(&mut self, cause: Congestion, evidence: Evidence) {
         self.undone += 1;
         self.undone_timeouts += u64::from(cause == Congestion::Timeout);

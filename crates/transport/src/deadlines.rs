@@ -1,31 +1,30 @@
-//! By when the bytes of a stream are to be delivered.
+//! Deadlines of a stream's bytes.
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-/// By when bytes are to be delivered.
+/// When bytes are to be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// Then.
+    /// The deadline.
     pub at: Time,
-    /// From when they were written to then.
+    /// Time from the write to the deadline.
     pub span: Time,
 }
 
-/// Deadlines of a stream's bytes, by the offsets where writes end. Bytes that were written without one
-/// have none.
+/// Deadlines of a stream's bytes, by the ends of writes. Bytes written without a deadline have none.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlines {
-    /// End of a write and its deadline, if it has one, by rising ends; what lies between the end before and
-    /// this one has it.
+    /// Ends of writes in ascending order, with their deadlines, if any; a deadline applies to the bytes from
+    /// the previous end on.
     writes: VecDeque<(u64, Option<Deadline>)>,
-    /// When it is to be looked next for what will miss its own.
+    /// When to check next for data that would miss their deadline.
     pub look_at: Time,
 }
 
 impl Deadlines {
-    /// What lies in `start..end`, at the end of all that was written, is due at `deadline`.
+    /// The bytes `start..end`, at the end of what was written, have this deadline.
     pub fn note(&mut self, start: u64, end: u64, deadline: Deadline) {
         if start >= end {
             return;
@@ -42,7 +41,7 @@ impl Deadlines {
         self.writes.push_back((end, Some(deadline)));
     }
 
-    /// Nothing before `offset` will be asked for again.
+    /// Forgets deadlines before `offset`.
     pub fn forget_before(&mut self, offset: u64) {
         while self.writes.front().is_some_and(|&(end, _)| end <= offset) {
             self.writes.pop_front();
@@ -55,7 +54,7 @@ impl Deadlines {
         Some(self.write_at(offset)?.0)
     }
 
-    /// The same, and how many bytes there are from it to the end of those that are due with it.
+    /// The deadline of the byte at `offset`, and how many bytes from it on share that deadline.
     #[must_use]
     pub fn write_at(&self, offset: u64) -> Option<(Deadline, u64)> {
         let at = self.writes.partition_point(|&(end, _)| end <= offset);

@@ -17,7 +17,7 @@ use crate::segment::{Flags, Options, Segment};
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
 
-/// Twice the maximum segment lifetime, as Linux has it.
+/// Twice the maximum segment lifetime, as in Linux.
 pub(crate) const TIME_WAIT: Time = Time::from_secs(60);
 /// Most subflows of a connection.
 pub const MAX_SUBFLOWS: usize = 64;
@@ -29,16 +29,16 @@ pub const MAX_SUBFLOWS: usize = 64;
 /// polls [`poll_transmit`](Endpoint::poll_transmit) until it gives nothing, then reads
 /// [`poll_timeout`](Endpoint::poll_timeout) and [`poll_event`](Endpoint::poll_event).
 ///
-/// Payload is ranges, not bytes: [`write`](Endpoint::write) and [`read`](Endpoint::read) count,
-/// and a driver of a real network fetches the bytes of a range when it writes the packet.
+/// Payload is represented by ranges: [`write`](Endpoint::write) and [`read`](Endpoint::read) count bytes, and
+/// the driver of a real network looks up the bytes of a range when it builds the packet.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// The same for all that are set alike.
+    /// Shared by endpoints with the same configuration.
     pub(crate) config: Arc<Config>,
     pub(crate) role: Role,
-    /// MPTCP was negotiated (or, before the handshake, is asked for).
+    /// MPTCP was negotiated (before the handshake: is requested).
     pub(crate) multipath: bool,
-    /// The peer showed that it has the keys (RFC 8684, 3.1): subflows may join.
+    /// The peer has proven that it has the keys (RFC 8684, 3.1), so that subflows may join.
     pub(crate) fully_established: bool,
     pub(crate) key: u64,
     pub(crate) remote_key: u64,
@@ -49,48 +49,49 @@ pub struct Endpoint {
     pub(crate) scheduler: PacketScheduler,
     pub(crate) tx: DataSender,
     pub(crate) rx: DataReceiver,
-    /// Data packets that brought something new, those of them that had to wait for another, and
-    /// the most bytes that ever waited.
+    /// Data packets with new data; those of them that arrived behind a gap; and the most bytes that were ever
+    /// behind a gap.
     pub(crate) packets: u64,
     out_of_order: u64,
     waiting_max: u64,
     pub(crate) events: VecDeque<Event>,
-    /// Subflows with control segments to send, and with acknowledgements to send.
+    /// Subflows that have control segments to send, and those that have acknowledgements to send.
     pub(crate) control: u64,
     pub(crate) acks: u64,
-    /// Subflows in loss recovery, those with a queue, and those that the window alone held back.
+    /// Subflows in loss recovery, those with queued data, and those limited by their window only.
     pub(crate) recovering: u64,
     pub(crate) queueing: u64,
     pub(crate) cwnd_limited: u64,
-    /// Of those with a queue, those that were asked and had no room; see [`ask_again`](Endpoint::ask_again).
+    /// Of those with queued data, those that were polled and had no room; see
+    /// [`ask_again`](Endpoint::ask_again).
     pub(crate) full: u64,
-    /// End of the first data that one of them would send: once acknowledged, they need not be.
+    /// End of the first data that one of them would send: once it is acknowledged, they are polled again.
     pub(crate) full_until: u64,
-    /// Those of whose state in the table something may have changed since the scheduler was asked last.
+    /// Subflows whose state in the table may have changed since the scheduler was last called.
     pub(crate) changed: SubflowSet,
     /// Some subflow is a backup.
     pub(crate) has_backups: bool,
     /// Subflows that owe a tail loss probe.
     pub(crate) probing: u64,
-    /// Something changed since data was last found to have to wait.
+    /// Something has changed since data were last found to have to wait.
     pub(crate) may_send: bool,
     /// A lower bound of the earliest timer.
     pub(crate) timer: Time,
     pub(crate) persist_at: Time,
     pub(crate) persist_backoff: u32,
-    /// When the scheduler asked to be asked again.
+    /// When the scheduler asked to be called again.
     pub(crate) scheduler_at: Time,
-    /// What every segment after the handshake has of flags, and its room for SACK blocks.
+    /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
     pub(crate) usual_flags: Flags,
     pub(crate) sack_blocks: usize,
     pub(crate) eof_told: bool,
     pub(crate) closed_told: bool,
     pub(crate) established: bool,
-    /// Subflows of which nothing but usual cases is to be expected; see `usual.rs`.
+    /// Subflows in the settled state; see `usual.rs`.
     pub(crate) settled: u64,
 }
 
-/// Which side of the connection.
+/// The side of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Client,
@@ -98,9 +99,9 @@ pub(crate) enum Role {
 }
 
 impl Endpoint {
-    /// The side that opens the connection, over so many subflows (1 to 64; TCP uses just one).
+    /// The side that opens the connection, with this many subflows (1 to 64; TCP uses one).
     ///
-    /// `key` and `nonce_seed` are random; they make MPTCP's key and the joins' random numbers.
+    /// `key` and `nonce_seed` are random; they determine MPTCP's key and the joins' nonces.
     pub fn client(config: &Arc<Config>, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(config, Role::Client, key, nonce_seed);
         let count = if endpoint.multipath {
@@ -163,7 +164,7 @@ impl Endpoint {
     }
 
     pub(crate) fn grow_to(&mut self, count: usize, state: State) {
-        // Exactly: most connections have one, and never more.
+        // Allocated exactly, since most connections never have more.
         let more = count.saturating_sub(self.subflows.len());
         self.subflows.reserve_exact(more);
         self.table.reserve_exact(more);
@@ -190,14 +191,14 @@ impl Endpoint {
         self.tx.writable()
     }
 
-    /// How many bytes were written and never sent.
+    /// Bytes written and never sent.
     #[inline]
     pub fn unsent(&self) -> u64 {
         self.tx.unsent()
     }
 
-    /// What a subflow's path costs beside the others, for schedulers that go by it: a price, and a
-    /// priority whose higher numbers count as dearer whatever the price.
+    /// Sets a subflow's cost and priority, for schedulers that consider them: a higher priority number counts
+    /// as more expensive, whatever the cost.
     pub fn set_price(&mut self, subflow: usize, cost: f64, priority: u8) {
         if let Some(state) = self.table.get_mut(subflow) {
             state.cost = cost;
@@ -205,8 +206,9 @@ impl Endpoint {
         }
     }
 
-    /// A subflow is a backup from now on, or no more: it carries new data only while no other is usable
-    /// (RFC 8684, section 3.3.8), and what was assigned to it is another's. The other end, which may see its own way differently, is not asked.
+    /// Makes a subflow a backup or a regular one: a backup carries new data only while no other subflow is
+    /// usable (RFC 8684, section 3.3.8), and data assigned to it are assigned again. The peer is not told,
+    /// since its own direction may differ.
     pub fn set_backup(&mut self, subflow: usize, is_backup: bool) {
         let of_subflow = self.table.get_mut(subflow);
         if let Some(state) = of_subflow.filter(|state| state.backup != is_backup) {
@@ -220,7 +222,7 @@ impl Endpoint {
         }
     }
 
-    /// The application writes up to `most` bytes; says how many the send buffer took.
+    /// The application writes up to `most` bytes; returns how many the send buffer took.
     #[inline]
     pub fn write(&mut self, most: u64) -> u64 {
         let taken = self.tx.write(most);
@@ -228,15 +230,15 @@ impl Endpoint {
         taken
     }
 
-    /// The same of bytes that are to be delivered by a time. Schedulers may go by it; what comes late is
-    /// delivered none the less.
+    /// As [`write`](Endpoint::write), for bytes that should be delivered by `deadline`. Schedulers may take
+    /// it into account; late bytes are still delivered.
     pub fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let taken = self.tx.write_by(most, deadline);
         self.may_send |= taken > 0;
         taken
     }
 
-    /// The application will write no more: the stream ends after what was written.
+    /// The application writes no more: the stream ends after what was written.
     pub fn close(&mut self) {
         self.tx.close();
         self.may_send = true;
@@ -254,13 +256,13 @@ impl Endpoint {
         self.tell_aborted();
     }
 
-    /// How many bytes in order the application has not read.
+    /// Bytes in order that the application has not read.
     #[inline]
     pub fn readable(&self) -> u64 {
         self.rx.readable()
     }
 
-    /// The application reads up to `most` bytes; says how many there were.
+    /// The application reads up to `most` bytes; returns how many there were.
     #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let taken = self.rx.read(most);
@@ -269,7 +271,7 @@ impl Endpoint {
                 .rx
                 .update_due(self.config.segment.as_u64(), self.multipath)
         {
-            // The newest segment's subflow is as good as any: all share the window.
+            // Any usable subflow may send the window update, since all share the window.
             if let Some(number) = self.table.iter().position(|state| state.usable) {
                 self.subflows[number].receiver.acknowledge_now();
                 self.acks |= 1 << number;
@@ -307,10 +309,10 @@ impl Endpoint {
         self.settle(subflow);
     }
 
-    /// PAWS: throws an old segment away, and says whether it was one. What has data is answered (RFC 7323,
-    /// 5.3, R1), an acknowledgement by itself is not: Linux answers one in half a second, which tells
-    /// nothing. A duplicate acknowledgement that moves no window is taken though it is old, as Linux does
-    /// (`tcp_disordered_ack`): what it tells of is as good as before.
+    /// PAWS: discards an old segment, and returns whether it was old. One with data is acknowledged (RFC
+    /// 7323, 5.3, R1); a pure acknowledgement is not, as Linux answers at most one per half second, which has
+    /// no effect. An old duplicate acknowledgement that changes no window is accepted, as in Linux
+    /// (`tcp_disordered_ack`), since its information is still valid.
     fn discard_old(&mut self, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
         if !flow.receiver.is_old(segment) {
@@ -348,7 +350,7 @@ impl Endpoint {
         }
         let flow = &mut self.subflows[subflow];
         if segment.ack > flow.sender.nxt() {
-            // It acknowledges what was never sent (RFC 9293, 3.10.7.4).
+            // It acknowledges data that were never sent (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.acks |= 1 << subflow;
             return;
@@ -359,7 +361,8 @@ impl Endpoint {
             && self.tx.is_idle()
             && (self.fully_established || !self.multipath)
         {
-            // A receiver, to whom data says again what it knows: only the window may have moved.
+            // For a pure receiver, an acknowledgement with data repeats what it knows; only the window may
+            // have changed.
             self.tx.on_window(self.tx.una() + u64::from(segment.window));
             return;
         }
@@ -380,7 +383,7 @@ impl Endpoint {
         let flow = &self.subflows[subflow];
         self.timer = self.timer.min(flow.sender.timer_at());
         if had_backoff && flow.sender.backoff() == 0 && flow.sender.una() > una {
-            // It answers again.
+            // The subflow responds again.
             self.table[subflow].usable = flow.fin.is_none();
         }
         if self.multipath {
@@ -436,7 +439,7 @@ impl Endpoint {
         }
         let len = u64::from(segment.len);
         if len > 0 && segment.data_seq + len > self.rx.edge() {
-            // Beyond the window: not taken, so not acknowledged either (RFC 9293, 3.10.7.4).
+            // Beyond the window: not accepted, so not acknowledged either (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.acks |= 1 << subflow;
             return;
@@ -515,96 +518,95 @@ impl Endpoint {
         }
     }
 
-    /// A segment's data wait for others before them.
+    /// The data of a segment arrived behind a gap.
     #[inline]
     pub(crate) fn count_out_of_order(&mut self) {
         self.out_of_order += 1;
         self.waiting_max = self.waiting_max.max(self.rx.held());
     }
 
-    /// What happened since the last call, oldest first. Changes after
-    /// [`handle_segment`](Endpoint::handle_segment), [`handle_timeout`](Endpoint::handle_timeout)
-    /// and [`abort`](Endpoint::abort).
+    /// The next event, in the order in which they happened. It may change after
+    /// [`handle_segment`](Endpoint::handle_segment), [`handle_timeout`](Endpoint::handle_timeout) and
+    /// [`abort`](Endpoint::abort).
     #[inline]
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// The table of subflows, as schedulers and congestion control see it.
+    /// The table of subflows, as passed to schedulers and congestion control.
     #[inline]
     pub fn subflow_states(&self) -> &[SubflowState] {
         &self.table
     }
 
-    /// The connection is over: closed, or given up.
+    /// Whether the connection is closed or aborted.
     pub fn is_closed(&self) -> bool {
         self.closed_told
     }
 
-    /// Own key of the connection (RFC 8684, 3.1).
+    /// This side's key of the connection (RFC 8684, 3.1).
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// What a subflow's sender counted.
+    /// Counters of a subflow's sender.
     pub fn counters(&self, subflow: usize) -> Counters {
         self.subflows[subflow].sender.counters
     }
 
-    /// Bytes that were new on the data level when they arrived here by this subflow.
+    /// Bytes that were new at data level when they arrived on this subflow.
     #[inline]
     pub fn delivered_by(&self, subflow: usize) -> u64 {
         self.subflows[subflow].delivered
     }
 
-    /// Data segments that arrived here by this subflow and brought nothing new to it; none before
-    /// it has been heard of.
+    /// Data segments that arrived on this subflow without new data; zero before its handshake.
     pub fn duplicates(&self, subflow: usize) -> u64 {
         let flow = self.subflows.get(subflow);
         flow.map_or(0, |flow| flow.receiver.duplicates)
     }
 
-    /// Bytes that arrived here in order, from the start of the stream.
+    /// Bytes received in order, from the start of the stream.
     #[inline]
     pub fn delivered(&self) -> u64 {
         self.rx.nxt()
     }
 
-    /// Bytes that wait here for a gap before them to close.
+    /// Bytes received behind a gap.
     #[inline]
     pub fn reorder_buffer(&self) -> u64 {
         self.rx.held()
     }
 
-    /// Most bytes that ever waited here for a gap before them to close.
+    /// Most bytes that were ever behind a gap.
     pub fn reorder_buffer_max(&self) -> u64 {
         self.waiting_max
     }
 
-    /// From now on, [`reorder_buffer_max`](Endpoint::reorder_buffer_max) tells of what is to come.
+    /// Restarts [`reorder_buffer_max`](Endpoint::reorder_buffer_max) from now on.
     pub fn restart_reorder_buffer_max(&mut self) {
         self.waiting_max = self.reorder_buffer();
     }
 
-    /// Data packets that brought something new, and those of them that had to wait for another.
+    /// Data packets with new data, and those of them that arrived behind a gap.
     pub fn packets(&self) -> (u64, u64) {
         (self.packets, self.out_of_order)
     }
 
-    /// Bytes that the application wrote.
+    /// Bytes written by the application.
     #[cfg(test)]
     pub(crate) fn written(&self) -> u64 {
         self.tx.nxt() + self.tx.unsent()
     }
 
-    /// Bytes that the peer acknowledged on the data level.
+    /// Bytes that the peer acknowledged at data level.
     #[inline]
     pub fn acknowledged(&self) -> u64 {
         self.tx.una()
     }
 
-    /// MPTCP was negotiated.
+    /// Whether MPTCP was negotiated.
     pub fn is_multipath(&self) -> bool {
         self.multipath
     }

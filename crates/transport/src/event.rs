@@ -1,9 +1,9 @@
-//! What an endpoint tells of itself while it works: typed events, to a recorder that it is handed.
+//! Events of an endpoint: typed values that are passed to a recorder.
 //!
-//! A recorder is an argument, as the time is: [`Endpoint::recorded_by`](crate::Endpoint::recorded_by)
-//! gives the verbs that take one. So an endpoint's type does not depend on who listens, the same
-//! endpoint may be heard at times and not at others, and events reach their hearer where they
-//! happen, without a queue between them. The plain verbs hand in `()`, for which each event's making is compiled away.
+//! A recorder is an argument, like the time: [`Endpoint::recorded_by`](crate::Endpoint::recorded_by) returns
+//! the verbs that take one. So the type of an endpoint does not depend on the recorder, the same endpoint may
+//! be recorded at some times and not at others, and events reach the recorder as they happen, without a
+//! queue. The plain verbs pass `()`, for which the creation of events is compiled away.
 
 use ropewalk_quantities::Time;
 
@@ -11,12 +11,12 @@ use crate::SubflowState;
 use crate::congestion::Congestion;
 use crate::reordering::{Evidence, Remark};
 
-/// Hears what an endpoint does; `()` hears nothing and costs nothing.
+/// Receives the events of an endpoint; `()` ignores them and costs nothing.
 pub trait Recorder {
-    /// Whether anybody listens: if not, no event is made.
+    /// Whether events are recorded at all: if not, none is created.
     const LISTENS: bool = true;
 
-    /// Something happened.
+    /// An event has happened.
     fn record(&mut self, recorded: &Recorded);
 }
 
@@ -27,7 +27,7 @@ impl Recorder for () {
     fn record(&mut self, _: &Recorded) {}
 }
 
-/// Keeps everything, in order.
+/// Collects all events, in order.
 impl Recorder for Vec<Recorded> {
     fn record(&mut self, recorded: &Recorded) {
         self.push(*recorded);
@@ -43,25 +43,25 @@ impl<R: Recorder> Recorder for &mut R {
     }
 }
 
-/// What the application or the driver should know.
+/// What the application or the driver needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The first subflow is established: data may flow.
+    /// The first subflow is established: data may be sent.
     Connected,
-    /// One more subflow is established.
+    /// Another subflow is established.
     SubflowEstablished(usize),
-    /// A subflow was reset, or given up after too many retransmissions.
+    /// A subflow was reset, or gave up after too many retransmissions.
     SubflowFailed(usize),
-    /// The peer will send no more, and everything it sent has arrived.
+    /// The peer has closed its side, and all of its data have arrived.
     Eof,
-    /// Both sides have closed, and all is acknowledged.
+    /// Both sides have closed, and everything is acknowledged.
     Closed,
     /// The connection was aborted, or its last subflow failed.
     Aborted,
 }
 
 impl Event {
-    /// The subflow that it tells of; `None` if of the connection.
+    /// The subflow concerned; `None` for the whole connection.
     pub fn subflow(self) -> Option<usize> {
         match self {
             Event::SubflowEstablished(subflow) | Event::SubflowFailed(subflow) => Some(subflow),
@@ -70,101 +70,101 @@ impl Event {
     }
 }
 
-/// Something that happened, when, and on which subflow.
+/// An event with its time and subflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
-    /// When.
+    /// Time.
     pub time: Time,
-    /// The subflow's number; 0 for what concerns the whole connection.
+    /// Number of the subflow; 0 for the whole connection.
     pub subflow: usize,
-    /// What.
+    /// The event.
     pub happening: Happening,
 }
 
-/// What may happen. Offsets are those of the subflow's stream, amounts bytes.
+/// An event. Offsets are those of the subflow's stream, amounts are bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Happening {
-    /// A segment with data, or a FIN, left.
+    /// A segment with data, or a FIN, was sent.
     SegmentSent(SegmentSent),
-    /// An acknowledgement told of something new.
+    /// An acknowledgement with new information arrived.
     Acknowledged(Acknowledged),
-    /// A segment that was thought to be in flight is taken for lost.
+    /// A segment in flight was marked lost.
     SegmentLost(SegmentLost),
     /// Loss recovery began: the windows were reduced.
     RecoveryEntered(RecoveryEntered),
-    /// All that was in flight when recovery began is acknowledged.
+    /// Loss recovery ended: everything in flight at its start is acknowledged.
     RecoveryLeft(RecoveryLeft),
-    /// The retransmission timer ran out.
+    /// The retransmission timer expired.
     TimedOut(TimedOut),
-    /// A tail loss probe left.
+    /// A tail loss probe was sent.
     ProbeSent(ProbeSent),
-    /// The windows were reduced outside of recovery.
+    /// The windows were reduced outside of loss recovery.
     WindowReduced(WindowReduced),
-    /// Losses were found to have been none, and what was reduced is restored.
+    /// Losses were found to be spurious, and the reductions were undone.
     Undone(Undone),
-    /// So many duplicate acknowledgements tell of a loss from now on.
+    /// The duplicate-acknowledgement threshold changed.
     ThresholdChanged(ThresholdChanged),
-    /// For a while nothing is taken for a sign of congestion.
+    /// Signs of congestion are ignored for a while.
     Frozen(Frozen),
-    /// The answer to reordering took a step, or passed a sign over.
+    /// The reordering policy took a step, or ignored a sign.
     Remarked(Remark),
-    /// The peer says that a segment arrived twice (D-SACK, RFC 2883).
+    /// The peer reported a duplicate segment (D-SACK, RFC 2883).
     DuplicateReported(DuplicateReported),
-    /// A data segment arrived here that brought nothing new to the subflow.
+    /// A data segment without new data for the subflow arrived here.
     DuplicateArrived(DuplicateArrived),
-    /// A data segment arrived here that waits for another before it.
+    /// A data segment arrived here behind a gap.
     OutOfOrderArrived(OutOfOrderArrived),
-    /// There is nothing more to send now, and this is how the sender stands.
+    /// The state of the sender when there is nothing more to send.
     Settled(Settled),
-    /// The connection or one of its subflows is in another state.
+    /// The state of the connection or of a subflow changed.
     StateChanged(StateChanged),
 }
 
-/// A segment with data, or a FIN, left.
+/// A segment with data, or a FIN, was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentSent {
-    /// Its first offset.
+    /// First offset.
     pub seq: u64,
-    /// Its payload; none in a FIN.
+    /// Payload length; zero for a FIN.
     pub len: u32,
-    /// It was sent before, on this subflow.
+    /// It is a retransmission on this subflow.
     pub again: bool,
 }
 
-/// An acknowledgement told of something new.
+/// An acknowledgement with new information arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
-    /// First offset not acknowledged.
+    /// First unacknowledged offset.
     pub una: u64,
-    /// Acknowledged cumulatively by it.
+    /// Bytes newly acknowledged cumulatively.
     pub bytes: u64,
-    /// Acknowledged selectively by it and not before.
+    /// Bytes newly acknowledged selectively.
     pub sacked: u64,
-    /// Its sample of the round-trip time, if it gave one.
+    /// Its round-trip sample, if it gave one.
     pub rtt: Option<Time>,
 }
 
-/// A segment that was thought to be in flight is taken for lost.
+/// A segment in flight was marked lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentLost {
-    /// Its first offset.
+    /// First offset.
     pub seq: u64,
-    /// How many offsets it takes: its payload, or one for a FIN.
+    /// Number of its offsets: its payload, or one for a FIN.
     pub len: u32,
-    /// What says so.
+    /// The sign of the loss.
     pub sign: LossSign,
 }
 
-/// What says that a segment is lost.
+/// What indicates that a segment is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossSign {
-    /// Duplicate acknowledgements, or segments selectively acknowledged above it (RFC 5681, 6675).
+    /// Duplicate acknowledgements, or selective acknowledgements above it (RFC 5681, 6675).
     Duplicates,
-    /// In recovery without SACK, an acknowledgement that ends before it (RFC 6582).
+    /// A partial acknowledgement in recovery without SACK (RFC 6582).
     PartialAcknowledgement,
-    /// One that was sent later has arrived, and it is late (RFC 8985).
+    /// A segment that was sent sufficiently later has arrived (RFC 8985).
     Overtaken,
-    /// The retransmission timer ran out (RFC 6298).
+    /// The retransmission timer expired (RFC 6298).
     Timeout,
 }
 
@@ -189,132 +189,132 @@ impl Window {
 /// Loss recovery began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryEntered {
-    /// Before the reduction.
+    /// Windows before the reduction.
     pub before: Window,
-    /// After it; with proportional rate reduction cwnd follows by and by.
+    /// Windows after it; with proportional rate reduction cwnd is reduced gradually.
     pub after: Window,
-    /// FlightSize, as congestion control was told it.
+    /// FlightSize, as passed to congestion control.
     pub flight_size: u64,
-    /// It ends when this offset is acknowledged.
+    /// Recovery ends when this offset is acknowledged.
     pub until: u64,
 }
 
-/// Loss recovery is over.
+/// Loss recovery ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryLeft {
-    /// The window now.
+    /// The present windows.
     pub window: Window,
-    /// It was begun by a timeout.
+    /// It had begun with a timeout.
     pub after_timeout: bool,
 }
 
-/// The retransmission timer ran out.
+/// The retransmission timer expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedOut {
-    /// Before the reduction.
+    /// Windows before the reduction.
     pub before: Window,
-    /// After it.
+    /// Windows after it.
     pub after: Window,
-    /// Timeouts in a row, this one included.
+    /// Consecutive timeouts, this one included.
     pub in_a_row: u32,
 }
 
-/// A tail loss probe left.
+/// A tail loss probe was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeSent {
-    /// It is a segment sent again, not new data.
+    /// It is a retransmission rather than new data.
     pub again: bool,
 }
 
-/// Why windows were reduced outside of recovery.
+/// Why windows were reduced outside of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionCause {
-    /// A tail loss probe repaired a loss that nothing else told of (RFC 8985, 7.4).
+    /// A tail loss probe repaired a loss that was not detected otherwise (RFC 8985, 7.4).
     RepairedByProbe,
     /// Nothing was sent for longer than the retransmission timeout (RFC 5681, 4.1).
     Idle,
-    /// The subflow holds up the connection (Raiciu et al., NSDI 2012).
+    /// The subflow blocks the connection (Raiciu et al., NSDI 2012).
     Penalised,
 }
 
-/// The windows were reduced outside of recovery.
+/// The windows were reduced outside of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowReduced {
-    /// Why.
+    /// Reason.
     pub cause: ReductionCause,
-    /// Before.
+    /// Windows before.
     pub before: Window,
-    /// Now.
+    /// Windows after.
     pub after: Window,
 }
 
-/// Losses were found to have been none.
+/// Losses were found to be spurious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undone {
-    /// What the first of them was found by.
+    /// How the first of them was detected.
     pub cause: Congestion,
-    /// Before the undo.
+    /// Windows before the undo.
     pub before: Window,
-    /// Now.
+    /// Windows after it.
     pub after: Window,
-    /// What told it.
+    /// The evidence.
     pub evidence: Evidence,
-    /// Segments that were marked lost, were not sent again, and are in flight as before.
+    /// Segments that were marked lost, not retransmitted, and are in flight again.
     pub unmarked: u32,
 }
 
-/// So many duplicate acknowledgements tell of a loss from now on.
+/// The duplicate-acknowledgement threshold changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThresholdChanged {
-    /// So many.
+    /// New threshold.
     pub to: u32,
 }
 
-/// For a while nothing is taken for a sign of congestion.
+/// Signs of congestion are ignored for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frozen {
-    /// Until then.
+    /// End of that time.
     pub until: Time,
 }
 
-/// The peer says that a segment arrived twice.
+/// The peer reported a duplicate segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DuplicateReported {
-    /// First offset of what arrived twice.
+    /// First offset of the duplicate range.
     pub start: u64,
     /// Offset after its last.
     pub end: u64,
 }
 
-/// A data segment arrived here that brought nothing new to the subflow.
+/// A data segment without new data for the subflow arrived here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DuplicateArrived {
-    /// Its first offset.
+    /// First offset.
     pub seq: u64,
-    /// Its payload.
+    /// Payload length.
     pub len: u32,
 }
 
-/// A data segment arrived here that waits for another before it.
+/// A data segment arrived here behind a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfOrderArrived {
-    /// Its first offset.
+    /// First offset.
     pub seq: u64,
-    /// Its payload.
+    /// Payload length.
     pub len: u32,
-    /// The offset that was expected.
+    /// Next offset expected.
     pub expected: u64,
 }
 
-/// How a subflow's sender stands once there is nothing more to send: told of each subflow that was
-/// ever open, whether or not anything changed.
+/// State of a subflow's sender when there is nothing more to send: recorded for each subflow that was ever
+/// open, whether or not it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// Congestion window and slow-start threshold.
     pub window: Window,
-    /// Sent and neither acknowledged nor taken for lost.
+    /// Sent and neither acknowledged nor marked lost.
     pub in_flight: u64,
-    /// Round-trip times; none before the first sample.
+    /// Round-trip times; `None` before the first sample.
     pub rtt: Option<RoundTrip>,
 }
 
@@ -333,7 +333,7 @@ impl Settled {
     }
 }
 
-/// What is known of the round-trip time.
+/// Round-trip time estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
     /// Smoothed (RFC 6298).
@@ -342,13 +342,13 @@ pub struct RoundTrip {
     pub deviation: Time,
     /// The newest sample.
     pub latest: Time,
-    /// The least sample.
+    /// Minimum of the samples.
     pub least: Time,
 }
 
-/// The connection or one of its subflows is in another state.
+/// The state of the connection or of a subflow changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateChanged {
-    /// The same that [`Endpoint::poll_event`](crate::Endpoint::poll_event) gives.
+    /// The same event that [`Endpoint::poll_event`](crate::Endpoint::poll_event) returns.
     pub event: Event,
 }

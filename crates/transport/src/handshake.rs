@@ -1,4 +1,4 @@
-//! How subflows open: TCP's three segments (RFC 9293), MP_CAPABLE and MP_JOIN (RFC 8684, 3.1 and 3.2).
+//! Opening of subflows: TCP's three-way handshake (RFC 9293), MP_CAPABLE and MP_JOIN (RFC 8684, 3.1 and 3.2).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::multipath::keys::{join_hmac, token, truncate_64, truncate_160};
 use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
 use crate::subflow::State;
 
-/// Room for options in a TCP header (RFC 9293, 3.1).
+/// Space for options in a TCP header (RFC 9293, 3.1).
 const MOST_OPTIONS: u32 = 40;
 
 impl Endpoint {
@@ -33,8 +33,8 @@ impl Endpoint {
         }
     }
 
-    /// A segment for a subflow that is not (only) established; says whether the rest of it
-    /// should be processed.
+    /// Handles a segment for a subflow that is not (only) established; returns whether the rest of it should
+    /// be processed.
     pub(crate) fn handle_handshake(
         &mut self,
         now: Time,
@@ -63,7 +63,7 @@ impl Endpoint {
                 acknowledged
             }
             State::Established if segment.flags.contains(Flags::SYN) => {
-                // The peer did not get the third segment.
+                // The peer did not receive the third segment.
                 self.send_control(subflow, |pending| pending.third = true);
                 false
             }
@@ -159,7 +159,7 @@ impl Endpoint {
         if join {
             flow.state = State::PreEstablished;
             if let Some(rtt) = rtt {
-                // Kept for when the fourth segment has arrived.
+                // Used when the fourth segment has arrived.
                 self.table[subflow].latest_rtt = rtt;
             }
         } else {
@@ -171,7 +171,7 @@ impl Endpoint {
 
     fn handle_third(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         if segment.flags.contains(Flags::SYN) {
-            // The SYN came again: our SYN-ACK was lost.
+            // The SYN was retransmitted: our SYN-ACK was lost.
             self.send_control(subflow, |pending| pending.syn = true);
             return false;
         }
@@ -205,13 +205,13 @@ impl Endpoint {
             }
             self.remote_key = sender_key;
             self.fully_established = true;
-            // It has no DATA_ACK, but a window, which is the connection's (RFC 8684, 3.3.1).
+            // It has no DATA_ACK, but a window, which applies to the connection (RFC 8684, 3.3.1).
             self.tx.on_ack(0, u64::from(segment.window));
         }
         let rtt = self.subflows[subflow].handshake_sent.map(|sent| now - sent);
         self.establish(now, subflow, rtt);
         if self.multipath {
-            // The fourth segment: it acknowledges the keys, or the join.
+            // The fourth segment acknowledges the keys, or the join.
             self.subflows[subflow].receiver.acknowledge_now();
             self.acks |= 1 << subflow;
         }
@@ -243,7 +243,7 @@ impl Endpoint {
         flow.receiver.on_syn(segment, self.config.sack);
     }
 
-    /// Keeps what both sides agree on: settings are shared until a connection's own differ.
+    /// Sets what both sides have negotiated. The config is shared until it differs for a connection.
     fn agree(&mut self, sack: bool, timestamps: bool, checksum: bool) {
         let agreed = (sack, timestamps, checksum);
         let config = &self.config;
@@ -253,19 +253,19 @@ impl Endpoint {
         }
     }
 
-    /// What every segment has from now on, and how many SACK blocks find room beside it.
+    /// Sets the flags of every further segment, and the number of SACK blocks that fit beside its options.
     fn set_usual_flags(&mut self, flags: Flags) {
         self.usual_flags = flags;
         let usual = Segment {
             flags,
             ..Segment::EMPTY
         };
-        // RFC 2018, section 3: 8 bytes a block, and 4 before them with their padding.
+        // RFC 2018, section 3: 8 bytes per block, preceded by 4 with padding.
         let room = MOST_OPTIONS - (usual.header_len() - 20);
         self.sack_blocks = ((room - 4) / 8).min(4) as usize;
     }
 
-    /// The peer maps its data in 64 bits: so we acknowledge it (as Linux does), unless transmission
+    /// Acknowledges in 64 bits, since the peer maps its data in 64 bits (as in Linux), unless transmission
     /// numbers leave no room.
     #[inline(never)]
     pub(crate) fn acknowledge_in_64_bits(&mut self) {
@@ -280,13 +280,13 @@ impl Endpoint {
         }
     }
 
-    /// RFC 6691: the peer's MSS counts no options, a segment's room does.
+    /// RFC 6691: the peer's MSS does not count options, which reduce a segment's payload.
     fn limit_segments(&mut self, subflow: usize) {
         let room = self.segment_room(subflow);
         self.table[subflow].mss = self.config.segment.as_u64().min(room);
     }
 
-    /// Most payload that the peer takes beside the options of a data segment.
+    /// Maximum payload that the peer accepts beside the options of a data segment.
     pub(crate) fn segment_room(&self, subflow: usize) -> u64 {
         let long_ack = self.usual_flags.contains(Flags::DATA_ACK_64);
         let options = self.config.data_option_len(self.multipath) + if long_ack { 4 } else { 0 };
@@ -323,7 +323,7 @@ impl Endpoint {
         match flow.state {
             State::Closed | State::Listen => return,
             State::SynSent if segment.ack != 1 => return,
-            // RFC 5961, section 3.2: only a RST at exactly the expected offset counts.
+            // RFC 5961, section 3.2: only a RST at exactly the expected offset is valid.
             State::Established if segment.seq != flow.receiver.nxt() => return,
             _ => {}
         }
@@ -395,7 +395,7 @@ impl Endpoint {
         }
     }
 
-    /// The option of the handshake's third segment.
+    /// The option of the third segment.
     pub(crate) fn third_option(&self, subflow: usize) -> Options {
         if !self.multipath || self.role == Role::Server {
             return Options::None;

@@ -1,4 +1,4 @@
-//! How much may leave before the first acknowledgement.
+//! The initial window.
 
 use ropewalk_quantities::Bytes;
 
@@ -12,7 +12,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// In bytes, where a segment has so many; at least one segment.
+    /// In bytes, for this MSS; at least one segment.
     pub fn bytes(self, mss: u64) -> u64 {
         match self {
             InitialWindow::Segments(segments) => u64::from(segments) * mss,

@@ -1,8 +1,7 @@
 //! TCP and MPTCP endpoints without input or output.
 //!
-//! Nothing here reads a clock, opens a socket or starts a thread: time is an
-//! argument, segments come in and go out as values. The simulator drives an
-//! endpoint in virtual time; a TUN device could drive it against a kernel.
+//! Nothing here reads a clock, opens a socket or starts a thread: time is an argument, segments are values.
+//! The simulator drives an endpoint in virtual time; a TUN device could drive it against a kernel.
 
 mod acknowledgement;
 pub mod algorithm;

@@ -1,9 +1,8 @@
 use std::collections::VecDeque;
 
-/// Disjoint half-open ranges of offsets, sorted; neighbours are merged.
+/// Disjoint half-open ranges of offsets, sorted; adjacent ranges are merged.
 ///
-/// Made for reassembly: most inserts extend the last range or close the first
-/// gap, and both are cheap.
+/// Optimised for reassembly: most inserts extend the last range or close the first gap, and both are cheap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeSet {
     ranges: VecDeque<(u64, u64)>,
@@ -11,13 +10,13 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
-    /// Whether it covers nothing.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Bytes in all ranges.
+    /// Total bytes.
     #[inline]
     pub fn covered(&self) -> u64 {
         self.covered
@@ -35,7 +34,7 @@ impl RangeSet {
         self.ranges.back().copied()
     }
 
-    /// What it covers of `start..end`, in rising order.
+    /// Its intersection with `start..end`, in ascending order.
     pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.ranges.partition_point(|&(_, e)| e <= start);
         self.ranges
@@ -44,17 +43,17 @@ impl RangeSet {
             .map(move |&(s, e)| (s.max(start), e.min(end)))
     }
 
-    /// Gives the memory back that is not in use.
+    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.ranges.shrink_to_fit();
     }
 
-    /// The ranges in rising order.
+    /// The ranges in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()
     }
 
-    /// The range that holds `offset`.
+    /// The range that contains `offset`.
     pub fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         let at = self.ranges.partition_point(|&(_, end)| end <= offset);
         self.ranges
@@ -63,14 +62,14 @@ impl RangeSet {
             .filter(|&(start, _)| start <= offset)
     }
 
-    /// Covers what the other does, in the room that it has.
+    /// Becomes a copy of another set, reusing its memory.
     pub fn copy_from(&mut self, other: &RangeSet) {
         self.ranges.clear();
         self.ranges.extend(&other.ranges);
         self.covered = other.covered;
     }
 
-    /// Adds `start..end`; says how many of its bytes are new.
+    /// Adds `start..end`; returns how many of its bytes are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
@@ -123,7 +122,7 @@ impl RangeSet {
         new
     }
 
-    /// Forgets everything below `offset`.
+    /// Removes everything below `offset`.
     pub fn remove_below(&mut self, offset: u64) {
         while let Some(front) = self.ranges.front_mut() {
             if front.1 <= offset {
@@ -139,7 +138,7 @@ impl RangeSet {
         }
     }
 
-    /// Forgets `start..end`; says how many of its bytes were there.
+    /// Removes `start..end`; returns how many of its bytes were present.
     pub fn remove(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
@@ -174,7 +173,7 @@ impl RangeSet {
         before - self.covered
     }
 
-    /// Takes up to `most` bytes off the front of the first range.
+    /// Removes up to `most` bytes from the front of the first range.
     pub fn take_first(&mut self, most: u64) -> Option<(u64, u64)> {
         let (start, end) = self.first()?;
         let taken = end.min(start + most);

@@ -7,46 +7,46 @@ use crate::range_set::RangeSet;
 use crate::recent_ranges::RecentRanges;
 use crate::segment::{Flags, Options, SackList, Segment};
 
-/// Linux acknowledges this many segments one by one at the start (TCP_MAX_QUICKACKS).
+/// Linux acknowledges this many initial segments one by one (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u32 = 16;
 
-/// It takes no segment shorter than this for a full one (TCP_MSS_DEFAULT).
+/// Segments shorter than this never count as full-sized (TCP_MSS_DEFAULT).
 const LEAST_USUAL: u32 = 536;
 
-/// What a segment's data was to the subflow.
+/// What a segment's data were to the subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// The next in order, or there was none.
+    /// In order, or without data.
     InOrder,
-    /// It waits for a gap before it.
+    /// Behind a gap.
     Waits,
-    /// It came before.
+    /// A duplicate.
     Duplicate,
 }
 
-/// The receiving half of a subflow: what arrived, and when and what to acknowledge.
+/// The receiving half of a subflow: received data, and when and what to acknowledge.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     /// Next offset expected.
     nxt: u64,
-    /// Segments that wait for a gap before them, sorted by offset.
+    /// Segments behind a gap, sorted by offset.
     waiting: VecDeque<Waiting>,
-    /// The same as ranges.
+    /// The same, as ranges.
     ranges: RangeSet,
-    /// Those that a SACK option should name.
+    /// Ranges for SACK options.
     recent: RecentRanges,
-    /// A range that arrived twice, to be told once (RFC 2883).
+    /// A duplicate range to report once (D-SACK, RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Offset of the peer's FIN.
     fin: Option<u64>,
     ts_recent: Time,
-    /// Whether older timestamps are thrown away.
+    /// Whether segments with old timestamps are discarded.
     paws: bool,
     last_ack_sent: u64,
     unacknowledged: u32,
     quick: u32,
-    /// A segment shorter than usual is acknowledged at once: what the sender pushed is over, and
-    /// read (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and `__tcp_cleanup_rbuf`).
+    /// Acknowledge a segment shorter than usual at once: the sender's push is complete, and was read
+    /// (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and `__tcp_cleanup_rbuf`).
     quick_ack: bool,
     /// Longest segment so far.
     usual: u32,
@@ -55,9 +55,9 @@ pub(crate) struct Receiver {
     sack: bool,
     delayed_ack: u32,
     delayed_ack_timeout: Time,
-    /// Data segments that brought nothing new.
+    /// Data segments without new data.
     pub(crate) duplicates: u64,
-    /// The next acknowledgement tells that data arrived out of order.
+    /// The next acknowledgement reports that data arrived out of order.
     out_of_order: bool,
 }
 
@@ -94,7 +94,7 @@ impl Receiver {
         }
     }
 
-    /// The peer's SYN arrived; `sack` is what both sides agreed on.
+    /// The peer's SYN arrived; `sack`: SACK was negotiated.
     pub(crate) fn on_syn(&mut self, segment: &Segment, sack: bool) {
         self.nxt = 1;
         self.last_ack_sent = 1;
@@ -102,7 +102,7 @@ impl Receiver {
         self.ts_recent = segment.ts_val;
     }
 
-    /// Gives the memory back that is not in use.
+    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.waiting.shrink_to_fit();
         self.ranges.give_back();
@@ -114,7 +114,7 @@ impl Receiver {
         self.nxt
     }
 
-    /// End of all that arrived.
+    /// Highest offset received.
     pub(crate) fn highest(&self) -> u64 {
         self.ranges.last().map_or(self.nxt, |(_, end)| end)
     }
@@ -131,13 +131,13 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
-    /// The segment is the next in order, and nothing waits behind it.
+    /// Whether the segment is the next in order, and nothing is behind a gap.
     #[inline]
     pub(crate) fn is_next(&self, segment: &Segment) -> bool {
         segment.seq == self.nxt && self.waiting.is_empty()
     }
 
-    /// Takes a segment's payload and FIN; hands on what is now in order as (data offset, length).
+    /// Takes a segment's payload and FIN; passes on data that are now in order as (data offset, length).
     #[inline]
     pub(crate) fn on_segment(
         &mut self,
@@ -172,9 +172,9 @@ impl Receiver {
         arrival
     }
 
-    /// PAWS (RFC 7323, 5.3, R1): its timestamp is older than the one to echo, so that it may be of a time
-    /// when sequence numbers were used before. Timestamps count milliseconds, and as in Linux
-    /// (`TCP_PAWS_WINDOW`) one that is older by a single one of them is not old yet.
+    /// PAWS (RFC 7323, 5.3, R1): whether its timestamp is older than the one to echo, so that it may stem
+    /// from before its sequence numbers wrapped. Timestamps count milliseconds, and as in Linux
+    /// (`TCP_PAWS_WINDOW`) a difference of one is tolerated.
     #[inline]
     pub(crate) fn is_old(&self, segment: &Segment) -> bool {
         segment.ts_val < self.ts_recent
@@ -183,7 +183,7 @@ impl Receiver {
             && milliseconds(self.ts_recent) - milliseconds(segment.ts_val) > 1
     }
 
-    /// An old segment with data is answered: with a D-SACK for what of it came before (Linux's
+    /// Acknowledges an old segment with data: with a D-SACK for its duplicate part (Linux's
     /// `tcp_send_dupack`).
     pub(crate) fn answer_old(&mut self, segment: &Segment) {
         if segment.seq < self.nxt && segment.len > 0 {
@@ -192,8 +192,8 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo. One that ends
-    /// before it is not acceptable, and does not (5.3, R2; Linux's `tcp_sequence`).
+    /// RFC 7323, 4.3: only a segment that covers the last acknowledgement updates the timestamp to echo. One
+    /// that ends before it is not acceptable, and does not (5.3, R2; Linux's `tcp_sequence`).
     #[inline(always)]
     pub(crate) fn note_timestamp(&mut self, segment: &Segment) {
         let covers = segment.seq <= self.last_ack_sent && segment.end() >= self.last_ack_sent;
@@ -202,7 +202,7 @@ impl Receiver {
         }
     }
 
-    /// The same of an acknowledgement by itself that is next in order.
+    /// The same for a pure acknowledgement that is next in order.
     #[inline]
     pub(crate) fn note_usual_timestamp(&mut self, segment: &Segment) {
         if self.nxt == self.last_ack_sent {
@@ -210,7 +210,7 @@ impl Receiver {
         }
     }
 
-    /// Data came in order: it is acknowledged now, or with what follows.
+    /// Data arrived in order: acknowledged now, or delayed.
     #[inline(always)]
     fn count_in_order(&mut self, now: Time, len: u32) {
         self.unacknowledged += 1;
@@ -224,7 +224,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing waits for a gap before it, nor is there anything to tell of but what came in order.
+    /// Whether nothing is behind a gap, and there is nothing to report but data in order.
     pub(crate) fn is_settled(&self) -> bool {
         self.waiting.is_empty()
             && self.ranges.is_empty()
@@ -233,7 +233,7 @@ impl Receiver {
             && !self.out_of_order
     }
 
-    /// [`on_segment`](Receiver::on_segment) of the next data in order, where nothing waits.
+    /// [`on_segment`](Receiver::on_segment) for the next data in order, when nothing is behind a gap.
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Time, segment: &Segment) {
         self.note_timestamp(segment);
@@ -299,18 +299,18 @@ impl Receiver {
         self.ack_now
     }
 
-    /// An acknowledgement must be sent, whatever arrived.
+    /// Requires an acknowledgement, whatever arrived.
     pub(crate) fn acknowledge_now(&mut self) {
         self.ack_now = true;
     }
 
-    /// When a delayed acknowledgement must be sent at the latest.
+    /// When a delayed acknowledgement is due.
     #[inline]
     pub(crate) fn ack_at(&self) -> Time {
         self.ack_at
     }
 
-    /// The delayed acknowledgement's timer ran out.
+    /// The delayed acknowledgement timer expired.
     pub(crate) fn on_timeout(&mut self, now: Time) {
         if self.ack_at <= now {
             self.ack_now = true;
@@ -318,7 +318,7 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgement leaves, by itself or with data.
+    /// An acknowledgement is sent, pure or with data.
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
         self.last_ack_sent = self.nxt;
@@ -327,36 +327,36 @@ impl Receiver {
         self.ack_at = Time::MAX;
     }
 
-    /// Whether an acknowledgement that leaves now has a SACK option.
+    /// Whether an acknowledgement sent now has a SACK option.
     #[inline]
     fn has_blocks(&self) -> bool {
         self.sack && (!self.ranges.is_empty() || self.duplicate.is_some())
     }
 
-    /// The peer is to be told that data arrived out of order.
+    /// Requires that the peer be told of data out of order.
     pub(crate) fn tell_out_of_order(&mut self) {
         self.out_of_order = true;
         self.ack_now = true;
     }
 
-    /// Whether the peer is to be told so.
+    /// Whether the peer is to be told of data out of order.
     #[inline]
     pub(crate) fn tells_out_of_order(&self) -> bool {
         self.out_of_order
     }
 
-    /// The peer was told.
+    /// The peer has been told.
     pub(crate) fn told_out_of_order(&mut self) {
         self.out_of_order = false;
     }
 
-    /// Whether an acknowledgement that leaves now has options for which data may leave no room.
+    /// Whether an acknowledgement sent now has options that may not fit beside data.
     #[inline]
     pub(crate) fn has_more_to_tell(&self) -> bool {
         self.has_blocks() || self.out_of_order
     }
 
-    /// The SACK option of an acknowledgement that leaves now, at most so many blocks (RFC 2018, 2883).
+    /// Writes the SACK option of an acknowledgement sent now, with at most this many blocks (RFC 2018, 2883).
     #[inline]
     pub(crate) fn write_sack(&mut self, most: usize, options: &mut Options) {
         if most > 0 && self.has_blocks() {
@@ -369,7 +369,7 @@ impl Receiver {
         let mut list = SackList::default();
         if let Some((start, end)) = self.duplicate.take() {
             list.push(self.nxt, start, end);
-            // RFC 2883, 4.1.2: the range that holds the duplicate follows it.
+            // RFC 2883, 4.1.2: the range that contains the duplicate follows it.
             if let Some((start, end)) = self.ranges.containing(start)
                 && list.len() < most
             {
@@ -382,7 +382,7 @@ impl Receiver {
                 list.push(self.nxt, range.0, range.1);
             }
         }
-        // Where data came last nothing waits any more, elsewhere it does.
+        // Where data arrived most recently nothing is behind a gap any more, but elsewhere data are.
         if list.is_empty()
             && let Some((start, end)) = self.ranges.first()
         {
@@ -392,7 +392,7 @@ impl Receiver {
     }
 }
 
-/// A timestamp as it is on the wire: Linux's clock for them counts milliseconds (`TCP_TS_HZ`).
+/// A timestamp in wire resolution: Linux's timestamp clock counts milliseconds (`TCP_TS_HZ`).
 fn milliseconds(timestamp: Time) -> u64 {
     timestamp.as_nanos() / 1_000_000
 }

@@ -1,7 +1,7 @@
-//! Which of the ranges that wait for a gap a SACK option names.
+//! The ranges that SACK options report.
 
-/// The ranges in which data arrived last, newest first (RFC 2018, section 4). They are kept whole: but
-/// for the one that has just grown none changes, so that none has to be looked for.
+/// The ranges that most recently grew, newest first (RFC 2018, section 4). Whole ranges are stored: only the
+/// one that has just grown changes, so none has to be searched.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecentRanges {
     ranges: [(u64, u64); 4],
@@ -9,8 +9,8 @@ pub(crate) struct RecentRanges {
 }
 
 impl RecentRanges {
-    /// Data arrived in this range, which is new or has grown by them, and may have joined others. What
-    /// begins before `nxt` waits no more.
+    /// Data arrived in this range, which is new, or has grown and may have merged others. Ranges that begin
+    /// before `nxt` are no longer behind a gap.
     pub(crate) fn note(&mut self, grown: (u64, u64), nxt: u64) {
         let mut kept = [grown; 4];
         let mut len = 1;
@@ -24,7 +24,7 @@ impl RecentRanges {
         *self = RecentRanges { ranges: kept, len };
     }
 
-    /// Those that wait where `nxt` is expected next.
+    /// Those behind a gap, when `nxt` is the next offset expected.
     #[inline]
     pub(crate) fn waiting(&self, nxt: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let ranges = self.ranges[..self.len].iter().copied();

@@ -3,10 +3,10 @@ use ropewalk_quantities::Time;
 use crate::event::{Happening, Recorded, Recorder, Settled, StateChanged};
 use crate::{Endpoint, Segment};
 
-/// An endpoint whose verbs tell a recorder what they do; [`Endpoint::recorded_by`] gives it.
+/// An endpoint whose verbs record events; returned by [`Endpoint::recorded_by`].
 ///
-/// Each verb is that of the same name of [`Endpoint`]. Use either for any call: what is done by a
-/// plain verb is not told, and nothing else differs.
+/// Each verb equals that of [`Endpoint`] with the same name. They can be mixed: calls of plain verbs are not
+/// recorded, and nothing else differs.
 #[derive(Debug)]
 pub struct RecordedEndpoint<'a, R> {
     endpoint: &'a mut Endpoint,
@@ -14,7 +14,7 @@ pub struct RecordedEndpoint<'a, R> {
 }
 
 impl Endpoint {
-    /// The verbs that tell this recorder what they do.
+    /// The verbs that record events.
     #[inline]
     pub fn recorded_by<'a, R: Recorder>(
         &'a mut self,
@@ -34,15 +34,16 @@ impl Endpoint {
         }
     }
 
-    /// One or more timers may have run out: call it at [`poll_timeout`](Endpoint::poll_timeout)'s time.
+    /// One or more timers may have expired; to be called at the time of
+    /// [`poll_timeout`](Endpoint::poll_timeout).
     pub fn handle_timeout(&mut self, now: Time) {
         self.run_timers(now, &mut ());
     }
 
-    /// The subflow that has a segment to send now; the segment is written to `segment`, which is
-    /// left alone if there is none. Changes after every other call; call it until it gives nothing.
+    /// The next segment to send: writes it to `segment` and returns its subflow; `segment` is unchanged if
+    /// there is none. To be called until it returns `None`; it may change after every other call.
     ///
-    /// The caller owns the place, so that a segment goes from here into a link's ring in one copy.
+    /// The caller owns the memory, so that a segment is copied only once, into a link's ring.
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
@@ -53,13 +54,13 @@ impl Endpoint {
         self.number(subflow, segment)
     }
 
-    /// Gives the connection up at once: RST on each subflow, MP_FASTCLOSE with MPTCP (RFC 8684, 3.5).
+    /// Aborts the connection: RST on each subflow, MP_FASTCLOSE with MPTCP (RFC 8684, 3.5).
     pub fn abort(&mut self) {
         self.give_up();
     }
 }
 
-// Where nobody listens each is the plain verb: one that is compiled once, with no recorder to pass on.
+// Without a recorder each is the plain verb, which is compiled once without one.
 impl<R: Recorder> RecordedEndpoint<'_, R> {
     /// A segment arrived on a subflow.
     #[inline]
@@ -73,7 +74,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
         self.tell_states(now, told);
     }
 
-    /// One or more timers may have run out.
+    /// One or more timers may have expired.
     pub fn handle_timeout(&mut self, now: Time) {
         if !R::LISTENS {
             return self.endpoint.handle_timeout(now);
@@ -83,7 +84,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
         self.tell_states(now, told);
     }
 
-    /// The subflow that has a segment to send now. If there is none, it tells how each subflow stands.
+    /// The next segment to send. If there is none, records the state of each subflow.
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
@@ -98,7 +99,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
         subflow
     }
 
-    /// Gives the connection up at once.
+    /// Aborts the connection.
     pub fn abort(&mut self, now: Time) {
         let told = self.endpoint.events.len();
         self.endpoint.give_up();
@@ -119,7 +120,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
         }
     }
 
-    /// The events that were queued for the driver since there were so many.
+    /// Records the events queued for the driver from this index on.
     fn tell_states(&mut self, time: Time, since: usize) {
         for event in self.endpoint.events.range(since..).copied() {
             self.recorder.record(&Recorded {

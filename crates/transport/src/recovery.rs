@@ -1,5 +1,5 @@
-//! Where a sender stands in repairing losses: in fast recovery, after a timeout, or neither. What is
-//! done in each is in `sender/recovering.rs`; what was before is kept, so that it can be undone.
+//! State of loss recovery: fast recovery, recovery after a timeout, or neither. The actions are in
+//! `sender/recovering.rs`; the state before is saved, so that it can be restored.
 
 mod episode;
 mod prr;
@@ -11,24 +11,24 @@ pub(crate) use episode::Restored;
 pub use episode::{Before, Phase};
 pub(crate) use prr::Prr;
 
-/// Where a sender stands in repairing losses.
+/// State of a sender's loss recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recovery {
     pub(crate) phase: Phase,
-    /// What was sent when the last loss was found: recovery ends when it is acknowledged (RFC 6582, 6675).
+    /// Next new offset when the last loss was detected: recovery ends when it is acknowledged (RFC 6582,
+    /// 6675).
     pub(crate) point: u64,
-    /// The first retransmission of a recovery leaves whatever the window says.
+    /// The first retransmission of a recovery is sent whatever the window.
     pub(crate) force: bool,
     pub(crate) use_prr: bool,
     pub(crate) prr: Prr,
-    /// It began while windows were to stay as they are, and ends so.
+    /// It began while windows were frozen, and does not change them.
     pub(crate) keeps_window: bool,
-    /// So many new segments leave before anything is sent again.
+    /// Number of new segments to send before any retransmission.
     pub(crate) new_first: u32,
-    /// The window is at most this after the acknowledgement that is looked at, bytes; [`u64::MAX`] is
-    /// no limit.
+    /// Limit of the window after the present acknowledgement, in bytes; [`u64::MAX`] is none.
     pub(crate) limit: u64,
-    /// What was before the first loss of the episode.
+    /// State before the first loss of the episode.
     pub(crate) before: Option<Before>,
 }
 
@@ -47,8 +47,8 @@ impl Recovery {
         }
     }
 
-    /// A loss was found: it is repaired until `point` is acknowledged, the first retransmission at
-    /// once. Windows stay as they are if `keeps_window`.
+    /// Begins recovery until `point` is acknowledged; the first retransmission is sent at once.
+    /// `keeps_window`: windows do not change.
     pub(crate) fn begin(&mut self, phase: Phase, point: u64, keeps_window: bool) {
         self.phase = phase;
         self.point = point;
@@ -57,12 +57,12 @@ impl Recovery {
         self.keeps_window = keeps_window;
     }
 
-    /// The first offset is this one.
+    /// Sets the first offset.
     pub(crate) fn start_at(&mut self, offset: u64) {
         self.point = offset;
     }
 
-    /// Nothing is being repaired, or held back for it.
+    /// Whether nothing is being repaired, or held back for repairs.
     pub(crate) fn is_settled(&self) -> bool {
         self.phase == Phase::Open && !self.force && self.new_first == 0
     }
@@ -72,25 +72,25 @@ impl Recovery {
         self.phase
     }
 
-    /// It ends when this offset is acknowledged.
+    /// Recovery ends when this offset is acknowledged.
     #[inline]
     pub(crate) fn point(&self) -> u64 {
         self.point
     }
 
-    /// The next retransmission leaves whatever the window says.
+    /// The next retransmission is sent whatever the window.
     #[inline]
     pub(crate) fn is_forced(&self) -> bool {
         self.force
     }
 
-    /// Lost segments may be sent again now, as far as the window goes.
+    /// Whether lost segments may be retransmitted now, as the window allows.
     #[inline]
     pub(crate) fn may_retransmit(&self) -> bool {
         (self.phase != Phase::Open || self.force) && self.new_first == 0
     }
 
-    /// There is no new data that could leave first; says whether it was waited for.
+    /// There are no new data to send first; returns whether they were waited for.
     pub(crate) fn no_new_data(&mut self) -> bool {
         std::mem::take(&mut self.new_first) > 0
     }
@@ -107,18 +107,18 @@ impl Recovery {
         }
     }
 
-    /// A segment of this length left.
+    /// A segment of this length was sent.
     #[inline]
     pub(crate) fn count_out(&mut self, len: u64) {
         self.prr.count_out(len);
     }
 
-    /// There was another reduction, which no undo brings back.
+    /// There was another reduction, which an undo must not restore.
     pub(crate) fn forget_before(&mut self) {
         self.before = None;
     }
 
-    /// An acknowledgement ends it.
+    /// Whether an acknowledgement ends recovery.
     #[inline]
     pub(crate) fn is_over(&self, ack: &Acknowledgement<'_>) -> bool {
         self.phase != Phase::Open && ack.segment.ack >= self.point

@@ -1,38 +1,38 @@
 use ropewalk_quantities::Time;
 
-/// A subflow's timer for data that is not acknowledged. There is one for three purposes, as in
-/// Linux (`icsk_pending`, include/net/inet_connection_sock.h): each puts off the others.
+/// The timer of a subflow's unacknowledged data. A single timer serves three purposes, as in Linux
+/// (`icsk_pending`, include/net/inet_connection_sock.h): each replaces the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetransmissionTimer {
     at: Time,
     purpose: Purpose,
 }
 
-/// What to do when it runs out.
+/// What to do when it expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Take everything for lost (RFC 6298).
+    /// Mark everything lost (RFC 6298).
     Timeout,
-    /// Look again which segments are late enough (RFC 8985, 6.3).
+    /// Check again which segments are late enough to be lost (RFC 8985, 6.3).
     Reordering,
     /// Send a tail loss probe (RFC 8985, 7.3).
     Probe,
 }
 
 impl RetransmissionTimer {
-    /// Off.
+    /// Not running.
     pub(crate) const OFF: RetransmissionTimer = RetransmissionTimer {
         at: Time::MAX,
         purpose: Purpose::Timeout,
     };
 
-    /// Runs out then.
+    /// Expires at this time.
     #[inline]
     pub(crate) fn new(purpose: Purpose, at: Time) -> RetransmissionTimer {
         RetransmissionTimer { at, purpose }
     }
 
-    /// When it runs out, or [`Time::MAX`].
+    /// When it expires, or [`Time::MAX`].
     #[inline]
     pub(crate) fn at(self) -> Time {
         self.at

@@ -4,8 +4,7 @@ use crate::{Config, SubflowState};
 
 /// Retransmission timeout (RFC 6298): its base value and its back-off.
 ///
-/// The smoothed values stand in the [`SubflowState`], where schedulers and
-/// congestion control read them.
+/// The smoothed values are in the [`SubflowState`], where schedulers and congestion control read them.
 #[derive(Clone, Debug)]
 pub(crate) struct Rto {
     base: Time,
@@ -26,7 +25,7 @@ impl Rto {
         }
     }
 
-    /// The timeout now, backed off.
+    /// The present timeout, with back-off.
     #[inline]
     pub(crate) fn current(&self) -> Time {
         if self.backoff == 0 {
@@ -36,18 +35,18 @@ impl Rto {
         Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.max)
     }
 
-    /// How often it ran out in a row.
+    /// Number of consecutive expiries.
     #[inline]
     pub(crate) fn backoff(&self) -> u32 {
         self.backoff
     }
 
-    /// It ran out: the next one takes twice as long (5.5).
+    /// It expired: the next one takes twice as long (5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// It ran out for nothing: no more than so often counts.
+    /// It expired spuriously: limits the back-off.
     pub(crate) fn limit_backoff(&mut self, backoff: u32) {
         self.backoff = self.backoff.min(backoff);
     }
@@ -58,7 +57,7 @@ impl Rto {
         self.backoff = 0;
     }
 
-    /// A round-trip time sample (2.2, 2.3), from a segment that was sent once or from a timestamp.
+    /// A round-trip sample (2.2, 2.3), from a segment that was sent once or from a timestamp.
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Time, state: &mut SubflowState) {
         state.latest_rtt = rtt;
@@ -77,7 +76,7 @@ impl Rto {
         self.follow(state);
     }
 
-    /// The first sample after a timeout that was for nothing.
+    /// The first sample after a spurious timeout.
     #[cold]
     pub(crate) fn renew(&mut self, rtt: Time, renewal: &Renewal, state: &mut SubflowState) {
         self.sample(rtt, state);
@@ -98,19 +97,19 @@ impl Rto {
     }
 }
 
-/// What round trips took before a timeout that was for nothing. The timer that ran out was too
-/// short for the path as it is now, so that the first round trip after it counts as if it were the
-/// first of all, but for no less than these (RFC 4015, section 3, step 11).
+/// Round-trip estimates before a spurious timeout. The timer was too short for the present path, so the first
+/// sample after it is treated as the first ever, but these values are lower bounds (RFC 4015, section 3, step
+/// 11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Renewal {
-    /// Of what was sent from there on, the first sample is to be taken so.
+    /// The first sample of data from this offset on is to be treated so.
     pub(crate) from: u64,
     pub(crate) srtt: Time,
     pub(crate) rttvar: Time,
 }
 
 impl Renewal {
-    /// Nothing is to be renewed.
+    /// No renewal pending.
     pub(crate) const NONE: Renewal = Renewal {
         from: u64::MAX,
         srtt: Time::ZERO,

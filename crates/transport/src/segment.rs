@@ -1,24 +1,23 @@
 use ropewalk_quantities::Time;
 
-/// A TCP segment as the endpoints see it: no bytes, no 32-bit numbers.
+/// A TCP segment as the endpoints process it: without bytes and 32-bit numbers.
 ///
-/// Sequence numbers are offsets in the subflow's stream: SYN is at 0, the first
-/// byte at 1, FIN after the last byte. Data sequence numbers are offsets in the
-/// connection's stream, from 0. Turning them into wire form, with initial
-/// sequence numbers and 32-bit wrapping, is the wire's work.
+/// Sequence numbers are offsets in the subflow's stream: SYN is at 0, the first byte at 1, FIN after the last
+/// byte. Data sequence numbers are offsets in the connection's stream, from 0. The conversion to wire format,
+/// with initial sequence numbers and 32-bit wrapping, is done in the wire crate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     /// Offset of the first byte (or of SYN, or of FIN).
     pub seq: u64,
-    /// Next offset expected from the other side; counts with [`Flags::ACK`].
+    /// Next offset expected from the other side; valid with [`Flags::ACK`].
     pub ack: u64,
-    /// Data sequence offset of the first byte; counts with payload on an MPTCP subflow.
+    /// Data sequence offset of the first byte; valid with payload on an MPTCP subflow.
     pub data_seq: u64,
-    /// Next data offset expected; counts with [`Flags::DATA_ACK`].
+    /// Next data offset expected; valid with [`Flags::DATA_ACK`].
     pub data_ack: u64,
-    /// When it was sent (RFC 7323 TSval); counts with [`Flags::TIMESTAMPS`].
+    /// When it was sent (RFC 7323 TSval); valid with [`Flags::TIMESTAMPS`].
     pub ts_val: Time,
-    /// Timestamp echoed (RFC 7323 TSecr); counts with [`Flags::TIMESTAMPS`] and [`Flags::ACK`].
+    /// Timestamp echoed (RFC 7323 TSecr); valid with [`Flags::TIMESTAMPS`] and [`Flags::ACK`].
     pub ts_ecr: Time,
     /// Payload, in bytes.
     pub len: u32,
@@ -26,15 +25,15 @@ pub struct Segment {
     pub window: u32,
     /// Control bits.
     pub flags: Flags,
-    /// Which of the data segments it is, or, without payload, how many acknowledgements of the same
-    /// offset came before it (TCP-DOOR's TPSN and ADSN); counts with [`Flags::NUMBERED`].
+    /// Number of a data segment, or, without payload, the number of earlier acknowledgements of the same
+    /// offset (TCP-DOOR's TPSN and ADSN); valid with [`Flags::NUMBERED`].
     pub number: u16,
-    /// Everything that few segments carry.
+    /// Options that few segments carry.
     pub options: Options,
 }
 
 impl Segment {
-    /// Nothing at all: a place for [`Endpoint::poll_transmit`](crate::Endpoint::poll_transmit) to write to.
+    /// An empty segment, for [`Endpoint::poll_transmit`](crate::Endpoint::poll_transmit) to write to.
     pub const EMPTY: Segment = Segment {
         seq: 0,
         ack: 0,
@@ -49,7 +48,7 @@ impl Segment {
         options: Options::None,
     };
 
-    /// Room that payload, SYN and FIN take in the subflow's sequence space.
+    /// Sequence space of payload, SYN and FIN.
     #[inline]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.len)
@@ -57,7 +56,7 @@ impl Segment {
             + u64::from(self.flags.contains(Flags::FIN))
     }
 
-    /// Offset after the last one that it takes.
+    /// Offset after its last one.
     #[inline]
     pub fn end(&self) -> u64 {
         self.seq + self.sequence_len()
@@ -116,14 +115,14 @@ impl Segment {
         20 + options
     }
 
-    /// Whether its DSS option has a mapping: one that covers its payload, or the end of the stream.
+    /// Whether its DSS option has a mapping: of its payload, or of the end of the stream.
     #[inline]
     pub fn is_mapped(&self) -> bool {
         self.len > 0 || self.flags.contains(Flags::DATA_FIN)
     }
 
-    /// What a mapping adds to a DSS option, padding included: the checksum stands in what is
-    /// padding without it.
+    /// Length of a mapping in a DSS option, padding included: a checksum uses what would otherwise be
+    /// padding.
     #[inline]
     fn mapping_len(&self) -> u32 {
         if self.flags.contains(Flags::DATA_SEQ_64) {
@@ -134,7 +133,7 @@ impl Segment {
     }
 }
 
-/// Control bits of a segment: TCP's, and which of its optional fields count.
+/// Control bits of a segment: TCP's, and which of its optional fields are valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u16);
 
@@ -143,29 +142,29 @@ impl Flags {
     pub const NONE: Flags = Flags(0);
     /// Opens a subflow.
     pub const SYN: Flags = Flags(1);
-    /// `ack` counts.
+    /// `ack` is valid.
     pub const ACK: Flags = Flags(2);
     /// Ends a subflow's stream.
     pub const FIN: Flags = Flags(4);
     /// Aborts a subflow.
     pub const RST: Flags = Flags(8);
-    /// `ts_val` and, with ACK, `ts_ecr` count.
+    /// `ts_val` and, with ACK, `ts_ecr` are valid.
     pub const TIMESTAMPS: Flags = Flags(16);
-    /// `data_ack` counts: the segment carries a DSS option.
+    /// `data_ack` is valid: the segment carries a DSS option.
     pub const DATA_ACK: Flags = Flags(32);
     /// The connection's stream ends after this segment's data (or at `data_seq` without any).
     pub const DATA_FIN: Flags = Flags(64);
-    /// `data_ack` stands in 64 bits, not in 32.
+    /// `data_ack` has 64 bits, not 32.
     pub const DATA_ACK_64: Flags = Flags(128);
-    /// `data_seq` stands in 64 bits, not in 32; counts with a mapping.
+    /// `data_seq` has 64 bits, not 32; valid with a mapping.
     pub const DATA_SEQ_64: Flags = Flags(256);
     /// The mapping has a checksum (RFC 8684, 3.3.1).
     pub const CHECKSUM: Flags = Flags(512);
 
-    /// What arrived here before was out of order, in the judgement of this end's policy for
-    /// reordering (TCP-DOOR's OOO option).
+    /// Data received before were out of order, according to this end's reordering policy (TCP-DOOR's OOO
+    /// option).
     pub const OUT_OF_ORDER: Flags = Flags(1024);
-    /// `number` counts.
+    /// `number` is valid.
     pub const NUMBERED: Flags = Flags(2048);
 
     /// Whether all bits of `other` are set.
@@ -196,7 +195,7 @@ pub enum Options {
     None,
     /// Selective acknowledgement (RFC 2018), and D-SACK in its first block (RFC 2883).
     Sack(SackList),
-    /// What SYN and SYN-ACK negotiate.
+    /// Options that SYN and SYN-ACK negotiate.
     Syn(SynOptions),
     /// MP_CAPABLE of the third segment, repeated on data until it is acknowledged (RFC 8684, 3.1).
     MpCapable {
@@ -219,7 +218,7 @@ pub enum Options {
     },
 }
 
-/// What SYN and SYN-ACK negotiate.
+/// Options that SYN and SYN-ACK negotiate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SynOptions {
     /// Largest payload that the sender of this takes.
@@ -257,7 +256,7 @@ pub enum SynMultipath {
     Capable {
         /// The server's key.
         key: Option<u64>,
-        /// Mappings shall have checksums; they do if either side says so.
+        /// Mappings must have checksums; they have if either side requires them.
         checksum: bool,
     },
     /// MP_JOIN on SYN.
@@ -276,7 +275,7 @@ pub enum SynMultipath {
     },
 }
 
-/// Up to four blocks of a SACK option, newest first; kept relative to the segment's `ack`.
+/// Up to four blocks of a SACK option, newest first; stored relative to the segment's `ack`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SackList {
     len: u8,
@@ -284,7 +283,7 @@ pub struct SackList {
 }
 
 impl SackList {
-    /// Adds a block; false if there is no room for it, or it is too far from `ack` for 31 bits.
+    /// Adds a block; false if there is no room, or it is too far from `ack` for 31 bits.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) -> bool {
         let relative = |offset: u64| i32::try_from(offset as i64 - ack as i64);
         let (Ok(from), Ok(to)) = (relative(start), relative(end)) else {
@@ -298,7 +297,7 @@ impl SackList {
         true
     }
 
-    /// How many blocks.
+    /// Number of blocks.
     #[inline]
     pub fn len(&self) -> usize {
         usize::from(self.len)
@@ -310,7 +309,7 @@ impl SackList {
         self.len == 0
     }
 
-    /// The blocks as they are kept.
+    /// The blocks as stored.
     #[inline]
     pub(crate) fn relative(&self) -> &[(i32, i32)] {
         &self.blocks[..usize::from(self.len)]

@@ -1,17 +1,17 @@
-//! The growth of send buffers with the congestion window, as Linux has it.
+//! Autotuning of send buffers with the congestion window, as in Linux.
 //!
-//! Each subflow has one, for twice the memory of its congestion window (`tcp_sndbuf_expand`); an MPTCP
-//! connection has a further one, of all of theirs together (`__mptcp_sync_sndbuf`). What waits there to be
-//! sent is most of what bulk data wait for.
+//! Each subflow has a buffer, for twice the memory of its congestion window (`tcp_sndbuf_expand`); an MPTCP
+//! connection has another one, the sum of theirs (`__mptcp_sync_sndbuf`). Waiting there is most of the delay
+//! of bulk data.
 
 use crate::endpoint::Endpoint;
 use crate::memory::{LEAST_SEND_BUFFER, send_buffer_for};
 
 impl Endpoint {
-    /// An acknowledgement arrived on a subflow while the application would write more: the subflow's
-    /// buffer grows with its window. The kernel asks for a window that is not full then
-    /// (`tcp_check_space`, `tcp_should_expand_sndbuf`); but where a window has grown by a segment that is so, since
-    /// that one waits for a second to leave with (`tcp_tso_should_defer`).
+    /// An acknowledgement arrived on a subflow while the application is blocked: the subflow's buffer grows
+    /// with its window. The kernel requires a window that is not full (`tcp_check_space`,
+    /// `tcp_should_expand_sndbuf`); but that holds when a window has grown by a segment, which waits for a
+    /// second one to be sent with (`tcp_tso_should_defer`).
     #[inline]
     pub(crate) fn expand_send_buffer(&mut self, subflow: usize) {
         if self.tx.grows() && self.table[subflow].cwnd > self.subflows[subflow].buffered_cwnd {
@@ -19,7 +19,7 @@ impl Endpoint {
         }
     }
 
-    /// The same, and of a subflow that has just been established, whatever its window.
+    /// The same, also for a subflow that has just been established, whatever its window.
     #[inline(never)]
     pub(crate) fn expand_send_buffer_to_window(&mut self, subflow: usize) {
         let state = &mut self.table[subflow];

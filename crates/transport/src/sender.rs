@@ -23,7 +23,7 @@ use crate::segment::{Flags, Options, Segment};
 use crate::{Config, SubflowState};
 use usage::WindowUsage;
 
-/// The sending half of a subflow: what is in flight, who finds losses, what is done about them.
+/// The sending half of a subflow: its data in flight, loss detection, and loss recovery.
 #[derive(Debug)]
 pub(crate) struct Sender {
     /// First offset not acknowledged.
@@ -39,7 +39,7 @@ pub(crate) struct Sender {
     timer: RetransmissionTimer,
     rate: DeliveryRate,
     last_sent: Time,
-    /// Kept if `validate_cwnd`.
+    /// Used with `validate_cwnd`.
     usage: WindowUsage,
     validate_cwnd: bool,
     reduce_cwnd: bool,
@@ -81,13 +81,13 @@ impl Sender {
         }
     }
 
-    /// Keeps what both sides agreed on.
+    /// Sets what was negotiated.
     pub(crate) fn negotiate(&mut self, config: &Config) {
         self.sack = config.sack;
         self.timestamps = config.timestamps;
     }
 
-    /// The handshake is over: the next offset is 1.
+    /// The handshake is complete: the next offset is 1.
     pub(crate) fn on_established(
         &mut self,
         now: Time,
@@ -119,36 +119,36 @@ impl Sender {
         self.nxt
     }
 
-    /// When its timer runs out, or [`Time::MAX`].
+    /// When its timer expires, or [`Time::MAX`].
     #[inline]
     pub(crate) fn timer_at(&self) -> Time {
         self.timer.at()
     }
 
-    /// What its timer is for.
+    /// The purpose of its timer.
     #[inline]
     pub(crate) fn timer_purpose(&self) -> Purpose {
         self.timer.purpose()
     }
 
-    /// Retransmission timeout with its back-off.
+    /// Retransmission timeout, with back-off.
     pub(crate) fn rto(&self) -> Time {
         self.rto.current()
     }
 
-    /// Timeouts in a row without an acknowledgement of new data.
+    /// Consecutive timeouts without an acknowledgement of new data.
     #[inline]
     pub(crate) fn backoff(&self) -> u32 {
         self.rto.backoff()
     }
 
-    /// Nothing waits for an acknowledgement.
+    /// Whether everything is acknowledged.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.board.is_empty()
     }
 
-    /// Gives the memory back that is not in use.
+    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.board.give_back();
         self.loss.rack.give_back();
@@ -159,7 +159,7 @@ impl Sender {
         self.arm(Purpose::Timeout, now + self.rto.current());
     }
 
-    /// The timer of the handshake ran out.
+    /// The timer of the handshake expired.
     pub(crate) fn back_off_handshake(&mut self) {
         self.rto.back_off();
         self.disarm();
@@ -175,8 +175,8 @@ impl Sender {
         self.timer = RetransmissionTimer::new(purpose, at);
     }
 
-    /// An acknowledgement (RFC 5681, 6582, 6675, 8985). Says whether it showed that losses were
-    /// none, and what they had led to is undone.
+    /// An acknowledgement (RFC 5681, 6582, 6675, 8985). Returns whether it showed losses to be spurious, so
+    /// that their consequences were undone.
     pub(crate) fn on_ack<R: Recorder>(
         &mut self,
         segment: &Segment,
@@ -195,7 +195,8 @@ impl Sender {
             .then_some(segment.ts_ecr);
         let mut rtt = None;
         if advanced > 0 {
-            // As Linux (`tcp_skb_spurious_retrans`): what is echoed is older than a copy that did not arrive.
+            // As in Linux (`tcp_skb_spurious_retrans`): the echoed timestamp is older than a retransmission
+            // that did not arrive.
             delivered.trust_until(echo.map_or(trusted, |echo| echo.min(trusted)));
             self.board.acknowledge(ack, &mut delivered);
             delivered.trust_until(trusted);
@@ -243,7 +244,8 @@ impl Sender {
         restored.is_any()
     }
 
-    /// New data is acknowledged, the newest that was sent once at that time: says how long it took.
+    /// New data are acknowledged; returns the round trip of the newest segment that was sent once, at
+    /// `newest_once`.
     #[inline(always)]
     fn advance(
         &mut self,
@@ -258,7 +260,7 @@ impl Sender {
         let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) {
             Some(now.saturating_sub(segment.ts_ecr))
         } else {
-            // Karn: nothing that was sent twice gives a sample.
+            // Karn's algorithm: a segment sent twice gives no sample.
             newest_once.map(|sent| now - sent)
         };
         if let Some(rtt) = rtt {
@@ -275,8 +277,7 @@ impl Sender {
         rtt
     }
 
-    /// Has a detector look for losses, and does what follows. Says whether the timer now waits for
-    /// late segments.
+    /// Runs a detector, and reacts to what it finds. Returns whether the timer now waits for late segments.
     #[inline(always)]
     fn judge<R: Recorder>(
         &mut self,
@@ -320,7 +321,7 @@ impl Sender {
         }
     }
 
-    /// A segment to send again now, if the window lets one out (NextSeg of RFC 6675).
+    /// A segment to retransmit now, if the window allows one (NextSeg of RFC 6675).
     #[inline]
     pub(crate) fn poll_retransmit(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
         if !self.recovery.may_retransmit() {
@@ -334,7 +335,7 @@ impl Sender {
         Some(self.repair(at, now, state))
     }
 
-    /// When there is no new data to send: what else may go out in recovery (NextSeg, rules 3 and 4).
+    /// Without new data to send: what else may be sent in recovery (NextSeg, rules 3 and 4).
     pub(crate) fn poll_rescue(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
         if self.recovery.no_new_data() {
             let held_back = self.poll_retransmit(now, state);
@@ -351,7 +352,7 @@ impl Sender {
         Some(self.repair(at, now, state))
     }
 
-    /// A segment is sent again since it is lost, or in recovery may be.
+    /// A segment is retransmitted since it is lost, or in recovery might be.
     fn repair(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
         let sent = self.retransmit(at, now, state);
         self.reordering.on_retransmit(&Resent {
@@ -369,7 +370,7 @@ impl Sender {
         self.counters.retransmissions += 1;
         self.count_out(now, &sent);
         if at == 0 && self.loss.rack.is_on() && self.timer.purpose() != Purpose::Reordering {
-            // As Linux (`tcp_xmit_retransmit_queue`): the oldest is given its time anew.
+            // As in Linux (`tcp_xmit_retransmit_queue`): the timer restarts for the oldest segment.
             self.arm(Purpose::Timeout, now + self.rto.current());
         }
         self.publish(state);
@@ -382,9 +383,9 @@ impl Sender {
         Some(self.retransmit(last, now, state))
     }
 
-    /// New data (or FIN) leaves. Says whether idleness before it had the window reduced.
+    /// New data (or FIN) are sent. Returns whether the window was reduced for idleness before.
     ///
-    /// Always inlined: an entry that is handed over in memory is read again before it has got there.
+    /// Always inlined: a value passed through memory would be read again before the write has completed.
     #[inline(always)]
     pub(crate) fn send_new(
         &mut self,
@@ -422,9 +423,8 @@ impl Sender {
         self.board.is_empty() && now.saturating_sub(self.last_sent) > self.rto.current()
     }
 
-    /// Restart after idleness: the window says nothing of the path any more (RFC 5681, 4.1), or
-    /// less with each timeout that has gone by (Linux's `tcp_cwnd_restart`). Says whether the window
-    /// was reduced.
+    /// Restart after idleness: the window is no longer valid (RFC 5681, 4.1), or less valid with each timeout
+    /// that has passed (Linux's `tcp_cwnd_restart`). Returns whether the window was reduced.
     #[inline]
     fn restart_after_idle(&mut self, now: Time, initial: u64, state: &mut SubflowState) -> bool {
         if !self.was_idle(now) {
@@ -454,7 +454,7 @@ impl Sender {
         &self.board
     }
 
-    /// The same, to mark what another subflow carries as well.
+    /// The same, mutable, for marking reinjected data.
     pub(crate) fn board_mut(&mut self) -> &mut Scoreboard {
         &mut self.board
     }
@@ -474,7 +474,7 @@ impl Sender {
         connection.own().cwnd = cwnd;
     }
 
-    /// What congestion control is told of an acknowledgement.
+    /// The acknowledgement as passed to congestion control.
     #[inline]
     fn acked(
         &self,
@@ -487,7 +487,7 @@ impl Sender {
         let in_slow_start = own.cwnd < own.ssthresh;
         let is_used = match self.validate_cwnd {
             true => self.usage.lets_grow(own.cwnd, in_slow_start),
-            // In slow start the window may run ahead of what was sent by a factor of two.
+            // In slow start the window may be up to twice what was sent.
             false => cwnd_limited || in_slow_start && own.cwnd < 2 * own.in_flight,
         };
         Acked {
@@ -500,7 +500,7 @@ impl Sender {
         }
     }
 
-    /// New data left: notes what of the window is in use.
+    /// New data were sent: records how much of the window is in use.
     #[inline]
     fn note_usage(&mut self, state: &SubflowState) {
         if self.validate_cwnd {
@@ -509,7 +509,7 @@ impl Sender {
         }
     }
 
-    /// Without SACK each duplicate acknowledgement stands for a segment that left the network.
+    /// Without SACK each duplicate acknowledgement stands for a segment that has left the network.
     fn reno_sacked(&self, mss: u64) -> u64 {
         if self.sack {
             return 0;
@@ -518,7 +518,7 @@ impl Sender {
         (duplicates * mss).min(self.board.outstanding().saturating_sub(mss))
     }
 
-    /// What a congestion event halves.
+    /// The amount that a congestion event reduces from.
     pub(crate) fn flight_size(&self, mss: u64) -> u64 {
         if self.halve_pipe {
             self.pipe(mss)
@@ -536,7 +536,7 @@ impl Sender {
             && !self.limited_transmit
             && self.reordering.reduces_from().is_none()
         {
-            // Without RFC 3042 the first duplicate acknowledgements let nothing out.
+            // Without RFC 3042 the first duplicate acknowledgements allow no transmission.
             pipe += if self.sack {
                 self.board.sacked()
             } else {
@@ -546,10 +546,10 @@ impl Sender {
         pipe
     }
 
-    /// Writes into the table what others may see.
+    /// Updates the table.
     #[inline]
     pub(crate) fn publish(&self, state: &mut SubflowState) {
-        // Offset 0 is the SYN's.
+        // Offset 0 is the SYN.
         state.acknowledged = self.una.saturating_sub(1);
         state.in_flight = self.pipe(state.mss);
         state.in_recovery = self.recovery.phase() != Phase::Open;

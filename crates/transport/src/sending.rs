@@ -1,4 +1,4 @@
-//! Which data leaves next, and on which subflow.
+//! Which data to send next, and on which subflow.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 use crate::subflow_set::members;
 
-/// The table as schedulers see it, where there are backups: these are not usable where another subflow is.
+/// The table for schedulers if there are backups, which are not usable while another subflow is.
 pub(crate) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [SubflowState]> {
     if !has_backups || !table.iter().any(|state| state.usable && !state.backup) {
         return Cow::Borrowed(table);
@@ -25,7 +25,7 @@ pub(crate) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [Sub
 }
 
 impl Endpoint {
-    /// What of the stream leaves now: lost data first, then new.
+    /// The next data to send: lost data first, then new.
     #[inline(always)]
     pub(crate) fn poll_data<R: Recorder>(
         &mut self,
@@ -69,8 +69,8 @@ impl Endpoint {
         self.poll_queued(now, recorder)
     }
 
-    /// A tail loss probe, whatever the congestion window says: new data if the subflow has some,
-    /// else its last segment again (RFC 8985, 7.3).
+    /// A tail loss probe, whatever the congestion window: new data if the subflow has any, otherwise its last
+    /// segment again (RFC 8985, 7.3).
     fn poll_probe<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         let subflow = members(self.probing).next()?;
         self.probing &= !(1 << subflow);
@@ -102,16 +102,16 @@ impl Endpoint {
         Some((subflow, sent))
     }
 
-    /// Something changed at a subflow, which may have room for what is queued on it: a segment came, a timer ran out, a probe took
-    /// something off its queue, or that begins anew. Nothing else gives it any, so one that was full is not
-    /// asked before.
+    /// A subflow may have room for its queued data: a segment arrived, a timer expired, a probe took
+    /// something off its queue, or the queue is new. Nothing else gives it room, so one that was full is not
+    /// polled before.
     #[inline]
     pub(crate) fn ask_again(&mut self, subflow: usize) {
         self.full &= !(1 << subflow);
         self.changed = self.changed.with(subflow);
     }
 
-    /// A subflow has no room for the first data of its queue, which end there.
+    /// A subflow has no room for the first data of its queue, which end at this offset.
     #[inline]
     pub(crate) fn note_full(&mut self, subflow: usize, end: u64) {
         self.cwnd_limited |= 1 << subflow;
@@ -127,7 +127,7 @@ impl Endpoint {
             && state.cwnd < state.in_flight + state.mss
     }
 
-    /// Data that a scheduler put on several subflows at once.
+    /// Data that a scheduler has queued on several subflows.
     fn poll_queued<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.tx.una() >= self.full_until {
             self.full = 0;
@@ -227,7 +227,7 @@ impl Endpoint {
                 }
                 Choice::WaitUntil(time) => {
                     self.hold_by_cwnd();
-                    // One that is no later would be asked for ever.
+                    // A time that is not later would cause endless calls.
                     let time = time.max(now + Time::from_nanos(1));
                     self.scheduler_at = self.scheduler_at.min(time);
                     self.timer = self.timer.min(self.scheduler_at);
@@ -237,7 +237,7 @@ impl Endpoint {
         }
     }
 
-    /// The next bytes of the stream are this subflow's.
+    /// Assigns the next bytes of the stream to this subflow.
     #[inline]
     fn assign(&mut self, subflow: usize, len: u64) -> u64 {
         self.table[subflow].assigned += len;
@@ -265,19 +265,19 @@ impl Endpoint {
         self.queueing |= 1 << subflow;
     }
 
-    /// What the scheduler says where there are backups: apart from the rest, which they are not to cost anything.
+    /// The scheduler's choice if there are backups; separate, so that the usual case does not pay for it.
     #[inline(never)]
     fn choose_past_backups(&mut self, pending: Pending) -> Choice {
         let table = regular(&self.table, true);
         let pending = Pending {
-            // What is usable rests on others, too.
+            // Usability depends on other subflows, too.
             changed: SubflowSet::ALL,
             ..pending
         };
         self.scheduler.choose(&pending, &table)
     }
 
-    /// How much the next segment carries, or that it must wait (RFC 1122, 4.2.3.4).
+    /// Length of the next segment; `None` if it has to wait (RFC 1122, 4.2.3.4).
     #[inline]
     fn next_len(&mut self, now: Time, subflow: usize, unsent: u64, window: u64) -> Option<u64> {
         let mss = self.table[subflow].mss;
@@ -297,7 +297,7 @@ impl Endpoint {
         None
     }
 
-    /// The peer's window is shut, or open by less than a segment: probe it when nothing is in flight.
+    /// The peer's window is closed, or smaller than a segment: probe it when nothing is in flight.
     #[inline(never)]
     fn hold_by_window(&mut self, now: Time) {
         self.cwnd_limited &= self.queueing;
@@ -316,7 +316,7 @@ impl Endpoint {
         }
     }
 
-    /// No new data may leave: what else may?
+    /// No new data may be sent: what else may be.
     #[inline]
     fn poll_instead<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.subflows.len() > 1 && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {
@@ -334,7 +334,7 @@ impl Endpoint {
         None
     }
 
-    /// Sends a data range on a subflow for the first time there.
+    /// Sends a data range on a subflow where it was not sent before.
     #[inline]
     pub(crate) fn send_data<R: Recorder>(
         &mut self,

@@ -6,48 +6,48 @@ use crate::Config;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
-/// One TCP connection of its own: handshake, both halves, close (RFC 9293).
+/// A subflow: a TCP connection with handshake, both halves, and close (RFC 9293).
 #[derive(Debug)]
 pub(crate) struct Subflow {
     pub(crate) state: State,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    /// What of handshake and close is to be sent now.
+    /// Handshake and close segments to send now.
     pub(crate) pending: Pending,
-    /// Random numbers of a join (RFC 8684, 3.2): own, and the peer's.
+    /// Nonces of a join (RFC 8684, 3.2): own, and the peer's.
     pub(crate) nonce: u32,
     pub(crate) remote_nonce: u32,
-    /// MSS option of the peer's SYN; 0 before it.
+    /// MSS option of the peer's SYN; 0 before it arrived.
     pub(crate) peer_mss: u16,
-    /// When the SYN or SYN-ACK left, for the first round-trip sample; unless it was sent again.
+    /// When the SYN or SYN-ACK was sent, for the first round-trip sample; `None` if it was retransmitted.
     pub(crate) handshake_sent: Option<Time>,
-    /// Assigned by the scheduler and not yet sent: data offset and length.
+    /// Assigned by the scheduler and not sent: data offset and length.
     pub(crate) queue: VecDeque<(u64, u32)>,
-    /// Offset of our FIN, once it was sent.
+    /// Offset of our FIN, once sent.
     pub(crate) fin: Option<u64>,
     /// End of TIME-WAIT.
     pub(crate) time_wait_until: Time,
-    /// The window that its send buffer was last made for; 0 before it was established.
+    /// The window for which its send buffer was last sized; 0 before it was established.
     pub(crate) buffered_cwnd: u64,
     /// When its window was last halved for blocking the connection.
     pub(crate) penalised: Time,
-    /// Bytes that were new on the data level when they arrived by this subflow.
+    /// Bytes that were new at data level when they arrived on this subflow.
     pub(crate) delivered: u64,
 }
 
-/// States of RFC 9293, but for those that differ only in who closed first:
-/// these follow from `fin` and the receiver.
+/// States of RFC 9293, without the distinction of who closed first, which follows from `fin` and the
+/// receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Nothing was sent or received.
     Closed,
-    /// Waits for a SYN.
+    /// Waiting for a SYN.
     Listen,
     /// A SYN was sent.
     SynSent,
     /// A SYN was received and answered.
     SynReceived,
-    /// A join's third segment was sent and not yet acknowledged: no data yet (RFC 8684, 3.2).
+    /// A join's third segment was sent and is not yet acknowledged: no data may be sent (RFC 8684, 3.2).
     PreEstablished,
     /// Open, or closing.
     Established,
@@ -60,13 +60,13 @@ pub(crate) enum State {
 pub(crate) struct Pending {
     /// SYN, or SYN-ACK.
     pub(crate) syn: bool,
-    /// Third segment of the handshake, with the MPTCP option that belongs to it.
+    /// Third segment of the handshake, with its MPTCP option.
     pub(crate) third: bool,
     /// FIN.
     pub(crate) fin: bool,
     /// RST.
     pub(crate) rst: bool,
-    /// A segment that makes the peer say its window.
+    /// A window probe.
     pub(crate) probe: bool,
 }
 
@@ -90,7 +90,7 @@ impl Subflow {
         }
     }
 
-    /// It is over: gives the memory back that held what was on its way.
+    /// It is closed: frees the memory of its data in flight.
     pub(crate) fn give_back(&mut self) {
         self.queue.shrink_to_fit();
         self.sender.give_back();

@@ -1,34 +1,34 @@
-//! Sets of subflows, a bit each.
+//! Sets of subflows, as bit masks.
 
 /// A set of subflow numbers below 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct SubflowSet(u64);
 
 impl SubflowSet {
-    /// All that there can be.
+    /// All subflows.
     pub const ALL: SubflowSet = SubflowSet(u64::MAX);
-    /// None.
+    /// The empty set.
     pub const NONE: SubflowSet = SubflowSet(0);
 
-    /// With one more member.
+    /// With another member.
     #[must_use]
     pub fn with(self, subflow: usize) -> SubflowSet {
         SubflowSet(self.0 | 1 << subflow)
     }
 
-    /// With all of another.
+    /// The union with another set.
     #[inline]
     #[must_use]
     pub fn with_all(self, others: SubflowSet) -> SubflowSet {
         SubflowSet(self.0 | others.0)
     }
 
-    /// Whether it has no member.
+    /// Whether it is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Its members, in rising order.
+    /// Its members, in ascending order.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
         members(self.0)

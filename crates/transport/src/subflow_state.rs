@@ -1,13 +1,12 @@
 use ropewalk_quantities::Time;
 
-/// What congestion control and scheduling may see of a subflow.
+/// State of a subflow that congestion control and scheduling may read.
 ///
-/// A connection keeps one table of these for all its subflows and hands it out
-/// read-only; a subflow's index in the table is its number. Amounts are bytes
-/// of payload.
+/// A connection has one table of these for all its subflows, and passes it read-only; a subflow's index in
+/// the table is its number. Amounts are bytes of payload.
 #[derive(Clone, Debug)]
 pub struct SubflowState {
-    /// Established, not closing and not failed: it may carry data and takes part in coupling.
+    /// Established, not closing and not failed: it may carry data, and takes part in coupling.
     pub usable: bool,
     /// Maximum payload of a segment.
     pub mss: u64,
@@ -15,37 +14,37 @@ pub struct SubflowState {
     pub cwnd: u64,
     /// Slow-start threshold; `u64::MAX` until the first loss.
     pub ssthresh: u64,
-    /// Sent and neither acknowledged nor taken for lost (RFC 6675's pipe).
+    /// Sent and neither acknowledged nor marked lost (RFC 6675's pipe).
     pub in_flight: u64,
-    /// Assigned to the subflow by the scheduler and not yet sent.
+    /// Assigned to the subflow by the scheduler and not sent.
     pub queued: u64,
     /// Assigned to the subflow so far, sent or not.
     pub assigned: u64,
-    /// Memory that its send queue takes before it is full (Linux's `sk_sndbuf`).
+    /// Bound of the memory of its send queue (Linux's `sk_sndbuf`).
     pub send_buffer: u64,
-    /// Acknowledged cumulatively so far.
+    /// Cumulatively acknowledged so far.
     pub acknowledged: u64,
     /// Smoothed round-trip time (RFC 6298); zero until the first sample.
     pub srtt: Time,
     /// Mean deviation of the round-trip time (RFC 6298).
     pub rttvar: Time,
-    /// Least round-trip time seen; [`Time::MAX`] until the first sample.
+    /// Minimum round-trip time; [`Time::MAX`] until the first sample.
     pub min_rtt: Time,
     /// Newest round-trip time sample.
     pub latest_rtt: Time,
-    /// Sum of the samples.
+    /// Sum of the round-trip samples.
     pub rtt_sum: Time,
-    /// How many there were; after the largest number comes 0.
+    /// Number of the samples, modulo 2^32.
     pub rtt_samples: u32,
-    /// Smoothed rate of delivery, in bytes per second; zero until it was measured.
+    /// Smoothed delivery rate, in bytes per second; zero until it was measured.
     pub delivery_rate: f64,
     /// Acknowledged since the last loss (OLIA's l1).
     pub acked_since_loss: u64,
     /// Acknowledged between the last two losses (OLIA's l2).
     pub acked_between_losses: u64,
-    /// Price of what it carries, beside that of the other subflows; the unit is the user's.
+    /// Cost of what it carries, in comparison with other subflows; the unit is the user's.
     pub cost: f64,
-    /// Those of a higher number count as dearer than those of a lower one, whatever their cost.
+    /// A higher number counts as more expensive than a lower one, whatever the cost.
     pub priority: u8,
     /// It carries new data only while no other subflow is usable (RFC 8684, section 3.3.8).
     pub backup: bool,
@@ -54,13 +53,13 @@ pub struct SubflowState {
 }
 
 impl SubflowState {
-    /// How much more the congestion window lets out now.
+    /// Bytes that the congestion window allows now.
     #[inline]
     pub fn room(&self) -> u64 {
         self.cwnd.saturating_sub(self.in_flight + self.queued)
     }
 
-    /// Whether one more full segment may be sent now.
+    /// Whether another full segment may be sent now.
     #[inline]
     pub fn can_send(&self) -> bool {
         self.usable && self.room() >= self.mss
@@ -68,7 +67,7 @@ impl SubflowState {
 }
 
 impl SubflowState {
-    /// Cheaper ones come first.
+    /// Sort key by price: cheaper ones come first.
     #[inline]
     pub fn price(&self) -> (u8, f64) {
         (self.priority, self.cost)
@@ -86,14 +85,14 @@ impl SubflowState {
         }
     }
 
-    /// The same, where nothing is known a window in a tenth of a second.
+    /// The same; if nothing is known, a window per tenth of a second.
     pub fn rate_or_guess(&self) -> f64 {
         self.rate().unwrap_or(self.cwnd as f64 / 0.1)
     }
 }
 
 impl Default for SubflowState {
-    /// As before the handshake.
+    /// The state before the handshake.
     fn default() -> SubflowState {
         SubflowState {
             usable: false,

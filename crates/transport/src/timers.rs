@@ -1,4 +1,4 @@
-//! An endpoint's timers: which there are, and what each does when it runs out.
+//! An endpoint's timers.
 
 use ropewalk_quantities::Time;
 
@@ -8,7 +8,8 @@ use crate::event::Recorder;
 use crate::retransmission_timer::Purpose;
 use crate::subflow::{State, Subflow};
 
-/// Times that a SYN, or data, is sent again before the subflow is given up (Linux: tcp_syn_retries, tcp_retries2).
+/// Retransmissions of a SYN, or of data, before the subflow is given up (Linux: tcp_syn_retries,
+/// tcp_retries2).
 const SYN_RETRIES: u32 = 6;
 const RETRIES: u32 = 15;
 
@@ -148,8 +149,8 @@ impl Endpoint {
         self.timer = self.timer.min(self.persist_at);
     }
 
-    /// When [`handle_timeout`](Endpoint::handle_timeout) must be called at the latest; it may be
-    /// earlier than needed, which does no harm. Changes with each call that changes the endpoint.
+    /// When [`handle_timeout`](Endpoint::handle_timeout) must be called at the latest; it may be earlier than
+    /// needed, which does no harm. Changes with each call that changes the endpoint.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {

@@ -1,4 +1,4 @@
-//! What leaves next: control segments, data, acknowledgements; and how a segment is built.
+//! The next segment to send: control segments, data, acknowledgements; and how a segment is built.
 
 use ropewalk_quantities::Time;
 
@@ -9,7 +9,7 @@ use crate::scoreboard::Sent;
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
-/// A DSS option's acknowledgement, in 32 or 64 bits.
+/// Flags of a DSS option's acknowledgement, in 32 or 64 bits.
 const DATA_ACK: Flags = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
 
 impl Endpoint {
@@ -127,7 +127,7 @@ impl Endpoint {
         if self.tx.fin_acked() || self.tx.fin_at != Time::MAX {
             return None;
         }
-        // A DATA_FIN by itself: nothing is left to carry it.
+        // A DATA_FIN without data: nothing is left to carry it.
         let subflow = self.table.iter().position(|state| state.usable)?;
         self.write_ack(now, subflow, segment);
         // As with data: a mapping leaves no room for SACK blocks.
@@ -141,7 +141,7 @@ impl Endpoint {
         Some(subflow)
     }
 
-    /// The segment of an entry of the scoreboard.
+    /// Builds the segment of a scoreboard entry.
     #[inline(always)]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         self.timer = self.timer.min(self.subflows[subflow].sender.timer_at());
@@ -162,14 +162,14 @@ impl Endpoint {
         }
     }
 
-    /// The MPTCP option of a data segment.
+    /// Writes the MPTCP option of a data segment.
     #[inline]
     fn map_data(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         segment.flags = segment.flags.with(self.mapping_flags());
         if segment.flags.contains(Flags::DATA_ACK_64)
             && u64::from(sent.len) > self.segment_room(subflow)
         {
-            // It was cut when acknowledgements had 32 bits, and has no room for more.
+            // It was cut when acknowledgements had 32 bits, and has no room for 64.
             segment.flags = segment.flags.without(Flags::DATA_ACK_64);
         }
         if !self.fully_established && sent.seq == 1 && self.role == Role::Client {
@@ -181,8 +181,8 @@ impl Endpoint {
         }
     }
 
-    /// What all mappings have: 64 bits of data sequence, 32 beside a transmission number (RFC 8684,
-    /// 3.3.1), and a checksum where it was agreed.
+    /// Flags of all mappings: 64 bits of data sequence, 32 beside a transmission number (RFC 8684, 3.3.1),
+    /// and a checksum if negotiated.
     #[inline]
     pub(crate) fn mapping_flags(&self) -> Flags {
         let mut flags = Flags::NONE;
@@ -202,7 +202,7 @@ impl Endpoint {
 
     fn write_third(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         self.write_ack(now, subflow, segment);
-        // Before a join's fourth segment, the SYN does not count as acknowledged yet.
+        // Before a join's fourth segment, the SYN is not acknowledged yet.
         segment.seq = segment.seq.max(1);
         segment.options = self.third_option(subflow);
         if segment.options != Options::None {
@@ -230,15 +230,15 @@ impl Endpoint {
         record(recorder, now, subflow, || tell_sent(&fin));
     }
 
-    /// The acknowledgement that a segment with data starts from, with as many SACK blocks as the data
-    /// leave room for. If that is none, an acknowledgement that is due follows by itself with them.
+    /// The acknowledgement fields of a data segment, with as many SACK blocks as fit beside the data. If that
+    /// is none, a pure acknowledgement that is due follows with them.
     #[inline(never)]
     fn write_ack_beside(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         let due = self.acks & (1 << subflow);
         let room = if sent.is_fin() {
             u64::MAX
         } else if self.multipath {
-            // Timestamps and a DSS mapping leave none.
+            // Timestamps and a DSS mapping leave no room.
             0
         } else {
             let room = self.segment_room(subflow);
@@ -253,8 +253,8 @@ impl Endpoint {
         }
     }
 
-    /// An acknowledgement without data that tells the peer of data out of order; only there is
-    /// always room for the option, which beside a transmission number takes none.
+    /// A pure acknowledgement that reports data out of order; only there is always room for the option, which
+    /// takes none beside a transmission number.
     #[inline(never)]
     fn write_out_of_order(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         let blocks = match self.usual_flags.contains(Flags::NUMBERED) {
@@ -266,7 +266,7 @@ impl Endpoint {
         segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
     }
 
-    /// Numbers the segment that leaves on this subflow, where segments have transmission numbers.
+    /// Numbers the segment to send on this subflow, if segments have transmission numbers.
     #[inline(always)]
     pub(crate) fn number(
         &mut self,
@@ -281,7 +281,7 @@ impl Endpoint {
         subflow
     }
 
-    /// A transmission number, unless options of the handshake or of its end leave no room.
+    /// Writes a transmission number, unless options of the handshake or of the close leave no room.
     #[inline(never)]
     fn write_number(&mut self, subflow: usize, segment: &mut Segment) {
         let has_room = matches!(segment.options, Options::None | Options::Sack(_));
@@ -291,7 +291,7 @@ impl Endpoint {
         }
     }
 
-    /// An acknowledgement without data: what every segment starts from.
+    /// A pure acknowledgement, from which every segment is built.
     #[inline]
     fn write_ack(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         self.write_ack_with(now, subflow, self.sack_blocks, segment);

@@ -1,14 +1,12 @@
-//! The usual case of each verb, done with little: the next data in order at a receiver that waits
-//! for nothing, a cumulative acknowledgement at a sender that has lost nothing, full segments that
-//! the windows let out.
+//! Fast paths for the usual case of each verb: the next data in order at a receiver without gaps, a
+//! cumulative acknowledgement at a sender without losses, full segments that the windows allow.
 //!
-//! A subflow is *settled* while nothing of it has to be repaired, closed or negotiated, nor anything
-//! of its connection. Only what is done the long way can end that or begin it: one bit answers for a
-//! score of questions. What is done to a subflow the long way asks at its end how that subflow stands;
-//! what ends it for all (a window that is shut, the end of the stream) takes all bits away. Each verb
-//! then looks at the segment before it changes anything, and leaves it to the long way unless it is
-//! as usual. That both do the same is a property that tests hold (`tests/usual.rs`); where somebody
-//! listens ([`RecordedEndpoint`](crate::RecordedEndpoint)) there is the long way alone.
+//! A subflow is *settled* while neither it nor its connection has anything to repair, close or negotiate.
+//! Only the slow path can change that, so a single bit replaces many checks. The slow path updates a
+//! subflow's bit at its end; what unsettles all subflows (a closed window, the end of the stream) clears all
+//! bits. Each fast path then examines the segment before it changes anything, and leaves it to the slow path
+//! unless it is usual. Tests verify that both have the same effect (`tests/usual.rs`). With a recorder
+//! ([`RecordedEndpoint`](crate::RecordedEndpoint)) only the slow path is used.
 
 mod queued;
 
@@ -20,14 +18,14 @@ use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
 impl Endpoint {
-    /// Notes whether a subflow is settled. Whatever may begin that, or end it for this one, calls it last.
+    /// Updates whether a subflow is settled. To be called last by whatever may change it.
     #[inline]
     pub(crate) fn settle(&mut self, subflow: usize) {
         let settled = u64::from(self.is_settled(subflow)) << subflow;
         self.settled = self.settled & !(1 << subflow) | settled;
     }
 
-    /// What is likeliest to be false is asked first: where paths differ, one TCP over them never is.
+    /// The conditions most likely to be false come first.
     fn is_settled(&self, subflow: usize) -> bool {
         let (Some(flow), Some(state)) = (self.subflows.get(subflow), self.table.get(subflow))
         else {
@@ -43,8 +41,8 @@ impl Endpoint {
             && (!self.multipath || self.fully_established && !self.tx.fin_acked())
     }
 
-    /// [`take_segment`](Endpoint::take_segment) of a usual segment; false if it is none, and
-    /// nothing was done.
+    /// [`take_segment`](Endpoint::take_segment) for a usual segment; false, without any effect, if it is not
+    /// usual.
     #[inline(always)]
     pub(crate) fn take_usual(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let usual = subflow < self.subflows.len()
@@ -67,8 +65,8 @@ impl Endpoint {
         segment.flags == self.usual_flags || self.multipath && self.has_usual_mapping(segment)
     }
 
-    /// Over several paths, data have a mapping as well, and each end says for itself in how many
-    /// bits it acknowledges; the first to see one of 64 bits does what there is to do the long way.
+    /// With several subflows, data also have a mapping, and each end decides in how many bits it
+    /// acknowledges; the first 64-bit mapping is handled by the slow path.
     #[inline]
     fn has_usual_mapping(&self, segment: &Segment) -> bool {
         let wide = Flags::DATA_ACK_64;
@@ -78,7 +76,7 @@ impl Endpoint {
             && (own.contains(wide) || !segment.flags.contains(Flags::DATA_SEQ_64))
     }
 
-    /// The next data in order of a subflow, at an end that has sent nothing which is not acknowledged.
+    /// The next data in order of a subflow, at an end that has nothing unacknowledged.
     #[inline(always)]
     fn take_usual_data(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
@@ -121,7 +119,7 @@ impl Endpoint {
         true
     }
 
-    /// An acknowledgement of segments that were all sent once, and later than none that is left.
+    /// An acknowledgement of segments that were all sent once, before everything outstanding.
     #[inline]
     fn take_usual_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
@@ -159,16 +157,16 @@ impl Endpoint {
         true
     }
 
-    /// Nothing is to be sent now, as [`poll_transmit`](Endpoint::poll_transmit) would say, too.
+    /// Whether nothing is to be sent now, in agreement with [`poll_transmit`](Endpoint::poll_transmit).
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         !self.may_send && self.control | self.acks == 0
     }
 
-    /// [`poll_transmit`](Endpoint::poll_transmit) of one TCP's full segments, of what is queued on
-    /// several subflows, and of acknowledgements by themselves; `None` if something else may be to do,
-    /// and nothing was done that the long way does otherwise.
+    /// [`poll_transmit`](Endpoint::poll_transmit) for a single TCP's full segments, data queued on several
+    /// subflows, and pure acknowledgements; `None` if something else may be to do, with no effect that the
+    /// slow path would not have.
     #[inline(always)]
     pub(crate) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
         if self.may_send {
@@ -196,7 +194,7 @@ impl Endpoint {
         Some(Some(subflow))
     }
 
-    /// Sends the next full segment of one TCP; whether there was one that the windows let out.
+    /// Sends the next full segment of a single TCP; returns whether the windows allowed one.
     #[inline(always)]
     fn send_usual(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
         let ([flow], [state]) = (&mut self.subflows[..], &mut self.table[..]) else {
@@ -228,7 +226,7 @@ impl Endpoint {
         Some(true)
     }
 
-    /// [`write_ack`](Endpoint::write_ack) where there is nothing to tell but what came in order.
+    /// [`write_ack`](Endpoint::write_ack) with nothing to report but data in order.
     #[inline(always)]
     fn write_usual(&mut self, now: Time, subflow: usize, seq: u64, segment: &mut Segment) {
         let flow = &mut self.subflows[subflow];

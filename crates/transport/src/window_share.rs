@@ -1,15 +1,15 @@
-//! Which part of the receive buffer is advertised.
+//! The fraction of the receive buffer that is advertised.
 
 use crate::Config;
 use crate::memory::{SHARED_INFO, SK_BUFF};
 
-/// Room before a packet that arrives (NET_SKB_PAD).
+/// Headroom of a received packet (NET_SKB_PAD).
 const RECEIVED_PAD: u64 = 64;
 
 impl Config {
-    /// The part of the receive buffer that Linux advertises: with MPTCP the half that it starts
-    /// from (`TCP_DEFAULT_SCALING_RATIO`), though the kernel comes to measure more, of which less
-    /// is in use; otherwise what a full segment is of its memory (`tcp_measure_rcv_mss`).
+    /// The fraction of the receive buffer that Linux advertises: with MPTCP the initial half
+    /// (`TCP_DEFAULT_SCALING_RATIO`), although the kernel later measures more, of which less is in use;
+    /// otherwise the payload fraction of a full segment's memory (`tcp_measure_rcv_mss`).
     pub fn usual_window_share(&self) -> f64 {
         match self.multipath {
             true => 0.5,
@@ -18,8 +18,7 @@ impl Config {
     }
 }
 
-/// What the part of the receive buffer that may be advertised comes to: the payload of a full
-/// segment over its memory, in 256ths (`tcp_measure_rcv_mss`).
+/// The payload of a full segment over its memory, in 256ths (`tcp_measure_rcv_mss`).
 fn window_share(config: &Config) -> f64 {
     let buffer = config.packet_len() + RECEIVED_PAD + SHARED_INFO;
     let memory = buffer.next_power_of_two() + SK_BUFF;

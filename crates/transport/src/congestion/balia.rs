@@ -1,10 +1,9 @@
 //! Balia, balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016;
 //! draft-walid-mptcp-congestion-control-04).
 //!
-//! Between LIA and OLIA: a trade between friendliness and responsiveness. With
-//! x_r = w_r / rtt_r and alpha_r = max(x_k) / x_r, the slower a path is beside
-//! the fastest, the more it gains for an acknowledgement and the more it loses
-//! at a loss, up to three quarters.
+//! Balia compromises between LIA's friendliness and OLIA's responsiveness. With x_r = w_r / rtt_r and alpha_r
+//! = max(x_k) / x_r, a path that is slower than the fastest gains more per acknowledgement, and loses more at
+//! a loss, up to three quarters.
 
 use ropewalk_quantities::Time;
 

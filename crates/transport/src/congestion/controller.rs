@@ -1,4 +1,4 @@
-//! The calls of a connection's congestion control, passed on to whichever it is.
+//! Dispatches the calls of a connection's congestion control.
 
 use ropewalk_quantities::Time;
 

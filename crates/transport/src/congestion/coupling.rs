@@ -1,27 +1,26 @@
-//! What the coupled schemes share: who takes part, which window counts, and the
-//! bookkeeping around an increase that is a fraction of a byte.
+//! What the coupled schemes share: which subflows take part, their windows, and the fractions of a byte that
+//! an increase leaves.
 //!
-//! Slow start stays as it is on each subflow (RFC 6356, section 3).
+//! Slow start is unchanged on each subflow (RFC 6356, section 3).
 
 use super::real::{greater, real, whole};
 use super::{Acked, SlowStart};
 use crate::SubflowState;
 
-/// A subflow that takes part in coupling.
+/// A subflow that takes part in the coupling.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path<'a> {
     pub(super) state: &'a SubflowState,
     /// Congestion window, in bytes.
     pub(super) window: f64,
-    /// 1 / srtt, per nanosecond: a division costs more than all else here.
+    /// 1 / srtt, per nanosecond: stored, since a division costs more than everything else here.
     pub(super) per_rtt: f64,
 }
 
-/// The subflow as a path, if it takes part: one that is not usable or was never
-/// timed does not.
+/// The subflow as a path; `None` if it takes no part, since it is not usable or has no round-trip sample.
 #[inline]
 pub(super) fn path(state: &SubflowState) -> Option<Path<'_>> {
-    // RFC 6356, section 3: ssthresh for those in fast retransmit, where cwnd may be inflated.
+    // RFC 6356, section 3: ssthresh for a subflow in fast retransmit, whose cwnd may be inflated.
     let window = if state.in_recovery {
         state.cwnd.min(state.ssthresh)
     } else {
@@ -36,14 +35,14 @@ pub(super) fn paths(subflows: &[SubflowState]) -> impl Iterator<Item = Path<'_>>
     subflows.iter().filter_map(path)
 }
 
-/// The subflow as a path whose window is about to grow: that is cwnd, even if what a
-/// timeout took for lost is still outstanding.
+/// The subflow as a path whose window is about to grow. Its window is cwnd, even if data that a timeout
+/// marked lost are outstanding.
 #[inline]
 pub(super) fn growing(state: &SubflowState) -> Option<Path<'_>> {
     with_window(state, state.cwnd)
 }
 
-/// All paths as seen from one whose window is about to grow.
+/// All paths, for an increase of the subflow `own`.
 #[inline]
 pub(super) fn paths_from(own: usize, subflows: &[SubflowState]) -> impl Iterator<Item = Path<'_>> {
     subflows
@@ -68,13 +67,13 @@ fn with_window(state: &SubflowState, window: u64) -> Option<Path<'_>> {
     })
 }
 
-/// The windows of a connection whose increase is coupled.
+/// State of a connection with a coupled increase.
 #[derive(Clone, Debug)]
 pub(super) struct Coupling {
     slow_start: SlowStart,
-    /// Of each subflow: growth not yet worth a byte, in bytes.
+    /// For each subflow, growth that does not amount to a byte yet, in bytes.
     fractions: Vec<f64>,
-    /// The same as they were before a loss.
+    /// The same, as saved before a loss.
     saved: Vec<f64>,
 }
 
@@ -94,19 +93,18 @@ impl Coupling {
         }
     }
 
-    /// Keeps the growth so far, before a loss.
+    /// Saves the state before a loss.
     pub(super) fn save(&mut self, subflow: usize) {
         self.saved[subflow] = self.fractions[subflow];
     }
 
-    /// The losses since were none.
+    /// The losses since were spurious.
     pub(super) fn restore(&mut self, subflow: usize) {
         self.fractions[subflow] = self.saved[subflow];
     }
 
-    /// New cwnd in bytes, where congestion avoidance grows by `increase` bytes
-    /// for each byte acknowledged. A subflow that takes no part grows as
-    /// NewReno does.
+    /// The new cwnd in bytes, when congestion avoidance adds `increase` bytes per acknowledged byte. A
+    /// subflow that takes no part grows as in NewReno.
     #[inline]
     pub(super) fn on_ack(
         &mut self,
@@ -138,13 +136,13 @@ impl Coupling {
         cwnd
     }
 
-    /// FlightSize at a loss, in bytes, no more than cwnd; growth so far is forgotten.
+    /// FlightSize at a loss, in bytes, at most cwnd; resets the fraction.
     pub(super) fn flight_size(&mut self, subflow: usize, state: &SubflowState) -> u64 {
         self.fractions[subflow] = 0.0;
         state.in_flight.min(state.cwnd)
     }
 
-    /// RFC 5681, equation (4), with the least ssthresh in segments.
+    /// RFC 5681, equation (4), with the minimum ssthresh in segments.
     pub(super) fn halve(&mut self, subflow: usize, state: &SubflowState, least: u64) -> u64 {
         (self.flight_size(subflow, state) / 2).max(least * state.mss)
     }

@@ -1,9 +1,8 @@
-//! CUBIC (RFC 9438), with HyStart if asked for.
+//! CUBIC (RFC 9438), with HyStart if requested.
 //!
-//! After a loss the window follows a cubic function of time around the window
-//! at which the loss happened, and is never below what Reno would have. Inside,
-//! windows are real numbers of segments, as the RFC's are; outside, bytes.
-//! W_est counts all bytes acknowledged; the cubic step counts them as slow start does.
+//! After a loss the window is a cubic function of time around the window at the loss, and never below Reno's.
+//! Inside, windows are real numbers of segments, as in the RFC; outside, bytes. W_est counts all bytes
+//! acknowledged; the cubic growth counts them as slow start does.
 
 use ropewalk_quantities::Time;
 
@@ -12,8 +11,8 @@ use super::{Acked, Congestion, HyStart, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// How much larger Linux makes the window in a round trip at the least where no loss told yet what
-/// is too much (`bictcp_update`: "if (ca->last_max_cwnd == 0 && ca->cnt > 20) ca->cnt = 20").
+/// Minimum growth of Linux's window per round trip before the first loss (`bictcp_update`: "if
+/// (ca->last_max_cwnd == 0 && ca->cnt > 20) ca->cnt = 20").
 const LEAST_BEFORE_LOSS: f64 = 1.0 + 1.0 / 20.0;
 
 algorithm! {
@@ -63,23 +62,23 @@ impl CubicConfig {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,
-    /// Of the config, at hand.
+    /// Reno-friendly increase, computed from the config.
     alpha: f64,
     slow_start: SlowStart,
     hystart: Option<HyStart>,
     as_linux: bool,
     history: History,
-    /// What spurious losses bring back (section 4.9.2).
+    /// State to restore after spurious losses (section 4.9.2).
     saved: Option<Box<Saved>>,
-    /// Growth not yet worth a byte, in bytes.
+    /// Growth that does not amount to a byte yet, in bytes.
     fraction: f64,
-    /// The window has not been the limit since then.
+    /// Since when the window has not limited the sender.
     unlimited_since: Option<Time>,
-    /// Nothing has been in flight since then.
+    /// Since when nothing has been in flight.
     drained_at: Option<Time>,
 }
 
-/// All that a congestion event changes, or what follows it.
+/// Everything that a congestion event changes, directly or later.
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     history: History,
@@ -87,14 +86,14 @@ struct Saved {
     fraction: f64,
 }
 
-/// What is known of losses.
+/// Memory of earlier losses.
 #[derive(Clone, Copy, Debug)]
 struct History {
-    /// Window just before the last loss, in segments; zero if that means nothing.
+    /// Window just before the last loss, in segments; zero if unknown.
     w_max: f64,
     /// cwnd when ssthresh was last set, in segments.
     cwnd_prior: f64,
-    /// Where HyStart ended slow start, in bytes.
+    /// Window at which HyStart ended slow start, in bytes.
     slow_start_exit: u64,
     /// The current stage of congestion avoidance.
     epoch: Option<Epoch>,
@@ -103,7 +102,7 @@ struct History {
 /// One stage of congestion avoidance; windows in segments, times in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// t_epoch, moved on by the time in which the window was not used.
+    /// t_epoch, advanced by the time in which the window was not used.
     start: Time,
     k: f64,
     w_max: f64,
@@ -222,7 +221,7 @@ impl Cubic {
             .get_or_insert_with(|| Epoch::new(now, window, w_max, c));
 
         // Figure 4: W_est += alpha * segments_acked / cwnd, with alpha = 1 from cwnd_prior on.
-        // Linux stays at the former.
+        // Linux uses the configured alpha throughout.
         let alpha = if self.as_linux || epoch.w_est < self.history.cwnd_prior {
             self.alpha
         } else {
@@ -231,8 +230,8 @@ impl Cubic {
         epoch.w_est += alpha * segments * per_window;
 
         let t = real(now.saturating_sub(epoch.start).as_nanos()) * 1e-9;
-        // Section 4.3, the Reno-friendly region: cwnd = W_est, though no faster than in
-        // slow start, should the sender have cut cwnd (on idling, or as a penalty).
+        // Section 4.3, the Reno-friendly region: cwnd = W_est, but growing no faster than slow start, in case
+        // the sender has cut cwnd (after idling, or as a penalty).
         let friendly = epoch.w_est.clamp(window, window + segments);
         let counted = real(self.slow_start.counted(bytes, state.mss)) * per_mss;
         // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
@@ -258,8 +257,8 @@ impl Cubic {
         cwnd
     }
 
-    /// Section 4.2, last rule: t leaves out the time in which cwnd was not updated
-    /// because the window was not the limit, silence beyond one round trip included.
+    /// Section 4.2, last rule: t excludes the time in which cwnd was not updated since it did not limit the
+    /// sender, and idle time beyond a round trip.
     #[inline]
     fn leave_out_unused_time(&mut self, acked: &Acked, srtt: Time) {
         let mut unused = Time::ZERO;

@@ -1,9 +1,8 @@
 //! Fully coupled: one window over all paths (Kelly and Voice, 2005; gomez-2014, equation 2).
 //!
-//! Every loss costs half of the *total* window, wherever it happens, so that the
-//! path with more loss is pushed to its least window: all traffic goes to the
-//! best path, and flaps between paths that are alike. In print equation (2) lost
-//! a symbol; the loss case is max(w_i - w / 2, 1).
+//! Every loss, on any path, costs half of the *total* window, so that a path with more losses ends at its
+//! minimum window: all traffic goes to the best path, and flaps between equal paths. The printed equation (2)
+//! lacks a symbol; the loss case is max(w_i - w / 2, 1).
 
 use ropewalk_quantities::Time;
 

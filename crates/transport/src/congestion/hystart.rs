@@ -1,22 +1,21 @@
 //! HyStart: leave slow start before it overflows the queue (Ha and Rhee, 2011).
 //!
-//! The hybrid slow start that Linux's CUBIC runs, not HyStart++ (RFC 9406). Two
-//! signs within a round trip: acknowledgements that came back to back for longer
-//! than half of the least round-trip time (the window fills the path), or a
-//! least delay of the round above the least ever by an eighth, with bounds.
+//! This is the hybrid slow start of Linux's CUBIC, not HyStart++ (RFC 9406). It detects two conditions within
+//! a round trip: an ACK train that lasts longer than half of the minimum round-trip time (the window fills
+//! the path), or a minimum delay of the round above the overall minimum by an eighth, within bounds.
 
 use ropewalk_quantities::Time;
 
 use super::Acked;
 use crate::SubflowState;
 
-/// Below this many segments no sign is looked for.
+/// Slow start continues below this many segments.
 const LOW_WINDOW: u64 = 16;
 /// Delay samples of a round before its least delay counts.
 const MIN_SAMPLES: u32 = 8;
-/// Acknowledgements nearer than this belong to one train.
+/// Acknowledgements closer than this belong to one train.
 const ACK_SPACING: Time = Time::from_millis(2);
-/// Slack for acknowledgements that the receiver held back.
+/// Slack for delayed acknowledgements.
 const ACK_DELAY: Time = Time::from_millis(1);
 /// Bounds of the rise in delay.
 const LEAST_RISE: Time = Time::from_millis(4);
@@ -25,12 +24,12 @@ const GREATEST_RISE: Time = Time::from_millis(16);
 /// The state of one slow start.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
-    /// The round ends when this much is acknowledged (stream offset).
+    /// The round ends when this stream offset is acknowledged.
     round_end: u64,
     round_start: Time,
-    /// The newest acknowledgement of the train.
+    /// Time of the last acknowledgement of the train.
     train_end: Time,
-    /// Least round-trip time of this round.
+    /// Minimum round-trip time of this round.
     round_rtt: Time,
     samples: u32,
     found: bool,
@@ -50,7 +49,7 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// Whether slow start should end with this acknowledgement; true once.
+    /// Whether slow start should end with this acknowledgement; true only once.
     #[must_use]
     pub fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> bool {
         let Some(rtt) = acked.rtt else {

@@ -1,8 +1,8 @@
 //! LIA, the linked-increases algorithm (RFC 6356; gomez-2014's "RTT compensator", equations 4 and 5).
 //!
-//! The increase is linked so that all subflows together take what one TCP would
-//! take on the best path, and capped so that none is more aggressive than a TCP
-//! of its own. Slow start and the decrease are standard TCP's (section 3).
+//! The increase is linked, so that all subflows together take as much as one TCP on the best path, and
+//! capped, so that none is more aggressive than a single TCP. Slow start and the decrease are standard TCP's
+//! (section 3).
 
 use ropewalk_quantities::Time;
 
@@ -33,10 +33,9 @@ pub struct Lia {
     coupling: Coupling,
 }
 
-/// The aggressiveness of the connection, RFC 6356, equation (2); without unit.
+/// The aggressiveness of the connection, RFC 6356, equation (2); dimensionless.
 ///
-/// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2. It is NaN where no
-/// subflow takes part.
+/// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2. It is NaN if no subflow takes part.
 pub fn alpha(subflows: &[SubflowState]) -> f64 {
     let sums = Sums::of(paths(subflows));
     sums.total * sums.alpha_over_total()

@@ -1,9 +1,8 @@
 //! Linked increases as gomez-2014 prints them (equation 3): w_i grows by alpha / w_i.
 //!
-//! Not RFC 6356, which grows by min(alpha / w, 1 / w_i); that is `lia`. Here each
-//! subflow gains alpha segments a round trip whatever its share of the total,
-//! and where round-trip times differ alpha may exceed one. alpha is equation
-//! (5), with the sum over all subflows in the denominator.
+//! This differs from RFC 6356, which grows by min(alpha / w, 1 / w_i) (`lia`). Here each subflow gains alpha
+//! segments per round trip whatever its share of the total, and with different round-trip times alpha may
+//! exceed one. alpha is equation (5), with the sum over all subflows in the denominator.
 
 use ropewalk_quantities::Time;
 

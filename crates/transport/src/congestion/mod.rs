@@ -1,9 +1,8 @@
 //! Congestion control: one object per connection, the subflow as an argument.
 //!
-//! Coupled schemes need to see all subflows, so each call is handed the whole
-//! table. The sender owns cwnd and ssthresh (they stand in the table); an
-//! algorithm answers with new values. Loss recovery (what the window is while
-//! losses are repaired) is the sender's work, not the algorithm's.
+//! Coupled schemes need to see all subflows, so each call gets the whole table. The sender owns cwnd and
+//! ssthresh, which are in the table; an algorithm returns new values. Loss recovery (the window while losses
+//! are repaired) is the sender's task, not the algorithm's.
 
 pub mod balia;
 mod coupling;
@@ -37,7 +36,7 @@ registry! {
     config SinglePathConfig by build_path;
     /// Any congestion control of one path, called without a virtual call.
     #[derive(Clone, Debug)]
-    // A connection has few of them, and they lie in one vector: size is not worth an indirection.
+    // A connection has few of these in one vector, so their size is not worth an indirection.
     #[allow(clippy::large_enum_variant)]
     built SinglePath by each_single_path;
     settings Settings;
@@ -84,59 +83,61 @@ mod single_path;
 /// A user's own congestion control ([`Own::new`]).
 pub type OwnCongestion = Own<Settings, Box<dyn CongestionControl + Send>>;
 
-/// What of an endpoint's settings congestion controls go by.
+/// The settings of an endpoint that congestion controls use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements.
     pub byte_counting: bool,
-    /// Leave slow start when the round-trip time rises, where the algorithm knows how.
+    /// Leave slow start when the round-trip time rises, if the algorithm supports it.
     pub hystart: bool,
-    /// CUBIC grows as Linux's does ([`Config::linux_cubic`](crate::Config::linux_cubic)).
+    /// Let CUBIC grow as in Linux ([`Config::linux_cubic`](crate::Config::linux_cubic)).
     pub linux_cubic: bool,
-    /// What `uncoupled` runs on each subflow.
+    /// The algorithm that `uncoupled` runs on each subflow.
     pub subflow: SinglePathConfig,
 }
 
-/// An acknowledgement that moved the window.
+/// An acknowledgement that may grow the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
     /// Now.
     pub now: Time,
     /// Bytes newly acknowledged, cumulatively or (in recovery) selectively.
     pub bytes: u64,
-    /// Round-trip time sample of this acknowledgement, if it gave one.
+    /// Round-trip sample of this acknowledgement, if it gave one.
     pub rtt: Option<Time>,
     /// First byte not acknowledged, as the subflow's stream offset.
     pub snd_una: u64,
     /// First byte not sent, as the subflow's stream offset.
     pub snd_nxt: u64,
-    /// Whether the congestion window was what held the sender back (RFC 7661); if not, it must not grow.
+    /// Whether the congestion window limited the sender (RFC 7661); if not, it must not grow.
     pub cwnd_limited: bool,
 }
 
-/// Why the window must shrink.
+/// Why the window is reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// Duplicate or selective acknowledgements told of a loss; once per window.
+    /// Duplicate or selective acknowledgements reported a loss; once per window.
     FastRetransmit,
-    /// The retransmission timer ran out.
+    /// The retransmission timer expired.
     Timeout,
 }
 
 /// A congestion-control algorithm for all subflows of one connection.
 pub trait CongestionControl: fmt::Debug {
-    /// A subflow with this number joined; numbers count up from zero.
+    /// A subflow with this number was added; numbers count up from zero.
     fn add_subflow(&mut self, subflow: usize);
 
-    /// New cwnd after an acknowledgement outside of loss recovery (slow start and avoidance alike).
+    /// The new cwnd after an acknowledgement outside of loss recovery, in slow start and congestion
+    /// avoidance.
     #[must_use]
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64;
 
-    /// New ssthresh at a congestion event. The sender sets cwnd from it as RFC 6675, 6937 or 5681 say.
+    /// The new ssthresh at a congestion event. The sender sets cwnd from it according to RFC 6675, 6937 or
+    /// 5681.
     ///
-    /// For this call the subflow's `in_flight` is RFC 5681's FlightSize: what was sent and not yet
-    /// cumulatively acknowledged, the data reported as received or lost included. A timeout of
-    /// data that timed out before is no new event (RFC 5681, section 3.1) and is not told.
+    /// For this call the subflow's `in_flight` is RFC 5681's FlightSize: data sent and not cumulatively
+    /// acknowledged, including data reported as received or lost. A repeated timeout of the same data is no
+    /// new event (RFC 5681, section 3.1) and is not reported.
     #[must_use]
     fn on_congestion(
         &mut self,
@@ -146,14 +147,14 @@ pub trait CongestionControl: fmt::Debug {
         subflows: &[SubflowState],
     ) -> u64;
 
-    /// Keeps what the algorithm itself remembers of the subflow, in place of what it kept before.
+    /// Saves the algorithm's own state of the subflow, in place of what was saved before.
     ///
-    /// Called before the first congestion event after a time without known losses. What stands in
-    /// the table the sender keeps itself; an algorithm without a memory of its own needs neither
-    /// this nor [`restore`](CongestionControl::restore).
+    /// Called before the first congestion event after a time without known losses. The sender saves the
+    /// table's values itself; an algorithm without state needs neither this nor
+    /// [`restore`](CongestionControl::restore).
     fn save(&mut self, _subflow: usize) {}
 
-    /// All congestion events since the last [`save`](CongestionControl::save) were spurious: goes
-    /// back to what was kept then. The table has its old cwnd and ssthresh again.
+    /// All congestion events since the last [`save`](CongestionControl::save) were spurious: restores the
+    /// state saved then. cwnd and ssthresh in the table have been restored.
     fn restore(&mut self, _subflow: usize) {}
 }

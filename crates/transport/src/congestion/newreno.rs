@@ -1,6 +1,6 @@
-//! NewReno (RFC 5681; what RFC 6582 adds is loss recovery, the sender's work).
+//! NewReno (RFC 5681; RFC 6582 concerns loss recovery, which is the sender's task).
 //!
-//! One segment more each round trip, half of the data in flight at a loss.
+//! Adds one segment per round trip, and halves the data in flight at a loss.
 
 use super::{Acked, Congestion, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
@@ -34,9 +34,9 @@ impl NewRenoConfig {
 pub struct NewReno {
     slow_start: SlowStart,
     beta: f64,
-    /// Acknowledged since the window last grew (RFC 3465, section 2.1).
+    /// Bytes acknowledged since the window last grew (RFC 3465, section 2.1).
     bytes_acked: u64,
-    /// The same as it was before a loss.
+    /// The same, as saved before a loss.
     saved: u64,
 }
 
@@ -51,8 +51,8 @@ impl SinglePathControl for NewReno {
         let grown = self.slow_start.grow(cwnd, state.ssthresh, mss, acked.bytes);
         cwnd = grown.cwnd;
         if self.slow_start.byte_counting {
-            // RFC 3465, section 2.1: one SMSS for each cwnd of bytes acknowledged. What was
-            // gathered under a larger window is worth one segment at most.
+            // RFC 3465, section 2.1: one SMSS per cwnd of bytes acknowledged. The credit from a larger window
+            // is limited to one segment.
             self.bytes_acked = self.bytes_acked.min(cwnd) + grown.left;
             while self.bytes_acked >= cwnd {
                 self.bytes_acked -= cwnd;
@@ -67,8 +67,8 @@ impl SinglePathControl for NewReno {
 
     fn on_congestion(&mut self, _cause: Congestion, state: &SubflowState) -> u64 {
         self.bytes_acked = 0;
-        // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS). Not cwnd, which an
-        // application may have left unused; and no more than cwnd, which recovery may have cut.
+        // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS). It is based on FlightSize, since
+        // an application may have left cwnd unused, but limited by cwnd, which recovery may have cut.
         let flight_size = state.in_flight.min(state.cwnd) as f64;
         ((flight_size * self.beta) as u64).max(2 * state.mss)
     }

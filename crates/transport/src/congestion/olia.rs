@@ -1,11 +1,10 @@
 //! OLIA, opportunistic linked increases (Khalili et al., CoNEXT 2012;
 //! draft-khalili-mptcp-congestion-control-05).
 //!
-//! LIA's increase with the window itself as the weight, plus a term alpha_r that
-//! moves window from the largest paths to the best ones which are not among the
-//! largest. "Best" is judged by the bytes that got through between losses.
-//! Windows less than one segment apart count as equal, as they do where windows are
-//! counted in segments.
+//! OLIA uses LIA's increase with the window itself as the weight, plus a term alpha_r that moves window from
+//! the largest paths to the best ones that are not among the largest. Paths are rated by the bytes delivered
+//! between losses. Windows that differ by less than a segment count as equal, as in implementations that
+//! count segments.
 
 use ropewalk_quantities::Time;
 
@@ -34,7 +33,7 @@ pub struct Olia {
     coupling: Coupling,
 }
 
-/// What all paths come to; windows in bytes, times in nanoseconds.
+/// Sums and maxima over all paths; windows in bytes, times in nanoseconds.
 struct Sums {
     all: u32,
     /// sum(w_p / rtt_p)
@@ -63,13 +62,13 @@ impl Sums {
         sums
     }
 
-    /// Whether the path is in M, the paths of the largest window.
+    /// Whether the path is in M, the paths with the largest window.
     #[inline]
     fn is_largest(&self, path: &Path<'_>) -> bool {
         path.window + path.state.mss as f64 > self.largest
     }
 
-    /// Whether the path is in B, the presumably best ones.
+    /// Whether the path is in B, the presumably best paths.
     #[inline]
     fn is_best(&self, path: &Path<'_>) -> bool {
         quality(path) == self.best
@@ -104,11 +103,10 @@ fn quality(path: &Path<'_>) -> f64 {
     l as f64 * path.per_rtt * path.per_rtt
 }
 
-/// alpha_r of the draft, section 3; without unit.
+/// alpha_r of the draft, section 3; dimensionless.
 ///
-/// 1 / (|all| |B \ M|) for a best path that is not among the largest,
-/// -1 / (|all| |M|) for a largest one while such best paths are, else 0. It is 0
-/// for a subflow that takes no part.
+/// 1 / (|all| |B \ M|) for a best path that is not among the largest, -1 / (|all| |M|) for a largest path if
+/// there are such best ones, otherwise 0. It is 0 for a subflow that takes no part.
 pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
     growing(&subflows[subflow]).map_or(0.0, |own| {
         Sums::of(subflow, subflows).alpha(&own, subflow, subflows)
@@ -138,8 +136,8 @@ impl CongestionControl for Olia {
         _now: Time,
         subflows: &[SubflowState],
     ) -> u64 {
-        // Section 3: as TCP, but down to one segment where there are several paths,
-        // so that slow start does not load a congested one.
+        // Section 3: as TCP, but with a minimum of one segment if there are several paths, so that slow start
+        // does not load a congested one.
         let least = if paths(subflows).count() > 1 { 1 } else { 2 };
         self.coupling.halve(subflow, &subflows[subflow], least)
     }

@@ -1,4 +1,4 @@
-//! Congestion control that looks at one path alone, and runs on each subflow by itself.
+//! Congestion control for a single path, which may run on each subflow separately.
 
 use super::{Acked, Congestion, SinglePath};
 use crate::SubflowState;
@@ -15,10 +15,10 @@ pub trait SinglePathControl {
     #[must_use]
     fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64;
 
-    /// Keeps what a loss changes; as [`CongestionControl::save`](super::CongestionControl::save).
+    /// Saves the state before a loss; as [`CongestionControl::save`](super::CongestionControl::save).
     fn save(&mut self) {}
 
-    /// The losses since [`save`](SinglePathControl::save) were none.
+    /// The losses since [`save`](SinglePathControl::save) were spurious.
     fn restore(&mut self) {}
 }
 

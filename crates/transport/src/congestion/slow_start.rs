@@ -1,32 +1,30 @@
-//! Slow start, which every scheme here shares.
+//! Slow start, which all algorithms share.
 //!
-//! Below ssthresh the window grows by what was acknowledged: by all of it with
-//! byte counting (RFC 3465 without its limit L, as Linux does), or by at most
-//! one segment for each acknowledgement (RFC 5681, equation 2). Coupled schemes
-//! leave it as it is on each subflow (RFC 6356, section 3).
+//! Below ssthresh the window grows by the bytes acknowledged: by all of them with byte counting (RFC 3465
+//! without its limit L, as in Linux), or by at most one segment per acknowledgement (RFC 5681, equation 2).
+//! Coupled schemes leave it unchanged on each subflow (RFC 6356, section 3).
 
-/// How acknowledgements count, and how the window grows below ssthresh.
+/// How acknowledgements are counted, and how the window grows below ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowStart {
     /// Count bytes (RFC 3465) rather than acknowledgements (RFC 5681).
     pub byte_counting: bool,
 }
 
-/// What slow start made of an acknowledgement.
+/// Result of slow start for an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grown {
-    /// The window after slow start's part, in bytes.
+    /// The window after slow start, in bytes.
     pub cwnd: u64,
-    /// Bytes acknowledged that slow start did not use up: congestion avoidance gets them.
+    /// Acknowledged bytes that slow start did not use, for congestion avoidance.
     pub left: u64,
 }
 
 impl SlowStart {
     /// Grows a window below `ssthresh`; all in bytes.
     ///
-    /// With byte counting the window stops at ssthresh exactly and the rest is
-    /// handed over. Without, an acknowledgement is a whole and may carry the
-    /// window past ssthresh by less than one segment.
+    /// With byte counting the window stops at ssthresh exactly, and the rest is returned. Without, an
+    /// acknowledgement is not divided, and may move the window past ssthresh by less than a segment.
     #[inline]
     #[must_use]
     pub fn grow(self, cwnd: u64, ssthresh: u64, mss: u64, bytes: u64) -> Grown {
@@ -47,8 +45,8 @@ impl SlowStart {
         }
     }
 
-    /// The bytes that an acknowledgement of `bytes` counts for in congestion
-    /// avoidance: all, or one segment (RFC 6356, section 3, "if this is not the case").
+    /// The bytes that an acknowledgement of `bytes` counts for in congestion avoidance: all, or one segment
+    /// (RFC 6356, section 3, "if this is not the case").
     #[inline]
     #[must_use]
     pub fn counted(self, bytes: u64, mss: u64) -> u64 {

@@ -1,5 +1,5 @@
-//! What the tests of several algorithms need: subflows, acknowledgements, and a
-//! fluid run with one loss in every 1/p segments.
+//! Test utilities for several algorithms: subflows, acknowledgements, and a fluid run with one loss in every
+//! 1/p segments.
 
 use ropewalk_quantities::Time;
 

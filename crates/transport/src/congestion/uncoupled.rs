@@ -1,7 +1,6 @@
-//! A single-path scheme on each subflow by itself (gomez-2014, equation 1, for any scheme).
+//! A single-path algorithm on each subflow separately (gomez-2014, equation 1, for any algorithm).
 //!
-//! Each subflow is as aggressive as a TCP of its own, so that n subflows
-//! through one bottleneck take n shares of it.
+//! Each subflow is as aggressive as a single TCP, so that n subflows through one bottleneck take n shares.
 
 use ropewalk_quantities::Time;
 
@@ -24,7 +23,7 @@ impl UncoupledConfig {
 }
 
 impl SinglePathConfig {
-    /// For one connection: the scheme on each of its subflows.
+    /// For one connection: the algorithm on each of its subflows.
     pub fn build(&self, settings: &Settings) -> Uncoupled {
         Uncoupled {
             settings: Settings {
@@ -39,7 +38,7 @@ impl SinglePathConfig {
 /// Single-path congestion control on each subflow.
 #[derive(Clone, Debug)]
 pub struct Uncoupled {
-    /// What each subflow's scheme is built of: that is less than it takes itself.
+    /// The settings from which each subflow's algorithm is built: smaller than an algorithm.
     settings: Settings,
     subflows: Vec<SinglePath>,
 }
@@ -47,7 +46,7 @@ pub struct Uncoupled {
 impl CongestionControl for Uncoupled {
     fn add_subflow(&mut self, subflow: usize) {
         if self.subflows.is_empty() {
-            // Most connections have one, and never more.
+            // Most connections have a single subflow.
             self.subflows.reserve_exact(1);
         }
         while self.subflows.len() <= subflow {

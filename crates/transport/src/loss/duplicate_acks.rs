@@ -1,5 +1,5 @@
-//! Losses told by counting: duplicate acknowledgements (RFC 5681), or segments selectively
-//! acknowledged above one that is not (RFC 6675); without SACK as RFC 6582 has it.
+//! Loss detection by counting: duplicate acknowledgements (RFC 5681), or selective acknowledgements above a
+//! segment (RFC 6675); without SACK as in RFC 6582.
 
 use super::Found;
 use crate::acknowledgement::Acknowledgement;
@@ -7,24 +7,24 @@ use crate::event::LossSign;
 use crate::recovery::Phase;
 use crate::scoreboard::{Scoreboard, Sent};
 
-/// Duplicate acknowledgements that tell of a loss, where reordering was not seen (RFC 5681, 3.2).
+/// DupThresh if no reordering was seen (RFC 5681, 3.2).
 pub const USUAL_THRESHOLD: u32 = 3;
 
 /// Duplicate acknowledgements of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DuplicateAcks {
     count: u32,
-    /// So many tell of a loss (DupThresh).
+    /// DupThresh: this many indicate a loss.
     threshold: u32,
     /// The cumulative acknowledgement before the last one (RFC 6582, 4.1).
     previous_ack: u64,
 }
 
-/// What is to know of a sender for judging its duplicate acknowledgements.
+/// State of a sender for judging its duplicate acknowledgements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) phase: Phase,
-    /// Recovery ends, or the last one ended, with this offset.
+    /// The recovery point of the present or last recovery.
     pub(crate) point: u64,
     pub(crate) una: u64,
     pub(crate) sack: bool,
@@ -43,20 +43,20 @@ impl Default for DuplicateAcks {
 }
 
 impl DuplicateAcks {
-    /// How many there were.
+    /// Duplicate acknowledgements so far.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// So many tell of a loss.
+    /// The threshold.
     #[inline]
     pub(crate) fn threshold(&self) -> u32 {
         self.threshold
     }
 
-    /// So many tell of a loss, as the flight is: where it is too small for them all, as many as it
-    /// can give, so that not each loss waits for the retransmission timer.
+    /// The threshold for the present flight: if the flight is too small to give as many duplicates, as many
+    /// as it can give, so that not every loss waits for the retransmission timer.
     #[inline]
     fn threshold_for(&self, segments: usize) -> u32 {
         if self.threshold == USUAL_THRESHOLD {
@@ -67,26 +67,26 @@ impl DuplicateAcks {
         self.threshold.min(most)
     }
 
-    /// So many shall tell of a loss from now on; at least three. Says whether that is new.
+    /// Sets the threshold, at least three; returns whether it changed.
     pub(crate) fn set_threshold(&mut self, threshold: u32) -> bool {
         let threshold = threshold.max(USUAL_THRESHOLD);
         std::mem::replace(&mut self.threshold, threshold) != threshold
     }
 
-    /// They begin anew.
+    /// Restarts the count.
     #[inline]
     pub(crate) fn forget(&mut self) {
         self.count = 0;
     }
 
-    /// The cumulative acknowledgement moves on from there.
+    /// The cumulative acknowledgement advances from this offset.
     #[inline]
     pub(crate) fn on_advance(&mut self, from: u64) {
         self.previous_ack = from;
     }
 
-    /// Looks for losses after an acknowledgement: marks them, and calls them a reason for recovery
-    /// if a duplicate tells of them.
+    /// Looks for losses after an acknowledgement: marks them, and returns them as a reason for recovery if a
+    /// duplicate indicates them.
     pub(crate) fn judge(
         &mut self,
         ack: &Acknowledgement<'_>,
@@ -118,7 +118,7 @@ impl DuplicateAcks {
                 board.mark_passed(threshold, known.mss, &mut passed);
             }
             Phase::Recovery if ack.advanced > 0 => {
-                // RFC 6582, 3.2, step 3: a partial acknowledgement names the next loss.
+                // RFC 6582, 3.2, step 3: a partial acknowledgement indicates the next loss.
                 board.mark_first_lost(&mut |sent| lost(sent, LossSign::PartialAcknowledgement));
                 found.partial = true;
             }
@@ -127,17 +127,17 @@ impl DuplicateAcks {
         found
     }
 
-    /// Counts an acknowledgement; says whether it is a duplicate.
+    /// Counts an acknowledgement; returns whether it is a duplicate.
     fn count_in(&mut self, ack: &Acknowledgement<'_>, known: &Known, board: &Scoreboard) -> bool {
         let is_duplicate = if known.sack {
-            // RFC 6675, section 2: it tells of a range that none before did.
+            // RFC 6675, section 2: a duplicate reports a range that was not reported before.
             ack.delivered.sacked > 0
         } else {
             ack.advanced == 0 && ack.segment.sequence_len() == 0 && !board.is_empty()
         };
         if ack.advanced > 0 {
-            // In recovery without SACK, a partial acknowledgement covers one retransmission and
-            // segments that duplicate acknowledgements had counted.
+            // In recovery without SACK, a partial acknowledgement covers one retransmission, and segments
+            // that duplicate acknowledgements had counted.
             let counted = (ack.advanced / known.mss).saturating_sub(1) as u32;
             self.count = match known.phase {
                 Phase::Recovery if !known.sack => self.count.saturating_sub(counted),
@@ -150,14 +150,14 @@ impl DuplicateAcks {
         is_duplicate
     }
 
-    /// Without SACK: it is the one that tells of a loss. RFC 6582 asks once; a threshold that
-    /// follows the flight may be passed without being met.
+    /// Without SACK: whether this is the duplicate that indicates a loss. RFC 6582 tests for equality; a
+    /// threshold that follows the flight may be passed without being met.
     fn reaches(&self, threshold: u32) -> bool {
         self.count == threshold || self.threshold > USUAL_THRESHOLD && self.count > threshold
     }
 
-    /// RFC 6582, 3.2, step 1 and the heuristic of 4.1: do three duplicate acknowledgements tell
-    /// of a loss, or of segments that a timeout sent again for nothing?
+    /// RFC 6582, 3.2, step 1 and the heuristic of 4.1: whether three duplicate acknowledgements indicate a
+    /// loss, or segments that a timeout retransmitted spuriously.
     fn tell_of_loss(&self, known: &Known) -> bool {
         known.una > known.point
             || (known.cwnd > known.mss && known.una - self.previous_ack <= 4 * known.mss)

@@ -1,10 +1,9 @@
-//! Loss detection: what tells that segments are lost, apart from what is done then
-//! ([`recovery`](crate::recovery)).
+//! Loss detection: which segments are lost. The reaction is in [`recovery`](crate::recovery).
 //!
-//! A detector looks at an acknowledgement, or at the time when its timer runs out. It marks on the
-//! scoreboard what it takes for lost, and gives a [`Found`]: whether that is a reason for recovery.
-//! There are three: duplicate acknowledgements, RACK in their place, and the tail loss probe, which finds nothing itself but brings about an
-//! acknowledgement from which the others do.
+//! A detector examines an acknowledgement, or is called when its timer expires. It marks lost segments on the
+//! scoreboard, and returns a [`Found`] with the reasons for recovery. There are three: duplicate
+//! acknowledgements, RACK in their place, and the tail loss probe, which detects nothing itself but elicits
+//! an acknowledgement from which the others do.
 
 mod duplicate_acks;
 mod rack;
@@ -22,27 +21,27 @@ pub use duplicate_acks::USUAL_THRESHOLD;
 pub(crate) use rack::Surroundings;
 pub(crate) use tail_loss_probe::Probe;
 
-/// What a timer of less than the retransmission timeout takes longer (Linux's TCP_TIMEOUT_MIN_US).
+/// Added to timers shorter than the retransmission timeout (Linux's TCP_TIMEOUT_MIN_US).
 pub(crate) const TIMER_SLACK: Time = Time::from_millis(2);
 
-/// What a detector gives.
+/// Result of a detector.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
-    /// There is a loss that was not known: recovery begins, if it is not under way.
+    /// A new loss was detected: recovery begins, if it is not in progress.
     pub(crate) loss: bool,
-    /// A retransmission was lost: after a timeout, recovery begins once more.
+    /// A retransmission was lost: after a timeout, recovery begins again.
     pub(crate) copy_lost: bool,
-    /// In recovery, the first segment is to be sent again at once.
+    /// In recovery, the first segment is to be retransmitted at once.
     pub(crate) partial: bool,
-    /// There is more lost than before, and the acknowledgement is no progress.
+    /// More was marked lost, and the acknowledgement makes no progress.
     pub(crate) more: bool,
     /// The acknowledgement is a duplicate.
     pub(crate) duplicate: bool,
-    /// How long until all that is late, and not late enough to be lost, will be.
+    /// Time until all late segments that are not lost yet would be.
     pub(crate) wait: Option<Time>,
 }
 
-/// A sender's detectors.
+/// The detectors of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct LossDetection {
     pub(crate) duplicates: DuplicateAcks,
@@ -51,11 +50,11 @@ pub(crate) struct LossDetection {
     freeze: Freeze,
 }
 
-/// For a while nothing is taken for a sign of congestion.
+/// A time in which signs of congestion are ignored.
 #[derive(Clone, Copy, Debug)]
 struct Freeze {
     until: Time,
-    /// What is found lost is sent again all the same; if not, nothing is believed lost.
+    /// Lost segments are still retransmitted; if not, no loss is accepted.
     resends: bool,
 }
 
@@ -72,25 +71,25 @@ impl LossDetection {
         }
     }
 
-    /// Until then windows and timeout stay as they are. A freeze that lasts longer stays.
+    /// Freezes windows and timeout until this time, unless a longer freeze is in effect.
     pub(crate) fn freeze(&mut self, until: Time, resends: bool) {
         if until > self.freeze.until {
             self.freeze = Freeze { until, resends };
         }
     }
 
-    /// Losses are told by time, none is suspected, and whatever is found is believed.
+    /// Losses are detected by time, none is suspected, and no freeze is in effect.
     pub(crate) fn is_settled(&self) -> bool {
         self.rack.is_settled() && self.probe.sent.is_none() && self.freeze.until == Time::ZERO
     }
 
-    /// Windows and timeout stay as they are.
+    /// Whether windows and timeout are frozen.
     #[inline]
     pub(crate) fn is_frozen(&self, now: Time) -> bool {
         now < self.freeze.until
     }
 
-    /// No loss is believed until then, if that is still to come.
+    /// End of the time in which no loss is accepted, if that is in the future.
     #[inline]
     pub(crate) fn disbelieves_until(&self, now: Time) -> Option<Time> {
         (self.is_frozen(now) && !self.freeze.resends).then_some(self.freeze.until)

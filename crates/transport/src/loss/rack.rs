@@ -1,8 +1,8 @@
 //! RACK (RFC 8985): a segment is lost once one that was sent sufficiently later has arrived.
 //!
-//! What duplicate acknowledgements count, this times; so it finds retransmissions that are lost
-//! and losses at the end of a flight, and waits where segments overtake each other. Where the RFC
-//! leaves a choice it is as in Linux (net/ipv4/tcp_recovery.c).
+//! Where duplicate acknowledgements are counted, RACK compares times. So it detects lost retransmissions and
+//! losses at the end of a flight, and tolerates reordering. Where the RFC leaves a choice, it is as in Linux
+//! (net/ipv4/tcp_recovery.c).
 
 use std::collections::VecDeque;
 
@@ -12,40 +12,40 @@ use super::Found;
 use crate::SubflowState;
 use crate::scoreboard::{Delivered, Scoreboard, Sent};
 
-/// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
+/// Recoveries for which a larger reordering window persists (`TCP_RACK_RECOVERY_THRESH`).
 const PERSIST: u32 = 16;
-/// Most quarters of a round trip of a reordering window.
+/// Maximum reordering window, in quarters of a round trip.
 const MOST_STEPS: u64 = 255;
 
-/// What RACK remembers of a subflow.
+/// RACK's state of a subflow.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
     on: bool,
-    /// Transmission time and end of the newest segment that arrived (RACK.xmit_ts, RACK.end_seq).
+    /// Transmission time and end of the most recently sent segment that arrived (RACK.xmit_ts, RACK.end_seq).
     newest: (Time, u64),
-    /// The round trip of the last one that arrived (RACK.rtt).
+    /// Round trip of the last segment that arrived (RACK.rtt).
     rtt: Time,
-    /// Segments arrived since losses were last looked for.
+    /// Segments have arrived since the last search for losses.
     advanced: bool,
     reordering_seen: bool,
-    /// The reordering window in quarters of the least round trip (RACK.reo_wnd_mult).
+    /// The reordering window in quarters of the minimum round trip (RACK.reo_wnd_mult).
     steps: u64,
-    /// Recoveries that it will last (RACK.reo_wnd_persist).
+    /// Recoveries for which it persists (RACK.reo_wnd_persist).
     persist: u32,
-    /// A D-SACK counts again once this is acknowledged (RACK.dsack_round).
+    /// A D-SACK counts again once this offset is acknowledged (RACK.dsack_round).
     round: Option<u64>,
-    /// Names of segments that were sent again, and when: the order of time that the scoreboard,
-    /// which is in the order of offsets, does not have for them.
+    /// Lasting numbers of retransmitted segments with their times: in order of time, which the scoreboard, in
+    /// order of offsets, lacks.
     resent: VecDeque<(u64, Time)>,
 }
 
-/// What is to know of a sender for looking for its losses.
+/// State of a sender for detecting its losses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
     /// In loss recovery, or after a timeout.
     pub(crate) recovering: bool,
-    /// Segments selectively acknowledged that tell of a loss at once (DupThresh).
+    /// Number of selectively acknowledged segments that indicate a loss at once (DupThresh).
     pub(crate) threshold: u32,
     pub(crate) state: &'a SubflowState,
 }
@@ -70,19 +70,19 @@ impl Rack {
         self.on
     }
 
-    /// Gives the memory back that is not in use.
+    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.resent.shrink_to_fit();
     }
 
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     pub(crate) fn on_retransmit(&mut self, name: u64, now: Time) {
         if self.on {
             self.resent.push_back((name, now));
         }
     }
 
-    /// Segments arrived (6.2, steps 2 and 3).
+    /// Segments have arrived (6.2, steps 2 and 3).
     #[inline]
     pub(crate) fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
         self.reordering_seen |= delivered.late.is_some();
@@ -93,31 +93,31 @@ impl Rack {
         }
     }
 
-    /// A segment came after one that follows it, and it was taken for lost.
+    /// A segment that had been marked lost arrived after later ones.
     pub(crate) fn see_reordering(&mut self) {
         self.reordering_seen = true;
     }
 
-    /// The reordering window in quarters of the least round trip.
+    /// The reordering window in quarters of the minimum round trip.
     #[cfg(test)]
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// No segment that was sent again is awaited.
+    /// Whether no retransmitted segment is outstanding.
     pub(crate) fn is_settled(&self) -> bool {
         self.on && !self.advanced && self.resent.is_empty()
     }
 
-    /// The newest that arrived is `sent`, which was sent once: whether none, `next` the oldest of
-    /// them, that has not arrived was sent before it.
+    /// `sent`, which was sent once, is the most recently sent segment that arrived, and `next` is the oldest
+    /// outstanding one: whether no outstanding segment was sent before it.
     #[inline]
     pub(crate) fn none_is_overtaken_by(&self, sent: &Sent, next: Option<&Sent>) -> bool {
         let sent = (sent.sent, sent.end());
         next.is_none_or(|next| !self.is_overtaken(next) && !next.was_sent_before(sent))
     }
 
-    /// [`on_delivered`](Rack::on_delivered) and [`judge`](Rack::judge) where none was overtaken.
+    /// [`on_delivered`](Rack::on_delivered) and [`judge`](Rack::judge) without reordering.
     #[inline]
     pub(crate) fn take_newest(&mut self, now: Time, sent: Time, end: u64) {
         self.rtt = now.saturating_sub(sent);
@@ -127,9 +127,9 @@ impl Rack {
         }
     }
 
-    /// A D-SACK that does not answer a tail loss probe: a retransmission was for nothing, as
-    /// segments are overtaken by more than was thought (6.2, step 4). At most once a round trip,
-    /// and as in Linux not before reordering was seen (`tcp_dsack_seen`).
+    /// A D-SACK that does not answer a tail loss probe: a retransmission was spurious, so the reordering is
+    /// larger than the window (6.2, step 4). At most once per round trip, and as in Linux not before
+    /// reordering was seen (`tcp_dsack_seen`).
     pub(crate) fn on_dsack(&mut self, una: u64, nxt: u64) {
         if self.round.is_some_and(|round| una >= round) {
             self.round = None;
@@ -141,12 +141,12 @@ impl Rack {
         }
     }
 
-    /// D-SACKs have undone a loss: the window stays as it is for a recovery more (`tcp_try_undo_dsack`).
+    /// D-SACKs have undone a loss: the window persists for one more recovery (`tcp_try_undo_dsack`).
     pub(crate) fn on_dsack_undo(&mut self) {
         self.persist = (self.persist + 1).min(PERSIST);
     }
 
-    /// A recovery is over.
+    /// A recovery has ended.
     pub(crate) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -154,7 +154,8 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd(): how much later than the newest that arrived another may still come.
+    /// RACK_update_reo_wnd(): how much later than the most recently sent one another segment may still
+    /// arrive.
     fn reordering_window(&self, around: &Surroundings<'_>, sacked_segments: u32) -> Time {
         let at_once = around.recovering || sacked_segments >= around.threshold;
         if !self.reordering_seen && at_once {
@@ -164,7 +165,7 @@ impl Rack {
         (state.min_rtt.min(state.srtt) / 4 * self.steps).min(state.srtt)
     }
 
-    /// Looks for losses if segments arrived since the last search (RACK_detect_loss(), 6.2, step 5).
+    /// Detects losses if segments have arrived since the last search (RACK_detect_loss(), 6.2, step 5).
     #[inline]
     pub(crate) fn judge(
         &mut self,
@@ -184,7 +185,8 @@ impl Rack {
         self.search(around, board, lost)
     }
 
-    /// All that arrived was sent before what has not arrived: the usual case, told by one segment.
+    /// Whether everything that arrived was sent before everything outstanding: the usual case, visible from
+    /// one segment.
     #[inline]
     fn none_is_overtaken(&self, board: &mut Scoreboard) -> bool {
         let first = board.first_unjudged();
@@ -192,7 +194,7 @@ impl Rack {
         oldest.is_none_or(|sent| !self.is_overtaken(sent) && !sent.was_retransmitted())
     }
 
-    /// The same, whether or not segments arrived.
+    /// The same, whether or not segments have arrived.
     pub(crate) fn search(
         &mut self,
         around: &Surroundings<'_>,
@@ -203,8 +205,8 @@ impl Rack {
         let window = self.reordering_window(around, board.sacked_segments());
         let lost_before = board.lost_bytes();
         let mut found = Found::default();
-        // Those that were sent once stand in the order in which they left: behind one that has time left
-        // all have, and the last has most.
+        // Segments sent once are in order of transmission: if one has time left, all after it have, and the
+        // last has most.
         let mut name = board.first_unjudged();
         while let Some(late) = self.next_late(now, window, board, &mut name) {
             board.mark_lost(late, lost);
@@ -218,7 +220,7 @@ impl Rack {
         found
     }
 
-    /// The segments from `name` on that were overtaken, and among them such as were sent again.
+    /// The overtaken segments from `name` on, retransmitted ones included.
     #[inline]
     fn overtaken<'a>(
         &'a self,
@@ -230,8 +232,8 @@ impl Rack {
             .take_while(|sent| sent.was_retransmitted() || self.is_overtaken(sent))
     }
 
-    /// The next from `name` on that was sent once, was overtaken, and has no time left, unless one that has
-    /// comes before it; `name` is moved behind it, or to that one.
+    /// The next segment from `name` on that was sent once, was overtaken, and has no time left, unless one
+    /// with time left comes before it; `name` is advanced past it, or to that one.
     #[inline]
     fn next_late(
         &self,
@@ -280,19 +282,20 @@ impl Rack {
         }
     }
 
-    /// RACK_sent_after(): one that was sent later, or with it and behind it, has arrived.
+    /// RACK_sent_after(): whether a segment that was sent later, or at the same time and after it in the
+    /// stream, has arrived.
     #[inline]
     fn is_overtaken(&self, sent: &Sent) -> bool {
         sent.was_sent_before(self.newest)
     }
 
-    /// How long it may still take to arrive; `None` if it is lost.
+    /// Time in which it may still arrive; `None` if it is lost.
     fn time_left(&self, sent: &Sent, now: Time, window: Time) -> Option<Time> {
         let due = sent.sent + self.rtt + window;
         (due > now).then(|| due - now)
     }
 
-    /// At a timeout: it was sent too recently to be called lost (6.3; `tcp_timeout_mark_lost`).
+    /// At a timeout: whether it was sent too recently to be marked lost (6.3; `tcp_timeout_mark_lost`).
     #[inline]
     pub(crate) fn is_recent(&self, sent: &Sent, now: Time) -> bool {
         self.on && self.time_left(sent, now, Time::ZERO).is_some()

@@ -1,9 +1,9 @@
-//! Tail loss probe (RFC 8985, section 7): when acknowledgements stay away for two round trips, send
-//! one more segment, so that what comes back tells of losses before the retransmission timer does.
+//! Tail loss probe (RFC 8985, section 7): if no acknowledgement arrives for two round trips, another segment
+//! is sent, whose acknowledgement reveals losses before the retransmission timer expires.
 //!
-//! As Linux has it (`tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`).
+//! As in Linux (`tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`).
 
-/// The probe of a subflow that is under way, if any.
+/// The outstanding probe of a subflow, if any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TailLossProbe {
     pub(crate) on: bool,
@@ -12,9 +12,9 @@ pub(crate) struct TailLossProbe {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// Next offset to send for the first time, when it was sent (TLP.end_seq).
+    /// Next new offset when it was sent (TLP.end_seq).
     pub(crate) end: u64,
-    /// It was a segment sent again (TLP.is_retrans).
+    /// It was a retransmission (TLP.is_retrans).
     pub(crate) again: bool,
 }
 
@@ -23,12 +23,12 @@ impl TailLossProbe {
         TailLossProbe { on, sent: None }
     }
 
-    /// Losses are known by other means now.
+    /// Losses have been detected by other means.
     pub(crate) fn forget(&mut self) {
         self.sent = None;
     }
 
-    /// A D-SACK of a range that ends there says that the probe was for nothing.
+    /// Whether a D-SACK that ends at this offset shows that the probe was spurious.
     pub(crate) fn is_answered_by(&self, dsack_end: u64) -> bool {
         self.sent
             .is_some_and(|probe| probe.again && probe.end == dsack_end)

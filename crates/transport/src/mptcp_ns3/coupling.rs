@@ -1,23 +1,23 @@
-//! How windows grow and shrink together (gomez-2014, equations 1 to 5, as the module has them).
+//! Coupling of windows in the module (gomez-2014, equations 1 to 5).
 
 use super::subflow::Subflow;
 use crate::congestion::CongestionConfig;
 
-/// How windows grow and shrink together.
+/// The module's congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coupling {
-    /// Each as a TCP of its own.
+    /// Each as a single TCP.
     Uncoupled,
-    /// gomez-2014's RTT compensator: linked increases, but none faster than a TCP.
+    /// gomez-2014's RTT compensator: linked increases, none faster than a single TCP.
     RttCompensator,
-    /// They grow by one factor for all, and shrink alone.
+    /// A common increase for all, and separate decreases.
     LinkedIncreases,
-    /// They grow by the sum of all windows, and one gives up half of that sum.
+    /// Increases and decreases based on the sum of all windows; a loss costs half of that sum.
     FullyCoupled,
 }
 
 impl Coupling {
-    /// The names of the congestion controls that it stands for, in a scenario file.
+    /// Scenario names of the congestion controls that it implements.
     pub const NAMES: [&'static str; 5] = [
         "newreno",
         "uncoupled",
@@ -26,8 +26,7 @@ impl Coupling {
         "fully-coupled",
     ];
 
-    /// The module's congestion control for this one of ours, which is its equation: Linux's and ns-3's
-    /// others are none of the module's.
+    /// The module's congestion control with the same equation; `None` for those that the module lacks.
     #[must_use]
     pub fn of(congestion: &CongestionConfig) -> Option<Coupling> {
         match congestion.name() {
@@ -39,7 +38,7 @@ impl Coupling {
         }
     }
 
-    /// What a window of so many segments grows by at a new acknowledgement beyond slow start.
+    /// Increase of a window (in segments) per new acknowledgement after slow start.
     pub(super) fn increase(self, subflows: &[Subflow], cwnd: f64) -> f64 {
         let total = total(subflows);
         match self {
@@ -68,8 +67,8 @@ fn total(subflows: &[Subflow]) -> f64 {
     open.map(|subflow| subflow.cwnd).sum()
 }
 
-/// gomez-2014, equation 5 (RFC 6356's alpha) of smoothed windows: sum(w) max(w / r^2) / (sum(w / r))^2.
-/// Subflows without a round-trip sample take no part; 1 if none has one.
+/// gomez-2014, equation 5 (RFC 6356's alpha) with smoothed windows: sum(w) max(w / r^2) / (sum(w / r))^2.
+/// Subflows without a round-trip sample are excluded; 1 if none has one.
 fn alpha(subflows: &[Subflow]) -> f64 {
     let (mut sum, mut most, mut rates) = (0.0, 0.0_f64, 0.0);
     for subflow in subflows.iter().filter(|subflow| subflow.is_open()) {

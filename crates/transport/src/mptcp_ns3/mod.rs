@@ -1,18 +1,18 @@
-//! The MPTCP of the ns-3 module that gomez-2014, park-2014 and alheid-2016 ran (Chihani and Collange's
-//! mptcp-ns3), as a sender and a receiver of its own.
+//! The MPTCP of the ns-3 module that gomez-2014, park-2014 and alheid-2016 used (Chihani and Collange's
+//! mptcp-ns3), as a separate sender and receiver.
 //!
-//! It is not RFC 8684. A subflow is acknowledged only as far as it is in order **on both levels**: a
-//! segment that is in order on its subflow and ahead in the stream is stored, its subflow's next number
-//! stays, and all that follows on that subflow is answered with duplicate acknowledgements. Links of
-//! unequal delay, which reorder no subflow, so look like losses; what the module calls D-SACK, Eifel,
+//! It is not RFC 8684. A subflow is acknowledged only as far as it is in order **at both levels**: a segment
+//! that is in order on its subflow but ahead in the stream is stored, its subflow's next expected number does
+//! not advance, and all following segments on that subflow cause duplicate acknowledgements. So links of
+//! unequal delay, although they reorder no subflow, look like losses. What the module calls D-SACK, Eifel,
 //! TCP-DOOR and F-RTO are its own answers to that ([`Policy`]), not those of the RFCs.
 //!
-//! What is said of it here was read in its source (github.com/dzlab/mptcp-ns3, commit be937b0; its port to
-//! ns-3.13, david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules).
+//! Statements about the module are based on its source (github.com/dzlab/mptcp-ns3, commit be937b0; its port
+//! to ns-3.13, david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules).
 //!
-//! Segments are counted, not bytes: a number on the subflow and a number in the stream, which a
-//! segment keeps when it is sent again. The receive window is without a bound, acknowledgements are
-//! not delayed, there is no fast recovery and no SACK.
+//! Segments are counted rather than bytes: each has a number on the subflow and a number in the stream, which
+//! do not change when it is retransmitted. The receive window is unlimited, acknowledgements are not delayed,
+//! and there is neither fast recovery nor SACK.
 
 mod coupling;
 mod receiver;
@@ -34,19 +34,19 @@ pub use coupling::Coupling;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// What the module does about duplicate acknowledgements. It has the names of our answers to reordering
-/// ([`reordering`](crate::reordering)), and does not do what the RFCs and papers of these names say.
+/// The module's handling of duplicate acknowledgements. The policies share names with our reordering policies
+/// ([`reordering`](crate::reordering)), but do not implement the RFCs and papers of these names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The third duplicate is a loss.
+    /// The third duplicate indicates a loss.
     None,
-    /// Each segment that is ahead in the stream is reported in data numbers, and such duplicates count
-    /// against the lowest unacknowledged segment of the stream, on whichever subflow it is.
+    /// Each segment that is ahead in the stream is reported by data number, and such duplicates count against
+    /// the lowest unacknowledged segment of the stream, whatever its subflow.
     Dsack,
-    /// Windows are as before the loss once the echo of a duplicate is older than the retransmission.
+    /// Windows are restored once a duplicate echoes a timestamp older than the retransmission.
     Eifel,
-    /// Duplicates are ignored; now and then, a window of acknowledgements is thrown away, so that there
-    /// are timeouts for nothing.
+    /// Duplicates are ignored; at random times a window of acknowledgements is discarded, which causes
+    /// spurious timeouts.
     FRto,
     /// Duplicates are ignored.
     TcpDoor,
@@ -74,8 +74,7 @@ impl Policy {
         }
     }
 
-    /// The module's policy of the name of this answer; `None` where it has none of that name, or
-    /// the answer has settings of its own.
+    /// The module's policy with the name of this one; `None` if it has none, or the answer has parameters.
     #[must_use]
     pub fn of(reordering: &ReorderingConfig) -> Option<Policy> {
         let usual = ReorderingConfig::from_name(reordering.name())?;
@@ -89,32 +88,32 @@ impl Policy {
     }
 }
 
-/// What both ends are set to.
+/// Configuration of both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// How windows grow and shrink together.
     pub coupling: Coupling,
-    /// The answer to duplicates.
+    /// The policy for duplicate acknowledgements.
     pub policy: Policy,
-    /// Most payload of a segment.
+    /// Maximum payload of a segment.
     pub segment: Bytes,
-    /// Bounds what is written and not acknowledged.
+    /// Bound of data written and not acknowledged.
     pub send_buffer: Bytes,
-    /// A segment that is not full waits for more to be written.
+    /// A partial segment waits for more data.
     pub waits_for_full: bool,
-    /// In the place of its round robin, as Park et al. 2014 added it to the module.
+    /// Replaces its round robin, as Park et al. 2014 added it to the module.
     pub traffic_split: Option<TrafficSplitConfig>,
 }
 
 impl Settings {
-    /// The schedulers that it can have, in scenario files.
+    /// Scenario names of the schedulers that it supports.
     pub const SCHEDULERS: [&'static str; 2] = [
         RoundRobinConfig::DESCRIPTION.name,
         TrafficSplitConfig::DESCRIPTION.name,
     ];
 
-    /// Of an endpoint that is set so; `None` if its congestion control, its answer to reordering or its
-    /// scheduler is none of the module's.
+    /// For an endpoint's configuration; `None` if the module lacks its congestion control, its reordering
+    /// policy or its scheduler.
     #[must_use]
     pub fn new(config: &Config) -> Option<Settings> {
         let traffic_split = match config.scheduler {
@@ -136,7 +135,7 @@ impl Settings {
 /// A data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Which subflow it is on.
+    /// Its subflow.
     pub subflow: usize,
     /// Its number on the subflow, from 0.
     pub number: u64,
@@ -151,13 +150,13 @@ pub struct Data {
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Which subflow it is of.
+    /// Its subflow.
     pub subflow: usize,
-    /// The next number that is expected there.
+    /// The next number expected on it.
     pub next: u64,
-    /// The stamp of the segment that it answers.
+    /// Timestamp of the segment that it answers.
     pub echo: Time,
-    /// With [`Policy::Dsack`], of a segment that is ahead in the stream: it, and the lowest contiguous
-    /// block of the store; data numbers, first and after the last.
+    /// With [`Policy::Dsack`], for a segment that is ahead in the stream: that segment, and the lowest
+    /// contiguous block of the store; data numbers, first and after the last.
     pub report: Option<[(u64, u64); 2]>,
 }

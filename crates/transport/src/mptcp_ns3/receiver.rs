@@ -1,4 +1,4 @@
-//! The receiver, which acknowledges only what is in order on the subflow and in the stream.
+//! The receiver, which acknowledges only what is in order both on the subflow and in the stream.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,26 +6,26 @@ use ropewalk_quantities::Time;
 
 use super::{Ack, Data, Policy};
 
-/// Both levels' next numbers, and what waits for them.
+/// Next expected numbers of both levels, and the store of segments ahead of the stream.
 #[derive(Debug)]
 pub struct Receiver {
     policy: Policy,
-    /// The next number of the stream.
+    /// Next expected number of the stream.
     next: u64,
-    /// By the numbers of the stream.
+    /// By number in the stream.
     store: BTreeMap<u64, Stored>,
     stored_bytes: u64,
     stored_bytes_max: u64,
     stored_segments_max: usize,
     delivered: u64,
-    /// Segments that brought something new, and those of them that were stored.
+    /// Segments with new data, and those of them that were stored.
     arrived: u64,
     waited: u64,
     subflows: Vec<Arrivals>,
     acks: VecDeque<Ack>,
 }
 
-/// A segment that is ahead of the stream.
+/// A stored segment, ahead of the stream.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     subflow: usize,
@@ -34,7 +34,7 @@ struct Stored {
     stamp: Time,
 }
 
-/// What one subflow brought.
+/// State of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
     /// The next number of the subflow.
@@ -44,7 +44,7 @@ struct Arrivals {
 }
 
 impl Receiver {
-    /// Of so many subflows.
+    /// With this many subflows.
     #[must_use]
     pub fn new(policy: Policy, subflows: usize) -> Receiver {
         Receiver {
@@ -62,7 +62,7 @@ impl Receiver {
         }
     }
 
-    /// A data segment arrives; says how many bytes are delivered by that.
+    /// A data segment arrives; returns how many bytes were delivered as a result.
     pub fn handle(&mut self, segment: &Data) -> u64 {
         let before = self.delivered;
         let expected = self.subflows[segment.subflow].next;
@@ -71,8 +71,8 @@ impl Receiver {
             self.acknowledge(segment.subflow, segment.stamp, None);
         } else if segment.data > self.next {
             let news = self.keep(segment);
-            // The D-SACK policy reports all that is ahead, the Eifel policy acknowledges every
-            // segment; else only what is out of order on its subflow is answered, and once.
+            // The D-SACK policy reports everything that is ahead, and the Eifel policy acknowledges every
+            // segment; otherwise only segments out of order on their subflow are answered, once.
             let report = (self.policy == Policy::Dsack).then(|| self.report(segment.data));
             let answers = match self.policy {
                 Policy::Dsack | Policy::Eifel => true,
@@ -95,7 +95,7 @@ impl Receiver {
         self.acks.pop_front()
     }
 
-    /// Stores a segment, if it is not stored yet: whether it was not.
+    /// Stores a segment; returns whether it was new.
     fn keep(&mut self, segment: &Data) -> bool {
         let stored = Stored {
             subflow: segment.subflow,
@@ -115,7 +115,7 @@ impl Receiver {
         true
     }
 
-    /// Delivers what of the store is in order now, with an acknowledgement for each.
+    /// Delivers stored segments that are in order now, with an acknowledgement for each.
     fn walk(&mut self) {
         while let Some(entry) = self.store.first_entry()
             && *entry.key() <= self.next
@@ -145,7 +145,7 @@ impl Receiver {
         });
     }
 
-    /// This segment, which is in the store, and the lowest contiguous block of the store.
+    /// This stored segment, and the lowest contiguous block of the store.
     fn report(&self, data: u64) -> [(u64, u64); 2] {
         let mut numbers = self.store.keys().copied();
         let start = numbers.next().unwrap_or(data);
@@ -154,26 +154,26 @@ impl Receiver {
         [(data, data + 1), (start, end)]
     }
 
-    /// Bytes that were delivered in order.
+    /// Bytes delivered in order.
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Those of them that this subflow brought.
+    /// Those of them from this subflow.
     #[must_use]
     pub fn delivered_by(&self, subflow: usize) -> u64 {
         self.subflows[subflow].delivered
     }
 
-    /// Segments of this subflow that brought nothing new.
+    /// Segments of this subflow without new data.
     #[must_use]
     pub fn duplicates(&self, subflow: usize) -> u64 {
         self.subflows[subflow].duplicates
     }
 
-    /// Segments that brought something new, and those of them that were stored: the second over the
-    /// first is alheid-2016's out-of-order ratio.
+    /// Segments with new data, and those of them that were stored: their ratio is alheid-2016's out-of-order
+    /// ratio.
     #[must_use]
     pub fn packets(&self) -> (u64, u64) {
         (self.arrived, self.waited)
@@ -197,7 +197,7 @@ impl Receiver {
         self.stored_segments_max
     }
 
-    /// From now on, the most that was stored tells of what is to come.
+    /// Restarts the maxima from now on.
     pub fn restart_maxima(&mut self) {
         self.stored_bytes_max = self.stored_bytes;
         self.stored_segments_max = self.store.len();

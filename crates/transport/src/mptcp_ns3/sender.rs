@@ -1,4 +1,4 @@
-//! The sender: round robin over subflows that have room, and what acknowledgements and timers do.
+//! The sender: round robin over subflows with room, and the reaction to acknowledgements and timers.
 
 use std::collections::VecDeque;
 
@@ -10,20 +10,20 @@ use crate::scheduling::traffic_split::TrafficSplit;
 use crate::scheduling::{self, Choice, Pending, Scheduler, SubflowSet};
 use crate::{Counters, SubflowState};
 
-/// Duplicates of a segment that are a loss.
+/// Duplicates of a segment that indicate a loss.
 const DUPLICATES: u32 = 3;
-/// With F-RTO, the chance that an acknowledgement is the first of a window of them that are thrown away.
-/// The module takes it from the wall clock, anew in each run, in 0 to 0.061; this is about its middle.
+/// With F-RTO, the probability that an acknowledgement is the first of a window that is discarded. The module
+/// derives it from the wall clock, for each run, in 0 to 0.061; this is about the mean.
 const DEAF: f64 = 0.03;
 
-/// Subflows, and the stream that is laid on them.
+/// The subflows, and the stream distributed over them.
 #[derive(Debug)]
 pub struct Sender {
     settings: Settings,
     subflows: Vec<Subflow>,
-    /// The subflow that is asked first for room.
+    /// The subflow that is tried first.
     turn: usize,
-    /// In the place of these turns.
+    /// Replaces the round robin.
     split: Option<Split>,
     /// The next number of the stream.
     next: u64,
@@ -31,15 +31,16 @@ pub struct Sender {
     unsent: u64,
     unacknowledged: u64,
     closed: bool,
-    /// Subflow and number of what is to be sent again.
+    /// Subflows and numbers of segments to retransmit.
     resend: VecDeque<(usize, u64)>,
-    /// D-SACK: the number in the stream of what was last blamed on a subflow in the place of an earlier one.
+    /// D-SACK: number in the stream of the last segment that was attributed to a subflow in place of an
+    /// earlier one.
     passed_on: Option<u64>,
-    /// Of the module's gThroughput, at each acknowledgement: the sum, in bit/s, and of how many.
+    /// For the module's gThroughput: sum over acknowledgements in bit/s, and their number.
     throughput: (f64, u64),
 }
 
-/// MPTCP-TSC, the table of subflows that it sees, and when it is to be asked again.
+/// MPTCP-TSC, its table of subflows, and when it is to be called again.
 #[derive(Debug)]
 struct Split {
     scheduler: Box<TrafficSplit>,
@@ -48,7 +49,7 @@ struct Split {
 }
 
 impl Sender {
-    /// Over so many subflows, none of which is open yet.
+    /// With this many subflows, none of which is open.
     #[must_use]
     pub fn new(settings: Settings, subflows: usize) -> Sender {
         let mss = settings.segment.as_u64();
@@ -71,19 +72,19 @@ impl Sender {
         }
     }
 
-    /// A subflow's handshake is over.
+    /// A subflow's handshake is complete.
     pub fn open(&mut self, subflow: usize) {
         let subflow = &mut self.subflows[subflow];
         subflow.state.usable = true;
         subflow.show();
     }
 
-    /// What a subflow's path costs beside the others.
+    /// Sets the cost of a subflow's path.
     pub fn set_cost(&mut self, subflow: usize, cost: f64) {
         self.subflows[subflow].state.cost = cost;
     }
 
-    /// The application writes up to `most` bytes: how many the send buffer takes.
+    /// The application writes up to `most` bytes; returns how many the send buffer takes.
     pub fn write(&mut self, most: u64) -> u64 {
         let held = self.unsent + self.unacknowledged;
         let taken = most.min(self.settings.send_buffer.as_u64().saturating_sub(held));
@@ -91,12 +92,12 @@ impl Sender {
         taken
     }
 
-    /// There will be no more.
+    /// Nothing more will be written.
     pub fn close(&mut self) {
         self.closed = true;
     }
 
-    /// All that was ever written is acknowledged, and there will be no more.
+    /// Whether everything is written and acknowledged.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.closed && self.unsent + self.unacknowledged == 0
@@ -144,7 +145,7 @@ impl Sender {
     fn by_split(&mut self, now: Time) -> Option<usize> {
         let split = self.split.as_mut()?;
         split.table.clear();
-        // Whole segments, as the module counts its windows.
+        // In whole segments, as the module counts its windows.
         split.table.extend(self.subflows.iter().map(|subflow| {
             let room = if subflow.has_room() {
                 subflow.state.mss
@@ -212,8 +213,7 @@ impl Sender {
         segment
     }
 
-    /// An acknowledgement arrives. `draw` gives a number of a uniform distribution in [0, 1); only
-    /// F-RTO asks for one.
+    /// An acknowledgement arrives. `draw` returns a uniform number in [0, 1); only F-RTO calls it.
     pub fn handle(&mut self, now: Time, ack: &Ack, draw: impl FnOnce() -> f64) {
         if self.settings.policy == Policy::FRto && self.is_deaf(ack.subflow, draw) {
             return;
@@ -232,7 +232,7 @@ impl Sender {
         self.throughput.1 += 1;
     }
 
-    /// Whether this acknowledgement is thrown away; begins, by chance, a window of such.
+    /// Whether this acknowledgement is discarded; begins, at random, a window of discarded ones.
     fn is_deaf(&mut self, subflow: usize, draw: impl FnOnce() -> f64) -> bool {
         let of = &mut self.subflows[subflow];
         if of.deaf_for == 0 && draw() < DEAF {
@@ -243,20 +243,20 @@ impl Sender {
         deaf
     }
 
-    /// Something new was acknowledged.
+    /// An acknowledgement of new data.
     fn advance(&mut self, now: Time, ack: &Ack) {
         let of = &mut self.subflows[ack.subflow];
         self.unacknowledged -= of.advance(now, ack.next);
         of.f_rto = match of.f_rto {
             FRto::Two => FRto::Three,
-            // Spurious, which nobody is told; or lost, and repaired.
+            // The timeout was spurious, which has no consequence; or data were lost, and are repaired.
             FRto::Three | FRto::Four | FRto::Off => FRto::Off,
         };
         self.grow(ack.subflow);
         self.subflows[ack.subflow].smooth();
     }
 
-    /// Opens a window by one acknowledgement's worth.
+    /// Grows a window for one acknowledgement.
     fn grow(&mut self, subflow: usize) {
         let of = &mut self.subflows[subflow];
         if of.restores {
@@ -276,14 +276,14 @@ impl Sender {
         self.subflows[subflow].cwnd += increase;
     }
 
-    /// Nothing new was acknowledged while something is on its way.
+    /// A duplicate acknowledgement, while data are in flight.
     fn handle_duplicate(&mut self, now: Time, ack: &Ack) {
         match self.settings.policy {
             Policy::FRto => self.take_f_rto_step(ack.subflow),
             Policy::Eifel => {
                 let of = &mut self.subflows[ack.subflow];
                 let resent_at = of.flight.front().and_then(|first| first.resent_at);
-                // Stamps are milliseconds.
+                // Timestamps are in milliseconds.
                 let older = |resent_at: Time| stamp_ms(ack.echo) < stamp_ms(resent_at);
                 if resent_at.is_some_and(older) {
                     (of.cwnd, of.ssthresh) = of.saved;
@@ -301,13 +301,13 @@ impl Sender {
         if !self.settings.policy.counts_duplicates() {
             return;
         }
-        // Otherwise it is of what was acknowledged long ago.
+        // Otherwise it concerns data that were acknowledged long ago.
         if ack.next == self.subflows[ack.subflow].una {
             self.count_duplicate(now, ack.subflow);
         }
     }
 
-    /// One more duplicate of the first unacknowledged segment of this subflow.
+    /// Counts a duplicate of the first unacknowledged segment of this subflow.
     fn count_duplicate(&mut self, now: Time, subflow: usize) {
         let of = &mut self.subflows[subflow];
         let Some(first) = of.flight.front_mut() else {
@@ -320,7 +320,7 @@ impl Sender {
         }
     }
 
-    /// D-SACK: these arrived ahead of the stream, the second of the two as a block.
+    /// D-SACK: these segments arrived ahead of the stream, `lowest` as a block.
     fn mark_reported(&mut self, received: (u64, u64), lowest: (u64, u64)) {
         for of in &mut self.subflows {
             let alone = match lowest.0 <= received.0 && received.1 <= lowest.1 {
@@ -337,9 +337,9 @@ impl Sender {
         }
     }
 
-    /// D-SACK: a duplicate that reports what was received ahead of the stream. If that was sent again and
-    /// reported before, the retransmission was spurious; else the subflow that holds up the stream has
-    /// one more duplicate.
+    /// D-SACK: a duplicate that reports a segment ahead of the stream. If that segment was retransmitted and
+    /// had been reported before, the retransmission was spurious; otherwise the subflow that blocks the
+    /// stream gets a duplicate counted.
     fn handle_report(&mut self, now: Time, subflow: usize, received: u64) {
         let blamed = self.lowest_unreported();
         let known = self.subflows.iter().find_map(|of| {
@@ -355,9 +355,9 @@ impl Sender {
         }
     }
 
-    /// The subflow whose first unacknowledged segment is the lowest of the stream, of those that were never
-    /// reported. A later subflow takes that over from an earlier one once for each segment: after
-    /// that, the earlier one has it again.
+    /// The subflow whose first unacknowledged segment is the lowest of the stream, among those never
+    /// reported. A later subflow takes precedence over an earlier one once per segment; after that, the
+    /// earlier one is used.
     fn lowest_unreported(&mut self) -> Option<usize> {
         let mut lowest: Option<(u64, usize)> = None;
         for (index, of) in self.subflows.iter().enumerate() {
@@ -378,7 +378,7 @@ impl Sender {
         lowest.map(|(_, index)| index)
     }
 
-    /// A duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as the module has them).
+    /// A duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as in the module).
     fn take_f_rto_step(&mut self, subflow: usize) {
         let of = &mut self.subflows[subflow];
         match of.f_rto {
@@ -392,7 +392,7 @@ impl Sender {
         }
     }
 
-    /// A loss: windows shrink, the timeout doubles, the first unacknowledged segment is sent again.
+    /// A loss: reduces the window, doubles the timeout, and retransmits the first unacknowledged segment.
     fn reduce(&mut self, now: Time, subflow: usize) {
         let cwnd = self.subflows[subflow].cwnd;
         let reduced = self.settings.coupling.reduced(&self.subflows, cwnd);
@@ -401,7 +401,7 @@ impl Sender {
             Policy::Dsack => (of.saved.0.max(cwnd), of.saved.1.max(of.ssthresh)),
             _ => (cwnd, of.ssthresh),
         };
-        // Half of a window in segments, taken for bytes: always the two segments.
+        // The module takes half of a window in segments for bytes: the result is always two segments.
         let two_segments = 2.0 * of.state.mss as f64;
         of.ssthresh = (cwnd.floor() / 2.0).max(two_segments);
         of.cwnd = reduced;
@@ -414,8 +414,8 @@ impl Sender {
         of.show();
     }
 
-    /// Timers that have run out do what they do: the window is halved, too, and the first
-    /// unacknowledged segment alone is sent again.
+    /// Handles expired timers: each halves the window too, and retransmits only the first unacknowledged
+    /// segment.
     pub fn handle_timeout(&mut self, now: Time) {
         if let Some(split) = &mut self.split
             && split.at.is_some_and(|at| at <= now)
@@ -435,7 +435,7 @@ impl Sender {
         }
     }
 
-    /// When the next timer runs out.
+    /// When the next timer expires.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let timers = self.subflows.iter().filter_map(|subflow| subflow.timer);
@@ -443,19 +443,19 @@ impl Sender {
         timers.chain(split).min()
     }
 
-    /// The answer to duplicates.
+    /// The policy for duplicate acknowledgements.
     #[must_use]
     pub fn policy(&self) -> Policy {
         self.settings.policy
     }
 
-    /// How many subflows there are.
+    /// Number of subflows.
     #[must_use]
     pub fn subflows(&self) -> usize {
         self.subflows.len()
     }
 
-    /// A subflow as others see it.
+    /// State of a subflow, for others.
     #[must_use]
     pub fn state(&self, subflow: usize) -> &SubflowState {
         &self.subflows[subflow].state
@@ -475,22 +475,22 @@ impl Sender {
         of.show();
     }
 
-    /// What a subflow counted.
+    /// Counters of a subflow.
     #[must_use]
     pub fn counters(&self, subflow: usize) -> Counters {
         self.subflows[subflow].counters
     }
 
-    /// The module's `gThroughput`, in bit/s: the sum over the subflows of cwnd x MSS x 8 / srtt, its
-    /// mean over acknowledgements since the last [`restart`](Sender::restart_throughput). It is what windows would let
-    /// out, not what was delivered. `None` before the first acknowledgement.
+    /// The module's `gThroughput`, in bit/s: the sum over subflows of cwnd x MSS x 8 / srtt, averaged over
+    /// acknowledgements since the last [`restart`](Sender::restart_throughput). It is what windows would
+    /// allow, not goodput. `None` before the first acknowledgement.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         let (sum, count) = self.throughput;
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// From now on, [`throughput`](Sender::throughput) tells of what is to come.
+    /// Restarts [`throughput`](Sender::throughput) from now on.
     pub fn restart_throughput(&mut self) {
         self.throughput = (0.0, 0);
     }

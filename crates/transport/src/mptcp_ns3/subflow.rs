@@ -1,4 +1,4 @@
-//! A subflow of the sender: its window, what of it is on its way, its timer.
+//! A subflow of the sender: its window, its segments in flight, its timer.
 
 use std::collections::VecDeque;
 
@@ -7,9 +7,9 @@ use ropewalk_quantities::Time;
 use super::timeout::Timeout;
 use crate::{Counters, SubflowState};
 
-/// Slow start ends here at first, in bytes.
+/// Initial slow-start threshold, in bytes.
 const INITIAL_SSTHRESH: f64 = 65_535.0;
-/// Weight of the window now in the smoothed one (gomez-2014: 1/8).
+/// Gain of the smoothed window (gomez-2014: 1/8).
 const SMOOTHING: f64 = 0.125;
 
 /// Window, unacknowledged segments, timer.
@@ -19,27 +19,26 @@ pub(super) struct Subflow {
     pub(super) cwnd: f64,
     /// In bytes.
     pub(super) ssthresh: f64,
-    /// What alpha goes by.
+    /// Window for the computation of alpha.
     pub(super) smoothed_cwnd: f64,
-    /// Window and threshold before the last reduction; with D-SACK, the most before any since a window
-    /// came back.
+    /// Window and threshold before the last reduction; with D-SACK, the largest since a window was restored.
     pub(super) saved: (f64, f64),
-    /// D-SACK found a retransmission to be spurious: the window opens by a segment for each
-    /// acknowledgement, up to the saved one.
+    /// D-SACK found a retransmission to be spurious: the window grows by a segment per acknowledgement, up to
+    /// the saved one.
     pub(super) restores: bool,
     pub(super) timeout: Timeout,
-    /// When the retransmission timer runs out, while anything is unacknowledged.
+    /// When the retransmission timer expires, while anything is unacknowledged.
     pub(super) timer: Option<Time>,
     /// The number of the first of `flight`.
     pub(super) una: u64,
-    /// Sent and not acknowledged, in the order of its numbers.
+    /// Sent and not acknowledged, in order.
     pub(super) flight: VecDeque<Sent>,
-    /// How far F-RTO has got after a timeout.
+    /// State of F-RTO after a timeout.
     pub(super) f_rto: FRto,
-    /// So many more acknowledgements are thrown away.
+    /// Number of further acknowledgements to discard.
     pub(super) deaf_for: u32,
     pub(super) counters: Counters,
-    /// What others see of it.
+    /// Its state, for others.
     pub(super) state: SubflowState,
 }
 
@@ -49,23 +48,23 @@ pub(super) struct Sent {
     pub(super) data: u64,
     pub(super) len: u32,
     pub(super) sent_at: Time,
-    /// When it was last sent again.
+    /// When it was last retransmitted.
     pub(super) resent_at: Option<Time>,
-    /// Duplicates that counted against it, ever.
+    /// Duplicates that counted against it, in total.
     pub(super) duplicates: u32,
-    /// How often the receiver reported that it arrived ahead of the stream.
+    /// How often the receiver reported it ahead of the stream.
     pub(super) reported: u32,
 }
 
-/// RFC 5682's steps as far as the module takes them: what they find out, nobody reads.
+/// Steps of RFC 5682 as far as the module implements them; their result has no consequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FRto {
     Off,
-    /// After a timeout, before an acknowledgement.
+    /// After a timeout, before any acknowledgement.
     Two,
-    /// The first one advanced.
+    /// The first acknowledgement advanced.
     Three,
-    /// A duplicate followed: more of them open the window.
+    /// A duplicate followed: further ones grow the window.
     Four,
 }
 
@@ -92,24 +91,24 @@ impl Subflow {
         }
     }
 
-    /// Its handshake is over.
+    /// Whether its handshake is complete.
     pub(super) fn is_open(&self) -> bool {
         self.state.usable
     }
 
-    /// Whether one more segment may be sent.
+    /// Whether another segment may be sent.
     pub(super) fn has_room(&self) -> bool {
         self.is_open() && self.cwnd.floor() > self.flight.len() as f64
     }
 
-    /// The number after all that was sent.
+    /// The number after all segments sent.
     pub(super) fn nxt(&self) -> u64 {
         self.una + self.flight.len() as u64
     }
 
-    /// Everything before `next` is acknowledged: takes it out, samples the round-trip time by the first
-    /// of it that was never sent again (the module's history forgets the others), restarts the timer. Only
-    /// with a sample the back-off ends. Says how many bytes that were.
+    /// Everything before `next` is acknowledged: removes it, takes a round-trip sample from its first segment
+    /// that was never retransmitted (the module's history drops the others), and restarts the timer. Only a
+    /// sample ends the back-off. Returns the number of bytes.
     pub(super) fn advance(&mut self, now: Time, next: u64) -> u64 {
         let count = (next - self.una) as usize;
         let mut acknowledged = self.flight.range(..count);
@@ -139,12 +138,12 @@ impl Subflow {
         self.state.rtt_sum += rtt;
     }
 
-    /// The timer runs from now on.
+    /// Restarts the timer.
     pub(super) fn arm(&mut self, now: Time) {
         self.timer = Some(now + self.timeout.duration());
     }
 
-    /// Something new was acknowledged: the smoothed window follows.
+    /// New data were acknowledged: updates the smoothed window.
     pub(super) fn smooth(&mut self) {
         self.smoothed_cwnd += SMOOTHING * (self.cwnd - self.smoothed_cwnd);
     }
@@ -155,7 +154,7 @@ impl Subflow {
         rtt.map_or(0.0, |rtt| self.cwnd * self.state.mss as f64 * 8.0 / rtt)
     }
 
-    /// What others see follows what there is.
+    /// Updates the state for others.
     pub(super) fn show(&mut self) {
         let [srtt, rttvar] = self.timeout.shown();
         self.state.cwnd = (self.cwnd * self.state.mss as f64) as u64;

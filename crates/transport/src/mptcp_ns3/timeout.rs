@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 /// Weight of a new sample, in the mean and in its deviation.
 const GAIN: f64 = 0.1;
 const LEAST_S: f64 = 0.2;
-/// The mean before the first sample, which is of data: the module measures no handshake.
+/// Mean before the first sample, which comes from data: the module does not measure the handshake.
 const INITIAL_MEAN_S: f64 = 1.5;
 /// ns-3's `RttEstimator::MaxMultiplier`.
 const MOST_BACKOFF: f64 = 64.0;
@@ -26,7 +26,7 @@ impl Timeout {
         }
     }
 
-    /// One more sample; the first is its own deviation.
+    /// Adds a sample; the first one is its own deviation.
     pub(super) fn sample(&mut self, rtt: Time) {
         let rtt = rtt.as_secs_f64();
         self.estimate = Some(match self.estimate {
@@ -39,7 +39,7 @@ impl Timeout {
         });
     }
 
-    /// After a reduction.
+    /// Doubles the timeout, after a reduction.
     pub(super) fn back_off(&mut self) {
         self.backoff = (2.0 * self.backoff).min(MOST_BACKOFF);
     }
@@ -49,7 +49,7 @@ impl Timeout {
         self.backoff = 1.0;
     }
 
-    /// The mean, in seconds; none of links without any delay.
+    /// The mean, in seconds; `None` for links without delay.
     pub(super) fn srtt_s(&self) -> Option<f64> {
         let mean = self.estimate.map_or(INITIAL_MEAN_S, |(mean, _)| mean);
         (mean > 0.0).then_some(mean)
@@ -61,7 +61,7 @@ impl Timeout {
         [mean, deviation].map(Time::from_secs_f64)
     }
 
-    /// How long to wait for an acknowledgement.
+    /// The timeout.
     pub(super) fn duration(&self) -> Time {
         let usual = match self.estimate {
             None => 2.0 * INITIAL_MEAN_S,

@@ -1,40 +1,40 @@
 use crate::Config;
 use crate::range_set::RangeSet;
 
-/// Receiving on the data level: reassembly, and the one window that all subflows share.
+/// Receiving at data level: reassembly, and the window that all subflows share.
 #[derive(Clone, Debug)]
 pub(crate) struct DataReceiver {
     /// Next data offset expected.
     nxt: u64,
-    /// What waits for a gap before it.
+    /// Data behind a gap.
     waiting: RangeSet,
-    /// The same, with what waits inside subflows for a gap there; each byte once. Kept only while
-    /// that may be more, or `apart`.
+    /// The same, plus data that subflows hold behind their own gaps; each byte once. Maintained only while
+    /// that may differ, or `apart`.
     held: RangeSet,
     apart: bool,
-    /// What the application has read.
+    /// Bytes read by the application.
     read: u64,
-    /// Where the stream ends, once a DATA_FIN or FIN said so.
+    /// End of the stream, once a DATA_FIN or FIN gave it.
     fin: Option<u64>,
     capacity: u64,
-    /// What waits takes room a second time.
+    /// Data behind a gap reduce the window a second time.
     charge_waiting: bool,
-    /// Highest right edge of the window ever advertised: it never moves back.
+    /// Highest right edge of the window ever advertised; it never moves back.
     edge: u64,
-    /// Window scale (RFC 7323, 2.2), if it was agreed.
+    /// Window scale (RFC 7323, 2.2), if negotiated.
     scale: Option<u8>,
-    /// What the scale cannot say of a window: the bits below.
+    /// The bits of a window that the scale cannot represent.
     below_scale: u16,
 }
 
-/// Greatest window scale (RFC 7323, 2.3).
+/// Maximum window scale (RFC 7323, 2.3).
 const MOST_SCALE: u32 = 14;
 
 impl DataReceiver {
     pub(crate) fn new(config: &Config) -> DataReceiver {
         let buffer = config.receive_buffer.as_u64() as f64;
         let share = (buffer * config.receive_window_share) as u64;
-        // The least scale that lets the whole buffer be advertised, as Linux chooses it.
+        // The smallest scale that can represent the whole buffer, as in Linux.
         let bits = config.receive_buffer.as_u64().max(1).ilog2();
         let scale = bits.saturating_sub(15).min(MOST_SCALE);
         let capacity = share.min(u64::from(u16::MAX) << scale);
@@ -53,12 +53,12 @@ impl DataReceiver {
         }
     }
 
-    /// Window scale to offer, or that was agreed.
+    /// Window scale, offered or negotiated.
     pub(crate) fn scale(&self) -> Option<u8> {
         self.scale
     }
 
-    /// The peer does not scale windows: neither do we.
+    /// The peer does not support window scaling, so it is not used.
     pub(crate) fn forgo_scale(&mut self) {
         self.scale = None;
         self.below_scale = 0;
@@ -72,7 +72,7 @@ impl DataReceiver {
         self.nxt
     }
 
-    /// Bytes that have arrived and wait for a gap before them, here or inside a subflow.
+    /// Bytes received behind a gap, here or within a subflow.
     #[inline]
     pub(crate) fn held(&self) -> u64 {
         match self.apart {
@@ -81,7 +81,8 @@ impl DataReceiver {
         }
     }
 
-    /// Data arrived in order on a subflow: how many bytes are new, and whether all of them wait.
+    /// Data arrived in order on a subflow: returns the number of new bytes, and whether all of them are
+    /// behind a gap.
     #[inline(always)]
     pub(crate) fn take(&mut self, start: u64, len: u64) -> (u64, bool) {
         if start == self.nxt && self.waiting.is_empty() && !self.apart {
@@ -102,7 +103,7 @@ impl DataReceiver {
         (new, waits)
     }
 
-    /// Data are about to arrive that may wait inside a subflow, or let others out of it.
+    /// To be called before data arrive that may be held by a subflow, or release such data.
     pub(crate) fn hold_apart(&mut self) {
         if !self.apart {
             self.apart = true;
@@ -117,12 +118,12 @@ impl DataReceiver {
         }
     }
 
-    /// They have arrived: if what subflows hold is what waits, it is kept once.
+    /// To be called after such data arrived: if subflows hold nothing else, a single set suffices.
     pub(crate) fn hold_together(&mut self) {
         self.apart = self.held != self.waiting;
     }
 
-    /// Gives the memory back that is not in use.
+    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.waiting.give_back();
         self.held.give_back();
@@ -140,7 +141,7 @@ impl DataReceiver {
         self.nxt - self.read
     }
 
-    /// The stream's end is reached, by the network (not yet by the application).
+    /// Whether the end of the stream was received (though it may not be read).
     #[inline]
     pub(crate) fn finished(&self) -> bool {
         self.fin == Some(self.nxt)
@@ -150,7 +151,7 @@ impl DataReceiver {
         self.fin = Some(end);
     }
 
-    /// Data arrived; says how many of its bytes are new.
+    /// Data arrived; returns how many bytes are new.
     #[inline]
     pub(crate) fn on_data(&mut self, start: u64, len: u64) -> u64 {
         let end = start + len;
@@ -177,17 +178,17 @@ impl DataReceiver {
         self.waiting.insert(start, end)
     }
 
-    /// The application reads up to `most` bytes; says how many it got.
+    /// The application reads up to `most` bytes; returns how many it got.
     pub(crate) fn read(&mut self, most: u64) -> u64 {
         let taken = most.min(self.readable());
         self.read += taken;
         taken
     }
 
-    /// The window to advertise now, relative to `nxt`: a multiple of what the scale can say.
+    /// The window to advertise now, relative to `nxt`: a multiple of the scale.
     ///
-    /// It opens by what can be said of the room there is, and never shuts: where the scale cannot
-    /// say its edge, it says a little more (RFC 7323, 2.4; Linux does so, too).
+    /// It grows with the available room as far as the scale can represent it, and its edge never moves back:
+    /// if the scale cannot represent the edge, slightly more is advertised (RFC 7323, 2.4; as in Linux).
     #[inline]
     pub(crate) fn window(&mut self, multipath: bool) -> u64 {
         let below = u64::from(self.below_scale);
@@ -204,8 +205,8 @@ impl DataReceiver {
         room.min(u64::from(u16::MAX)) as u32
     }
 
-    /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,
-    /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
+    /// Whether reading has opened the window enough for an update (RFC 1122, 4.2.3.3: by a segment or by half
+    /// the buffer, whichever is less).
     #[inline]
     pub(crate) fn update_due(&self, mss: u64, multipath: bool) -> bool {
         let shut = self.edge - self.nxt < mss;
@@ -213,7 +214,7 @@ impl DataReceiver {
         shut && opened() >= mss.min(self.capacity / 2).max(1)
     }
 
-    /// Where the window could end now.
+    /// The possible right edge of the window now.
     #[inline]
     fn right_edge(&self, multipath: bool) -> u64 {
         let waiting = if self.charge_waiting {
@@ -224,8 +225,8 @@ impl DataReceiver {
         self.read + self.capacity.saturating_sub(waiting)
     }
 
-    /// Of what waits, what takes room from the window: with MPTCP what waits inside subflows is
-    /// charged to them (as Linux does), with TCP there is nothing else.
+    /// The data behind a gap that reduce the window: with MPTCP, data held by subflows are charged to the
+    /// subflows (as in Linux); with TCP there are no others.
     #[inline]
     fn charged(&self, multipath: bool) -> u64 {
         if multipath {

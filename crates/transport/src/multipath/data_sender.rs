@@ -4,38 +4,38 @@ use crate::memory::{LEAST_SEND_BUFFER, send_buffer_for, sent_overhead, write_pie
 use crate::range_set::RangeSet;
 use crate::{Config, Deadline, Deadlines};
 
-/// Sending on the data level: what the application wrote, what was assigned to
-/// subflows, what the peer has, and what must be handed to another subflow.
+/// Sending at data level: what the application wrote, what was assigned to subflows, what the peer has, and
+/// what has to be reinjected on another subflow.
 #[derive(Clone, Debug)]
 pub(crate) struct DataSender {
-    /// First data offset not acknowledged on the data level.
+    /// First data offset not acknowledged at data level.
     una: u64,
     /// Next data offset to assign to a subflow.
     nxt: u64,
     /// End of what the application wrote.
     written: u64,
-    /// By when what was written is to be delivered; none where nothing was written with a deadline.
+    /// Deadlines of what was written; `None` if nothing was written with one.
     deadlines: Option<Box<Deadlines>>,
     /// The application writes no more.
     closed: bool,
     /// First offset beyond the peer's window.
     edge: u64,
-    /// Largest window the peer ever gave.
+    /// Largest window that the peer ever advertised.
     window_max: u64,
     /// The send buffer, in bytes.
     capacity: u64,
-    /// It grows with the congestion window, and who found no room in it writes again when a third is
-    /// free (`sk_stream_is_writeable`).
+    /// The buffer grows with the congestion window, and a blocked application may write again when a third of
+    /// it is free (`sk_stream_is_writeable`).
     grows: bool,
-    /// Memory that what is sent takes beside its payload, in 1024ths.
+    /// Memory overhead of sent data over their payload, in 1024ths.
     overhead: u32,
-    /// It takes what is written in such pieces: whole ones where there is room for a byte.
+    /// Granularity of writes: a whole piece is taken if there is room for a byte.
     piece: u32,
-    /// The application would have written more.
+    /// The application was blocked.
     blocked: bool,
-    /// Data that a failed or timed-out subflow holds, to be sent on another one.
+    /// Data to reinject: in flight on a failed or timed-out subflow.
     pub(crate) reinject: RangeSet,
-    /// End of what opportunistic retransmission has sent again.
+    /// End of the data that opportunistic retransmission has resent.
     pub(crate) opportunistic: u64,
     /// When to send DATA_FIN (again), or [`Time::MAX`].
     pub(crate) fin_at: Time,
@@ -51,7 +51,7 @@ impl DataSender {
         let grows = config.send_buffer_autotuning;
         let (capacity, overhead) = match (grows, config.multipath) {
             (true, false) => (first, sent_overhead(segment) as u32),
-            // The memory of what is sent is charged to its subflow.
+            // The memory of sent data is charged to their subflow.
             (true, true) => (first + LEAST_SEND_BUFFER, 0),
             (false, _) => (most, 0),
         };
@@ -90,7 +90,7 @@ impl DataSender {
         self.closed
     }
 
-    /// Where the stream ends, once it is known.
+    /// End of the stream, once known.
     #[inline]
     pub(crate) fn end(&self) -> Option<u64> {
         self.closed.then_some(self.written)
@@ -101,24 +101,24 @@ impl DataSender {
         self.fin_acked
     }
 
-    /// Everything written is assigned to a subflow.
+    /// Whether everything written is assigned to a subflow.
     #[inline]
     pub(crate) fn all_assigned(&self) -> bool {
         self.nxt == self.written
     }
 
-    /// The send buffer grows with the congestion window.
+    /// Whether the send buffer is autotuned.
     #[inline]
     pub(crate) fn grows(&self) -> bool {
         self.grows
     }
 
-    /// The send buffer is at least of this size from now on.
+    /// Grows the send buffer to at least this size.
     pub(crate) fn expand(&mut self, capacity: u64) {
         self.capacity = self.capacity.max(capacity);
     }
 
-    /// How much more the application may write.
+    /// Bytes that the application may write.
     #[inline]
     pub(crate) fn writable(&self) -> u64 {
         if self.closed {
@@ -139,7 +139,7 @@ impl DataSender {
         }
     }
 
-    /// The application writes up to `most` bytes; says how many were taken.
+    /// The application writes up to `most` bytes; returns how many were taken.
     pub(crate) fn write(&mut self, most: u64) -> u64 {
         let taken = most.min(self.writable());
         self.written += taken;
@@ -147,7 +147,7 @@ impl DataSender {
         taken
     }
 
-    /// The same of bytes that are to be delivered by a time.
+    /// The same for bytes with a deadline.
     pub(crate) fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let start = self.written;
         let taken = self.write(most);
@@ -163,25 +163,25 @@ impl DataSender {
         self.deadlines.is_some()
     }
 
-    /// When to look next for what will miss its deadline, if anything has one.
+    /// When to check next for data that would miss their deadline, if any data have one.
     #[inline]
     pub(crate) fn look_at(&mut self) -> Option<&mut Time> {
         Some(&mut self.deadlines.as_mut()?.look_at)
     }
 
-    /// By when the next byte that is not assigned is to be delivered, and how many from it on are due with it.
+    /// Deadline of the next unassigned byte, and how many bytes from it on share that deadline.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<(Deadline, u64)> {
         self.deadlines.as_ref()?.write_at(self.nxt())
     }
 
-    /// By when the byte at this offset, which is not acknowledged, is to be delivered.
+    /// Deadline of the unacknowledged byte at this offset.
     #[inline]
     pub(crate) fn deadline_of(&self, offset: u64) -> Option<Deadline> {
         self.deadlines.as_ref()?.of(offset)
     }
 
-    /// The application would have written more.
+    /// Whether the application is blocked.
     #[inline]
     pub(crate) fn blocks(&self) -> bool {
         self.blocked
@@ -191,19 +191,19 @@ impl DataSender {
         self.closed = true;
     }
 
-    /// Written and not assigned to any subflow.
+    /// Bytes written and not assigned to any subflow.
     #[inline]
     pub(crate) fn unsent(&self) -> u64 {
         self.written - self.nxt
     }
 
-    /// How much of it the peer's window still lets out.
+    /// How many of them the peer's window allows.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
         self.edge.saturating_sub(self.nxt)
     }
 
-    /// The whole window, as of the last acknowledgement.
+    /// Size of the peer's window, as of the last acknowledgement.
     #[inline]
     pub(crate) fn window_size(&self) -> u64 {
         self.edge.saturating_sub(self.una)
@@ -215,7 +215,7 @@ impl DataSender {
         self.window_max
     }
 
-    /// Assigns the next `len` bytes; gives their offset.
+    /// Assigns the next `len` bytes; returns their offset.
     #[inline]
     pub(crate) fn assign(&mut self, len: u64) -> u64 {
         let start = self.nxt;
@@ -223,25 +223,25 @@ impl DataSender {
         start
     }
 
-    /// Nothing was written that is not acknowledged, and the stream goes on.
+    /// Whether everything written is acknowledged, and the stream is open.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.una == self.written && !self.closed
     }
 
-    /// Whether the peer's window would grow if it ended at `edge`.
+    /// Whether the right edge `edge` would extend the peer's window.
     pub(crate) fn moves_window(&self, edge: u64) -> bool {
         edge > self.edge
     }
 
-    /// The peer's window ends at `edge`; it never moves back.
+    /// Moves the right edge of the peer's window to `edge`; it never moves back.
     #[inline]
     pub(crate) fn on_window(&mut self, edge: u64) {
         self.edge = self.edge.max(edge);
     }
 
-    /// The peer has everything below `ack` and takes `window` bytes more; says how many bytes
-    /// are newly acknowledged.
+    /// The peer has everything below `ack`, and a window of `window` bytes; returns the number of newly
+    /// acknowledged bytes.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: u64, window: u64) -> u64 {
         let end = self.written + u64::from(self.closed);

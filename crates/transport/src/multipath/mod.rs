@@ -1,4 +1,4 @@
-//! What makes several TCP subflows one MPTCP connection (RFC 8684).
+//! Data level of MPTCP (RFC 8684): several TCP subflows as one connection.
 
 pub(crate) mod data_receiver;
 pub(crate) mod data_sender;

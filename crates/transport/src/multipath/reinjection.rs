@@ -1,5 +1,5 @@
-//! Data that must take another way: what a failed or timed-out subflow holds
-//! (RFC 8684, 3.3.6), and what blocks the receive window (Raiciu et al., NSDI 2012).
+//! Reinjection: data in flight on a failed or timed-out subflow (RFC 8684, 3.3.6), and data that block the
+//! receive window (Raiciu et al., NSDI 2012), are sent on another subflow.
 
 use ropewalk_quantities::Time;
 
@@ -12,20 +12,20 @@ use crate::scoreboard::Sent;
 use crate::sending::regular;
 use crate::subflow::State;
 
-/// Between two looks for what will miss its deadline.
+/// Interval at which data in flight are checked against their deadlines.
 const BETWEEN_LOOKS: Time = Time::from_millis(5);
 
-/// Data on one subflow that another is to carry as well.
+/// Data on one subflow that another should send as well.
 struct Copy {
     to: usize,
     data_seq: u64,
     len: u32,
-    /// Where on the scoreboard the next look goes on.
+    /// Scoreboard index from which the next check continues.
     behind: usize,
 }
 
 impl Endpoint {
-    /// Everything that the subflow holds unacknowledged may go out again on the others.
+    /// Allows all unacknowledged data of the subflow to be sent on the others.
     pub(crate) fn reinject_from(&mut self, subflow: usize) {
         if !self.multipath {
             return;
@@ -38,7 +38,7 @@ impl Endpoint {
         self.give_back(subflow);
     }
 
-    /// What was assigned to the subflow and has not been sent may go out on the others.
+    /// Allows data assigned to the subflow but not sent to be sent on the others.
     pub(crate) fn give_back(&mut self, subflow: usize) {
         let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
         let flow = &mut self.subflows[subflow];
@@ -49,8 +49,8 @@ impl Endpoint {
         self.queueing &= !(1 << subflow);
     }
 
-    /// The subflow's losses were none: it carries on with what it holds, and what of that has not
-    /// left on another subflow stays with it.
+    /// The subflow's losses were spurious: it keeps its data in flight, except for what was sent on another
+    /// subflow already.
     pub(crate) fn take_back(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         self.table[subflow].usable = flow.state == State::Established && flow.fin.is_none();
@@ -64,8 +64,8 @@ impl Endpoint {
         });
     }
 
-    /// Sends the oldest of it on the subflow of the least round-trip time among those whose window
-    /// has room: before all that the scheduler may have queued there, since it holds up the rest.
+    /// Sends the oldest data to reinject on the subflow with the lowest round-trip time among those with
+    /// room: before anything that the scheduler has queued there, since these data block the rest.
     pub(crate) fn poll_reinjection<R: Recorder>(
         &mut self,
         now: Time,
@@ -81,8 +81,9 @@ impl Endpoint {
         Some(self.send_data(now, subflow, start, (end - start) as u32, recorder))
     }
 
-    /// Queues on another subflow what would come too late where it flies, if the scheduler says so. It is looked
-    /// for from time to time, not at each segment: a look goes through all that has nearly missed its deadline.
+    /// Queues data that would be late on their subflow on another one, if the scheduler asks for it. Checked
+    /// at intervals rather than for each segment, since a check examines everything that is close to missing
+    /// its deadline.
     pub(crate) fn rescue_late(&mut self, now: Time) {
         if self.tx.nxt() == self.tx.una() {
             return;
@@ -109,8 +110,9 @@ impl Endpoint {
         self.timer = self.timer.min(self.scheduler_at);
     }
 
-    /// The first data on this subflow, from an index of its scoreboard on, that another is to carry as well;
-    /// when to look again, if that is sooner than `next`; and what the subflow carries up to where the look ended.
+    /// The first data on this subflow, from a scoreboard index on, that another should send as well; lowers
+    /// `next`, the time of the next check, where needed; and counts the bytes of the subflow up to where the
+    /// check ended.
     fn first_late(
         &mut self,
         now: Time,
@@ -159,8 +161,8 @@ impl Endpoint {
         })
     }
 
-    /// The window is full: send what blocks it again on a subflow that has room, and halve the
-    /// window of the one that holds it up, at most once a round trip.
+    /// The receive window is full: resends what blocks it on a subflow with room, and halves the window of
+    /// the subflow that blocks it, at most once per round trip.
     pub(crate) fn poll_opportunistic<R: Recorder>(
         &mut self,
         now: Time,
@@ -201,7 +203,7 @@ impl Endpoint {
         Some(self.send_data(now, free, start, (end - start) as u32, recorder))
     }
 
-    /// The subflow that has this data in flight, and the end of the segment that holds it.
+    /// The subflow that has these data in flight, and the end of their segment.
     fn holder_of(&self, data_seq: u64) -> Option<(usize, u64)> {
         self.subflows.iter().enumerate().find_map(|(number, flow)| {
             let ends = flow

@@ -1,64 +1,64 @@
-//! What is known of losses, and what was before the first of them.
+//! Phases of loss recovery, and the state before the first loss.
 
 use ropewalk_quantities::Time;
 
 use crate::congestion::Congestion;
 use crate::event::Window;
 
-/// What is known of losses.
+/// Phase of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// No loss known.
+    /// No known loss.
     Open,
     /// Fast recovery.
     Recovery,
-    /// After a timeout, until what was then in flight is acknowledged.
+    /// After a timeout, until what was in flight at that time is acknowledged.
     Loss,
 }
 
-/// What an answer to reordering did.
+/// Effect of a reordering policy's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Restored {
     /// There was no undo.
     Nothing,
-    /// Nor here, but the windows are what it says, and the acknowledgement opens them no further.
+    /// No undo, but the windows were set; the acknowledgement does not grow them further.
     WindowsSet,
-    /// An undo restored the windows; what was found lost is still repaired, or looked for anew at once.
+    /// An undo restored the windows; segments marked lost are still repaired, or judged again at once.
     Windows,
-    /// It restored all: no loss is known any more, and none is looked for before the next acknowledgement.
+    /// An undo restored everything: no loss is known, and none is searched before the next acknowledgement.
     All,
 }
 
 impl Restored {
-    /// There was an undo.
+    /// Whether there was an undo.
     #[inline(always)]
     pub(crate) fn is_any(self) -> bool {
         matches!(self, Restored::Windows | Restored::All)
     }
 
-    /// The windows are the answer's.
+    /// Whether the windows were set.
     #[inline(always)]
     pub(crate) fn sets_windows(self) -> bool {
         self != Restored::Nothing
     }
 }
 
-/// A sender before the first loss of an episode; an episode lasts until no loss is known any more.
+/// A sender's state before the first loss of an episode; an episode lasts until no loss is known any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// What that loss was found by.
+    /// How that loss was detected.
     pub cause: Congestion,
-    /// When it was found.
+    /// When it was detected.
     pub time: Time,
     /// The windows before it.
     pub window: Window,
-    /// FlightSize, as congestion control was told it.
+    /// FlightSize, as passed to congestion control.
     pub flight_size: u64,
     /// First offset that was not acknowledged.
     pub una: u64,
     /// Next offset to send for the first time.
     pub nxt: u64,
-    /// Smoothed round-trip time, and its mean deviation.
+    /// Smoothed round-trip time.
     pub srtt: Time,
     /// Its mean deviation.
     pub rttvar: Time,

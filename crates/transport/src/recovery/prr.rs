@@ -1,5 +1,5 @@
-/// Proportional rate reduction (RFC 6937), with its slow-start reduction bound: in recovery, send
-/// in proportion to what was delivered.
+/// Proportional rate reduction (RFC 6937), with its slow-start reduction bound: in recovery, send in
+/// proportion to what is delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
     delivered: u64,
@@ -8,7 +8,7 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// Recovery starts with so much outstanding (RecoverFS).
+    /// Recovery starts with this much outstanding (RecoverFS).
     pub(crate) fn new(flight_at_start: u64) -> Prr {
         Prr {
             delivered: 0,
@@ -17,14 +17,14 @@ impl Prr {
         }
     }
 
-    /// A segment of this length left.
+    /// A segment of this length was sent.
     #[inline]
     pub(crate) fn count_out(&mut self, len: u64) {
         self.out += len;
     }
 
-    /// How much may leave after an acknowledgement that tells of so much `delivered` (section 3);
-    /// one more segment if it made `progress`. All in bytes.
+    /// Bytes that may be sent after an acknowledgement of `delivered` bytes (section 3); one more segment if
+    /// it made `progress`.
     pub(crate) fn allowance(
         &mut self,
         delivered: u64,

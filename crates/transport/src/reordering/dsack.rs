@@ -1,4 +1,4 @@
-//! D-SACK: all that was sent again had arrived already, says the peer (RFC 2883, RFC 3708).
+//! D-SACK: the peer reports that everything retransmitted had already arrived (RFC 2883, RFC 3708).
 
 use std::collections::VecDeque;
 
@@ -30,44 +30,45 @@ impl DsackConfig {
     }
 }
 
-/// Retransmissions that are remembered: reports may come after the next loss.
+/// Number of retransmissions that are remembered, since reports may arrive after the next loss.
 const REMEMBERED: usize = 1024;
 
-/// Holds what was sent again against what is reported to have arrived twice.
+/// Compares retransmissions with reports of duplicates.
 #[derive(Clone, Debug)]
 pub struct Dsack {
     settings: Settings,
-    /// For the rest of the connection: the network makes copies (RFC 3708, A.4), or there is no SACK.
+    /// Disabled for the rest of the connection: the network duplicates segments (RFC 3708, A.4), or there is
+    /// no SACK.
     is_off: bool,
-    /// In this episode nothing is undone.
+    /// Nothing is undone in this episode.
     is_barred: bool,
-    /// Counts them.
+    /// Number of the episode.
     episode: u64,
-    /// The newest last.
+    /// Newest last.
     resent: VecDeque<Copies>,
-    /// Nothing is known of what was sent again and begins before it.
+    /// Retransmissions before this offset were forgotten.
     forgot_before: u64,
-    /// End of the highest range that was acknowledged selectively: in the episode, and now.
+    /// End of the highest selectively acknowledged range: in the episode, and now.
     highest: u64,
     highest_sacked: u64,
 }
 
-/// A segment that was sent again.
+/// A segment that was retransmitted.
 #[derive(Clone, Copy, Debug)]
 struct Copies {
     seq: u64,
     end: u64,
-    /// The episode in which it last was.
+    /// The episode in which it was last retransmitted.
     episode: u64,
-    /// How many times.
+    /// Number of retransmissions.
     times: u32,
-    /// It is reported to have arrived twice.
+    /// A duplicate of it was reported.
     is_reported: bool,
 }
 
 impl Dsack {
-    /// RFC 3708, section 3, steps A.1 to A.4: whether a report is of this episode, with what it is of
-    /// marked; or why it says nothing.
+    /// RFC 3708, section 3, steps A.1 to A.4: marks what is reported, and returns whether it belongs to this
+    /// episode; or why it is ignored.
     fn take(&mut self, range: (u64, u64), signs: &AckSigns) -> Result<bool, Ignored> {
         let sacked_before = signs.sacked_in_all.saturating_sub(signs.sacked);
         let una_before = signs.una - signs.advanced;
@@ -78,7 +79,7 @@ impl Dsack {
         }
         let of = |copies: &&mut Copies| copies.seq <= range.0 && range.1 <= copies.end;
         let Some(copies) = self.resent.iter_mut().rev().find(of) else {
-            // A.4: nobody here sent it again.
+            // A.4: this end did not retransmit it.
             self.is_off = range.0 >= self.forgot_before;
             return match self.is_off {
                 true => Err(Ignored::CopiedByNetwork),
@@ -86,7 +87,7 @@ impl Dsack {
             };
         };
         if copies.times > 1 {
-            // A.3: it cannot be told which of them was for nothing.
+            // A.3: which retransmission was spurious cannot be told.
             self.is_barred |= copies.episode == self.episode;
             return Err(Ignored::SentMoreThanTwice);
         }
@@ -94,7 +95,7 @@ impl Dsack {
         Ok(copies.episode == self.episode)
     }
 
-    /// What was sent again in this episode.
+    /// Retransmissions of this episode.
     fn of_episode(&self) -> impl Iterator<Item = &Copies> {
         let newest = self.resent.iter().rev();
         newest.take_while(|copies| copies.episode == self.episode)
@@ -129,7 +130,7 @@ impl ReorderingPolicy for Dsack {
         let Some(before) = signs.before else {
             return Answer::NOTHING;
         };
-        // Step B: all of them.
+        // Step B: whether all are reported.
         if !self.of_episode().all(|copies| copies.is_reported) {
             return Answer::NOTHING;
         }

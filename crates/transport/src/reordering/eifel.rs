@@ -1,5 +1,5 @@
-//! Eifel: the first acknowledgement after a retransmission echoes a timestamp from before it, so it is
-//! of the first copy (RFC 3522); the windows are those of RFC 4015.
+//! Eifel: the first acknowledgement after a retransmission echoes a timestamp from before it, so the original
+//! transmission had arrived (RFC 3522); the windows are restored according to RFC 4015.
 
 use ropewalk_quantities::Time;
 
@@ -24,24 +24,24 @@ impl EifelConfig {
     }
 }
 
-/// What an episode of losses has come to.
+/// State of an episode of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
-    /// There is none, or it is decided.
+    /// No episode, or it is decided.
     ForLoss,
-    /// Nothing was sent again yet.
+    /// Nothing was retransmitted yet.
     ToResend,
-    /// The first segment was sent again then (RetransmitTS); the next acknowledgement of new data
+    /// The first segment was retransmitted at this time (RetransmitTS); the next acknowledgement of new data
     /// decides.
     ForAck(Time),
 }
 
-/// Compares what is echoed with when segments were sent again.
+/// Compares echoed timestamps with the times of retransmissions.
 #[derive(Clone, Copy, Debug)]
 pub struct Eifel {
     settings: Settings,
     waits: Waits,
-    /// The peer has reported a duplicate before (D-SACK).
+    /// The peer has reported duplicates before (D-SACK).
     reports_duplicates: bool,
 }
 
@@ -63,8 +63,8 @@ impl ReorderingPolicy for Eifel {
         };
         self.waits = Waits::ForLoss;
         let is_older = signs.echo.is_some_and(|echo| echo < resent_at);
-        // Step 5: where all that was outstanding is acknowledged, all acknowledgements of the first
-        // copies may have been lost; a peer that reports duplicates would have said so.
+        // Step 5: if everything outstanding is acknowledged, all acknowledgements of the original
+        // transmissions may have been lost; a peer that reports duplicates would have reported them.
         let is_sure = !reported && (reported_before || signs.outstanding > 0);
         if !is_older || !is_sure {
             return Answer::NOTHING;

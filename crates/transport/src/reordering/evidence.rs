@@ -1,38 +1,38 @@
-//! What told that losses were none, and that segments overtake each other.
+//! Evidence that losses were spurious, and that segments are reordered.
 
-/// What told that losses were none; in brackets, how nstat calls Linux's count of it.
+/// Evidence that losses were spurious; in parentheses, the name of Linux's counter in nstat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// All that was sent again is reported to have arrived twice (`TCPDSACKUndo`).
+    /// Everything retransmitted was reported as duplicate (`TCPDSACKUndo`).
     Duplicates,
-    /// In fast recovery a timestamp from before the first retransmission came back (`TCPPartialUndo`).
+    /// In fast recovery, a timestamp from before the first retransmission was echoed (`TCPPartialUndo`).
     Late,
     /// At the end of fast recovery, either of these (`TCPFullUndo`).
     AtTheEnd,
     /// After a timeout, either of these (`TCPLossUndo`).
     LateAfterTimeout,
-    /// After a timeout, data were acknowledged that were never sent again (`TCPSpuriousRTOs`, which
+    /// After a timeout, data that were never retransmitted were acknowledged (`TCPSpuriousRTOs`, which
     /// `TCPLossUndo` counts, too).
     NeverResent,
-    /// Soon after it, data or an acknowledgement was overtaken (TCP-DOOR).
+    /// Soon after the loss, data or an acknowledgement was found to be reordered (TCP-DOOR).
     Overtaken,
 }
 
 impl Evidence {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = Evidence::Overtaken as usize + 1;
 }
 
-/// How it was seen that segments overtake each other; in brackets, how nstat calls Linux's count of it.
+/// How reordering was seen; in parentheses, the name of Linux's counter in nstat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sighting {
-    /// A segment that was sent once is acknowledged after one that follows it (`TCPSACKReorder`).
+    /// A segment that was sent once was acknowledged after a later one (`TCPSACKReorder`).
     Acknowledged,
-    /// A timestamp from before the first retransmission came back (`TCPTSReorder`).
+    /// A timestamp from before the first retransmission was echoed (`TCPTSReorder`).
     Echoed,
 }
 
 impl Sighting {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = Sighting::Echoed as usize + 1;
 }

@@ -1,5 +1,5 @@
-//! F-RTO: after a timeout, new data goes first; what is then acknowledged and was never sent again
-//! shows that nothing was lost (RFC 5682). The windows are those of RFC 4015.
+//! F-RTO: after a timeout, new data are sent first; if data that were never retransmitted are then
+//! acknowledged, nothing was lost (RFC 5682). The windows are restored according to RFC 4015.
 
 use super::{
     AckSigns, Answer, Evidence, FrtoStep, Loss, Phase, Remark, ReorderingPolicy, Resent, Settings,
@@ -26,25 +26,25 @@ impl FrtoConfig {
     }
 }
 
-/// Where the algorithm stands; numbers are those of RFC 5682's steps.
+/// State of the algorithm; numbers are RFC 5682's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// It does not run.
+    /// Not active.
     Off,
-    /// 2: the first segment was sent again, and nothing new is acknowledged yet.
+    /// 2: the first segment was retransmitted, and nothing new is acknowledged yet.
     First,
     /// 3: new segments were sent.
     Second,
 }
 
-/// Watches the two acknowledgements after a timeout.
+/// Examines the two acknowledgements after a timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct Frto {
     settings: Settings,
     step: Step,
-    /// What had been sent when the last timeout's first acknowledgement came (RecoveryPoint).
+    /// What had been sent when the first acknowledgement after the last timeout arrived (RecoveryPoint).
     recovery_point: u64,
-    /// End of what was sent again since the timeout.
+    /// End of what was retransmitted since the timeout.
     resent_until: u64,
 }
 
@@ -52,7 +52,7 @@ impl Frto {
     /// Step 2.
     fn first(&mut self, signs: &AckSigns) -> Answer {
         if signs.advanced == 0 {
-            // With SACK the scoreboard has taken what it says, and the next is waited for (3.1).
+            // With SACK the scoreboard has processed it, and the next one is waited for (3.1).
             if self.settings.sack {
                 return Answer::NOTHING;
             }
@@ -67,7 +67,7 @@ impl Frto {
             return told(FrtoStep::Believed).limit(2 * signs.mss);
         }
         self.step = Step::Second;
-        // Two new ones, and nothing again.
+        // Two new segments, and no retransmission.
         Answer {
             send_new: 2,
             ..told(FrtoStep::NewDataFirst).limit(signs.pipe + 2 * signs.mss)
@@ -112,8 +112,8 @@ impl ReorderingPolicy for Frto {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        // Step 1. Of a timeout in fast recovery, or of what a timeout had sent again already, nothing
-        // could be told.
+        // Step 1. Nothing could be concluded for a timeout in fast recovery, or of data that a timeout had
+        // retransmitted already.
         let tells = loss.cause == Congestion::Timeout
             && loss
                 .before
@@ -125,7 +125,7 @@ impl ReorderingPolicy for Frto {
 
     fn on_retransmit(&mut self, resent: &Resent) {
         if self.step == Step::Second {
-            // There was nothing new to send, or no room for it.
+            // There was no new data to send, or no room for it.
             self.step = Step::Off;
         }
         self.resent_until = self.resent_until.max(resent.end);

@@ -1,7 +1,6 @@
-//! What Linux does (6.x, net/ipv4/tcp_input.c): undo when the timestamps say that what arrived was late,
-//! when D-SACK has reported all that was sent again, or when after a timeout something is
-//! acknowledged that was never sent again (F-RTO, RFC 5682); and how far segments overtook each other is
-//! remembered.
+//! Linux's detection of spurious losses (6.x, net/ipv4/tcp_input.c): undo if timestamps show that segments
+//! were late, if D-SACK has reported everything retransmitted, or if after a timeout data are acknowledged
+//! that were never retransmitted (F-RTO, RFC 5682). It also remembers the extent of reordering.
 //!
 //! | undo | when | what was marked lost |
 //! | --- | --- | --- |
@@ -10,7 +9,7 @@
 //! | by D-SACK (`tcp_try_undo_dsack`) | all that was sent again is reported | stays: recovery begins anew for it |
 //! | loss (`tcp_try_undo_loss`) | after a timeout one of the first two, or F-RTO | is in flight again |
 //!
-//! Whichever it was, RACK looks at once at what is then in flight.
+//! In each case, RACK immediately examines what is then in flight.
 
 use ropewalk_quantities::Time;
 
@@ -45,30 +44,31 @@ impl LinuxConfig {
     }
 }
 
-/// What the kernel keeps for an undo.
+/// The kernel's state for an undo.
 #[derive(Clone, Copy, Debug)]
 pub struct Linux {
     settings: Settings,
-    /// First offset that was not acknowledged when the episode began (undo_marker).
+    /// First unacknowledged offset when the episode began (undo_marker).
     marker: u64,
-    /// Segments sent again of which no copy has been reported; `None` if there was none (undo_retrans).
+    /// Retransmitted segments without a reported duplicate; `None` if there was no retransmission
+    /// (undo_retrans).
     unreported: Option<u64>,
-    /// All that were ever sent again, and all that were ever reported (total_retrans, dsack_dups).
+    /// Total retransmissions, and total reported duplicates (total_retrans, dsack_dups).
     resent: u64,
     reported: u64,
-    /// When the first segment of the episode was sent again (retrans_stamp).
+    /// When the first segment of the episode was retransmitted (retrans_stamp).
     resent_at: Option<Time>,
-    /// A timeout may still be for nothing (frto).
+    /// A timeout may still turn out to be spurious (frto).
     runs_frto: bool,
-    /// The last loss was found by a timeout.
+    /// The last loss was detected by a timeout.
     timed_out: bool,
 }
 
 impl Linux {
-    /// tcp_packet_delayed(): what arrived was sent before anything was sent again, if anything was.
+    /// tcp_packet_delayed(): what arrived was sent before the first retransmission, if there was one.
     fn is_late(&self, signs: &AckSigns) -> bool {
         let Some(resent_at) = self.resent_at else {
-            // Linux leaves a probe's copy out here, and undoes the very loss that it repaired.
+            // Linux ignores a probe's retransmission here, and would undo the loss that it repaired.
             return self.unreported.is_none();
         };
         let echo = signs.echo.filter(|_| self.settings.timestamps);
@@ -80,7 +80,7 @@ impl Linux {
         self.unreported == Some(0) || self.is_late(signs)
     }
 
-    /// A report of a duplicate may be of something that was sent again in this episode (tcp_dsack_seen,
+    /// Counts a reported duplicate that may be of a retransmission in this episode (tcp_dsack_seen,
     /// tcp_sacktag_one).
     fn take_report(&mut self, signs: &AckSigns) {
         let Some((start, end)) = signs.duplicate_report else {
@@ -88,7 +88,7 @@ impl Linux {
         };
         let segments = (end - start).div_ceil(signs.mss);
         self.reported += segments;
-        // If more were reported than were ever sent again, the network makes copies.
+        // If more duplicates were reported than retransmissions sent, the network duplicates segments.
         if self.reported <= self.resent
             && end > self.marker
             && let Some(unreported) = &mut self.unreported
@@ -97,7 +97,7 @@ impl Linux {
         }
     }
 
-    /// tcp_check_sack_reordering(): the segment that begins there was overtaken.
+    /// tcp_check_sack_reordering(): the segment at this offset was reordered.
     fn note_late(&self, late: u64, sighting: Sighting, signs: &AckSigns) -> Answer {
         let extent = match self.settings.sack {
             true => signs.highest_sacked.max(signs.una).saturating_sub(late),
@@ -141,7 +141,7 @@ impl Linux {
         }
         match signs.advanced {
             0 => Answer::NOTHING,
-            // Step 2b: new data first, as much as the window lets out.
+            // Step 2b: new data first, as much as the window allows.
             _ if signs.ack < signs.point => Answer {
                 send_new: u32::MAX,
                 ..took(FrtoStep::NewDataFirst)
@@ -151,8 +151,8 @@ impl Linux {
         }
     }
 
-    /// In fast recovery: at its end, where a segment was late (tcp_try_undo_recovery and
-    /// tcp_try_undo_partial), or all that was sent again is reported (tcp_try_undo_dsack).
+    /// In fast recovery: at its end, if a segment was late (tcp_try_undo_recovery and tcp_try_undo_partial),
+    /// or if everything retransmitted is reported (tcp_try_undo_dsack).
     fn in_recovery(&mut self, signs: &AckSigns, before: &Before) -> Answer {
         if signs.una >= signs.point {
             return match self.may_undo(signs) {
@@ -163,7 +163,8 @@ impl Linux {
         if signs.advanced > 0 && self.is_late(signs) {
             let seen = self.note_late(signs.una - signs.advanced, Sighting::Echoed, signs);
             return match signs.resent_in_flight {
-                // Until it is known of each copy, new segments leave, and none is sent again.
+                // Until the fate of each retransmission is known, new segments are sent, and none is
+                // retransmitted.
                 true => Answer {
                     send_new: u32::MAX,
                     ..seen
@@ -185,7 +186,7 @@ impl Linux {
         self.unreported = None;
         self.resent_at = None;
         self.runs_frto = false;
-        // tcp_current_ssthresh(): where nothing is repaired, it is not far below the window.
+        // tcp_current_ssthresh(): outside of recovery, it is close to the window.
         let cwnd = before.window.cwnd;
         let ssthresh = before.window.ssthresh.max(cwnd / 2 + cwnd / 4);
         Answer::undo(Undo {
@@ -240,7 +241,7 @@ impl ReorderingPolicy for Linux {
         self.runs_frto = is_timeout && (loss.is_first() || self.timed_out);
         self.timed_out = is_timeout;
         if loss.is_first() {
-            // tcp_init_undo(): copies that are still in flight may be reported, too.
+            // tcp_init_undo(): retransmissions still in flight may be reported, too.
             let copies = loss.copies_in_flight.div_ceil(loss.mss);
             self.marker = loss.una;
             self.unreported = (copies > 0).then_some(copies);

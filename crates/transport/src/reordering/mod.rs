@@ -1,7 +1,7 @@
-//! Answers to reordering: what a sign that a loss was none leads to.
+//! Reordering policies: reactions to signs that a loss was spurious.
 //!
-//! Segments that overtake each other look like losses. A policy watches one subflow, both what it
-//! sends and what it receives, wherever a sign can be seen:
+//! Reordered segments look like losses. A policy watches one subflow, both what it sends and what it
+//! receives, for any of these signs:
 //!
 //! | sign | where | who uses it |
 //! | --- | --- | --- |
@@ -12,8 +12,8 @@
 //! | a data segment was overtaken, here or at the peer | [`DataSigns`], [`AckSigns::peer_saw_out_of_order`] | TCP-DOOR |
 //! | how far a segment was overtaken | [`AckSigns::late`], [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
 //!
-//! It answers with an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The
-//! sender does it; a policy holds no window. Each is a file of its own, with its config beside it.
+//! It returns an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The sender carries
+//! it out; a policy holds no window. Each policy is a file with its config.
 
 pub mod dsack;
 pub mod eifel;
@@ -41,7 +41,7 @@ pub use remark::{FrtoStep, Ignored, Remark};
 
 registry! {
     ($)
-    /// The answer to signs of spurious loss.
+    /// The reordering policy.
     config ReorderingConfig by build;
     /// The policy of a subflow; the built-in ones are called without a virtual call.
     #[derive(Debug)]
@@ -70,78 +70,74 @@ registry! {
 /// A user's own policy, one for each subflow ([`Own::new`]).
 pub type OwnReordering = Own<Settings, Box<dyn ReorderingPolicy + Send>>;
 
-/// What of an endpoint's settings policies go by.
+/// The settings of an endpoint that policies use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Both sides may send selective acknowledgements.
+    /// SACK was negotiated.
     pub sack: bool,
-    /// Both sides may send timestamps.
+    /// Timestamps were negotiated.
     pub timestamps: bool,
-    /// With SACK, losses are told by time (RFC 8985), not by counting duplicates.
+    /// With SACK, losses are detected by time (RFC 8985), not by counting duplicates.
     pub rack: bool,
-    /// How much may leave before the first acknowledgement.
+    /// The initial window.
     pub initial_window: InitialWindow,
 }
 
-/// Watches a subflow for signs that losses were none.
+/// Watches a subflow for signs of spurious losses.
 pub trait ReorderingPolicy: fmt::Debug {
-    /// An acknowledgement arrived; losses that it tells of are not yet looked for.
+    /// An acknowledgement arrived; losses that it indicates have not been searched yet.
     fn on_ack(&mut self, signs: &AckSigns) -> Answer;
 
-    /// Whether an acknowledgement of new data that tells of nothing else, while no loss is known, would
-    /// be answered by nothing, and change nothing here; it is then not shown. Nor is data that comes
-    /// in order.
+    /// Whether an acknowledgement of new data without other information, while no loss is known, would have
+    /// no effect at all; it is then not reported. Neither are data in order.
     fn rests(&self) -> bool {
         false
     }
 
-    /// What a reduction takes for window and FlightSize, bytes, if not what they are: what was in
-    /// flight before segments left on duplicates by [`Answer::window`].
+    /// Window and FlightSize in bytes from which a reduction is computed, if not the present ones: what was
+    /// in flight before [`Answer::window`] let segments be sent on duplicates.
     fn reduces_from(&self) -> Option<u64> {
         None
     }
 
-    /// Recovery begins, or the retransmission timer ran out: what is lost is marked, and not yet
-    /// sent again.
+    /// Recovery begins, or the retransmission timer expired: losses are marked, and not yet retransmitted.
     fn on_loss(&mut self, _loss: &Loss) {}
 
-    /// A segment is sent again.
+    /// A segment is retransmitted.
     fn on_retransmit(&mut self, _resent: &Resent) {}
 
-    /// A data segment arrived at this end. Says whether the peer should be told that it was out of order: the next
-    /// acknowledgement has [`Flags::OUT_OF_ORDER`](crate::Flags::OUT_OF_ORDER).
+    /// A data segment arrived at this end. Returns whether to tell the peer that it was out of order: the
+    /// next acknowledgement then has [`Flags::OUT_OF_ORDER`](crate::Flags::OUT_OF_ORDER).
     fn on_data(&mut self, _data: &DataSigns) -> bool {
         false
     }
 }
 
-/// What a policy wants done; all of it at once.
+/// Actions that a policy asks for, all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// The losses of this episode were none.
+    /// The losses of this episode were spurious.
     pub undo: Option<Undo>,
-    /// So many duplicate acknowledgements tell of a loss from now on; at least three. A timeout sets it
-    /// back.
+    /// New duplicate-acknowledgement threshold, at least three. A timeout resets it.
     pub threshold: Option<u32>,
-    /// For a while nothing is a sign of congestion.
+    /// Ignore signs of congestion for a while.
     pub freeze: Option<Freeze>,
-    /// Until the next acknowledgement, so many new segments leave before any is sent again; if
-    /// there are none to send, it is as if this were 0.
+    /// Number of new segments to send before any retransmission, until the next acknowledgement; without new
+    /// data it counts as 0.
     pub send_new: u32,
-    /// Segments overtake each other, which was seen so: RACK waits for late ones from now on (RFC 8985,
-    /// 6.2, step 3).
+    /// Reordering was seen in this way: RACK waits for late segments from now on (RFC 8985, 6.2, step 3).
     pub saw_reordering: Option<Sighting>,
-    /// The window is at most this after the acknowledgement, bytes.
+    /// Limit of the window after the acknowledgement, in bytes.
     pub limit: Option<u64>,
-    /// The windows from now on, while no loss is known and nothing is undone; the acknowledgement
-    /// opens them no further.
+    /// New windows, while no loss is known and nothing is undone; the acknowledgement does not grow them
+    /// further.
     pub window: Option<Window>,
-    /// What it has to say to who listens.
+    /// A remark for the recorder.
     pub remark: Option<Remark>,
 }
 
 impl Answer {
-    /// Every sign of loss is believed.
+    /// No action.
     pub const NOTHING: Answer = Answer {
         undo: None,
         threshold: None,
@@ -153,7 +149,7 @@ impl Answer {
         remark: None,
     };
 
-    /// Undo.
+    /// An undo.
     pub fn undo(undo: Undo) -> Answer {
         Answer {
             undo: Some(undo),
@@ -161,7 +157,7 @@ impl Answer {
         }
     }
 
-    /// Raise the threshold, as well.
+    /// Also raises the threshold.
     #[must_use]
     pub fn raise(self, threshold: u32) -> Answer {
         Answer {
@@ -170,7 +166,7 @@ impl Answer {
         }
     }
 
-    /// A window of no more than this, as well.
+    /// Also limits the window.
     #[must_use]
     pub fn limit(self, limit: u64) -> Answer {
         Answer {
@@ -179,7 +175,7 @@ impl Answer {
         }
     }
 
-    /// Say so, as well.
+    /// Also adds a remark.
     #[must_use]
     pub fn remark(self, remark: Remark) -> Answer {
         Answer {
@@ -188,7 +184,7 @@ impl Answer {
         }
     }
 
-    /// Freeze, as well.
+    /// Also freezes.
     #[must_use]
     pub fn freeze(self, freeze: Freeze) -> Answer {
         Answer {
@@ -198,23 +194,23 @@ impl Answer {
     }
 }
 
-/// The losses of this episode were none: the state of congestion control is restored, and
-/// what was handed to other subflows and has not left there stays here.
+/// The losses of this episode were spurious: congestion control's state is restored, and data to be
+/// reinjected on other subflows that were not sent there stay on this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undo {
-    /// The windows from now on.
+    /// New windows.
     pub window: Window,
-    /// What becomes of segments that were found lost.
+    /// What to do with segments that were marked lost.
     pub marks: Marks,
-    /// The path is slower than was known: the retransmission timer follows the next round trip at once
-    /// (RFC 4015, section 3, steps 10 and 11).
+    /// The path is slower than assumed: the retransmission timer adapts to the next round trip at once (RFC
+    /// 4015, section 3, steps 10 and 11).
     pub renews_timeout: bool,
-    /// What told it.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
 impl Undo {
-    /// Exactly as before, as a timestamp would tell.
+    /// Restores everything exactly, as if by timestamps.
     pub fn exact(before: &Before) -> Undo {
         Undo {
             window: before.window,
@@ -225,81 +221,81 @@ impl Undo {
     }
 }
 
-/// What an undo makes of segments that were found lost, and are not yet sent again.
+/// What an undo does with segments that were marked lost and not retransmitted yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// They are repaired as before, under the windows that were restored.
+    /// They are still repaired, with the restored windows.
     Repaired,
-    /// They are in flight; no loss is looked for before the next acknowledgement.
+    /// They are in flight; no loss is searched before the next acknowledgement.
     Cleared,
-    /// They are in flight, and looked at once more, with what this very acknowledgement tells.
+    /// They are in flight, and judged again with this acknowledgement.
     Reconsidered,
-    /// They are lost: recovery has ended, and begins anew for them.
+    /// They are lost: recovery has ended, and begins again for them.
     Kept,
 }
 
-/// For a while windows and retransmission timeout stay as they are.
+/// A time in which windows and retransmission timeout do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freeze {
-    /// Until then.
+    /// Its end.
     pub until: Time,
-    /// What is found lost is sent again all the same. If not, no loss is believed until then.
+    /// Whether lost segments are still retransmitted. If not, no loss is accepted until then.
     pub resends: bool,
 }
 
-/// An acknowledgement as a policy sees it. Offsets are those of the subflow's stream, amounts bytes.
+/// An acknowledgement, for a policy. Offsets are those of the subflow's stream, amounts are bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AckSigns {
-    /// Now.
+    /// Time.
     pub now: Time,
-    /// What it acknowledges.
+    /// Its cumulative acknowledgement.
     pub ack: u64,
-    /// First offset not acknowledged, after it.
+    /// First unacknowledged offset, after it.
     pub una: u64,
     /// Next offset to send for the first time.
     pub nxt: u64,
-    /// Where recovery ends.
+    /// The recovery point.
     pub point: u64,
-    /// By how much it moved the first offset not acknowledged.
+    /// By how much it moved the first unacknowledged offset.
     pub advanced: u64,
-    /// Acknowledged selectively and not before.
+    /// Newly selectively acknowledged.
     pub sacked: u64,
-    /// Of what it acknowledges for the first time, some was sent just once.
+    /// Some of what it newly acknowledges was sent only once.
     pub original: bool,
-    /// First offset of the lowest segment that was sent just once and came after one that follows it.
+    /// First offset of the lowest segment that was sent only once and arrived after a later one.
     pub late: Option<u64>,
-    /// Its transmission number, where it has one and no data.
+    /// Its transmission number, if it has one and carries no data.
     pub number: Option<u16>,
-    /// The range that arrived twice, says the peer (RFC 2883).
+    /// The duplicate range that the peer reports (RFC 2883).
     pub duplicate_report: Option<(u64, u64)>,
-    /// That is the answer to a tail loss probe.
+    /// That report answers a tail loss probe.
     pub answers_probe: bool,
-    /// The timestamp that it echoes (RFC 7323), if there is one.
+    /// The timestamp that it echoes (RFC 7323), if any.
     pub echo: Option<Time>,
-    /// It is older than one that came before it: it acknowledges less.
+    /// It is older than an acknowledgement received before: it acknowledges less.
     pub out_of_order: bool,
-    /// The peer's policy said so of data.
+    /// The peer's policy reports data out of order.
     pub peer_saw_out_of_order: bool,
-    /// What is known of losses, before any that it tells of.
+    /// Phase of loss recovery, before any loss that it indicates.
     pub phase: Phase,
-    /// What was before the first loss of this episode, or of the last one; `None` if there was none, if it was undone, or if
-    /// windows were reduced for another reason since.
+    /// State before the first loss of this or the last episode; `None` if there was none, if it was undone,
+    /// or if windows have been reduced for another reason since.
     pub before: Option<Before>,
-    /// The windows now.
+    /// The present windows.
     pub window: Window,
     /// Sent and not cumulatively acknowledged.
     pub outstanding: u64,
-    /// Of that, thought to be in the network (pipe, RFC 6675).
+    /// Of that, estimated to be in the network (pipe, RFC 6675).
     pub pipe: u64,
-    /// Of what is outstanding, acknowledged selectively.
+    /// Of what is outstanding, selectively acknowledged.
     pub sacked_in_all: u64,
-    /// End of the highest range that was acknowledged selectively.
+    /// End of the highest selectively acknowledged range.
     pub highest_sacked: u64,
-    /// A segment that was sent again is in flight.
+    /// A retransmitted segment is in flight.
     pub resent_in_flight: bool,
     /// Duplicate acknowledgements before it.
     pub duplicates: u32,
-    /// So many tell of a loss.
+    /// The duplicate-acknowledgement threshold.
     pub threshold: u32,
     /// Maximum payload of a segment.
     pub mss: u64,
@@ -307,49 +303,49 @@ pub struct AckSigns {
     pub srtt: Time,
 }
 
-/// Recovery begins, or the retransmission timer ran out.
+/// Recovery begins, or the retransmission timer expired.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// Now.
+    /// Time.
     pub now: Time,
-    /// Which of them.
+    /// Which of the two.
     pub cause: Congestion,
     /// First offset not acknowledged.
     pub una: u64,
     /// Next offset to send for the first time.
     pub nxt: u64,
-    /// Bytes that were sent again before, probes included, and are thought to be in the network.
+    /// Bytes of retransmissions, probes included, that are estimated to be in the network.
     pub copies_in_flight: u64,
     /// Maximum payload of a segment.
     pub mss: u64,
-    /// What was before the first loss of this episode.
+    /// State before the first loss of this episode.
     pub before: Option<Before>,
 }
 
 impl Loss {
-    /// An episode begins with it.
+    /// Whether it begins an episode.
     pub fn is_first(&self) -> bool {
         self.before.is_some_and(|before| before.time == self.now)
     }
 }
 
-/// A segment is sent again.
+/// A segment is retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resent {
-    /// Now; its timestamp, too.
+    /// Time, which is also its timestamp.
     pub now: Time,
-    /// Its first offset.
+    /// First offset.
     pub seq: u64,
     /// Offset after its last.
     pub end: u64,
 }
 
-/// A data segment that arrived, as a policy sees it.
+/// A data segment that arrived, for a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataSigns {
-    /// Now.
+    /// Time.
     pub now: Time,
-    /// Its first offset.
+    /// First offset.
     pub seq: u64,
     /// Offset after its last.
     pub end: u64,
@@ -357,20 +353,20 @@ pub struct DataSigns {
     pub sent: Option<Time>,
     /// Its transmission number, if it has one.
     pub number: Option<u16>,
-    /// The offset that was expected.
+    /// Next offset expected.
     pub expected: u64,
-    /// End of all that had arrived.
+    /// Highest offset that had arrived before.
     pub highest: u64,
 }
 
 impl Policy {
-    /// As [`rests`](ReorderingPolicy::rests) says.
+    /// As [`rests`](ReorderingPolicy::rests).
     #[inline]
     pub(crate) fn is_resting(&self) -> bool {
         each_policy!(self, policy => policy.rests())
     }
 
-    /// The one that numbers what leaves, and looks at the numbers of what comes.
+    /// TCP-DOOR, which numbers segments and examines received numbers, if it is the policy.
     #[inline(always)]
     pub(crate) fn door(&mut self) -> Option<&mut tcp_door::Door> {
         match self {
@@ -379,7 +375,7 @@ impl Policy {
         }
     }
 
-    /// It looks at signs at all.
+    /// Whether it is not `none`.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
         !matches!(self, Policy::None(_))

@@ -1,14 +1,14 @@
-//! TCP-NCR: a segment is lost when about a window's worth of data has arrived past it, and new data
-//! leaves meanwhile (RFC 4653). It prevents retransmissions for nothing, and undoes none. Without
-//! SACK, and where losses are told by time, it does nothing.
+//! TCP-NCR: a segment counts as lost once about a window of data has arrived after it, and new data are sent
+//! meanwhile (RFC 4653). It prevents spurious retransmissions, and undoes none. Without SACK, and if losses
+//! are detected by time, it does nothing.
 //!
-//! Letters and numbers are those of the RFC's steps. That an acknowledgement has SACK information
-//! is taken from the scoreboard: a D-SACK alone begins nothing. FlightSizePrev is FlightSize as that
-//! acknowledgement found it: with delayed acknowledgements it often advances, too, and what it
-//! acknowledges would be lost to the window. DupThresh is rounded up, which with
-//! RFC 6675's IsLost() comes to what RFC 3517's does with the fraction. E.6 is done when the next acknowledgement comes, with what was sent until then;
-//! nobody asks for the threshold sooner. A timeout, of which RFC 4653 says nothing, reduces from
-//! FlightSizePrev too, as RFC 5681, section 3.2, step 2, leaves data of limited transmit out.
+//! Letters and numbers are those of the RFC's steps. Whether an acknowledgement has SACK information is taken
+//! from the scoreboard: a D-SACK alone begins nothing. FlightSizePrev is FlightSize before that
+//! acknowledgement: with delayed acknowledgements it often advances too, and what it acknowledges would be
+//! lost to the window. DupThresh is rounded up, which with RFC 6675's IsLost() is equivalent to RFC 3517's
+//! use of the fraction. E.6 is done at the next acknowledgement, with what was sent until then, since the
+//! threshold is not used before. A timeout, which RFC 4653 does not mention, reduces from FlightSizePrev too,
+//! as RFC 5681, section 3.2, step 2, excludes data of limited transmit.
 
 use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
@@ -36,7 +36,7 @@ impl NcrConfig {
     }
 }
 
-/// Follows the flight while segments are missing.
+/// Tracks the flight while segments are missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Ncr {
     is_off: bool,
@@ -46,17 +46,17 @@ pub struct Ncr {
     extended: Option<Extended>,
 }
 
-/// Extended Limited Transmit is under way.
+/// State of Extended Limited Transmit.
 #[derive(Clone, Copy, Debug)]
 struct Extended {
     /// FlightSizePrev, bytes.
     flight_size: u64,
-    /// What is sent from this offset on counts for Skipped.
+    /// Data sent from this offset on count for Skipped.
     sent_from: u64,
 }
 
 impl Ncr {
-    /// LT_F * (FlightSize / SMSS); the sender takes three for less.
+    /// LT_F * (FlightSize / SMSS); the sender uses at least three.
     fn threshold(&self, signs: &AckSigns) -> u32 {
         let threshold = match self.is_aggressive {
             true => signs.outstanding.div_ceil(2 * signs.mss),
@@ -65,11 +65,11 @@ impl Ncr {
         u32::try_from(threshold).unwrap_or(u32::MAX)
     }
 
-    /// E.1 to E.5, after as many bytes as T.3 lets out: the window under which just that leaves.
+    /// E.1 to E.5, with as many bytes as T.3 allows: the window with which exactly that is sent.
     fn window(&self, extended: &Extended, let_out: u64, signs: &AckSigns) -> u64 {
         let mss = signs.mss;
         let pipe = signs.pipe + let_out;
-        // Each segment that leaves makes the sum of (1) larger by itself, and by what is skipped.
+        // Each segment sent increases the sum of (1) by its length, and by what is skipped.
         let (skipped, step) = match self.is_aggressive {
             true => (0, mss),
             false => (signs.nxt.saturating_sub(extended.sent_from), 2 * mss),
@@ -86,7 +86,7 @@ impl Ncr {
         }
     }
 
-    /// What the acknowledgement begins, ends or goes on with, where no loss is known.
+    /// What the acknowledgement begins, ends or continues, while no loss is known.
     fn follow(&mut self, signs: &AckSigns) -> Answer {
         let has_sack = signs.sacked_in_all > 0;
         let begins = Extended {
@@ -140,7 +140,7 @@ impl ReorderingPolicy for Ncr {
         if self.is_off {
             return Answer::NOTHING;
         }
-        // In recovery the threshold stays as it is (3.4).
+        // In recovery the threshold does not change (3.4).
         let answer = match signs.phase {
             Phase::Open => self.follow(signs),
             Phase::Recovery | Phase::Loss => Answer::NOTHING,
@@ -158,7 +158,7 @@ impl ReorderingPolicy for Ncr {
     }
 
     fn on_loss(&mut self, _: &Loss) {
-        // 3.4: loss recovery governs.
+        // 3.4: loss recovery takes over.
         self.extended = None;
     }
 }

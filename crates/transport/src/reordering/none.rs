@@ -1,4 +1,4 @@
-//! No answer: every sign of loss is believed (RFC 5681, 6582, 6675).
+//! No policy: every sign of loss is accepted (RFC 5681, 6582, 6675).
 
 use super::{AckSigns, Answer, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
@@ -15,7 +15,7 @@ impl NoneConfig {
     }
 }
 
-/// Looks at nothing.
+/// Ignores all signs.
 #[derive(Clone, Copy, Debug)]
 pub struct NoPolicy;
 

@@ -1,9 +1,9 @@
-//! What a policy has to say of an acknowledgement beside what it wants done.
+//! Remarks of a policy about an acknowledgement, besides the actions it asks for.
 
-/// A step that was taken, or a sign that was passed over, and why.
+/// A step that was taken, or a sign that was ignored, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// F-RTO took a step (RFC 5682); Linux's, too.
+    /// A step of F-RTO (RFC 5682), also of Linux's.
     Step(FrtoStep),
     /// A report of a duplicate was ignored (RFC 3708, section 3).
     Ignored(Ignored),
@@ -12,27 +12,28 @@ pub enum Remark {
 /// Steps of RFC 5682, section 2.1 or, with SACK, 3.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrtoStep {
-    /// The first acknowledgement after the timeout covers all that was sent (2a), or without SACK
-    /// less than all that was sent again, or is a duplicate: the timeout is believed.
+    /// The first acknowledgement after the timeout covers everything sent (2a), or without SACK less than
+    /// everything retransmitted, or is a duplicate: the timeout counts as genuine.
     Believed,
-    /// It advances: new data goes first (2b).
+    /// It advances: new data are sent first (2b).
     NewDataFirst,
-    /// The next tells of nothing that was sent once, or of what was sent since: the timeout is
-    /// believed (3a).
+    /// The next one acknowledges nothing that was sent only once, or data that were sent since: the timeout
+    /// counts as genuine (3a).
     Confirmed,
-    /// It tells of data that was never sent again: the timeout was for nothing (3b).
+    /// It acknowledges data that were never retransmitted: the timeout was spurious (3b).
     Spurious,
 }
 
-/// Why a report of a duplicate says nothing.
+/// Why a report of a duplicate is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ignored {
     /// A window of acknowledgements may have been lost (step A.1).
     AcksLost,
-    /// What is reported was sent again more than once (step A.3).
+    /// The reported segment was retransmitted more than once (step A.3).
     SentMoreThanTwice,
-    /// It was never sent again: the network makes copies, and no report counts any more (step A.4).
+    /// It was never retransmitted: the network duplicates segments, and further reports are ignored (step
+    /// A.4).
     CopiedByNetwork,
-    /// It is the answer to a tail loss probe (RFC 8985, section 7.4).
+    /// It answers a tail loss probe (RFC 8985, section 7.4).
     AnswersProbe,
 }

@@ -1,18 +1,16 @@
-//! Which windows are restored where RFC 4015 says it, and how far apart segments were.
+//! Windows restored according to RFC 4015, and the extent of reordering.
 
 use super::{AckSigns, Answer, Before, Evidence, Marks, Settings, Undo};
 use crate::congestion::Congestion;
 use crate::event::Window;
 
-/// Most duplicate acknowledgements that are waited for, whatever was seen
-/// (Linux's `net.ipv4.tcp_max_reordering`).
+/// Largest duplicate-acknowledgement threshold (Linux's `net.ipv4.tcp_max_reordering`).
 pub(super) const MOST_THRESHOLD: u64 = 300;
 
-/// The losses since then were none: windows as RFC 4015 restores them (section 3, steps 0, 8 and 9).
+/// The losses since `before` were spurious: windows as RFC 4015 restores them (section 3, steps 0, 8 and 9).
 ///
-/// That RFC is of timeouts. After a fast retransmission the window is at most what it was; of
-/// what duplicates tell late, after some of the window has been let out again, it is also not less
-/// than now.
+/// That RFC is about timeouts. After a fast retransmission the window is at most what it was before; if
+/// duplicates reveal it late, after the window has grown again, it is also at least the present one.
 pub(super) fn undo(
     signs: &AckSigns,
     before: &Before,
@@ -42,8 +40,8 @@ pub(super) fn undo(
 }
 
 impl Answer {
-    /// Wait for as many duplicate acknowledgements as there were segments from the late one to the
-    /// one that had come farthest (RFC 3522, section 3.2, step 6); never for fewer than now.
+    /// Raises the threshold to the number of segments from the late one to the highest that had arrived (RFC
+    /// 3522, section 3.2, step 6); never lowers it.
     #[must_use]
     pub(super) fn raise_to(self, extent: u64, signs: &AckSigns) -> Answer {
         let extent = extent.min(MOST_THRESHOLD) as u32;
@@ -54,8 +52,8 @@ impl Answer {
     }
 }
 
-/// How far segments were from the late one, which begins there, in an episode: with selective
-/// acknowledgements to the end of the highest, else by counting duplicates.
+/// Extent of reordering of the late segment at this offset, in an episode: with selective acknowledgements up
+/// to the end of the highest, otherwise by counting duplicates.
 pub(super) fn extent(late: u64, highest_sacked: u64, signs: &AckSigns, settings: &Settings) -> u64 {
     match settings.sack {
         true => highest_sacked.saturating_sub(late) / signs.mss,

@@ -1,12 +1,13 @@
-//! TCP-DOOR: segments carry transmission numbers, so that data and acknowledgements which were overtaken
-//! are known as such; then windows rest for a while, and a recent reduction is taken back (F. Wang
-//! and Y. Zhang, Improving TCP Performance over Mobile Ad-Hoc Networks with Out-of-Order Detection
-//! and Response, MobiHoc 2002).
+//! TCP-DOOR: segments carry transmission numbers, by which reordered data and acknowledgements are
+//! recognised. Windows are then frozen for a while, and a recent reduction is undone (F. Wang and Y. Zhang,
+//! Improving TCP Performance over Mobile Ad-Hoc Networks with Out-of-Order Detection and Response, MobiHoc
+//! 2002).
 //!
-//! Data segments are counted as they leave, copies too (TPSN, the paper's section 3.1); the receiver
-//! sees a lower number than before, and its next acknowledgement says so (OOO). Acknowledgements of
-//! the same offset are counted (ADSN); the sender sees a lower offset, or a lower number.
-//! The paper has T1 and T2 grow with the round trip and gives no factor: here they are one and two.
+//! Data segments are numbered as they are sent, retransmissions too (TPSN, the paper's section 3.1); the
+//! receiver recognises a number lower than before, and its next acknowledgement reports it (OOO).
+//! Acknowledgements of the same offset are numbered (ADSN); the sender recognises a lower offset, or a lower
+//! number. In the paper T1 and T2 are proportional to the round trip, without a factor: here they are one and
+//! two.
 
 use ropewalk_quantities::Time;
 
@@ -38,35 +39,34 @@ impl DoorConfig {
     }
 }
 
-/// Round trips for which nothing is a sign of congestion (T1).
+/// Round trips in which signs of congestion are ignored (T1).
 const FREEZE: u64 = 1;
-/// Round trips in which a reduction is recent (T2).
+/// Round trips in which a reduction counts as recent (T2).
 const RECENT: u64 = 2;
 
-/// Numbers what one end of a subflow sends, and looks at the numbers of the other.
+/// Numbers the segments of one end of a subflow, and examines those of the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
-    /// Data segments that left (TPSN of the next).
+    /// Data segments sent (TPSN of the next).
     data_sent: u16,
-    /// What the last acknowledgement without data acknowledged, and how many of the same came before
-    /// it (ADSN).
+    /// Offset of the last pure acknowledgement sent, and how many with the same offset preceded it (ADSN).
     ack_sent: u64,
     acks_sent: u16,
-    /// The newest data segment that arrived; before any, the number before the first.
+    /// Number of the newest data segment received; initially the number before the first.
     newest_data: u16,
-    /// The highest offset that an acknowledgement without data was of, and the newest of those.
+    /// Highest offset of a received pure acknowledgement, and the newest number of those.
     ack: u64,
     newest_ack: u16,
-    /// Windows stay as they are until then.
+    /// Windows are frozen until then.
     frozen_until: Time,
-    /// The smoothed one before that began: what was overtaken comes late, and makes the next longer.
+    /// The smoothed round trip before that began: reordered segments are late, and lengthen the next.
     round_trip: Time,
-    /// In this episode of losses windows were reduced.
+    /// Windows were reduced in this episode of losses.
     is_reduced: bool,
 }
 
 impl Door {
-    /// The number of a segment that leaves, with data or without.
+    /// The number of a segment to send, with data or without.
     pub(crate) fn number(&mut self, is_data: bool, ack: u64) -> u16 {
         if is_data {
             let number = self.data_sent;
@@ -81,7 +81,7 @@ impl Door {
         self.acks_sent
     }
 
-    /// Takes the number of a data segment that arrived; says whether no later one came before it.
+    /// Records the number of a received data segment; returns whether no later one arrived before it.
     #[inline]
     pub(crate) fn takes(&mut self, number: u16) -> bool {
         let in_order = !is_before(number, self.newest_data);
@@ -91,7 +91,7 @@ impl Door {
         in_order
     }
 
-    /// An acknowledgement was overtaken by another.
+    /// Whether an acknowledgement was overtaken by another.
     fn is_overtaken(&mut self, signs: &AckSigns) -> bool {
         if signs.out_of_order {
             return true;
@@ -106,7 +106,7 @@ impl Door {
         false
     }
 
-    /// Takes the number of an acknowledgement that was not overtaken.
+    /// Records the number of an acknowledgement that was not overtaken.
     #[inline]
     pub(crate) fn take_ack(&mut self, ack: u64, number: u16) {
         self.ack = ack;
@@ -114,14 +114,14 @@ impl Door {
     }
 }
 
-/// Numbers wrap: half of them are before a number, half after it (RFC 1982, section 3.2).
+/// Serial number arithmetic: half of the numbers precede a number, half follow it (RFC 1982, section 3.2).
 fn is_before(number: u16, other: u16) -> bool {
     (number.wrapping_sub(other) as i16) < 0
 }
 
 impl ReorderingPolicy for Door {
     fn rests(&self) -> bool {
-        // Numbers are looked at all the same.
+        // Numbers are examined nevertheless.
         true
     }
 

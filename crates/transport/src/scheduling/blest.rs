@@ -1,13 +1,12 @@
-//! BLEST: do not send on a slow subflow what would block the window for a fast one
-//! (Ferlin, Alay, Mehani and Boreli, IFIP Networking 2016).
+//! BLEST: do not send on a slow subflow what would block the window for a fast one (Ferlin, Alay, Mehani and
+//! Boreli, IFIP Networking 2016).
 //!
-//! A segment on the slow subflow holds its place in the send window for that
-//! subflow's round trip. If the fast one could fill what else there is of the
-//! window in this time, the segment would block it: better wait for the fast one.
+//! A segment on the slow subflow occupies the send window for that subflow's round trip. If the fast one
+//! could fill the rest of the window in this time, the segment would block it: it is better to wait for the
+//! fast one.
 //!
-//! lambda scales the estimate, as in the authors' kernel: it rises where the
-//! window was found to block, and falls slowly where it was not. X is the
-//! paper's; their kernel also models the fast subflow's first slow start.
+//! lambda scales the estimate, as in the authors' kernel: it rises when the window was blocked, and falls
+//! slowly otherwise. X is the paper's; their kernel also models the fast subflow's first slow start.
 
 use ropewalk_quantities::Time;
 
@@ -71,7 +70,7 @@ impl Scheduler for Blest {
             return Choice::Send(chosen);
         }
         self.adapt(pending.now, slow.srtt);
-        // |M| - MSS_S * (in flight_S + 1): what the slow subflow leaves of the window.
+        // |M| - MSS_S * (in flight_S + 1): the rest of the window after a segment on the slow subflow.
         let left = pending
             .window_size
             .saturating_sub(slow.in_flight + slow.queued + slow.mss);
@@ -90,7 +89,7 @@ impl Scheduler for Blest {
 /// X, the bytes that `fast` can send within a round trip of `slow`:
 /// MSS_F * (CWND_F + (rtts - 1) / 2) * rtts with rtts = RTT_S / RTT_F.
 ///
-/// As in congestion avoidance: one segment more each round trip.
+/// As in congestion avoidance: one segment more per round trip.
 #[inline]
 fn sent_meanwhile(fast: &SubflowState, slow: &SubflowState) -> f64 {
     let rtts = slow.srtt.as_nanos() as f64 / fast.srtt.as_nanos() as f64;
@@ -98,7 +97,7 @@ fn sent_meanwhile(fast: &SubflowState, slow: &SubflowState) -> f64 {
 }
 
 impl Blest {
-    /// Moves lambda, once a round trip of the slow subflow.
+    /// Adapts lambda, once per round trip of the slow subflow.
     fn adapt(&mut self, now: Time, slow_rtt: Time) {
         if now.saturating_sub(self.adapted_at) < slow_rtt {
             return;

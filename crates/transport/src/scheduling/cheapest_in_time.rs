@@ -1,10 +1,11 @@
-//! The cheapest subflow on which what comes next still arrives before its deadline.
+//! The cheapest subflow on which the next data arrive before their deadline.
 //!
-//! With known rates the least cost of what has been written is a linear program: who sends how much of each
-//! write, so that all that is due by a deadline fits into what the subflows can deliver by then. What one
-//! subflow can deliver in time is a scheduling matroid, so that filling the cheapest with the earliest bytes that
-//! it can take leaves the latest deadlines to the dearer ones: first fit by price, in the order of deadlines, is
-//! optimal unless more is written later. Here rates are estimated, and a guard stands against their errors.
+//! With known rates, the minimum cost of what has been written is a linear program: how much of each write
+//! each subflow sends, such that all data due by a deadline fit into what the subflows can deliver by then.
+//! The data that one subflow can deliver in time form a scheduling matroid. So filling the cheapest subflow
+//! with the earliest data that it can take leaves the latest deadlines to the more expensive ones: first fit
+//! by price, in the order of deadlines, is optimal unless more is written later. Here rates are estimated,
+//! and a guard covers their errors.
 
 use std::cmp::Ordering;
 
@@ -27,7 +28,7 @@ algorithm! {
     }
 }
 
-/// A rate that has changed stays so for about so many seconds.
+/// Time in seconds for which a changed rate persists, about.
 const LASTS: f64 = 1.0;
 
 impl CheapestInTimeConfig {
@@ -40,7 +41,7 @@ impl CheapestInTimeConfig {
     }
 }
 
-/// The cheapest in time.
+/// The cheapest-in-time scheduler.
 #[derive(Clone, Debug)]
 pub struct CheapestInTime {
     config: CheapestInTimeConfig,
@@ -55,7 +56,7 @@ impl CheapestInTime {
         }
     }
 
-    /// Seconds until a full segment that is sent now has arrived.
+    /// Seconds until a full segment sent now would arrive.
     fn arrives_in(&self, number: usize, state: &SubflowState) -> f64 {
         let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
@@ -64,9 +65,10 @@ impl CheapestInTime {
         least / 2.0 + (queue + state.mss as f64) / rate
     }
 
-    /// Of a write of so many bytes that is to be there in so many seconds, more than those up to this price can
-    /// deliver: one of the next dearer ones, and in how many seconds these must begin to deliver the rest by
-    /// themselves. Where none of these has room, they deliver what they can, and the next ones are asked.
+    /// For a write of this many bytes with this many seconds left, more than the subflows up to this price
+    /// can deliver: one of the next more expensive ones, and the seconds after which these must begin to
+    /// deliver the rest by themselves. If none of these has room, they deliver what they can, and the next
+    /// ones are considered.
     fn helper(
         &self,
         price: (u8, f64),
@@ -99,7 +101,7 @@ impl CheapestInTime {
         }
     }
 
-    /// Bytes that a subflow delivers in so many seconds besides what is in flight.
+    /// Bytes that a subflow delivers in this many seconds besides what is in flight.
     fn delivers_in(&self, number: usize, state: &SubflowState, seconds: f64) -> f64 {
         let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
@@ -108,15 +110,14 @@ impl CheapestInTime {
         (rate * (seconds - least / 2.0) - queue).max(0.0)
     }
 
-    /// Seconds until a subflow that is full has room for a segment.
+    /// Seconds until a full subflow has room for a segment.
     fn room_in(state: &SubflowState) -> f64 {
         state.srtt.as_secs_f64() * state.mss as f64 / state.cwnd.max(state.mss) as f64
     }
 }
 
-/// Of so many seconds, how many may be misjudged: all of a short time, in which a rate that has changed stays as it
-/// is, and of a long one, in which errors of one second and the next come to their root mean square, as many as its
-/// root.
+/// The seconds, out of a time span, that may be misjudged: all of a short span, in which a changed rate
+/// persists; the square root of a long one, over which errors of successive seconds average out.
 fn at_risk(seconds: f64) -> f64 {
     match seconds <= LASTS {
         true => seconds,
@@ -124,8 +125,9 @@ fn at_risk(seconds: f64) -> f64 {
     }
 }
 
-/// When data that a subflow carries will arrive: half a least round trip before they would be acknowledged, which
-/// is when all before them are, at its rate. What is overdue by its round trips is held to take as long again.
+/// Expected arrival of data on a subflow: half a minimum round trip before their expected acknowledgement,
+/// which is when everything before them is delivered at its rate. Data that are overdue are expected to take
+/// as long again.
 fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
     let back = Time::from_secs_f64(least_rtt(carrier) / 2.0);
     let served = flying
@@ -139,7 +141,7 @@ fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
     }
 }
 
-/// A subflow on which what comes next is in time.
+/// A subflow on which the next data would be in time.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     number: usize,
@@ -150,7 +152,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// The cheaper one; of those that cost the same one with room, and of these the sooner.
+    /// The cheaper one; of equal costs one with room, and of these the earlier.
     fn precedes(&self, other: &Candidate) -> bool {
         if self.price != other.price {
             return self.price < other.price;
@@ -223,7 +225,8 @@ impl Scheduler for CheapestInTime {
         }
     }
 
-    /// What a cheaper subflow carries is copied to a dearer one where it will be late and the copy is sooner.
+    /// Data on a cheaper subflow are copied to a more expensive one if they will be late and the copy would
+    /// be earlier.
     fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
         self.learn(flying.now, subflows);
         let carrier = &subflows[flying.on];

@@ -1,16 +1,16 @@
-//! Earliest arrival: each carrier takes what it would deliver in order.
+//! Earliest arrival: each carrier sends the data that it would deliver in order.
 //!
-//! A carrier that delivers later than others takes data ahead. The gap that it leaves is what the
-//! others can bring until its own would arrive, so that all arrives in order, and the slow
-//! carrier's data wait for none before them. If there is not that much data, it stays idle: using
-//! it would only delay. The idea is that of OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et al.,
-//! USENIX ATC 2018), which leave gaps of the size of the faster path's window; ECF (Lim et al.,
-//! CoNEXT 2017) waits for the faster path, and leaves none.
+//! A slower carrier sends data ahead of the front of the stream. The gap that it leaves is what the others
+//! can deliver before its own data would arrive, so that all data arrive in order, and the slow carrier's
+//! data delay no others. If there are not that much data, it stays idle, since using it would only cause
+//! delay. The idea is that of OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et al., USENIX ATC 2018), which
+//! leave gaps of the size of the faster path's window; ECF (Lim et al., CoNEXT 2017) waits for the faster
+//! path, and leaves none.
 //!
-//! It skips data, which a [`Choice`](super::Choice) cannot say, and looks at how much of each of
-//! several streams waits; so the association of bandwidth aggregation follows it itself, by the
-//! arithmetic that is here, and `mptcp` has it not. A tunnel's packets are no stream: there the link
-//! that would deliver the next one first takes it.
+//! It skips data, which a [`Choice`](super::Choice) cannot express, and considers how much of each of several
+//! streams waits. So the association of bandwidth aggregation implements it with the arithmetic here, and
+//! `mptcp` does not support it. In a tunnel, whose packets are not a stream, the link that would deliver the
+//! next packet first takes it.
 
 use super::Settings;
 use super::min_rtt::MinRtt;
@@ -28,17 +28,17 @@ impl EarliestArrivalConfig {
     }
 }
 
-/// A carrier as the others see it.
+/// When a carrier delivers, and how fast.
 #[derive(Clone, Copy, Debug)]
 pub struct Lane {
-    /// Seconds until a frame that it is given now would be at the other end.
+    /// Seconds until a frame sent now would arrive at the peer.
     pub arrives_in: f64,
     /// Bytes per second.
     pub rate: f64,
 }
 
 impl Lane {
-    /// Bytes that it brings until then, of frames that it is given now.
+    /// Bytes that it delivers up to a time, of frames sent from now on.
     #[inline]
     fn brings(self, until: f64) -> f64 {
         let left = until - self.arrives_in;
@@ -46,15 +46,15 @@ impl Lane {
     }
 }
 
-/// What the other carriers can bring before a frame of this one would arrive, in bytes, if that is less than
-/// `enough`: they are looked at until they come to it.
+/// Bytes that the other carriers deliver before a frame of this one would arrive, if that is less than
+/// `enough`; they are added up until `enough` is reached.
 #[inline]
 pub fn gap_below(
     own_arrives_in: f64,
     others: impl Iterator<Item = Lane>,
     enough: u64,
 ) -> Option<u64> {
-    // None takes anything away, so what some come to all come to, rounded as it is.
+    // All terms are positive, so a partial sum that reaches `enough` decides, whatever its rounding.
     let (mut sum, enough) = (0.0, enough as f64);
     for lane in others {
         sum += lane.brings(own_arrives_in);
@@ -65,10 +65,10 @@ pub fn gap_below(
     (enough > 0.0).then_some(sum as u64)
 }
 
-/// What of the gap is one stream's, if the others have `pending` to send.
+/// One stream's share of the gap, if the others have `pending` bytes to send.
 ///
-/// They take turns, so each gets the same, but for those that have less: what these leave goes to
-/// the others.
+/// Streams take turns, so each gets an equal share, except for those that have less: their rest goes to the
+/// others.
 pub fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clone) -> u64 {
     if streams <= 1 {
         return gap;
@@ -76,7 +76,7 @@ pub fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clon
     let mut left = gap;
     let mut sharing = streams as u64;
     let mut level = 0;
-    // Each pass finds those that the last one's level satisfies; two passes find nearly all.
+    // Each pass finds the streams that the previous level satisfies; two passes find nearly all.
     for _ in 0..3 {
         let next = left / sharing;
         if next <= level {

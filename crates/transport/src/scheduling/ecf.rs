@@ -1,11 +1,10 @@
 //! ECF, earliest completion first (Lim, Nahum, Towsley and Gibbens, CoNEXT 2017).
 //!
-//! With the fast subflow full, a slow one is used only if what is left to send
-//! would not be through earlier by waiting for the fast one. A decision to wait
-//! sticks by a margin beta.
+//! If the fast subflow is full, a slow one is used only if the rest of the data would not complete earlier by
+//! waiting for the fast one. A decision to wait has hysteresis beta.
 //!
-//! k / CWND counts as one round trip at least, as in the authors' kernel: a
-//! transfer shorter than a window takes a whole round trip too.
+//! k / CWND is at least one round trip, as in the authors' kernel: a transfer shorter than a window takes a
+//! whole round trip too.
 
 use super::min_rtt::fastest;
 use super::{Choice, Pending, Scheduler, Settings, expects_room};
@@ -58,7 +57,7 @@ impl Scheduler for Ecf {
         let n = 1.0 + round_trips(pending.unsent, fast);
         let beta = if self.waiting { self.config.beta } else { 0.0 };
         if n * rtt_f < (1.0 + beta) * (rtt_s + delta) {
-            // k / CWND_s * RTT_s >= 2 RTT_f + delta: the slow one would not be through earlier.
+            // k / CWND_s * RTT_s >= 2 RTT_f + delta: the slow one would not complete earlier.
             if round_trips(pending.unsent, slow) * rtt_s >= 2.0 * rtt_f + delta {
                 self.waiting = true;
                 return Choice::Wait;

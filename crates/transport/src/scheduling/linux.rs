@@ -1,10 +1,9 @@
 //! Linux's scheduler (`mptcp_subflow_get_send` of net/mptcp/protocol.c, Linux 5.15 to 6.18).
 //!
-//! The kernel does not wait for room in a congestion window: it puts data into
-//! subflows' send queues, in bursts, each on the subflow that would have sent
-//! what it holds soonest. With large buffers this prefers the least round-trip
-//! time; with small ones all subflows get the same time's worth of data, and
-//! one of long round trips too little to fill it.
+//! The kernel does not wait for room in a congestion window: it queues data on subflows, in bursts, each on
+//! the subflow that would have sent its queued data earliest. With large buffers this prefers the lowest
+//! round-trip time; with small ones all subflows get the same time's worth of data, which is too little to
+//! fill one with a long round trip.
 
 use super::{Choice, Pending, Scheduler, Settings, SubflowSet};
 use crate::SubflowState;
@@ -27,32 +26,32 @@ impl LinuxConfig {
     }
 }
 
-/// Least linger time first, in bursts.
+/// Lowest linger time first, in bursts.
 #[derive(Clone, Debug)]
 pub struct Linux {
-    /// Memory that what is sent takes beside its payload, in 1024ths.
+    /// Memory overhead of sent data over their payload, in 1024ths.
     sent_overhead: u64,
     subflows: Vec<Lingering>,
-    /// How long each takes to send what it holds, as it was when a burst last began: infinite of those
-    /// that are not usable. Few of many change from one burst to the next, and a division costs much.
+    /// Time in which each subflow sends what it holds, as of the start of the last burst; infinite for those
+    /// not usable. Stored, since few change from one burst to the next, and divisions are slow.
     times: Vec<f64>,
     changed: SubflowSet,
-    /// The subflow of the burst that goes on, and what is left of it in bytes.
+    /// The subflow of the present burst, and the rest of the burst in bytes.
     burst_on: usize,
     burst_left: u64,
-    /// End of the fragment of the stream that is being given to it: nothing is asked before that.
+    /// End of the stream's fragment that is being assigned: the choice is not reconsidered before it.
     fragment_end: u64,
 }
 
-/// What is kept of a subflow.
+/// State of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lingering {
-    /// Pacing rate, averaged over what it was given; bytes per second.
+    /// Pacing rate, averaged over the data assigned to it; bytes per second.
     rate: f64,
 }
 
 impl Linux {
-    /// What is sent takes so much memory beside its payload, in 1024ths.
+    /// With this memory overhead of sent data over their payload, in 1024ths.
     pub fn new(sent_overhead: u64) -> Linux {
         Linux {
             sent_overhead,
@@ -65,7 +64,7 @@ impl Linux {
         }
     }
 
-    /// Memory that a subflow's send queue takes: sent and not acknowledged, or not yet sent.
+    /// Memory in a subflow's send queue: unacknowledged and unsent data.
     #[inline]
     fn held(&self, state: &SubflowState) -> u64 {
         state.in_flight + ((state.in_flight * self.sent_overhead) >> 10) + state.queued
@@ -76,11 +75,11 @@ impl Linux {
         self.held(state) < state.send_buffer
     }
 
-    /// How long a subflow takes at this rate to send what it holds.
+    /// Time in which a subflow sends what it holds, at this rate.
     #[inline]
     fn linger(&self, state: &SubflowState, rate: f64) -> f64 {
         match state.usable {
-            // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
+            // Signed integers, far below 2^63, are converted to floating point in one instruction.
             true => self.held(state) as i64 as f64 / rate,
             false => f64::INFINITY,
         }
@@ -89,7 +88,7 @@ impl Linux {
     #[inline(never)]
     fn begin_burst(&mut self, pending: &Pending, subflows: &[SubflowState]) -> bool {
         for number in std::mem::take(&mut self.changed).iter() {
-            // Those that may yet come are new to this when they do.
+            // Subflows added later are new here when they appear.
             let (Some(state), Some(own)) = (subflows.get(number), self.subflows.get_mut(number))
             else {
                 break;
@@ -105,7 +104,7 @@ impl Linux {
                 .all(|((state, own), &time)| self.linger(state, own.rate) == time),
             "a change was not told"
         );
-        // By comparison: `min` would look for what is no number, too, of which there is none.
+        // A plain comparison: `min` would also check for NaN, which does not occur.
         let lesser = |least: f64, &time: &f64| if time < least { time } else { least };
         let least = self.times.iter().fold(f64::INFINITY, lesser);
         let best = match least < f64::INFINITY {
@@ -153,8 +152,8 @@ impl Scheduler for Linux {
             .mss
             .min(pending.unsent)
             .min(pending.window);
-        // A burst goes on for as long as there are data and window, and whether it is over or the
-        // memory full is asked where a fragment ends (`__subflow_push_pending`).
+        // A burst continues while there are data and window; whether it is complete, or the memory full, is
+        // checked at the end of a fragment (`__subflow_push_pending`).
         let over = segment == pending.unsent || segment == pending.window;
         let within = next + segment < self.fragment_end;
         self.burst_left = match self.burst_left.saturating_sub(segment) {

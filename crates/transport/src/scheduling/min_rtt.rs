@@ -1,13 +1,13 @@
-//! The least smoothed round-trip time among the subflows with room: the textbook's scheduler, and that of
-//! Linux's MPTCP before it came into the kernel.
+//! Lowest smoothed round-trip time among the subflows with room: the textbook scheduler, and that of the
+//! out-of-tree MPTCP for Linux.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// The subflow with the least smoothed round-trip time among those that pass.
+/// The subflow with the lowest smoothed round-trip time among those that `passes` accepts.
 ///
-/// One that was never timed comes first, so that it soon is; of equals, the lowest number.
+/// One without a sample comes first, so that it gets one; of equals, the lowest number.
 #[inline]
 pub(super) fn fastest(
     subflows: &[SubflowState],
@@ -34,7 +34,7 @@ impl MinRttConfig {
     }
 }
 
-/// Least round-trip time first.
+/// Lowest round-trip time first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinRtt;
 

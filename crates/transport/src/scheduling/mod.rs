@@ -1,7 +1,7 @@
 //! Packet scheduling: which subflow carries the next data.
 //!
-//! The same schedulers serve MPTCP in the simulator, the striping protocol and
-//! the gateway, so they see a table of subflows and nothing else.
+//! The same schedulers serve MPTCP, the association and the tunnel, so they see a table of subflows and
+//! nothing else.
 
 pub mod blest;
 pub mod cheapest_in_time;
@@ -80,75 +80,74 @@ mod packet_scheduler;
 /// A user's own scheduler ([`Own::new`]).
 pub type OwnScheduler = Own<Settings, Box<dyn Scheduler + Send>>;
 
-/// What of an endpoint's settings schedulers go by.
+/// The settings of an endpoint that schedulers use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Memory that what was sent and not acknowledged takes beside its payload, in 1024ths.
+    /// Memory overhead of unacknowledged data over their payload, in 1024ths.
     pub sent_overhead: u64,
 }
 
-/// What there is to send.
+/// The data to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
-    /// Now.
+    /// Time.
     pub now: Time,
     /// Bytes written by the application and not yet assigned to any subflow.
     pub unsent: u64,
     /// Bytes that the connection's send window (the peer's receive window) still allows.
     pub window: u64,
-    /// Size of the whole send window: bytes in flight on the data level plus `window`.
+    /// Size of the whole send window: bytes in flight at data level plus `window`.
     pub window_size: u64,
     /// Bytes written by the application so far.
     pub written: u64,
-    /// Bytes that the peer has in order, as far as it was acknowledged.
+    /// Bytes that the peer has acknowledged in order.
     pub acknowledged: u64,
-    /// By when the next byte that is not assigned is to be delivered, if it was written with a deadline.
+    /// Deadline of the next unassigned byte, if it was written with one.
     pub deadline: Option<Deadline>,
-    /// How many bytes from that one on are due with it, which no subflow has; 0 without a deadline.
+    /// Unassigned bytes from that one on that share its deadline; 0 without a deadline.
     pub left_of_write: u64,
-    /// All subflows of whose state something may have changed since the scheduler was asked last, and
-    /// perhaps others.
+    /// All subflows whose state may have changed since the last call, and possibly others.
     pub changed: SubflowSet,
 }
 
 /// A scheduler's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The next segment goes out on this subflow now; it must have room.
+    /// Send the next segment on this subflow now; it must have room.
     Send(usize),
-    /// The next segment goes to this subflow, which queues it if it has no room.
+    /// Assign the next segment to this subflow, which queues it if it has no room.
     Assign(usize),
-    /// The same next segment goes to each of these; those without room queue it.
+    /// Send the next segment on each of these; those without room queue it.
     SendOn(SubflowSet),
-    /// Nothing now; ask again when an acknowledgement changed something.
+    /// Send nothing now; call again when an acknowledgement has changed something.
     Wait,
-    /// Nothing now; ask again at this time at the latest, which is later than now.
+    /// Send nothing now; call again at this time at the latest, which is later than now.
     WaitUntil(Time),
 }
 
-/// Data with a deadline that one subflow carries and the peer has not acknowledged.
+/// Data with a deadline that are in flight on a subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Flying {
-    /// Now.
+    /// Time.
     pub now: Time,
-    /// By when they are to be delivered.
+    /// Their deadline.
     pub deadline: Deadline,
-    /// When they were sent last.
+    /// When they were last sent.
     pub sent: Time,
-    /// Bytes that the subflow carries up to their end, those that are not acknowledged.
+    /// Unacknowledged bytes on the subflow up to their end.
     pub ahead: u64,
-    /// The subflow that carries them.
+    /// Their subflow.
     pub on: usize,
 }
 
-/// Whether data that are on their way are to be carried by another subflow, too.
+/// Whether data in flight are to be sent on another subflow as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rescue {
-    /// By this one, which must have room.
+    /// On this one, which must have room.
     On(usize),
-    /// No; what was sent after them on the same subflow may be.
+    /// No, but later data on the same subflow may be.
     Left,
-    /// Not before this time, nor what was sent after them.
+    /// Not before this time, nor later data.
     NotBefore(Time),
     /// Never.
     Never,
@@ -156,22 +155,22 @@ pub enum Rescue {
 
 /// A packet scheduler for one connection.
 pub trait Scheduler: fmt::Debug {
-    /// Who carries the next segment. Called while there is unsent data and window.
+    /// Where to send the next segment. Called while there are unsent data and window.
     #[must_use]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice;
 
-    /// The send window held back unsent data although a subflow had room. A scheduler that
-    /// estimates blocking (BLEST) learns from it; the others need not know.
+    /// The send window blocked unsent data although a subflow had room. Schedulers that estimate blocking
+    /// (BLEST) learn from it.
     fn on_window_blocked(&mut self) {}
 
-    /// Asked of data with deadlines that are on their way, the oldest of each subflow first.
+    /// Called for data with deadlines in flight, the oldest of each subflow first.
     fn rescue(&mut self, _flying: &Flying, _subflows: &[SubflowState]) -> Rescue {
         Rescue::Never
     }
 }
 
-/// Whether it makes sense to wait for room on the subflow: it is usable and has not just timed
-/// out, with its window at one segment and what was lost still outstanding.
+/// Whether it makes sense to wait for room on the subflow: it is usable, and has not just timed out, with a
+/// window of one segment and lost data outstanding.
 #[inline]
 fn expects_room(state: &SubflowState) -> bool {
     state.usable && !(state.in_recovery && state.cwnd <= state.mss)

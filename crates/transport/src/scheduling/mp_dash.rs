@@ -1,10 +1,10 @@
-//! The dear subflows only while the cheap ones will not have a write there in time.
+//! Expensive subflows are used only while the cheap ones would not deliver a write in time.
 //!
-//! Han, Qian, Ji and Gopalakrishnan, "MP-DASH: Adaptive video streaming over preference-aware multipath", CoNEXT
-//! 2016, section 4: of a chunk with a deadline, the cheap path always carries what it can, and the dear one is
-//! switched on while the cheap one's throughput, over what is left of a part `alpha` of the time, is less than what
-//! is left of the chunk. Among those that are on, the one of the least round trip sends, as theirs does. Here a chunk
-//! is a write with a deadline, and there may be several prices.
+//! Han, Qian, Ji and Gopalakrishnan, "MP-DASH: Adaptive video streaming over preference-aware multipath",
+//! CoNEXT 2016, section 4: the cheap path always carries what it can of a chunk with a deadline, and the
+//! expensive one is enabled while the cheap one's throughput, over the rest of a fraction `alpha` of the
+//! time, is less than the rest of the chunk. Among the enabled ones, the one with the lowest round trip
+//! sends, as in theirs. Here a chunk is a write with a deadline, and there may be several prices.
 
 use ropewalk_quantities::Time;
 
@@ -33,7 +33,7 @@ impl MpDashConfig {
     }
 }
 
-/// The dear ones only when the cheap ones are not enough.
+/// Expensive subflows only when the cheap ones do not suffice.
 #[derive(Clone, Debug)]
 pub struct MpDash {
     alpha: f64,
@@ -41,8 +41,8 @@ pub struct MpDash {
 }
 
 impl MpDash {
-    /// Seconds by which the cheaper ones than `own` have what is left there before it is due; without any, it is
-    /// needed whatever they could.
+    /// Seconds by which the subflows cheaper than `own` deliver the rest before its deadline; `None` without
+    /// any, when `own` is needed in any case.
     fn spare(&self, own: &SubflowState, left: Left, subflows: &[SubflowState]) -> Option<f64> {
         let cheaper = self.rates.iter().zip(subflows);
         let cheaper = cheaper.filter(|(_, state)| state.usable && state.price() < own.price());
@@ -55,7 +55,7 @@ impl MpDash {
     }
 }
 
-/// Of a write: bytes that no subflow has yet, and until when they are to be there.
+/// The rest of a write: its unassigned bytes, and their deadline.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     bytes: u64,
@@ -88,7 +88,7 @@ impl Scheduler for MpDash {
         if let Some(number) = fastest(subflows, is_on) {
             return Choice::Send(number);
         }
-        // The first of the others to be switched on, if nothing is acknowledged before.
+        // When the first of the others has to be enabled, unless something is acknowledged before.
         let others = subflows.iter().filter(|state| state.can_send());
         let first = others.filter_map(spare).reduce(f64::min);
         match first.filter(|spare| spare.is_finite()) {

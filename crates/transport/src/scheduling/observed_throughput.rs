@@ -1,19 +1,18 @@
-//! As much as each took at its last visit (elahi-2011, algorithm 1).
+//! Each subflow gets as much as it took at its last visit (elahi-2011, algorithm 1).
 //!
-//! Subflows are visited in turn. A visit offers as many segments as the subflow
-//! took at the last one, which is its throughput over a round once its buffer is
-//! full, and ends when it takes no more. One that took nothing is passed over for
-//! some rounds and then offered a single segment.
+//! Subflows are visited in turn. A visit offers as many segments as the subflow took at the last one, which
+//! is its throughput per round once its buffer is full, and ends when it takes no more. A subflow that took
+//! nothing is skipped for some rounds, and then offered a single segment.
 //!
-//! Algorithm 1 measures by what the socket takes of what is offered, which never
-//! rises; here a subflow that took all of it is offered one more next time, up to
-//! all that it can hold. How many rounds to pass over is not said either.
+//! Algorithm 1 measures what the socket takes of what is offered, which never increases; here a subflow that
+//! took everything is offered one more next time, up to what it can hold. The number of rounds to skip is not
+//! specified either.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// Rounds that a subflow is passed over before it is tried again.
+/// Rounds for which a subflow is skipped.
 const PASSED_OVER: u32 = 8;
 
 algorithm! {
@@ -32,7 +31,7 @@ impl ObservedThroughputConfig {
 #[derive(Clone, Debug, Default)]
 pub struct ObservedThroughput {
     observed: Vec<Observed>,
-    /// The subflow that is being visited, what it is offered and what it has taken.
+    /// The subflow being visited, what it is offered and what it has taken.
     at: usize,
     offered: u64,
     taken: u64,

@@ -1,8 +1,7 @@
-//! Primary, then overflow: a dearer subflow only while the cheaper ones are not enough.
+//! Primary, then overflow: a more expensive subflow is used only while the cheaper ones do not suffice.
 //!
-//! Cheaper is what has a lower priority number; of those that are alike in it, what costs less.
-//! The association of bandwidth aggregation chooses by the same rule among its carriers, and by
-//! earliest arrival among those that it needs.
+//! The order is by priority number, and by cost among equal priorities. The association of bandwidth
+//! aggregation applies the same rule to its carriers, and earliest arrival to those that it needs.
 
 use ropewalk_quantities::Time;
 
@@ -26,8 +25,8 @@ impl OverflowConfig {
         Overflow { after: self.after }
     }
 
-    /// Whether what is cheaper, in bytes per second each, would need too long for the bytes that
-    /// wait.
+    /// Whether the cheaper ones, given by their rates in bytes per second, would take too long for the
+    /// waiting bytes.
     pub fn is_needed(self, waiting: u64, cheaper: impl Iterator<Item = f64>) -> bool {
         let mut cheaper = cheaper.peekable();
         if cheaper.peek().is_none() {

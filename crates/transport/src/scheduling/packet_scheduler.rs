@@ -1,4 +1,4 @@
-//! The calls of a connection's scheduler, passed on to whichever it is.
+//! Dispatches the calls of a connection's scheduler.
 
 use super::{Choice, Flying, PacketScheduler, Pending, Rescue, Scheduler};
 use crate::SubflowState;

@@ -1,37 +1,37 @@
-//! How soon the quota of a link may be gone.
+//! How fast the quota of a link may be used up.
 
 use std::fmt;
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Time};
 
-/// Parts into which an even pace divides a period; and of a period that has just begun, one is taken to have
-/// passed: a first byte is no waste.
+/// Number of instalments into which an even pace divides a period. At the beginning of a period, one counts
+/// as passed: using the first byte at once is no waste.
 const INSTALMENTS: u128 = 100;
 
-/// How soon the quota of a link may be gone.
+/// How fast the quota of a link may be used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
-    /// As soon as it is used up.
+    /// As fast as it is used.
     #[default]
     Free,
-    /// No sooner than its period: of both as much has passed, in hundredths. A link that is ahead of that is used
-    /// only while no other lives.
+    /// Evenly: the used fraction does not exceed the fraction of the period that has passed, in hundredths. A
+    /// link that is ahead of it is used only while no other is alive.
     Even,
-    /// As soon as it is needed, at a price: the sooner it goes, the dearer is the link.
+    /// As needed, at a price: the faster it is used up, the more expensive the link is.
     Priced,
 }
 
-/// What has gone of a quota, and of its period.
+/// Use of a quota, and progress of its period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What the link may carry in a period.
+    /// The quota of a period.
     pub quota: Bytes,
-    /// What it has carried in this one.
+    /// Bytes used in this period.
     pub used: Bytes,
-    /// How long this period is; of one that was not counted from its beginning, the part that was.
+    /// Length of this period; if counting began within it, the rest from then on.
     pub period: Time,
-    /// Of that, what has passed.
+    /// Time of that which has passed.
     pub passed: Time,
 }
 
@@ -39,7 +39,7 @@ impl Pace {
     /// All of them.
     pub const ALL: [Pace; 3] = [Pace::Free, Pace::Even, Pace::Priced];
 
-    /// As it is written.
+    /// Its name in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Pace {
         }
     }
 
-    /// What a link may carry now.
+    /// Bytes that a link may carry now.
     ///
     /// ```
     /// use ropewalk_quantities::{Bytes, Time};
@@ -79,8 +79,8 @@ impl Pace {
         Bytes::new(allowed.saturating_sub(progress.used.as_u64()))
     }
 
-    /// By how much the link is dearer than it says, so that a scheduler that goes by prices spares what will be
-    /// missing later: `max(1, used / quota x period / passed)^2`, if it is priced.
+    /// Factor on the link's cost, by which schedulers that consider costs save a quota that would run out:
+    /// `max(1, used / quota x period / passed)^2` if it is priced.
     ///
     /// ```
     /// use ropewalk_quantities::{Bytes, Time};
@@ -116,7 +116,7 @@ impl FromStr for Pace {
     }
 }
 
-/// As it is read.
+/// In the form that is parsed.
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

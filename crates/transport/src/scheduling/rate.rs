@@ -1,41 +1,42 @@
-//! What a subflow can carry, as far as it shows.
+//! Estimated rate of a subflow.
 
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
 
-/// What is known of a subflow's rate, in bytes per second.
+/// State of the estimate, in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     estimate: f64,
-    /// The newest sample of the subflow's own, which is of a round trip.
+    /// The subflow's latest own sample, which covers a round trip.
     sample: f64,
-    /// Since when it delivers what it can.
+    /// Since when it delivers at capacity.
     busy: Option<Time>,
-    /// Since when, and from what was acknowledged by then, a sample of ours is taken.
+    /// When the present sample began, and what had been acknowledged by then.
     since: Option<(Time, u64)>,
 }
 
 impl Rate {
-    /// Nothing was measured.
+    /// Without any measurement.
     pub(super) const UNKNOWN: Rate = Rate {
         estimate: 0.0,
         sample: 0.0,
         busy: None,
         since: None,
     };
-    /// Gain of a sample of ours.
+    /// Gain of our samples.
     const GAIN: f64 = 0.5;
-    /// Above so many times its least round-trip time a subflow has a queue, so that what it delivers is
-    /// what it can.
+    /// A subflow whose round-trip time exceeds the minimum by this factor has a queue, so that it delivers at
+    /// capacity.
     const BUSY: f64 = 1.2;
-    /// A sample of ours takes so long, and as long as so many segments need.
+    /// Least duration of a sample, and the number of segments that it has to cover.
     const SPAN: f64 = 0.02;
     const SEGMENTS: f64 = 4.0;
 
-    /// Takes in what the subflow shows by now. What it delivers is what it can while more is in flight than fills
-    /// its least round trip, or while its round trips are longer than that; else there was less to send, and
-    /// only a faster one counts. What is sent then is acknowledged a round trip later.
+    /// Updates the estimate from the subflow's state. The subflow delivers at capacity while more is in
+    /// flight than fills its minimum round trip, or while its round trips are longer; otherwise it was
+    /// application-limited, and only a higher rate counts. Data sent then are acknowledged a round trip
+    /// later.
     pub(super) fn learn(&mut self, now: Time, state: &SubflowState) {
         let sample = state.delivery_rate;
         if sample != self.sample {
@@ -64,7 +65,7 @@ impl Rate {
         }
     }
 
-    /// The estimate; before the first sample what the subflow's window says.
+    /// The estimate; before the first sample, window over round trip.
     pub(super) fn or_guess(&self, state: &SubflowState) -> f64 {
         match self.estimate > 0.0 {
             true => self.estimate,
@@ -73,7 +74,7 @@ impl Rate {
     }
 }
 
-/// Its least round-trip time in seconds; before the first sample nothing.
+/// Its minimum round-trip time in seconds; zero before the first sample.
 pub(super) fn least_rtt(state: &SubflowState) -> f64 {
     match state.min_rtt {
         Time::MAX => 0.0,

@@ -1,7 +1,7 @@
 //! Everything on every subflow: the first copy to arrive counts.
 //!
-//! Trades capacity for delay and for freedom from gaps. A segment goes out as
-//! soon as one subflow has room; the others queue their copy.
+//! Trades capacity for low delay and freedom from gaps. A segment is sent as soon as one subflow has room;
+//! the others queue their copy.
 
 use super::{Choice, Pending, Scheduler, Settings, SubflowSet};
 use crate::SubflowState;

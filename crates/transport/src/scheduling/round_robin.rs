@@ -1,4 +1,4 @@
-//! One after the other, segment by segment, passing over those without room.
+//! One after the other, segment by segment, skipping those without room.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
@@ -16,10 +16,10 @@ impl RoundRobinConfig {
     }
 }
 
-/// Takes turns: what all round robins share.
+/// Round robin state, shared by all round robins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turns {
-    /// Where the search starts: the one after the last used.
+    /// Where the search starts: after the last one used.
     next: usize,
 }
 
@@ -29,7 +29,7 @@ impl Turns {
         Turns { next: last + 1 }
     }
 
-    /// The next among `count` that passes.
+    /// The next one among `count` that `passes` accepts.
     #[inline]
     pub fn next(&mut self, count: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
         let start = if self.next < count { self.next } else { 0 };

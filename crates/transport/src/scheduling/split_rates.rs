@@ -1,15 +1,15 @@
-//! What MPTCP-TSC does at the end of each time slot: estimates, then rates for the next one.
+//! The computation of MPTCP-TSC at the end of each time slot: estimates, and rates for the next one.
 //!
-//! Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014, section 4.B,
-//! equations (12), (13) and (15) to (17). Amounts are bytes, times seconds, and rates bytes per second; the paper
-//! counts segments, so that its constants are multiplied by the length of one.
+//! Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014, section
+//! 4.B, equations (12), (13) and (15) to (17). Amounts are bytes, times seconds, and rates bytes per second;
+//! the paper counts segments, so its constants are multiplied by the segment length.
 
-/// Of the backlog over `d_send`, which the smoothed estimator adds to the demand.
+/// Fraction of the backlog over `d_send` that the smoothed estimator adds to the demand.
 const BACKLOG_SHARE: f64 = 0.5;
-/// Times the acknowledged rate: the largest sample of (13) that the smoothed estimator takes.
+/// Bound of a sample of (13) in the smoothed estimator, as a multiple of the acknowledged rate.
 const MOST_CAPACITY: f64 = 1.5;
 
-/// Parameters, and how long the slot was.
+/// Parameters, and the length of the slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub length: f64,
@@ -23,19 +23,19 @@ pub(super) struct Slot {
     pub hops: f64,
     /// Least rate of a subflow that is used at all, in segments per second.
     pub floor: f64,
-    /// Time constant of the smoothed estimator; without one it is the printed.
+    /// Time constant of the smoothed estimator; without one it is the printed estimator.
     pub smoothing: Option<f64>,
 }
 
-/// What a slot showed of a subflow.
+/// Observations of a subflow during a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown {
-    /// Cheaper ones come first; of equals, those of a lower smoothed round trip.
+    /// Cheaper subflows come first; of equals, those with the lower smoothed round trip.
     pub price: (u8, f64),
-    /// What left on it, and what was acknowledged, during the slot.
+    /// Bytes sent on it, and bytes acknowledged, during the slot.
     pub sent: f64,
     pub acked: f64,
-    /// Mean of the slot's samples of the round trip, if there were any.
+    /// Mean of the slot's round-trip samples, if there were any.
     pub rtt: Option<f64>,
     pub rtt_min: f64,
     pub srtt: f64,
@@ -44,20 +44,20 @@ pub(super) struct Shown {
     pub slow_start: bool,
 }
 
-/// What is kept from slot to slot.
+/// State kept from slot to slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Estimates {
-    /// What waited in the send buffer at the last slot's end.
+    /// Backlog of the send buffer at the end of the last slot.
     pub backlog: f64,
     /// Rate of the application: the mean so far, without the backlog.
     pub demand: f64,
-    /// Of each subflow; `None` before the first slot that showed it.
+    /// Capacity of each subflow; `None` before the first slot with observations.
     pub capacity: Vec<Option<f64>>,
 }
 
 impl Estimates {
-    /// Takes in what the slot showed; returns the rate of each subflow for the next one. What shows nothing cannot
-    /// be used and gets none.
+    /// Ends a slot with its observations; returns the rate of each subflow for the next one. Subflows without
+    /// observations cannot be used and get none.
     pub(super) fn end_slot(
         &mut self,
         slot: &Slot,
@@ -107,7 +107,8 @@ impl Estimates {
 }
 
 impl Slot {
-    /// (13), where the round trip has risen above its minimum; else no less than before, nor than what was carried.
+    /// (13), if the round trip has risen above its minimum; otherwise at least the previous value, and what
+    /// was carried.
     fn capacity(&self, last: Option<f64>, shown: &Shown, weight: f64) -> f64 {
         let last = last.unwrap_or(shown.window / shown.srtt);
         let smooth = self.smoothing.is_some();
@@ -122,14 +123,14 @@ impl Slot {
         };
         let sample = (rate * rtt + (self.hops - 1.0) * self.segment) / rise;
         let sample = match smooth {
-            // It supposes a full window, and gives far too much for one that the application leaves empty.
+            // The equation assumes a full window, and overestimates one that the application leaves empty.
             true => sample.min(MOST_CAPACITY * rate),
             false => sample,
         };
         last + weight * (sample - last)
     }
 
-    /// What a window lets out and, but in slow start, (15).
+    /// What the window allows and, except in slow start, (15).
     fn most(&self, shown: &Shown, capacity: f64) -> f64 {
         let allowed = shown.window / shown.srtt;
         if shown.slow_start {

@@ -1,4 +1,4 @@
-//! What the tests of several schedulers need.
+//! Test utilities for several schedulers.
 
 use ropewalk_quantities::Time;
 
@@ -8,7 +8,7 @@ use crate::SubflowState;
 /// Segment size of the tests, in bytes.
 pub(super) const MSS: u64 = 1000;
 
-/// What is sent takes no memory beside its payload.
+/// Without memory overhead.
 pub(super) const SETTINGS: Settings = Settings { sent_overhead: 0 };
 
 /// A subflow with this window and this much in flight (segments), and this round-trip time.
@@ -23,7 +23,7 @@ pub(super) fn subflow(window: u64, in_flight: u64, srtt_ms: u64) -> SubflowState
     }
 }
 
-/// Of so many segments a second, a round trip, and a price; half of the window is free.
+/// With this rate in segments per second, round trip, and cost; half of the window is free.
 pub(super) fn link(rate: u64, rtt_ms: u64, cost: f64) -> SubflowState {
     SubflowState {
         min_rtt: Time::from_millis(rtt_ms),
@@ -33,7 +33,7 @@ pub(super) fn link(rate: u64, rtt_ms: u64, cost: f64) -> SubflowState {
     }
 }
 
-/// This many segments to send, and a window without bounds.
+/// This many segments to send, and an unlimited window.
 pub(super) fn pending(segments: u64) -> Pending {
     Pending {
         now: Time::ZERO,

@@ -1,8 +1,9 @@
-//! A time slot's traffic split by rates that hold the network delay under a bound at the least cost (MPTCP-TSC).
+//! Traffic splitting per time slot, with rates that keep the network delay under a bound at the lowest cost
+//! (MPTCP-TSC).
 //!
-//! At the end of each slot the demand and the capacities of subflows are estimated, and the cheapest are given what
-//! they can carry below the bound ([`split_rates`](super::split_rates)). A subflow gets its rate as tokens; what
-//! finds none waits in the send buffer for the next slot.
+//! At the end of each slot the demand and the capacities of subflows are estimated, and the cheapest are
+//! assigned what they can carry below the bound ([`split_rates`](super::split_rates)). A subflow gets its
+//! rate as tokens; data without tokens wait in the send buffer for the next slot.
 
 use ropewalk_quantities::Time;
 
@@ -11,7 +12,7 @@ use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// The estimator of the paper.
+/// The paper's estimator.
 const PRINTED: &str = "printed";
 /// Tokens that a subflow may keep beyond a slot, in segments.
 const KEPT_SEGMENTS: u64 = 3;
@@ -55,23 +56,23 @@ impl TrafficSplitConfig {
 pub struct TrafficSplit {
     config: TrafficSplitConfig,
     estimates: Estimates,
-    /// When the slot ends; slots follow each other from the first data on.
+    /// When the slot ends; slots are contiguous from the first data on.
     slot_end: Option<Time>,
-    /// When last asked, something was left that waits.
+    /// At the last call, data were left waiting.
     waited: bool,
     lanes: Vec<Lane>,
 }
 
-/// What is kept of a subflow.
+/// State of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     /// Bytes that it may carry.
     tokens: f64,
-    /// As they were at the slot's start.
+    /// Counters at the start of the slot.
     counted: Counters,
 }
 
-/// What grows for as long as a subflow lives.
+/// Counters that increase over a subflow's lifetime.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     sent: u64,
@@ -90,7 +91,7 @@ impl Counters {
         }
     }
 
-    /// What the subflow showed since.
+    /// Observations of the subflow since then.
     fn shown(&self, state: &SubflowState) -> Option<Shown> {
         if !state.usable {
             return None;
@@ -115,11 +116,12 @@ impl Counters {
     }
 }
 
-/// Round trip in seconds of a subflow of which nothing is known.
+/// Round trip in seconds of an unknown subflow.
 const UNKNOWN_RTT: f64 = 0.1;
 
 impl TrafficSplit {
-    /// Ends the slot that is over. Where nothing waited it was not asked, and all that time is one slot.
+    /// Ends the slot that is over. The scheduler is not called while nothing waits, and all that time is one
+    /// slot.
     fn end_slot(&mut self, pending: &Pending, subflows: &[SubflowState]) {
         self.lanes.resize_with(subflows.len(), Lane::default);
         let slot = self.config.slot;
@@ -133,7 +135,7 @@ impl TrafficSplit {
         }
         let more = pending.now.saturating_sub(end).as_nanos() / slot.as_nanos();
         self.slot_end = Some(end + slot * (more + 1));
-        // What came after an idle slot counts in the one that runs.
+        // Data written after an idle slot count for the present one.
         let backlog = match more == 0 || self.waited {
             true => pending.unsent,
             false => 0,
@@ -141,7 +143,7 @@ impl TrafficSplit {
         self.begin_slot(slot * (more + 1), backlog, pending, subflows);
     }
 
-    /// Sets the rates of a slot after one of such a length.
+    /// Sets the rates for a slot, after one of this length.
     fn begin_slot(
         &mut self,
         length: Time,

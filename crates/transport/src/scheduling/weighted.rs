@@ -1,12 +1,12 @@
-//! In proportion to the rate of delivery.
+//! In proportion to the delivery rate.
 //!
-//! Smooth weighted round robin (as nginx spreads requests): at each segment every
-//! subflow with room earns its weight, the richest sends and pays what all
-//! earned. The shares are exact over a cycle and evenly spread within it. The
-//! weight is the measured delivery rate; until that is known, cwnd / srtt.
+//! Smooth weighted round robin (as nginx distributes requests): for each segment every subflow with room
+//! earns its weight, and the one with the highest credit sends and pays what all earned. The shares are exact
+//! over a cycle and evenly spread within it. The weight is the measured delivery rate, or cwnd / srtt before
+//! it is known.
 //!
-//! A subflow that gets little is also measured to deliver little: a weight
-//! follows the past share until the others run out of room.
+//! A subflow that gets little is also measured to deliver little: its weight follows its past share until the
+//! others run out of room.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
@@ -24,16 +24,16 @@ impl WeightedConfig {
     }
 }
 
-/// Smooth weighted round robin: what all weighted ones share.
+/// Smooth weighted round robin, shared by all weighted schedulers.
 #[derive(Clone, Debug, Default)]
 pub struct Shares {
-    /// What each has earned and not yet used, in the unit of the weights.
+    /// Credit of each, in the unit of the weights.
     credit: Vec<f64>,
 }
 
 impl Shares {
-    /// All that are named earn their weight; the richest, and of equals the first, is chosen and
-    /// pays what all earned. Returns it, and that sum.
+    /// All that are named earn their weight; the one with the highest credit, and of equals the first, is
+    /// chosen and pays what all earned. Returns it, and that sum.
     #[inline]
     pub fn next(
         &mut self,
@@ -57,7 +57,7 @@ impl Shares {
         Some((chosen, total))
     }
 
-    /// Keeps what one has earned or owes within a bound.
+    /// Bounds the credit or debt of one.
     #[inline]
     pub fn bound(&mut self, number: usize, most: f64) {
         self.credit[number] = self.credit[number].clamp(-most, most);
@@ -73,7 +73,7 @@ pub struct Weighted {
 impl Scheduler for Weighted {
     #[inline]
     fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
-        // One of which nothing is known counts as the slowest known.
+        // An unknown subflow counts as the slowest known.
         let unknown = (subflows.iter())
             .filter(|state| state.can_send())
             .filter_map(SubflowState::rate)
@@ -85,7 +85,7 @@ impl Scheduler for Weighted {
         let Some((number, total)) = self.shares.next(subflows.len(), weights) else {
             return Choice::Wait;
         };
-        // Weights change; an old credit must not outlast what a few segments earn.
+        // Since weights change, credit is bounded by what a few segments earn.
         self.shares.bound(number, total);
         Choice::Send(number)
     }

@@ -2,34 +2,34 @@ use ropewalk_quantities::Time;
 
 use super::sent::Sent;
 
-/// What an acknowledgement tells of.
+/// What an acknowledgement newly reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
     /// Bytes acknowledged cumulatively, FIN included.
     pub(crate) bytes: u64,
-    /// Of them, those that no selective acknowledgement had covered.
+    /// Those of them not selectively acknowledged before.
     pub(crate) not_sacked: u64,
-    /// Bytes acknowledged selectively and not before.
+    /// Bytes newly acknowledged selectively.
     pub(crate) sacked: u64,
-    /// When the newest of those acknowledged cumulatively that was sent just once was sent.
+    /// Transmission time of the most recent cumulatively acknowledged segment that was sent once.
     pub(crate) newest_once: Option<Time>,
-    /// Transmission time and end of the newest of all; see [`Delivered::new`].
+    /// Transmission time and end of the most recently sent segment of all; see [`Delivered::new`].
     pub(crate) newest: (Time, u64),
-    /// When the oldest and the newest of those acknowledged selectively that were sent just once were sent.
+    /// Transmission times of the oldest and the newest selectively acknowledged segments that were sent once.
     pub(crate) sacked_once: Option<(Time, Time)>,
-    /// Of those acknowledged cumulatively, one had been sent again.
+    /// One of the cumulatively acknowledged segments had been retransmitted.
     pub(crate) resent: bool,
-    /// A segment that was sent just once is among them.
+    /// It includes a segment that was sent only once.
     pub(crate) original: bool,
-    /// First offset of the lowest segment that was sent once and came after one that follows it.
+    /// First offset of the lowest segment that was sent once and arrived after a later one.
     pub(crate) late: Option<u64>,
     trusted: Time,
     forward: u64,
 }
 
 impl Delivered {
-    /// `forward` is the end of what was acknowledged in any way before. Of a segment that was sent
-    /// again after `trusted` it cannot be told which copy arrived, and `newest` leaves it out.
+    /// `forward` is the end of what was acknowledged before in any way. For a segment retransmitted after
+    /// `trusted` it is ambiguous which transmission arrived, and `newest` excludes it.
     #[inline]
     pub(crate) fn new(forward: u64, trusted: Time) -> Delivered {
         Delivered {
@@ -47,7 +47,7 @@ impl Delivered {
         }
     }
 
-    /// From here on, another time after which it cannot be told which copy arrived.
+    /// Changes the time after which retransmissions are ambiguous.
     #[inline]
     pub(crate) fn trust_until(&mut self, trusted: Time) {
         self.trusted = trusted;
@@ -68,7 +68,7 @@ impl Delivered {
         self.newest = self.newest.max((sent.sent, sent.end()));
     }
 
-    /// Acknowledged selectively: a sample of the round-trip time, if it was sent just once.
+    /// A segment was selectively acknowledged: a round-trip sample, if it was sent once.
     #[inline]
     pub(super) fn note_sacked(&mut self, sent: &Sent) {
         if !sent.was_retransmitted() {

@@ -1,13 +1,13 @@
-//! Which segments are taken for lost. What calls them so is the detectors' matter
-//! ([`loss`](crate::loss)); each segment that was in flight until then is told to `found`.
+//! Marking of lost segments. Which ones are lost is decided by the detectors ([`loss`](crate::loss)); each
+//! segment that was in flight until then is passed to `found`.
 
 use super::Scoreboard;
 use super::sent::{LOST, RETRANSMITTED, SACKED, Sent};
 
 impl Scoreboard {
-    /// Marks segments as lost that RFC 6675's IsLost() says are: at least `dup_thresh`
-    /// separate ranges, or more than `(dup_thresh - 1) * mss` bytes, are selectively
-    /// acknowledged above them. Says whether there are new ones.
+    /// Marks segments lost according to RFC 6675's IsLost(): at least `dup_thresh` separate ranges, or more
+    /// than `(dup_thresh - 1) * mss` bytes, are selectively acknowledged above them. Returns whether there
+    /// are new ones.
     pub(crate) fn mark_passed(
         &mut self,
         dup_thresh: u32,
@@ -39,7 +39,7 @@ impl Scoreboard {
         self.mark_lost_before(at, found)
     }
 
-    /// Without selective acknowledgements: the first segment is lost (fast retransmit, or a partial acknowledgement).
+    /// Without SACK: the first segment is lost (fast retransmit, or a partial acknowledgement).
     pub(crate) fn mark_first_lost(&mut self, found: &mut impl FnMut(&Sent)) {
         if let Some(front) = self.segments.front_mut() {
             if front.is_in_flight() {
@@ -57,8 +57,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment that was not judged yet, acknowledged and lost ones left out; what comes
-    /// before it need not be looked at again.
+    /// The first segment that was not judged yet, except for acknowledged and lost ones; earlier segments
+    /// need not be examined again.
     pub(crate) fn first_unjudged(&mut self) -> u64 {
         let mut name = self.judged.max(self.base);
         while self
@@ -71,7 +71,7 @@ impl Scoreboard {
         name
     }
 
-    /// The segment of this lasting name, or the copy of it that is in flight, is lost.
+    /// The segment with this lasting number, or its retransmission in flight, is lost.
     pub(crate) fn mark_lost(&mut self, name: u64, found: &mut impl FnMut(&Sent)) {
         let Some(at) = name.checked_sub(self.base) else {
             return;
@@ -91,8 +91,8 @@ impl Scoreboard {
         self.retransmit_hint = self.retransmit_hint.min(name);
     }
 
-    /// A timeout: everything not selectively acknowledged is lost, copies included (RFC 5681,
-    /// 6675), but for what is too `recent`; the oldest is lost in any case.
+    /// A timeout: everything not selectively acknowledged is lost, retransmissions included (RFC 5681, 6675),
+    /// except for segments that are too `recent`; the oldest is lost in any case.
     pub(crate) fn mark_all_lost(
         &mut self,
         recent: impl Fn(&Sent) -> bool,
@@ -120,8 +120,8 @@ impl Scoreboard {
         self.retransmit_hint = self.base;
     }
 
-    /// The losses were none: everything is in flight as before, and may be judged anew; of what was
-    /// sent again since, both copies are. Says how many segments were marked and not sent again.
+    /// The losses were spurious: everything is in flight again, and may be judged again; both transmissions
+    /// of retransmitted segments are. Returns how many segments were marked and not retransmitted.
     pub(crate) fn unmark_lost(&mut self) -> u32 {
         let mut unmarked = 0;
         for sent in &mut self.segments {

@@ -14,28 +14,28 @@ use sent::{EVER_RETRANSMITTED, FIN, LOST, REINJECTED, RETRANSMITTED, SACKED};
 pub(crate) use delivered::Delivered;
 pub(crate) use sent::Sent;
 
-/// Segments of a subflow that were sent and are not yet acknowledged cumulatively,
-/// with what selective acknowledgements say of them (RFC 6675's scoreboard).
+/// Segments of a subflow that are not cumulatively acknowledged, with the state of their selective
+/// acknowledgement (RFC 6675's scoreboard).
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<Sent>,
-    /// How many segments were ever taken off the front: index + `base` is a lasting name.
+    /// Number of segments ever removed from the front: index + `base` is a segment's lasting number.
     base: u64,
     outstanding: u64,
     sacked: u64,
     sacked_segments: u32,
     lost: u64,
     retransmitted: u64,
-    /// End of the highest range that was selectively acknowledged.
+    /// End of the highest selectively acknowledged range.
     highest_sacked: u64,
-    /// No segment before this one is lost and still to be sent again.
+    /// No segment before this one is lost and still to be retransmitted.
     retransmit_hint: u64,
-    /// Every segment before this one was judged: it is lost or it arrived.
+    /// Every segment before this one was judged: it is lost, or it arrived.
     judged: u64,
     seen: Seen,
 }
 
-/// The last SACK option: only what is new in the next is walked.
+/// The last SACK option, so that only new parts of the next one are processed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     blocks: SackList,
@@ -43,8 +43,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether this block, which has this place now, was told before: those that do not grow keep
-    /// their place, or come after the one that does.
+    /// Whether this block was reported before in this place: blocks that do not grow keep their place, or
+    /// move behind the one that does.
     #[inline]
     fn has(&self, place: usize, block: (i32, i32), ack: u64) -> bool {
         let told = self.blocks.relative();
@@ -52,7 +52,7 @@ impl Seen {
         ack == self.ack && (stood(place) || place > 0 && stood(place - 1))
     }
 
-    /// Where a block that starts there begins to be new.
+    /// From where a block that starts at this offset is new.
     #[inline]
     fn new_from(&self, start: u64) -> u64 {
         self.blocks
@@ -84,7 +84,7 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Gives the memory back that is not in use.
+    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.segments.shrink_to_fit();
     }
@@ -101,37 +101,37 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// The same in segments.
+    /// Segments selectively acknowledged.
     #[inline]
     pub(crate) fn sacked_segments(&self) -> u32 {
         self.sacked_segments
     }
 
-    /// Bytes taken for lost, sent again or not.
+    /// Bytes marked lost, retransmitted or not.
     #[inline]
     pub(crate) fn lost_bytes(&self) -> u64 {
         self.lost
     }
 
-    /// Bytes sent again, whose copies are thought to be in the network.
+    /// Bytes retransmitted that are estimated to be in the network.
     #[inline]
     pub(crate) fn retransmitted(&self) -> u64 {
         self.retransmitted
     }
 
-    /// End of the highest range that was selectively acknowledged.
+    /// End of the highest selectively acknowledged range.
     #[inline]
     pub(crate) fn highest_sacked(&self) -> u64 {
         self.highest_sacked
     }
 
-    /// RFC 6675's pipe: what is thought to be in the network.
+    /// RFC 6675's pipe: bytes estimated to be in the network.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
         self.outstanding - self.sacked - self.lost + self.retransmitted
     }
 
-    /// How many segments.
+    /// Number of segments.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
@@ -153,7 +153,7 @@ impl Scoreboard {
         self.segments.push_back(sent);
     }
 
-    /// Takes off everything below `ack`; a segment acknowledged in part is cut.
+    /// Removes everything below `ack`; a partially acknowledged segment is cut.
     #[inline(always)]
     pub(crate) fn acknowledge(&mut self, ack: u64, delivered: &mut Delivered) {
         while let Some(front) = self.segments.front_mut() {
@@ -193,15 +193,14 @@ impl Scoreboard {
         }
     }
 
-    /// No segment is selectively acknowledged, lost or on its way once more, and none before
-    /// `una` says anything of those after it.
+    /// Whether no segment is selectively acknowledged, lost or retransmitted, and nothing before `una`
+    /// affects later ones.
     pub(crate) fn is_settled(&self, una: u64) -> bool {
         self.sacked | self.lost | self.retransmitted == 0 && self.highest_sacked <= una
     }
 
-    /// How many segments end at or before `ack`, if all of them were sent once and the last ends
-    /// with it; with the last of them, and the next, which was sent once, too, and is the first
-    /// that is to be judged.
+    /// Number of segments up to `ack`, if all of them were sent once and the last one ends there; with the
+    /// last of them, and the next segment, which was also sent once and is the first to be judged.
     #[inline]
     pub(crate) fn usual_prefix(&self, ack: u64) -> Option<(usize, &Sent, Option<&Sent>)> {
         let mut count = 0;
@@ -219,7 +218,7 @@ impl Scoreboard {
         (self.judged <= self.base + count as u64).then_some((count, last, next))
     }
 
-    /// [`acknowledge`](Scoreboard::acknowledge) of so many segments and bytes that were sent once.
+    /// [`acknowledge`](Scoreboard::acknowledge) for this many segments and bytes that were sent once.
     #[inline]
     pub(crate) fn take_prefix(&mut self, count: usize, bytes: u64) {
         for _ in 0..count {
@@ -232,7 +231,7 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what the blocks cover.
+    /// Marks the segments covered by the blocks.
     pub(crate) fn selective_acknowledge(
         &mut self,
         ack: u64,
@@ -257,7 +256,7 @@ impl Scoreboard {
         delivered.sacked = self.sacked - before;
     }
 
-    /// The lowest segment that is lost and not yet sent again (NextSeg, rule 1).
+    /// The lowest segment that is lost and not yet retransmitted (NextSeg, rule 1).
     #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
         if self.lost == 0 {
@@ -275,10 +274,10 @@ impl Scoreboard {
         None
     }
 
-    /// The lowest segment below the highest selective acknowledgement that is neither
-    /// covered by one nor sent again (NextSeg, rule 3).
+    /// The lowest segment below the highest selective acknowledgement that is neither covered by one nor
+    /// retransmitted (NextSeg, rule 3).
     pub(crate) fn next_unsacked(&self) -> Option<usize> {
-        // What was judged before is covered, or lost and the other rules' to send.
+        // Judged segments are covered, or lost, for which other rules apply.
         let from = self.judged.saturating_sub(self.base) as usize;
         (from..self.segments.len())
             .take_while(|&at| self.segments[at].seq < self.highest_sacked)
@@ -290,7 +289,7 @@ impl Scoreboard {
         self.segments.iter().rposition(|sent| !sent.has(SACKED))
     }
 
-    /// Marks the segment at this index as sent again now, and gives a copy of it.
+    /// Marks the segment at this index as retransmitted now, and returns a copy of it.
     pub(crate) fn retransmit(&mut self, at: usize, now: Time) -> Sent {
         let sent = &mut self.segments[at];
         if !sent.has(RETRANSMITTED) {
@@ -301,7 +300,7 @@ impl Scoreboard {
         *sent
     }
 
-    /// Data ranges that another subflow should carry as well, each at most once.
+    /// Data ranges to reinject on another subflow, each at most once.
     pub(crate) fn reinject(&mut self, mut each: impl FnMut(u64, u64)) {
         for sent in &mut self.segments {
             if sent.marks & (FIN | REINJECTED) == 0 {
@@ -311,9 +310,9 @@ impl Scoreboard {
         }
     }
 
-    /// Hands out the first data range at or after an index that another subflow should carry as well, if `wanted`
-    /// says so of it, with the index behind it: asked of each that no other has until it says `None`. `ahead`
-    /// counts the bytes up to its end that the peer does not have.
+    /// Calls `wanted` for each data range from an index on that no other subflow has, until it returns
+    /// `None`, and returns the first range that it accepts, with the index after it. `ahead` counts the bytes
+    /// up to the range's end that the peer does not have.
     pub(crate) fn copy_first(
         &mut self,
         from: usize,
@@ -334,27 +333,27 @@ impl Scoreboard {
         None
     }
 
-    /// The segment of this lasting name, unless it is acknowledged.
+    /// The segment with this lasting number, unless it is acknowledged.
     #[inline]
     pub(crate) fn at(&self, name: u64) -> Option<&Sent> {
         self.segments.get(name.checked_sub(self.base)? as usize)
     }
 
-    /// The segments from this lasting name on, but for those that are acknowledged.
+    /// The segments from this lasting number on, except for acknowledged ones.
     #[inline]
     pub(crate) fn from(&self, name: u64) -> impl Iterator<Item = &Sent> {
         let at = name.saturating_sub(self.base) as usize;
         self.segments.range(at.min(self.segments.len())..)
     }
 
-    /// The lasting name of the segment at this index.
+    /// The lasting number of the segment at this index.
     #[inline]
     pub(crate) fn name(&self, at: usize) -> u64 {
         self.base + at as u64
     }
 
-    /// The subflow carries them after all: asks of each such range whether it has not left on another
-    /// yet; if so, it may be handed out once more.
+    /// The subflow keeps its data after all: asks for each reinjected range whether it is still waiting; if
+    /// so, it may be reinjected again later.
     pub(crate) fn take_back(&mut self, mut waits: impl FnMut(u64, u64) -> bool) {
         for sent in &mut self.segments {
             let end = sent.data_seq + u64::from(sent.len);
@@ -368,10 +367,10 @@ impl Scoreboard {
         self.segments.back().map_or(0, Sent::end)
     }
 
-    /// Index of the segment that holds `seq`.
+    /// Index of the segment that contains `seq`.
     fn index_of(&self, seq: u64) -> Option<usize> {
         let front = self.segments.front()?;
-        // Segments are of one size but for few, so a guess mostly hits.
+        // Most segments have the same size, so a guess is usually right.
         let guess = (seq.checked_sub(front.seq)? / u64::from(front.len.max(1))) as usize;
         let holds = |at: usize| {
             self.segments

@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 pub(crate) struct Sent {
     pub(crate) seq: u64,
     pub(crate) data_seq: u64,
-    /// When it was sent last.
+    /// When it was last sent.
     pub(crate) sent: Time,
     pub(crate) len: u32,
     pub(super) marks: u8,
@@ -13,13 +13,13 @@ pub(crate) struct Sent {
 
 pub(super) const SACKED: u8 = 1;
 pub(super) const LOST: u8 = 2;
-/// Sent again, and that copy is in flight.
+/// Retransmitted, and the retransmission is in flight.
 pub(super) const RETRANSMITTED: u8 = 4;
-/// Was sent more than once.
+/// Sent more than once.
 pub(super) const EVER_RETRANSMITTED: u8 = 8;
-/// Takes one sequence number and no data.
+/// A FIN, which takes one sequence number and has no data.
 pub(super) const FIN: u8 = 16;
-/// Its data was handed to another subflow as well.
+/// Its data were reinjected on another subflow.
 pub(super) const REINJECTED: u8 = 32;
 
 impl Sent {
@@ -34,7 +34,7 @@ impl Sent {
         }
     }
 
-    /// The end of the stream.
+    /// A FIN.
     pub(crate) fn fin(seq: u64, now: Time) -> Sent {
         Sent {
             seq,
@@ -61,13 +61,13 @@ impl Sent {
         self.seq + u64::from(self.len)
     }
 
-    /// It was sent before one that was sent then and ends there, or with it and before it in the stream.
+    /// Whether it was sent before the given transmission, or at the same time and before it in the stream.
     #[inline]
     pub(crate) fn was_sent_before(&self, (sent, end): (Time, u64)) -> bool {
         self.sent < sent || self.sent == sent && self.end() < end
     }
 
-    /// Neither acknowledged nor taken for lost, unless a copy of it was sent since.
+    /// Whether it is neither acknowledged nor marked lost, or was retransmitted since.
     #[inline]
     pub(crate) fn is_in_flight(&self) -> bool {
         self.marks & (SACKED | LOST) == 0 || self.marks & RETRANSMITTED != 0

@@ -1,4 +1,4 @@
-//! Detectors are asked what an acknowledgement, or the time that has gone by, tells of losses.
+//! Runs the loss detectors for an acknowledgement, or when a timer expires.
 
 use super::Sender;
 use crate::acknowledgement::Acknowledgement;
@@ -33,7 +33,7 @@ impl Sender {
             .judge(ack, &known, &mut self.board, &mut lost)
     }
 
-    /// By when what arrived was sent (RFC 8985).
+    /// By transmission times (RFC 8985).
     #[inline(always)]
     pub(crate) fn detect_by_time<R: Recorder>(
         &mut self,
@@ -60,7 +60,7 @@ impl Sender {
         self.search_by_time(false, connection)
     }
 
-    /// Has RACK look for losses: if segments arrived since it last did, or `anyway`.
+    /// Runs RACK: if segments have arrived since the last time, or `anyway`.
     #[inline(always)]
     pub(crate) fn search_by_time<R: Recorder>(
         &mut self,
@@ -94,7 +94,7 @@ impl Sender {
     }
 }
 
-/// A segment is taken for lost.
+/// A segment was marked lost.
 pub(crate) fn tell_lost<R: Recorder>(
     connection: &mut Connection<'_, R>,
     sent: &Sent,

@@ -1,4 +1,4 @@
-//! When a tail loss probe is sent, and what its answer says (RFC 8985, section 7).
+//! When a tail loss probe is sent, and what its acknowledgement shows (RFC 8985, section 7).
 
 use super::Sender;
 use crate::SubflowState;
@@ -10,17 +10,17 @@ use crate::recovery::Phase;
 use crate::retransmission_timer::Purpose;
 use ropewalk_quantities::Time;
 
-/// How long the peer may hold back the acknowledgement of a single segment (TCP_RTO_MIN).
+/// How long the peer may delay the acknowledgement of a single segment (TCP_RTO_MIN).
 const MAX_ACK_DELAY: Time = Time::from_millis(200);
 
 impl Sender {
-    /// Data was acknowledged, and some is left.
+    /// Data were acknowledged, and some are outstanding.
     #[inline]
     pub(crate) fn restart_timer(&mut self, now: Time, state: &SubflowState) {
         self.restart_timer_for(now, self.may_probe(), state);
     }
 
-    /// The same, where it is known whether a probe may be sent.
+    /// The same, if it is known whether a probe may be sent.
     #[inline(always)]
     pub(super) fn restart_timer_for(&mut self, now: Time, probes: bool, state: &SubflowState) {
         let timeout = now + self.rto.current();
@@ -31,7 +31,7 @@ impl Sender {
         }
     }
 
-    /// New data left: the wait for acknowledgements begins anew.
+    /// New data were sent: the timer restarts.
     #[inline]
     pub(crate) fn put_off_probe(&mut self, now: Time, state: &SubflowState) {
         if self.may_probe() {
@@ -45,12 +45,12 @@ impl Sender {
         self.arm(Purpose::Probe, at);
     }
 
-    /// The retransmission timer, as if it had been started when the oldest segment was last sent.
+    /// The retransmission timer, as if started when the oldest segment was last sent.
     pub(crate) fn arm_since_oldest(&mut self, now: Time) {
         self.arm(Purpose::Timeout, self.timeout_of_oldest(now));
     }
 
-    /// The probe's timer, at or after its time: whether to send one. One at most is under way.
+    /// The probe's timer, at or after its time: whether to send a probe. At most one is outstanding.
     pub(crate) fn on_probe_timeout(&mut self, now: Time) -> bool {
         let send = self.loss.probe.sent.is_none() && !self.board.is_empty();
         if self.board.is_empty() {
@@ -61,7 +61,7 @@ impl Sender {
         send
     }
 
-    /// A probe left: a segment sent `again`, or new data.
+    /// A probe was sent: a retransmission (`again`), or new data.
     pub(crate) fn on_probe_sent(&mut self, now: Time, again: bool) {
         self.counters.tail_loss_probes += 1;
         self.loss.probe.sent = Some(Probe {
@@ -71,7 +71,7 @@ impl Sender {
         self.arm(Purpose::Timeout, now + self.rto.current());
     }
 
-    /// TLP_process_ack(): did the probe repair a loss that nothing else tells of (7.4)?
+    /// TLP_process_ack(): whether the probe repaired a loss that was not detected otherwise (7.4).
     #[inline]
     pub(crate) fn process_probe_ack<R: Recorder>(
         &mut self,
@@ -100,7 +100,7 @@ impl Sender {
         }
     }
 
-    /// Nothing hints at a loss: otherwise recovery sends what there is to send.
+    /// Whether nothing hints at a loss; otherwise recovery sends what is needed.
     #[inline]
     fn may_probe(&self) -> bool {
         self.loss.probe.on

@@ -1,5 +1,5 @@
-//! What is done once a detector has found a loss: recovery is entered, sends again in proportion to
-//! what arrives, and is left; or the retransmission timer runs out.
+//! Loss recovery: it is entered when a detector has found a loss, retransmits in proportion to what arrives,
+//! and is left; or the retransmission timer expires.
 
 use super::Sender;
 use super::detection::tell_lost;
@@ -14,7 +14,7 @@ use crate::retransmission_timer::Purpose;
 use crate::subflow_state::SubflowState;
 
 impl Sender {
-    /// Has losses told by duplicate acknowledgements (RFC 5681, 6582, 6675), and does what follows.
+    /// Detects losses by counting (RFC 5681, 6582, 6675), and reacts.
     #[inline(never)]
     pub(crate) fn judge_by_count<R: Recorder>(
         &mut self,
@@ -41,8 +41,8 @@ impl Sender {
                 let in_order = !found.duplicate || self.grow_in_disorder;
                 let grows = !frozen && !restored.sets_windows();
                 if ack.advanced > 0 && in_order && grows {
-                    // RFC 3465, 2.1: all that is acknowledged cumulatively, unless what had been
-                    // acknowledged selectively has opened the window then.
+                    // RFC 3465, 2.1: everything cumulatively acknowledged, unless what was selectively
+                    // acknowledged has grown the window before.
                     let bytes = match self.grow_in_disorder {
                         true => ack.fresh(),
                         false => ack.advanced,
@@ -57,8 +57,8 @@ impl Sender {
                     self.end_loss_phase(connection);
                 }
                 if ack.advanced > 0 && !frozen {
-                    // What was selectively acknowledged before must not count again. Without
-                    // SACK it cannot be told; RFC 3465, 2.3, counts a segment at most.
+                    // What was selectively acknowledged before must not count again. Without SACK it is
+                    // unknown; RFC 3465, 2.3, counts at most a segment.
                     let most = if self.sack {
                         u64::MAX
                     } else {
@@ -80,7 +80,7 @@ impl Sender {
         }
     }
 
-    /// What follows from what was told by time (RFC 8985).
+    /// Reacts to losses detected by time (RFC 8985).
     #[inline(always)]
     pub(crate) fn respond_by_time<R: Recorder>(
         &mut self,
@@ -100,7 +100,7 @@ impl Sender {
         }
         let reduces = self.recovery.phase == Phase::Recovery && self.recovery.use_prr;
         if reduces && ack.fresh() > 0 && !frozen {
-            // As Linux (`tcp_cwnd_reduction`): no more than was delivered while losses are found.
+            // As in Linux (`tcp_cwnd_reduction`): at most what was delivered, while losses are found.
             let progress = ack.advanced > 0 && !found.more;
             self.proportional_rate_reduction(ack.fresh(), progress, connection);
         }
@@ -110,8 +110,7 @@ impl Sender {
         }
     }
 
-    /// As Linux (`tcp_may_raise_cwnd`): where segments are known to overtake each other, a gap is no reason
-    /// to wait.
+    /// As in Linux (`tcp_may_raise_cwnd`): with known reordering, a gap does not stop growth.
     #[inline(always)]
     fn may_grow(&self, ack: &Acknowledgement<'_>) -> bool {
         ack.advanced > 0
@@ -144,13 +143,13 @@ impl Sender {
         self.publish(connection.own());
     }
 
-    /// The retransmission timer, at or after its time. Says whether the subflow is in doubt: in a
-    /// freeze it is not.
+    /// The retransmission timer, at or after its time. Returns whether the subflow may have failed, which it
+    /// has not in a freeze.
     pub(crate) fn on_timeout<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) -> bool {
         let now = connection.now;
         self.disarm();
         if self.board.is_empty() {
-            // Nothing is in flight: what the others are to carry for it is told all the same.
+            // Nothing is in flight; reinjection is still to be considered.
             return true;
         }
         if let Some(until) = self.loss.disbelieves_until(now) {
@@ -161,8 +160,8 @@ impl Sender {
         let frozen = self.loss.is_frozen(now);
         let flight_size = self.flight_to_reduce(connection.own());
         let before = connection.window();
-        // RFC 5681, section 3.1: ssthresh holds while the same data times out again; in Linux also
-        // where it was reduced for them by recovery (`tcp_enter_loss`).
+        // RFC 5681, section 3.1: ssthresh does not change while the same data time out again; in Linux also
+        // if recovery has reduced it for them (`tcp_enter_loss`).
         let repeated = self.una < self.recovery.point
             && match self.recovery.phase {
                 Phase::Open => false,
@@ -201,8 +200,8 @@ impl Sender {
         !frozen
     }
 
-    /// What a reduction halves: FlightSize, or what an answer to reordering says that it was, which
-    /// then is the window as well.
+    /// The amount to reduce from: FlightSize, or what a reordering policy says that it was, which then is the
+    /// window as well.
     fn flight_to_reduce(&mut self, own: &mut SubflowState) -> u64 {
         match self.reordering.reduces_from() {
             Some(flight_size) => {
@@ -213,7 +212,7 @@ impl Sender {
         }
     }
 
-    /// Congestion control reduces the window: of what is in flight, or of itself.
+    /// Congestion control reduces the window: from what is in flight, or from itself.
     fn reduce<R: Recorder>(
         &self,
         cause: Congestion,
@@ -295,7 +294,7 @@ impl Sender {
         own.cwnd = pipe + send;
     }
 
-    /// A tail loss probe repaired a loss: one more reduction, though nothing is to be repaired.
+    /// A tail loss probe repaired a loss: a reduction, although nothing is to be repaired.
     pub(crate) fn reduce_after_probe<R: Recorder>(
         &mut self,
         flight_size: u64,

@@ -1,4 +1,4 @@
-//! Losses that were none: a policy for reordering is asked, and what it answers is done.
+//! Spurious losses: asks the reordering policy, and carries out its answer.
 
 use ropewalk_quantities::Time;
 
@@ -13,7 +13,7 @@ use crate::rtt::Renewal;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
-    /// A reduction is due: keeps what is now, if no loss was known.
+    /// A reduction follows: saves the present state, if no loss was known.
     pub(super) fn keep_what_was_before<R: Recorder>(
         &mut self,
         cause: Congestion,
@@ -41,7 +41,7 @@ impl Sender {
         });
     }
 
-    /// The policy for reordering learns that there was a loss.
+    /// Informs the reordering policy of a loss.
     pub(super) fn tell_policy_of_loss(&mut self, cause: Congestion, now: Time, mss: u64) {
         if self.reordering.is_on() {
             self.reordering.on_loss(&Loss {
@@ -56,7 +56,7 @@ impl Sender {
         }
     }
 
-    /// Asks the policy for reordering what an acknowledgement means, and does so. Says what is
+    /// Passes an acknowledgement to the reordering policy, and carries out its answer. Returns what was
     /// undone. The smoothed round-trip time is the one before it.
     pub(crate) fn look_for_signs<R: Recorder>(
         &mut self,
@@ -68,8 +68,8 @@ impl Sender {
         let signs = AckSigns {
             advanced: ack.advanced,
             sacked: ack.delivered.sacked,
-            // Without SACK an acknowledgement of a copy covers what waited behind it, too; as Linux
-            // (`tcp_clean_rtx_queue`).
+            // Without SACK an acknowledgement of a retransmission also covers what was behind the gap; as in
+            // Linux (`tcp_clean_rtx_queue`).
             original: ack.delivered.original && (self.sack || !ack.delivered.resent),
             late: ack.delivered.late,
             duplicate_report,
@@ -81,7 +81,7 @@ impl Sender {
         self.ask(&signs, connection)
     }
 
-    /// An acknowledgement of less than was acknowledged before: it was overtaken.
+    /// An acknowledgement of less than was acknowledged before: it was reordered.
     pub(crate) fn on_old_ack<R: Recorder>(
         &mut self,
         segment: &Segment,
@@ -101,7 +101,7 @@ impl Sender {
         undone
     }
 
-    /// What is to know of the sender; the acknowledgement told of nothing.
+    /// The state of the sender for the policy; for an acknowledgement without information.
     fn signs<R: Recorder>(
         &self,
         segment: &Segment,
@@ -202,12 +202,12 @@ impl Sender {
         }
     }
 
-    /// A timeout: what was learnt of reordering holds no more.
+    /// A timeout: what was learnt of reordering is no longer valid.
     pub(super) fn lower_threshold<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
         self.set_threshold(0, connection);
     }
 
-    /// The losses since then were none.
+    /// The losses since then were spurious.
     fn undo<R: Recorder>(
         &mut self,
         undo: &Undo,
@@ -219,7 +219,7 @@ impl Sender {
         let own = connection.own();
         own.cwnd = undo.window.cwnd.max(own.mss);
         own.ssthresh = undo.window.ssthresh;
-        // As if there had been no loss: all that was acknowledged since then counts on.
+        // As if there had been no loss: everything acknowledged since then counts.
         own.acked_since_loss = before.acked_since_loss + (self.una - before.una);
         own.acked_between_losses = before.acked_between_losses;
         self.rto.limit_backoff(before.backoff);

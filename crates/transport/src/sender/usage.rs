@@ -1,16 +1,16 @@
-//! Whether the congestion window is in use, remembered as Linux does (`tcp_cwnd_validate`).
+//! Congestion window validation, as in Linux (`tcp_cwnd_validate`).
 
-/// How much of the window left the sender lately.
+/// Recent use of the congestion window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowUsage {
-    /// Most that was out at once; `u64::MAX` if the window was full once.
+    /// Maximum in flight; `u64::MAX` if the window was full once.
     most_out: u64,
-    /// What is said above is of the time until so much is acknowledged.
+    /// That applies until this offset is acknowledged.
     until: u64,
 }
 
 impl WindowUsage {
-    /// Something left: so much is out now, up to `nxt`, and whether one more segment had no room.
+    /// A segment was sent: what is in flight now, up to `nxt`, and whether another segment has no room.
     #[inline]
     pub(crate) fn on_sent(&mut self, una: u64, nxt: u64, is_limited: bool) {
         let out = match is_limited {
@@ -25,7 +25,7 @@ impl WindowUsage {
         }
     }
 
-    /// Whether the window may grow: in slow start, to twice what was out (`tcp_is_cwnd_limited`).
+    /// Whether the window may grow: in slow start, to twice what was in flight (`tcp_is_cwnd_limited`).
     #[inline]
     pub(crate) fn lets_grow(&self, cwnd: u64, in_slow_start: bool) -> bool {
         self.most_out == u64::MAX || in_slow_start && cwnd < 2 * self.most_out

@@ -1,4 +1,4 @@
-//! The sender's part of the usual cases, of which [`usual`](crate::usual) tells.
+//! The sender's part of the usual cases; see [`usual`](crate::usual).
 
 use ropewalk_quantities::Time;
 
@@ -9,8 +9,8 @@ use crate::scoreboard::Sent;
 use crate::segment::Segment;
 
 impl Sender {
-    /// Nothing is lost, suspected to be, selectively acknowledged or sent again, losses are told by
-    /// time, and nobody looks for signs of reordering in what is as usual.
+    /// Whether nothing is lost, suspected, selectively acknowledged or retransmitted, losses are detected by
+    /// time, and the reordering policy ignores usual acknowledgements.
     pub(crate) fn is_settled(&self) -> bool {
         self.sack
             && self.rto.backoff() == 0
@@ -20,8 +20,8 @@ impl Sender {
             && self.loss.is_settled()
     }
 
-    /// [`on_ack`](Sender::on_ack) of new data that was all sent once, and before all that is left, up to
-    /// what congestion control makes of it: what that is told; `None` if it is none of these.
+    /// [`on_ack`](Sender::on_ack) for new data that were all sent once, and before everything outstanding, up
+    /// to congestion control: returns the argument for that; `None` if the case is not usual.
     #[inline(always)]
     pub(crate) fn take_usual(
         &mut self,
@@ -45,7 +45,7 @@ impl Sender {
         Some(self.acked(now, bytes, ack, cwnd_limited, state))
     }
 
-    /// What follows once congestion control has answered.
+    /// The part after congestion control has answered.
     #[inline(always)]
     pub(crate) fn after_usual(&mut self, now: Time, state: &mut SubflowState) {
         if self.board.is_empty() {
@@ -53,13 +53,13 @@ impl Sender {
         } else {
             self.restart_timer_for(now, self.loss.probe.on, state);
         }
-        // Offset 0 is the SYN's.
+        // Offset 0 is the SYN.
         state.acknowledged = self.una - 1;
         state.in_flight = self.board.outstanding();
     }
 
-    /// [`send_new`](Sender::send_new) of data that does not follow on idleness; where it stands in
-    /// the stream.
+    /// [`send_new`](Sender::send_new) for data that do not follow idleness; returns their position in the
+    /// stream.
     #[inline(always)]
     pub(crate) fn send_usual(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a scheduler has put on subflows' queues, and their windows let out.
+//! Data that a scheduler has queued on subflows, and that their windows allow.
 
 use ropewalk_quantities::Time;
 
@@ -7,8 +7,8 @@ use crate::segment::Segment;
 use crate::subflow_set::members;
 
 impl Endpoint {
-    /// Sends the next data of the first queue that a window lets out, and says on which subflow, if
-    /// there is one and no data wait for the scheduler.
+    /// Sends the next data of the first queue that a window allows, and returns its subflow, if there is one
+    /// and no data wait for the scheduler.
     #[inline]
     pub(super) fn send_queued(
         &mut self,
