@@ -1,4 +1,4 @@
-//! Channels and radios as the keys of a scenario file that set them, for whoever writes them out.
+//! Channels and radios as keys of a scenario file with their values, for the writers of TOML and JSON.
 
 use ropewalk_network::radio::{
     ErrorModel, Nakagami, PerTable, Preamble, Propagation, QueueOrder, RadioConfig, RateControl,
@@ -84,7 +84,7 @@ pub(crate) fn object(keys: &[(&'static str, Setting)]) -> Map<String, Value> {
         .collect()
 }
 
-/// What sets a radio, but for its channel.
+/// The keys that set a radio, without those of its channel.
 pub(crate) fn of_radio(radio: &RadioConfig) -> Vec<(&'static str, Setting)> {
     let rate = match radio.rate {
         RateControl::Fixed(rate) => Setting::Rate(rate.rate()),
@@ -149,7 +149,7 @@ pub(crate) fn of_radio(radio: &RadioConfig) -> Vec<(&'static str, Setting)> {
     ]
 }
 
-/// What sets a channel, its name first.
+/// The keys that set a channel, its name first.
 pub(crate) fn of_channel(channel: &Channel) -> Vec<(&'static str, Setting)> {
     let config = &channel.config;
     let mut propagation = of_propagation(&config.propagation);

@@ -32,7 +32,7 @@ held! {
     CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig,
 }
 
-/// What kind of key a parameter is.
+/// The kind of key that a parameter is.
 pub(crate) fn kind(parameter: &Parameter) -> Kind {
     match parameter.kind {
         algorithm::Kind::Number { least, most, .. } => Kind::Number { least, most },
@@ -43,7 +43,7 @@ pub(crate) fn kind(parameter: &Parameter) -> Kind {
     }
 }
 
-/// Reads a table; everything wrong with it is reported.
+/// Reads a table; every error in it is reported.
 pub(crate) fn read_table(
     all: Algorithms,
     entry: &Entry,
@@ -125,12 +125,12 @@ fn read_value(parameter: &Parameter, node: &Node) -> Result<Value, crate::value:
     })
 }
 
-/// The algorithm of a name.
+/// The algorithm with this name.
 pub(crate) fn find(all: Algorithms, name: &str) -> Option<&'static Description> {
     all().into_iter().find(|one| one.name == name)
 }
 
-/// The parameter of a name.
+/// The parameter with this name.
 pub(crate) fn parameter(
     description: &'static Description,
     name: &str,
@@ -138,7 +138,7 @@ pub(crate) fn parameter(
     description.parameters.iter().find(|one| one.name == name)
 }
 
-/// The keys of an algorithm's table, in words.
+/// The names of an algorithm's parameters as a list, for error messages.
 pub(crate) fn parameter_names(description: &Description) -> String {
     if description.parameters.is_empty() {
         return "name alone".to_owned();

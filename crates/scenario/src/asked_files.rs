@@ -1,4 +1,4 @@
-//! Files of what is asked for: a video's chunks, a page's objects; both JSON.
+//! Files that describe requested content: a video's chunks, a page's objects; both JSON.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::model::{Ladder, ObjectKind, PageObject};
 
-/// Most qualities of a video.
+/// The highest number of qualities of a video.
 pub(crate) const MOST_QUALITIES: usize = 64;
 const MOST_CHUNKS: usize = 1_000_000;
-/// Most objects of a page.
+/// The highest number of objects of a page.
 pub(crate) const MOST_OBJECTS: u32 = 10_000;
-/// Largest chunk or object, in bytes.
+/// The largest chunk or object, in bytes.
 const LARGEST: u64 = 1 << 36;
 const LONGEST_CHUNK_MS: f64 = 600_000.0;
 
@@ -60,8 +60,8 @@ pub(crate) fn ladder(text: &str) -> Result<Ladder, String> {
     })
 }
 
-/// A page's objects: a list of `{ "size": BYTES, "parent": NUMBER, "kind": "html" }`, where `parent` is the place in
-/// the list of the object that names it, counted from 0.
+/// A page's objects: a list of `{ "size": BYTES, "parent": NUMBER, "kind": "html" }`, where `parent` is the
+/// index in the list, from 0, of the object that refers to this one.
 pub(crate) fn page(text: &str) -> Result<Arc<[PageObject]>, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     let objects = value.as_array();

@@ -2,13 +2,13 @@
 
 use ropewalk_transport::algorithm::{Declared, Description, Value};
 
-/// The key of a table that names the algorithm.
+/// The key of an algorithm's table that gives its name.
 pub(crate) const NAME: &str = "name";
 
 /// All algorithms that a key may name.
 pub(crate) type Algorithms = fn() -> Vec<&'static Description>;
 
-/// An algorithm, and those of its parameters that have another value than their default.
+/// An algorithm, and those of its parameters that differ from their defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chosen {
     pub name: String,
@@ -16,7 +16,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// The algorithm that a config of the transport is.
+    /// The algorithm of a config of the transport.
     pub fn of(config: &impl Declared) -> Chosen {
         Chosen {
             name: config.name().to_owned(),
@@ -24,7 +24,7 @@ impl Chosen {
         }
     }
 
-    /// The config of the transport.
+    /// The transport's config of this algorithm.
     pub fn config<C: Declared>(&self) -> Option<C> {
         let mut config = C::from_name(&self.name)?;
         for (parameter, value) in &self.parameters {

@@ -1,17 +1,17 @@
-//! The file as a tree of values that know where they come from.
+//! The file as a tree of values that know where in the file they are.
 
 use toml_edit::{Document, Item, Key};
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The file, so many bytes from its beginning.
+    /// The file, at this byte offset.
     File(usize),
     /// An override.
     Override,
 }
 
-/// A value and where it stands.
+/// A value and where it comes from.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub origin: Origin,
@@ -34,7 +34,7 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
-    /// Where the key stands.
+    /// Where the key comes from.
     pub origin: Origin,
     pub node: Node,
 }
@@ -50,7 +50,7 @@ impl Node {
         scalar_or_inline(&value, Origin::Override, false)
     }
 
-    /// The entry of this key, if this is a table that has it.
+    /// The entry of this key, if this node is a table that has it.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|entry| entry.key == key),
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    /// The text that it is, if it is one.
+    /// The text, if the value is one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -66,7 +66,7 @@ impl Node {
         }
     }
 
-    /// Its type with an article.
+    /// The type of the value with its article.
     pub fn type_name(&self) -> &'static str {
         match &self.value {
             Value::Text(_) => "a string",
@@ -79,7 +79,7 @@ impl Node {
         }
     }
 
-    /// Its beginning, as TOML writes it.
+    /// The beginning of the value, as TOML writes it.
     pub fn shown(&self) -> String {
         const MOST: usize = 60;
         let mut text = String::new();
@@ -165,7 +165,7 @@ fn scalar_or_inline(value: &toml_edit::Value, inherited: Origin, in_file: bool) 
     Node { origin, value }
 }
 
-/// An override has no place in the file, whatever its own text's spans say.
+/// An override has no position in the file, even if its own text has spans.
 fn origin(span: Option<std::ops::Range<usize>>, inherited: Origin, in_file: bool) -> Origin {
     match span {
         Some(span) if in_file => Origin::File(span.start),

@@ -1,18 +1,18 @@
-//! One change of one value, to the checked tree and to the file's text alike.
+//! One change of one value, applied alike to the checked tree and to the file's text.
 
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
 use crate::document::{Entry, Node, Origin, Value};
 
-/// A value and its place; everything on the way to it exists, but for tables.
+/// A value and the path to it. Every step of the path must exist, except tables, which are made.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     pub steps: Vec<Step>,
-    /// `None` takes away what stands there.
+    /// `None` removes the value that the path leads to.
     pub value: Option<toml_edit::Value>,
 }
 
-/// One step down a tree.
+/// One step down the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Key(String),
@@ -20,7 +20,8 @@ pub(crate) enum Step {
 }
 
 impl Edit {
-    /// Sets the value in the tree; if something on the way is no table, its own error says so.
+    /// Sets the value in the tree. If a step of the path is not a table, nothing changes: the check of that
+    /// value reports it.
     pub fn apply(&self, root: &mut Node) {
         let Some(value) = &self.value else {
             return remove(root, &self.steps);
@@ -39,7 +40,7 @@ impl Edit {
         *node = Node::from_override(value.clone());
     }
 
-    /// Sets the value in the text, with what surrounds it (such as a comment) kept.
+    /// Sets the value in the text, and keeps what surrounds it, such as a comment.
     pub fn apply_to_text(&self, document: &mut DocumentMut) {
         let Some(value) = &self.value else {
             return remove_from_text(document, &self.steps);

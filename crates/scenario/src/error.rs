@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: every error of a file at once, each with its place.
+//! Errors of a scenario: all of a file's at once, each with its position.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use ropewalk_quantities::QuantityProblem;
 
 use crate::frame_sizes::FrameSizesError;
 
-/// All that is wrong with a scenario, in the order of the file; never empty.
+/// All errors of a scenario, in the order of the file; never empty.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Errors {
-    /// The first of them, at most 50.
+    /// The first errors, at most 50.
     pub errors: Vec<ScenarioError>,
     /// How many more there are.
     pub more: usize,
@@ -35,20 +35,20 @@ impl fmt::Display for Errors {
     }
 }
 
-/// One thing wrong with a scenario.
+/// One error of a scenario.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct ScenarioError {
-    /// Where.
+    /// Where it is.
     pub place: Position,
-    /// The key, such as `link.wifi.delay`; empty if it is the file that is wrong.
+    /// The key, such as `link.wifi.delay`; empty if the error is of the whole file.
     pub key: String,
-    /// What stands there (its beginning), as TOML.
+    /// The beginning of the value in the file, as TOML.
     pub value: Option<String>,
     /// What is wrong with it.
     pub problem: Problem,
-    /// What would do.
+    /// What would be allowed.
     pub allowed: Option<String>,
-    /// The nearest word that would do.
+    /// The nearest allowed word.
     pub suggestion: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for ScenarioError {
 pub enum Position {
     /// In the scenario file.
     File {
-        /// What the caller calls it.
+        /// The file's name, as the caller gave it.
         name: String,
         /// Counted from 1.
         line: usize,
@@ -103,7 +103,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// What is wrong at one place.
+/// What is wrong with a key or a value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// The file is too large to be a scenario.
@@ -118,10 +118,10 @@ pub enum Problem {
     /// The file is not TOML; in the TOML parser's words.
     #[error("not TOML: {0}")]
     Syntax(String),
-    /// A key that nobody knows there.
+    /// A key that this table does not have.
     #[error("unknown key")]
     UnknownKey,
-    /// An override of a key inside of a plain value.
+    /// An override of a key inside a value that is not a table.
     #[error("is inside of a value that is no table")]
     NotATable,
     /// An override of a whole link, path or competitor.
@@ -133,31 +133,31 @@ pub enum Problem {
     /// A value of the wrong type.
     #[error("must not be {found}")]
     WrongType {
-        /// The type that stands there, with its article.
+        /// The type of the value in the file, with its article.
         found: &'static str,
     },
-    /// A parameter that an algorithm has not.
+    /// A parameter that the algorithm does not have.
     #[error("unknown parameter of {0}")]
     UnknownParameter(&'static str),
-    /// A word that nobody knows there.
+    /// A word that is not one of those allowed.
     #[error("unknown value")]
     UnknownWord,
-    /// No quantity, or one beyond its limits.
+    /// Not a quantity, or one outside its limits.
     #[error(transparent)]
     Quantity(QuantityProblem),
-    /// Less than the least.
+    /// Less than the minimum.
     #[error("must be at least {0}")]
     BelowLeast(String),
-    /// More than the most.
+    /// More than the maximum.
     #[error("must be at most {0}")]
     AboveMost(String),
     /// Not less than another key's value.
     #[error("must be less than {0}")]
     NotBelow(String),
-    /// Zero where it makes no sense.
+    /// Zero where only a positive value makes sense.
     #[error("must be greater than zero")]
     NotPositive,
-    /// Infinite, or not a number at all.
+    /// Infinite, or not a number (NaN).
     #[error("must be a finite number")]
     NotFinite,
     /// A count with a fraction.
@@ -166,30 +166,30 @@ pub enum Problem {
     /// A key that must be given.
     #[error("missing")]
     Missing,
-    /// None of several keys, one of which must be given.
+    /// One of these keys must be given, and none is.
     #[error("needs {}", one_of(.0))]
     NeedsOne(&'static [&'static str]),
-    /// A key that excludes another one that is given, too.
+    /// A key that cannot be given together with this one.
     #[error("cannot be given together with {0:?}")]
     Excluded(&'static str),
     /// A key or value that needs another key to have a certain value.
     #[error("only with {0}")]
     OnlyWith(&'static str),
-    /// A name that is taken.
+    /// A name that is already taken.
     #[error("another {0} has the same name")]
     Duplicate(&'static str),
-    /// An entry that a list already has.
+    /// An entry that the list already has.
     #[error("{0:?} stands there twice")]
     Twice(String),
-    /// A name that nothing has.
+    /// A reference to a name that does not exist.
     #[error("no {what} is called {name:?}")]
     UnknownName {
-        /// What it should name.
+        /// What the name should refer to.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// Datagrams that nothing holds back.
+    /// Datagrams sent without a limit: nothing paces them.
     #[error("bulk datagrams leave as fast as their first link sends, and {0:?} is unlimited")]
     EndlessDatagrams(String),
     /// A node without a radio on a channel.
@@ -200,7 +200,7 @@ pub enum Problem {
         /// The channel.
         channel: String,
     },
-    /// A rate that a standard has not.
+    /// A rate that the 802.11 standard does not have.
     #[error("{rate} is no rate of {standard}")]
     RateOfAnother {
         /// The rate.
@@ -208,13 +208,13 @@ pub enum Problem {
         /// The standard.
         standard: &'static str,
     },
-    /// Two radios of a channel at one place, where power goes by distance.
+    /// Two radios of a channel at the same position, where the received power depends on distance.
     #[error("is where {0:?} is: at 0 m no formula gives a loss")]
     SamePlace(String),
-    /// Something that does not go with something else, in words.
+    /// Two settings that cannot be combined, in words.
     #[error("{0}")]
     Unfit(String),
-    /// A file that is not what it should be, in words.
+    /// A referenced file with wrong content, in words.
     #[error("{file}: {what}")]
     File {
         /// Its name.
@@ -225,22 +225,22 @@ pub enum Problem {
     /// A link from a node to itself, or a flow.
     #[error("must be another node than from")]
     SameNode,
-    /// A link of a path that does not begin where the one before it ends.
+    /// A link of a path that does not begin at the node where the one before it ends.
     #[error("{0:?} does not begin where the link before it ends")]
     Apart(String),
-    /// Nodes between which no links lead.
+    /// Two nodes that no links connect.
     #[error("no links lead there from {0:?}")]
     NoWay(String),
     /// A name that would make overrides and results ambiguous.
     #[error("not a name")]
     BadName,
-    /// An empty list, or none.
+    /// A list without elements, or no list.
     #[error("must not be empty")]
     Empty,
-    /// A list beyond its limit.
+    /// A list with more elements than this.
     #[error("must have at most {0} entries")]
     TooMany(usize),
-    /// An outage without a beginning and an end.
+    /// An outage that is not a pair of a beginning and an end.
     #[error("each outage must be a pair of times")]
     NotAPair,
     /// An outage that ends before it begins.
@@ -252,13 +252,13 @@ pub enum Problem {
     /// The trace file could not be read; in the caller's words.
     #[error("cannot be read: {0}")]
     TraceUnreadable(String),
-    /// The trace file is beyond its limits.
+    /// The trace file is larger than allowed.
     #[error("larger than {0}, too large for a trace")]
     TraceTooLarge(&'static str),
     /// The trace file is not in mahimahi's format.
     #[error("{0}")]
     Trace(TraceError),
-    /// The file is none of frame sizes.
+    /// The file is not a list of frame sizes.
     #[error("{0}")]
     FrameSizes(FrameSizesError),
 }

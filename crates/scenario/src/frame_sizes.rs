@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use crate::limits::MAX_TRACE_LINES;
 
-/// Largest frame, in bytes.
+/// The largest frame, in bytes.
 const LARGEST: u32 = 64 << 20;
 
-/// Why a file is none.
+/// Why a text is not a list of frame sizes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameSizesError {
-    /// A line without a size where one should stand.
+    /// A line without a frame size.
     #[error(
         "line {line}: {text:?} has no frame size of 1 to {LARGEST} bytes; allowed: the size alone, or index, time, type, size"
     )]
     NoSize {
         /// Counted from 1.
         line: usize,
-        /// What stands there (its beginning).
+        /// The beginning of the line.
         text: String,
     },
     /// No frame at all.
@@ -28,9 +28,9 @@ pub enum FrameSizesError {
     TooMany,
 }
 
-/// Sizes in bytes, in the order of the file: on each line a size, or as in the video trace library of
-/// Arizona State University index, time, type, size and more. Lines that are empty or begin with `#` are left
-/// out; a frame of 0 bytes, which was skipped by the encoder, counts as one.
+/// Frame sizes in bytes, in the order of the file. A line has a size alone or, as in the video trace library
+/// of Arizona State University, index, time, type, size and more. Empty lines and lines that begin with `#`
+/// are skipped. A frame of 0 bytes, which the encoder skipped, counts as one byte.
 pub(crate) fn parse(text: &str) -> Result<Arc<[u32]>, FrameSizesError> {
     let mut sizes = Vec::new();
     for (index, line) in text.lines().enumerate() {

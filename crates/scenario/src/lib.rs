@@ -1,9 +1,8 @@
 //! The scenario file: one experiment as TOML with units.
 //!
-//! [`Scenario::parse`] reads it, with every default filled in, or says
-//! everything that is wrong with it at once, each with its line and the
-//! nearest right word. The keys are declared once, in tables; [`schema`] makes
-//! a JSON Schema of them.
+//! [`Scenario::parse`] reads it and fills in every default, or reports all errors at once, each with its line
+//! and the nearest allowed word. The keys are declared once, in tables; [`schema`] makes a JSON Schema of
+//! them.
 
 mod air_settings;
 mod algorithm;

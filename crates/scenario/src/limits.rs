@@ -1,35 +1,35 @@
-//! How large a scenario may be: every input ends in an answer, quickly.
+//! Upper limits of a scenario, so that every input is answered quickly.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-/// Largest scenario file, in bytes: one with as many links, paths and flows as there may be, every
-/// default written out, is not as large. A caller need not read more than one byte beyond it.
+/// The largest scenario file, in bytes. A file with the highest number of links, paths and flows and every
+/// default written out is smaller. A caller need not read more than one byte beyond this limit.
 pub const MAX_SCENARIO_BYTES: usize = 32 << 20;
 pub(crate) const MAX_SCENARIO_WORDS: &str = "32 MiB";
-/// Largest trace file, in bytes.
+/// The largest trace file, in bytes.
 pub const MAX_TRACE_BYTES: usize = 64 << 20;
-/// Most chances to send in a trace.
+/// The highest number of delivery opportunities in a trace.
 pub const MAX_TRACE_LINES: usize = 10_000_000;
 
 pub(crate) const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 pub(crate) const MAX_LINKS: usize = 65_535;
 pub(crate) const MAX_CHANNELS: usize = 64;
 pub(crate) const MAX_NODES: usize = 1_000;
-/// Routes that one routing finds.
+/// The highest number of routes that one `[[path]]` or `[mesh]` asks for.
 pub(crate) const MAX_ROUTES: usize = 8;
 pub(crate) const MAX_PATHS: usize = 65_535;
 pub(crate) const MAX_HOPS: usize = 16;
 pub(crate) const MAX_OUTAGES: usize = 10_000;
-/// As many as a scheduler's set of subflows holds.
+/// As many subflows as a scheduler's bit set holds.
 pub(crate) const MAX_SUBFLOWS: usize = 64;
 /// Entries of [[flow]], and of [[competitor]].
 pub(crate) const MAX_LISTED_FLOWS: usize = 65_535;
-/// In all, competitors included.
+/// All flows together, competitors included.
 pub(crate) const MAX_FLOWS: usize = 100_000;
 pub(crate) const MAX_NAME_CHARS: usize = 64;
 pub(crate) const MAX_TITLE_CHARS: usize = 200;
 
-/// Beyond it, sums of times would come near the end of a 64-bit clock.
+/// With longer times, sums of times would approach the end of a 64-bit clock.
 pub(crate) const LONGEST: Time = Time::from_secs(365 * 24 * 3600);
 pub(crate) const LONGEST_DELAY: Time = Time::from_secs(24 * 3600);
 pub(crate) const FASTEST: Rate = Rate::from_bps(100_000_000_000_000);

@@ -1,9 +1,9 @@
-//! Numbers with units that are no integers of a base unit: decibels, metres, hertz.
+//! Numbers with units that are not integers of a base unit: decibels, metres, hertz.
 
 use crate::error::Problem;
 use ropewalk_quantities::QuantityProblem;
 
-/// What is measured, and in which bounds.
+/// A physical quantity and its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measure {
     pub of: Of,
@@ -11,7 +11,7 @@ pub(crate) struct Measure {
     pub most: f64,
 }
 
-/// What is measured.
+/// The physical quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     /// dB
@@ -46,7 +46,7 @@ impl Of {
 }
 
 impl Measure {
-    /// In the base unit.
+    /// The value of a text, in the base unit.
     pub fn read(&self, text: &str) -> Result<f64, Problem> {
         let text = text.trim();
         let unit_at = text
@@ -78,18 +78,18 @@ impl Measure {
         Ok(value)
     }
 
-    /// As a file has it.
+    /// The value as a scenario file has it.
     pub fn write(&self, value: f64) -> String {
         format!("{value} {}", self.of.units()[0].0)
     }
 
-    /// What it takes, for error messages.
+    /// What is allowed, for error messages.
     pub fn allowed(&self) -> String {
         let (least, most) = (self.write(self.least), self.write(self.most));
         format!("{least} to {most}, such as {}", self.of.example())
     }
 
-    /// A regular expression of what it takes.
+    /// A regular expression for the allowed texts.
     pub fn pattern(&self) -> String {
         let units: Vec<&str> = self.of.units().iter().map(|(unit, _)| *unit).collect();
         format!(

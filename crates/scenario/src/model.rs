@@ -27,38 +27,38 @@ pub use wireless::{Channel, Node, RadioLink, WifiProfile, Wireless};
 /// One experiment: links, paths and flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// For people.
+    /// A title, for people.
     pub title: String,
-    /// Ends at the latest then.
+    /// When the run ends at the latest.
     pub duration: Time,
-    /// What is measured starts after it.
+    /// Results count from this time on, so that starting up does not affect them.
     pub warmup: Time,
     /// At least one, names unique.
     pub links: Vec<LinkConfig>,
-    /// What each of them may carry; `None` where that is not counted.
+    /// The data quota of each link; `None` where it has none.
     pub quotas: Vec<Option<Quota>>,
-    /// What of them goes through the air. There, a link's rate, delay and queue say nothing, and its
-    /// loss is that of each try of a frame.
+    /// The links that are 802.11 links. The rate, delay and queue of such a link's [`LinkConfig`] are not
+    /// used, and its loss applies to each try of a frame.
     pub wireless: Wireless,
-    /// Where nodes, links and paths come from, if `[mesh]` made them.
+    /// The mesh from `[mesh]`, if nodes, links and paths come from one.
     pub mesh: Option<Mesh>,
     /// At least one, names unique; without any in the file, each link is a path of its own name.
     pub paths: Vec<Path>,
-    /// At least one, names unique. The first is the one that results are of where they are of one;
-    /// competitors come last.
+    /// At least one, names unique. The first is the one that single-flow results describe; competitors come
+    /// last.
     pub flows: Vec<Flow>,
     /// "Read this before trusting the numbers": stored with the results.
     pub warnings: Vec<String>,
 }
 
 impl Scenario {
-    /// The flow that results are of where they are of one.
+    /// The flow that single-flow results describe.
     #[must_use]
     pub fn first(&self) -> &Flow {
         &self.flows[0]
     }
 
-    /// What a link may carry, if that is counted.
+    /// The data quota of a link, if it has one.
     #[must_use]
     pub fn quota(&self, link: usize) -> Option<&Quota> {
         self.quotas.get(link)?.as_ref()
@@ -72,7 +72,7 @@ impl Scenario {
     }
 }
 
-/// Links passed in turn.
+/// A sequence of links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     /// The name that results use.
@@ -81,37 +81,37 @@ pub struct Path {
     pub hops: Vec<usize>,
 }
 
-/// A client's application, a server's, and what carries the bytes from one to the other.
+/// A client's application, a server's, and the transport between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// The name that results use.
     pub name: String,
-    /// Where the file has it.
+    /// Which table of the file it comes from.
     pub origin: Origin,
     /// How the stream is carried.
     pub protocol: Protocol,
-    /// What its TCP or MPTCP endpoints are set to.
+    /// The settings of its TCP or MPTCP endpoints.
     pub transport: Config,
     /// Indices into [`Scenario::paths`] that it uses, in this order; `tcp` and `udp` use just one.
     pub paths: Vec<usize>,
-    /// Its `count` connections use one each of `paths`, in turn, and not all of them.
+    /// Each of its `count` connections uses one of `paths` in turn, instead of all of them.
     pub in_turn: bool,
     /// What the application sends.
     pub traffic: Traffic,
     /// When it starts.
     pub start: Time,
-    /// How many of them.
+    /// How many connections of this kind there are.
     pub count: u32,
 }
 
-/// Most bytes of an IP packet on the links, unless the file says otherwise (RFC 894).
+/// The MTU of the links, unless the file says otherwise (RFC 894).
 pub(crate) const ETHERNET_MTU: u32 = 1500;
 
 impl Flow {
-    /// What [`Origin::Short`] is called.
+    /// The name of a flow of [`Origin::Short`].
     pub const MEASURED: &'static str = "measured";
 
-    /// The name by which random streams know one of its `count` connections.
+    /// The key of the random streams of one of its `count` connections.
     #[must_use]
     pub fn stream(&self, number: u32) -> String {
         match self.origin {
@@ -121,7 +121,7 @@ impl Flow {
         }
     }
 
-    /// One of its `count` connections by itself, with the paths that are its own.
+    /// One of its `count` connections as a flow by itself, with its own paths.
     #[must_use]
     pub fn alone(&self, number: u32) -> Flow {
         Flow {
@@ -151,7 +151,7 @@ impl Flow {
         }
     }
 
-    /// What a virtual device puts before each packet of its endpoints, in bytes.
+    /// The bytes that a virtual device puts before each packet of its endpoints.
     #[must_use]
     pub fn packet_overhead(&self) -> u32 {
         self.protocol.packet_overhead(self.transport.ip_version)
@@ -181,13 +181,13 @@ impl Flow {
         self.transport.segment.as_u64() + headers
     }
 
-    /// What stands before a datagram's payload, from the IP header on, in bytes.
+    /// The header bytes before a datagram's payload, from the IP header on.
     #[must_use]
     pub fn datagram_headers(&self) -> u32 {
         datagram_headers(self.transport.ip_version)
     }
 
-    /// How many TCP connections or subflows it has at a time over its paths; of datagrams, one.
+    /// How many TCP connections or subflows it has over its paths at a time; 1 for datagrams.
     #[must_use]
     pub fn subflows(&self) -> usize {
         match self.protocol {
@@ -200,7 +200,7 @@ impl Flow {
     }
 }
 
-/// Where the file has a flow.
+/// Which table of the file a flow comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `[transport]` with `[traffic]`.

@@ -1,21 +1,20 @@
-//! Many parts from one entry: `count` numbers their names from one on, and `*` in another key's
-//! name stands for the number.
+//! Numbered copies of one entry: with `count`, names get the numbers from 1 on, and `*` in a name that
+//! another key refers to stands for the number.
 
-/// What stands for a number.
+/// Stands for the number.
 pub(crate) const STAR: char = '*';
 
-/// The name of one of several: `access-3`.
+/// The name of one of several copies: `access-3`.
 pub(crate) fn numbered(name: &str, number: u64) -> String {
     format!("{name}-{number}")
 }
 
-/// A name in which the star is this number.
+/// The pattern with this number in place of the star.
 pub(crate) fn fill(pattern: &str, number: u64) -> String {
     pattern.replacen(STAR, &number.to_string(), 1)
 }
 
-/// Whether a name is one of those that a pattern means: it is the pattern with a number, counted
-/// from one, for the star.
+/// Whether a pattern matches a name: it is the pattern with a number from 1 on in place of the star.
 pub(crate) fn is_meant(pattern: &str, name: &str) -> bool {
     let Some((before, after)) = pattern.split_once(STAR) else {
         return pattern == name;

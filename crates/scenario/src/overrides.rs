@@ -13,8 +13,8 @@ use crate::report::Report;
 use crate::section::{element_name, name_list};
 use crate::suggest::nearest;
 
-/// Applies overrides one after the other; those that lead nowhere are reported.
-/// Returns the changes that were made.
+/// Applies overrides one after the other, and reports those whose key does not exist. Returns the changes
+/// that were made.
 pub(crate) fn apply(
     root: &mut Node,
     overrides: &[(String, String)],
@@ -45,18 +45,19 @@ pub(crate) fn apply(
     edits
 }
 
-/// Where an override goes: one value.
+/// The value that an override sets.
 struct Target {
     steps: Vec<Step>,
-    /// Whether the value is text, whatever it looks like.
+    /// Whether the value is a text, even if it looks like a number or boolean.
     is_text: bool,
-    /// A value on the way that is short for a table: how many steps to it, and its key in that table.
+    /// Where a short form stands for a table on the way: the number of steps to it, and its key in that
+    /// table.
     short: Option<(usize, &'static str)>,
-    /// The keys beside it that it excludes, and so replaces.
+    /// The keys beside it that it excludes and therefore removes.
     replaced: Vec<&'static str>,
 }
 
-/// Why an override leads nowhere.
+/// Why an override has no target.
 struct Lost {
     problem: Problem,
     allowed: Option<String>,
@@ -68,7 +69,7 @@ impl Target {
         let mut edits = Vec::new();
         if let Some((depth, short)) = self.short {
             let steps = &self.steps[..depth];
-            // `loss = "1 %"` becomes `loss = { p = "1 %" }`, so that `loss.r` has a place.
+            // `loss = "1 %"` becomes `loss = { p = "1 %" }`, so that there is a table for `loss.r`.
             if let Some(old) = find(root, steps).and_then(scalar) {
                 let mut table = InlineTable::new();
                 table.insert(short, old);
@@ -94,7 +95,7 @@ impl Target {
     }
 }
 
-/// The value that an override's text means: TOML if it is, else itself.
+/// The value that an override's text means: TOML if it parses as such, else the text itself.
 pub(crate) fn value(text: &str, is_text: bool) -> toml_edit::Value {
     let text = text.trim();
     match text.parse::<toml_edit::Value>() {
@@ -105,7 +106,7 @@ pub(crate) fn value(text: &str, is_text: bool) -> toml_edit::Value {
     }
 }
 
-/// Whether values of this kind are text alone.
+/// Whether values of this kind are always texts.
 fn is_text(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -152,8 +153,8 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
     }
 }
 
-/// In a file whose flows all have entries of their own, `transport.congestion` would be a key of
-/// one more flow, which nobody means who overrides a key.
+/// In a file whose flows all have entries of their own, `transport.congestion` would add one more flow, which
+/// nobody who overrides a key wants.
 fn would_add_a_flow(root: &Node, key: &str, rest: &[&str]) -> Option<Lost> {
     let is_short = |key| key == "transport" || key == "traffic";
     let has_short = ["transport", "traffic"]
@@ -208,7 +209,7 @@ fn descend(
     Ok(target)
 }
 
-/// A parameter of the algorithm that stands at `steps`, with its name alone or in a table.
+/// The parameter of the algorithm at `steps`, which may be given by its name alone or as a table.
 fn parameter(
     root: &Node,
     mut steps: Vec<Step>,
@@ -267,7 +268,7 @@ fn not_a_table() -> Lost {
     }
 }
 
-/// The elements of this name in a list of tables; all of them for `*`.
+/// The elements with this name in a list of tables; all of them for `*`.
 fn elements(root: &Node, list: &'static str, name: &str) -> Result<Vec<usize>, Lost> {
     let items = match root.entry(list).map(|entry| &entry.node.value) {
         Some(Value::List(items)) => items.as_slice(),

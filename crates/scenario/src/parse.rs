@@ -1,4 +1,4 @@
-//! From a file's text, and overrides, to a scenario.
+//! Reads a scenario from a file's text and overrides.
 
 use toml_edit::Document;
 
@@ -64,7 +64,7 @@ impl Scenario {
     }
 }
 
-/// The text of a scenario file, if it is text of a sensible size.
+/// The text of a scenario file, if it is UTF-8 and not too large.
 ///
 /// A caller need not read more than one byte beyond [`MAX_SCENARIO_BYTES`].
 ///
@@ -88,11 +88,11 @@ pub fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Errors> {
         .expect_err("an error has just been reported"))
 }
 
-/// The scenario file with overrides in their places, comments and order kept:
-/// "the scenario used", to be stored with results.
+/// The text of the scenario file with overrides applied, comments and order kept: "the scenario used", to be
+/// stored with results.
 ///
 /// # Errors
-/// The text is no TOML, or an override names no key. Values are not checked.
+/// The text is not TOML, or an override names no key. Values are not checked.
 pub fn effective(text: &str, name: &str, overrides: &[(String, String)]) -> Result<String, Errors> {
     let mut report = Report::new(name, text);
     let Some(document) = document(text, &mut report) else {

@@ -1,4 +1,4 @@
-//! A value that has been read: checked alone, not yet against others.
+//! A value that has been read: checked by itself, not yet against other keys.
 
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
@@ -8,12 +8,12 @@ use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 use crate::chosen::{Chosen, NAME};
 use crate::model::{Device, Quality, Thinking, WifiProfile};
 
-/// What chooses among the qualities of a video by what its player holds.
+/// The name of the algorithm that chooses a video's quality by the player's buffer level.
 pub(crate) const BOLA: &str = "bola";
-/// What a sequence number may be instead of a number.
+/// The word for a random sequence number.
 pub(crate) const RANDOM: &str = "random";
 
-/// So many packets, of a length that another key says.
+/// A number of packets, whose length another key gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packets(pub u64);
 
@@ -33,7 +33,7 @@ pub(crate) enum Parsed {
     Rate(Rate),
     Bytes(Bytes),
     Unlimited,
-    /// To be drawn.
+    /// To be drawn at random.
     Random,
     Window(InitialWindow),
     Packets(Packets),
@@ -42,12 +42,12 @@ pub(crate) enum Parsed {
     Names(Vec<String>),
     Outages(Vec<Outage>),
     List(Vec<Parsed>),
-    /// Something stands there, and its error has been reported.
+    /// The value was wrong, and the error has been reported.
     Wrong,
 }
 
 impl Parsed {
-    /// As TOML writes it, for those that a field of the transport's `Config` can be.
+    /// As TOML writes it, for the values that a field of the transport's `Config` can have.
     pub fn to_toml(&self) -> String {
         match self {
             Parsed::Text(text) => format!("{text:?}"),
@@ -83,7 +83,7 @@ impl Parsed {
     }
 }
 
-/// A name where all parameters have their defaults.
+/// The name alone where all parameters have their defaults.
 fn algorithm_to_toml(chosen: &Chosen) -> String {
     if chosen.parameters.is_empty() {
         return format!("{:?}", chosen.name);
@@ -106,11 +106,11 @@ impl From<Value> for Parsed {
     }
 }
 
-/// What a [`Parsed`] holds.
+/// A type that a [`Parsed`] can hold.
 pub(crate) trait Held: Sized {
     /// The value, if it is of this type.
     fn from_parsed(parsed: &Parsed) -> Option<Self>;
-    /// The other way.
+    /// The [`Parsed`] that holds this value.
     fn to_parsed(&self) -> Parsed;
 }
 
@@ -227,7 +227,7 @@ impl Held for Quality {
     }
 }
 
-/// Of a rate; a trace needs its file.
+/// From a rate; a trace needs its file.
 impl Held for Capacity {
     fn from_parsed(parsed: &Parsed) -> Option<Capacity> {
         match parsed {

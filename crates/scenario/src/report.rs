@@ -1,19 +1,19 @@
-//! Errors and warnings as they are found, with byte offsets turned into lines.
+//! Collects errors and warnings, and turns byte offsets into lines.
 
 use crate::document::Origin;
 use crate::error::{Errors, Position, Problem, ScenarioError};
 
-/// Errors that are looked at; beyond them they are only counted.
+/// The number of errors that are kept while collecting; further ones are only counted.
 const MOST: usize = 1_000;
 
 /// What has been found so far.
 pub(crate) struct Report<'a> {
     name: &'a str,
     text: &'a str,
-    /// With places still to be filled in.
+    /// Their positions are filled in at the end.
     errors: Vec<(At, ScenarioError)>,
     more: usize,
-    /// Takes what is written into errors beyond the limit.
+    /// Errors beyond the limit are written here and dropped.
     scratch: ScenarioError,
     pub warnings: Vec<String>,
 }
@@ -27,7 +27,7 @@ enum At {
 }
 
 impl<'a> Report<'a> {
-    /// Nothing yet, about this file.
+    /// An empty report on this file.
     pub fn new(name: &'a str, text: &'a str) -> Report<'a> {
         Report {
             name,
@@ -39,7 +39,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// An error at a place.
+    /// Adds an error at a position.
     pub fn error(&mut self, origin: Origin, key: &str, problem: Problem) -> &mut ScenarioError {
         match origin {
             Origin::File(offset) => self.push(At::Offset(offset), key, problem),
@@ -47,17 +47,17 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// An error of the file as a whole.
+    /// Adds an error of the file as a whole.
     pub fn whole_file(&mut self, key: &str, problem: Problem) -> &mut ScenarioError {
         self.push(At::WholeFile, key, problem)
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there is no error so far.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Whether it is a waste to look for more errors.
+    /// Whether there are so many errors that looking for more is useless.
     pub fn is_full(&self) -> bool {
         self.errors.len() >= MOST
     }
@@ -68,7 +68,7 @@ impl<'a> Report<'a> {
             return Ok(self.warnings);
         }
         self.errors.sort_by_key(|(at, _)| *at);
-        // What is said of all radios at one place is wrong with each.
+        // An error in a setting that all radios share was found once for each of them.
         self.errors.dedup();
         let more = self.more + self.errors.len().saturating_sub(Errors::KEPT);
         self.errors.truncate(Errors::KEPT);

@@ -11,10 +11,10 @@ use crate::keys::{Default, Key, Kind, Shape, TOP, TRANSPORT};
 use crate::limits;
 use crate::parsed::{Parsed, RANDOM};
 
-/// The JSON Schema (draft 2020-12) that every right scenario file meets.
+/// The JSON Schema (draft 2020-12) that every valid scenario file meets.
 ///
-/// It cannot say everything that [`Scenario::parse`](crate::Scenario::parse)
-/// checks: what one key allows given another, and whether names exist.
+/// It cannot express all checks of [`Scenario::parse`](crate::Scenario::parse): which values of a key are
+/// allowed given another key, and whether names exist.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = object(&TOP);
@@ -31,8 +31,8 @@ pub fn schema() -> Value {
     schema
 }
 
-/// What `[transport]` may name: for each key that takes an algorithm, all that there are, with what
-/// they do, where they are specified, and their parameters.
+/// The algorithms that `[transport]` may name: for each key that takes an algorithm, all of them with a
+/// description, a reference to their specification, and their parameters.
 #[must_use]
 pub fn algorithms() -> Value {
     let keys = TRANSPORT.keys().filter_map(|key| match &key.kind {
@@ -159,7 +159,7 @@ fn value(kind: &Kind) -> Value {
         }
         Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
         Kind::Probability => {
-            // A whole number might mean per cent.
+            // A whole number is rejected, since it might mean per cent.
             json!({ "anyOf": [
                 pattern(&quantity(&["%".to_owned()])),
                 { "type": "number", "minimum": 0, "maximum": 1 },
@@ -291,7 +291,7 @@ fn time() -> Value {
     pattern(&quantity(&units))
 }
 
-/// In any case, and with or without `/s`.
+/// In upper or lower case, with or without `/s`.
 fn rate_units() -> Vec<String> {
     let any_case = |unit: &str| -> String {
         let both = |c: char| format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase());

@@ -9,11 +9,11 @@ use crate::report::Report;
 use crate::suggest::nearest;
 use crate::value::quoted;
 
-/// A table: each key alone is known and its value of the right kind, or has been reported.
+/// A table of the file: each key is known and its value of the right kind, or an error has been reported.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     shape: &'static Shape,
-    /// Such as `link.wifi`; empty at the top.
+    /// Its path, such as `link.wifi`; empty at the top.
     pub path: String,
     origin: Origin,
     slots: Vec<Slot>,
@@ -24,12 +24,12 @@ struct Slot {
     key: &'static Key,
     path: String,
     origin: Origin,
-    /// The value's beginning as it stands there.
+    /// The beginning of the value as the file has it.
     shown: Option<String>,
     content: Content,
 }
 
-/// What stands behind a key.
+/// The content of a key.
 #[derive(Clone, Debug)]
 enum Content {
     Value(Parsed),
@@ -38,7 +38,7 @@ enum Content {
 }
 
 impl Content {
-    /// The value, if it is no table.
+    /// The value, if it is not a table.
     fn value(&self) -> Option<&Parsed> {
         match self {
             Content::Value(parsed) => Some(parsed),
@@ -48,7 +48,7 @@ impl Content {
 }
 
 impl Section {
-    /// Reads a table; everything wrong with its keys, each by itself, is reported.
+    /// Reads a table; every error in a single key is reported.
     pub fn read(node: &Node, shape: &'static Shape, path: String, report: &mut Report) -> Section {
         let mut section = Section {
             shape,
@@ -72,7 +72,7 @@ impl Section {
         section
     }
 
-    /// A table that the file does not have.
+    /// An empty table, for one that the file does not have.
     pub fn absent(path: &str, shape: &'static Shape) -> Section {
         Section {
             shape,
@@ -82,25 +82,25 @@ impl Section {
         }
     }
 
-    /// Whether the file has this key, right or wrong.
+    /// Whether the file has this key, with a right or a wrong value.
     pub fn has(&self, key: &str) -> bool {
         self.slot_of(key).is_some()
     }
 
-    /// The value of this key, if it stands there and is right.
+    /// The value of this key, if it is given and right.
     pub fn get<T: Held>(&self, key: &str) -> Option<T> {
         self.slot_of(key)
             .and_then(|slot| T::from_parsed(slot.content.value()?))
     }
 
-    /// The value of this key; where it does not stand there or is wrong, its default.
+    /// The value of this key; its default if it is absent or wrong.
     pub fn value<T: Held>(&self, key: &str) -> T {
         let default = || T::from_parsed(self.default(key).value()?);
         let value = self.get(key).or_else(default);
         value.expect("a default is right; a test reads them all")
     }
 
-    /// The table that this key is where it does not stand there.
+    /// The default of a key whose value is a table.
     pub fn default_table(&self, key: &str) -> Section {
         match self.default(key) {
             Content::Table(table) => table,
@@ -108,7 +108,7 @@ impl Section {
         }
     }
 
-    /// What a key is where the file does not say.
+    /// The default of a key.
     fn default(&self, name: &str) -> Content {
         let key = self.shape.key(name).expect("a key of the table");
         let mut report = Report::new("", "");
@@ -123,7 +123,7 @@ impl Section {
         content.unwrap_or(Content::Value(Parsed::Wrong))
     }
 
-    /// The table of this key, if it stands there and is one.
+    /// The table of this key, if it is given and is a table.
     pub fn table(&self, key: &str) -> Option<&Section> {
         match self.slot_of(key).map(|slot| &slot.content) {
             Some(Content::Table(section)) => Some(section),
@@ -131,7 +131,7 @@ impl Section {
         }
     }
 
-    /// The tables of this key; none if it does not stand there.
+    /// The tables of this key; none if it is not given.
     pub fn tables(&self, key: &str) -> &[Section] {
         match self.slot_of(key).map(|slot| &slot.content) {
             Some(Content::Tables(sections)) => sections,
@@ -139,19 +139,19 @@ impl Section {
         }
     }
 
-    /// Whether this key stands there with a list of tables that has none.
+    /// Whether this key is given as an empty list of tables.
     pub fn is_empty_list(&self, key: &str) -> bool {
         self.slot_of(key)
             .is_some_and(|slot| matches!(slot.content, Content::Tables(_)) && slot.shown.is_some())
     }
 
-    /// All keys that stand there and are no tables, with their values.
+    /// All given keys that are not tables, with their values.
     pub fn given(&self) -> impl Iterator<Item = (&'static Key, &Parsed)> {
         let slots = self.slots.iter();
         slots.filter_map(|slot| Some((slot.key, slot.content.value()?)))
     }
 
-    /// Reports an error of this key; if it does not stand there, of the table.
+    /// Reports an error of this key; if the key is not given, the position is that of the table.
     pub fn complain<'r>(
         &self,
         key: &str,
@@ -294,7 +294,7 @@ impl Section {
     }
 }
 
-/// The name by which errors and overrides call a list's element: its own, or `link[2]` without one.
+/// The path of a list's element in errors and overrides: with its own name, or as `link[2]` without one.
 pub(crate) fn element_path(list: &str, index: usize, node: &Node) -> String {
     match element_name(list, index, node) {
         Some(name) => join(list, &name),
@@ -343,7 +343,7 @@ fn read_list(
     sections
 }
 
-/// Reads a list of tables, or of one of their keys alone.
+/// Reads a list whose elements are tables or, in the short form, values of one key.
 fn read_entries(
     key: &'static Key,
     entry: &Entry,
@@ -372,7 +372,7 @@ fn read_entries(
         .collect()
 }
 
-/// Reads one value; `key` says what the message allows (of a short form, the whole key's).
+/// Reads one value; the message says what `key` allows (for a short form, the whole key).
 fn read_value(
     kind: &Kind,
     key: &'static Key,
@@ -413,7 +413,7 @@ fn join(path: &str, key: &str) -> String {
     }
 }
 
-/// `"wifi", "lte"`, for messages that list the names there are.
+/// `"wifi", "lte"`: the existing names, for error messages.
 pub(crate) fn name_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 12;
     let names: Vec<&str> = names.into_iter().collect();

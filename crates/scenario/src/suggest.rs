@@ -1,11 +1,11 @@
-//! The nearest right word.
+//! Suggests the allowed word that is nearest to a wrong one.
 
 /// The candidate that `word` was most likely meant to be, if any is near.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    /// Longer ones are not typed, and would take long to compare.
+    /// Longer words are no typing errors, and would take long to compare.
     const LONGEST: usize = 64;
     if word.len() > LONGEST {
         return None;
@@ -23,7 +23,7 @@ pub(crate) fn nearest<'a>(
     candidates
         .into_iter()
         .filter_map(|candidate| Some((rank(candidate)?, candidate)))
-        // People get the first letter right.
+        // People rarely mistype the first letter.
         .min_by_key(|(rank, candidate)| (*rank, candidate.chars().next() != word.chars().next()))
         .map(|(_, candidate)| candidate.to_owned())
 }

@@ -16,15 +16,19 @@ use crate::traffic_keys;
 impl Scenario {
     /// The whole scenario in base units: seconds, bit/s, bytes, shares of one.
     ///
-    /// Keys are those of the scenario file, with these differences: a link has both `forward` and
-    /// `reverse`; `rate` is a trace's mean (absent if unlimited); `transport` and `traffic` are the
-    /// first flow's, wherever the file has it, with its `name`, `start` and `count`, and `flow` has
-    /// those after it; `in_turn` is true of one whose `count` connections have one each of its paths; and an endpoint has `header_bytes`, all that is no payload in an IP packet of
-    /// its data, and `ack_bytes`, the IP packet of an acknowledgement. A queue is in bytes, and one that
-    /// the file has in packets also says how many, in `queue_packets`. What is unlimited or not given
-    /// is absent. A link through the air names its `channel`, has no rate, and its losses are those
-    /// of a frame's tries; decibels, metres and hertz are numbers. An algorithm is its name; those of its parameters that have another value than
-    /// their default stand in `scheduler_parameters` and the like.
+    /// The keys are those of the scenario file, with these differences:
+    /// - A link has both `forward` and `reverse`. `rate` is a trace's mean, and absent if unlimited. A queue
+    ///   is in bytes; one that the file gives in packets has their number in `queue_packets`.
+    /// - A wireless link names its `channel`, has no rate, and its losses are those of a frame's tries.
+    ///   Decibels, metres and hertz are plain numbers.
+    /// - `transport` and `traffic` are the first flow's, wherever the file has it, with its `name`, `start`
+    ///   and `count`; `flow` has the further flows. `in_turn` is true if each of a flow's `count` connections
+    ///   has one of its paths.
+    /// - An endpoint has `header_bytes`, everything but the payload in an IP packet with data, and
+    ///   `ack_bytes`, the size of an acknowledgement's IP packet.
+    /// - An algorithm is its name; parameters that differ from their defaults are in `scheduler_parameters`
+    ///   and the like.
+    /// - What is unlimited or not given is absent.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let paths = self.paths.iter().map(|path| {
@@ -83,7 +87,7 @@ impl Scenario {
             .collect()
     }
 
-    /// With what sets each of their radios.
+    /// Nodes, with the settings of their radios.
     fn nodes(&self) -> Value {
         let nodes = self.wireless.nodes.iter();
         nodes
@@ -103,7 +107,7 @@ impl Scenario {
             .collect()
     }
 
-    /// All of a flow but what it sends.
+    /// All of a flow except its traffic.
     fn own(&self, flow: &Flow) -> Map<String, Value> {
         let mut object = transport(flow);
         object.insert("name".into(), flow.name.as_str().into());
@@ -119,7 +123,7 @@ impl Scenario {
     fn further(&self, flow: &Flow) -> Value {
         let mut object = self.own(flow);
         object.insert("traffic".into(), traffic(&flow.traffic, &flow.transport));
-        // A competitor's short form of it.
+        // A competitor has a short form of it.
         if let (Origin::Competitor, Traffic::Bulk { size: Some(size) }) =
             (flow.origin, &flow.traffic)
         {
@@ -138,7 +142,7 @@ impl Scenario {
     }
 }
 
-/// Losses in dB; none where nothing comes through, which JSON has no number for.
+/// Losses in dB; `None` for an infinite one, which JSON has no number for.
 fn finite(loss_db: &[Vec<f64>]) -> Vec<Vec<Option<f64>>> {
     let rows = loss_db.iter();
     rows.map(|row| {
@@ -190,8 +194,8 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
     object.into()
 }
 
-/// The protocol with what is its own, and every field of `Config` that has a key, from the table of
-/// keys; of datagrams those few that they have.
+/// The protocol with its own keys, and every field of `Config` that has a key, from the table of keys; for
+/// datagrams only the keys that they have.
 fn transport(flow: &Flow) -> Map<String, Value> {
     let config = &flow.transport;
     let mut object = Map::new();
@@ -240,8 +244,8 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     object
 }
 
-/// A value in its base unit; of an algorithm its name, and beside it the parameters that have
-/// another value than their default.
+/// Inserts a value in its base unit; for an algorithm its name, and beside it the parameters that differ from
+/// their defaults.
 fn insert(object: &mut Map<String, Value>, key: &str, value: &Parsed, config: &Config) {
     let parameters = format!("{key}_parameters");
     object.remove(&parameters);
@@ -269,7 +273,7 @@ fn traffic(traffic: &Traffic, config: &Config) -> Value {
     object
 }
 
-/// A value in its base unit; `None` for what has no end or is drawn.
+/// A value in its base unit; `None` if it is unlimited or random.
 fn plain(value: &Parsed, config: &Config) -> Option<Value> {
     let segment = config.segment.as_u64();
     Some(match value {

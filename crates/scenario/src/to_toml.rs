@@ -13,10 +13,10 @@ use crate::parsed::Held;
 use crate::traffic_keys;
 
 impl Scenario {
-    /// The whole scenario as a file, every default written out, so that it means the same
-    /// when defaults change; [`effective`](crate::effective) keeps the user's own text instead.
+    /// The whole scenario as a file with every default written out, so that it keeps its meaning when
+    /// defaults change; [`effective`](crate::effective) keeps the user's own text instead.
     ///
-    /// Reading it again gives this scenario, without the warnings that told of defaults.
+    /// Reading it again gives this scenario, except for warnings about defaults.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
@@ -65,7 +65,7 @@ impl Scenario {
         }
     }
 
-    /// The mesh as it was asked for, which its seed makes again, and what its radios are set to.
+    /// The keys of `[mesh]`, from which the seed makes the same mesh again, and the settings of its radios.
     fn write_mesh(&self, out: &mut String, mesh: &Mesh) {
         let radios = self.wireless.channels[mesh.channels[0]].radios.first();
         out.push_str("\n[wifi]\n");
@@ -137,7 +137,7 @@ impl Scenario {
         line(out, "segment", &config.segment.to_parsed().to_toml());
     }
 
-    /// What every flow has that stands in a list.
+    /// The keys that every flow in a list has.
     fn write_common(&self, out: &mut String, flow: &Flow) {
         line(out, "name", &toml_text(&flow.name));
         line(out, "paths", &self.path_names(&flow.paths));
@@ -247,7 +247,7 @@ fn write_transport(out: &mut String, flow: &Flow) {
     if flow.protocol == Protocol::MptcpNs3 {
         return write_mptcp_ns3(out, flow);
     }
-    // All that a profile says is written out, but for `subflow` where it may not be.
+    // All values of a profile are written out, except `subflow` where the key is not allowed.
     let of_profile = |profile: &Profile| Config::profile(*profile).subflow_congestion;
     let profile = Profile::ALL
         .iter()
@@ -260,7 +260,7 @@ fn write_transport(out: &mut String, flow: &Flow) {
     for key in TRANSPORT.keys() {
         let may_be = match key.name {
             "subflow" => matches!(config.congestion, CongestionConfig::Uncoupled(_)),
-            // The protocol's own is written.
+            // The protocol writes its own scheduler.
             "scheduler" => false,
             _ => true,
         };
@@ -272,7 +272,7 @@ fn write_transport(out: &mut String, flow: &Flow) {
     }
 }
 
-/// The ns-3 module: the rest is its profile's.
+/// The ns-3 module: all other settings come from its profile.
 fn write_mptcp_ns3(out: &mut String, flow: &Flow) {
     let config = &flow.transport;
     line(out, "profile", &Profile::MptcpNs3.to_parsed().to_toml());
@@ -290,7 +290,7 @@ fn write_mptcp_ns3(out: &mut String, flow: &Flow) {
     }
 }
 
-/// Datagrams: competitors may have the rest of the profile.
+/// Datagrams: the profile is written because competitors may use the rest of it.
 fn write_datagrams(out: &mut String, config: &Config) {
     let own = ["segment", "ip_version", "receive_window_share"];
     let settings = || {
@@ -309,12 +309,12 @@ fn write_datagrams(out: &mut String, config: &Config) {
     line(out, "ip_version", &config.ip_version.to_parsed().to_toml());
 }
 
-/// What is of one protocol alone, and what chooses among paths.
+/// The keys of one protocol alone, and the scheduler.
 fn write_protocol(out: &mut String, flow: &Flow) {
     let scheduler = flow.protocol.scheduler(&flow.transport);
     line(out, "scheduler", &scheduler.to_parsed().to_toml());
     match &flow.protocol {
-        // Who may say a policy says it elsewhere: competitors inherit it.
+        // A protocol with a policy writes it in another place, since competitors inherit it.
         Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {}
         Protocol::StripedTcp(device) => {
             line(out, "device", &device.kind.to_parsed().to_toml());

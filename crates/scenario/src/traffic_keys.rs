@@ -1,12 +1,12 @@
-//! What traffic is, as the keys of `[traffic]` that say so.
+//! Traffic as the keys of `[traffic]` that describe it.
 
 use crate::model::{Asked, ChunkSizes, Frames, Page, Think, Traffic, Video};
 use crate::parsed::{Held, Items, Parsed};
 
-/// A key, and its value where there is one.
+/// A key, and its value if it has one.
 type Key = (&'static str, Option<Parsed>);
 
-/// All keys but its kind, each with its value.
+/// All keys except its kind, each with its value.
 pub(crate) fn of(traffic: &Traffic) -> Vec<(&'static str, Parsed)> {
     let keys = match traffic {
         Traffic::Bulk { size } => vec![("size", size.map(Parsed::Bytes))],

@@ -1,4 +1,4 @@
-//! From a node of the file to a value of the kind that its key takes.
+//! Reads a node of the file as a value of the kind that its key takes.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ use crate::numbered::STAR;
 use crate::parsed::{Packets, Parsed, RANDOM};
 use crate::suggest::nearest;
 
-/// Why a node is not of its kind.
+/// Why a node is not of the key's kind.
 #[derive(Debug)]
 pub(crate) struct Wrong {
     pub problem: Problem,
@@ -127,7 +127,7 @@ impl Kind {
         })
     }
 
-    /// What it takes, for error messages.
+    /// What is allowed, for error messages.
     pub fn allowed(&self) -> String {
         match self {
             Kind::Text => "a text".to_owned(),
@@ -341,7 +341,7 @@ fn buffer(node: &Node) -> Result<Bytes, Wrong> {
     within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)
 }
 
-/// How many packets, if the value is in one of these units.
+/// The number of packets, if the value is in one of these units.
 fn packets(node: &Node, units: &[&str]) -> Result<Option<u32>, Wrong> {
     let (count, unit) = match &node.value {
         Value::Text(_) => split(node)?,

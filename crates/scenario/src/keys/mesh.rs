@@ -9,14 +9,14 @@ use crate::limits;
 use crate::measure::{Measure, Of};
 use crate::model::MeshWeight;
 
-/// Words of keys that have no type of their own.
+/// Words that keys of the mesh take and that have no type of their own.
 pub(crate) const ALL: &str = "all";
 pub(crate) const LOWEST: &str = "lowest";
 pub(crate) const UNIFORM: &str = "uniform";
 pub(crate) const GRID: &str = "grid";
 pub(crate) const FILE: &str = "file";
 
-/// A place on the plane.
+/// A position on the plane.
 const PLACE: Kind = Kind::List {
     of: &Kind::Measure(Measure {
         of: Of::Length,

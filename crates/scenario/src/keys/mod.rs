@@ -27,13 +27,13 @@ use crate::measure::Measure;
 /// A table's keys.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// In the order of the documentation; several lists where tables share one.
+    /// In the order of the documentation. There are several lists where tables share some keys.
     pub keys: &'static [&'static [Key]],
-    /// Pairs of keys that exclude each other.
+    /// Groups of keys that exclude each other.
     pub alternatives: &'static [Alternatives],
 }
 
-/// Keys of which each excludes the others.
+/// Keys of which at most one may be given.
 #[derive(Debug)]
 pub(crate) struct Alternatives {
     pub keys: &'static [&'static str],
@@ -51,23 +51,23 @@ pub(crate) struct Key {
     pub doc: &'static str,
 }
 
-/// What a key is when the file does not say.
+/// The value of a key that the file does not give.
 #[derive(Debug)]
 pub(crate) enum Default {
-    /// The file must say.
+    /// There is none: the file must give the key.
     Required,
-    /// This, as TOML.
+    /// This value, as TOML.
     Toml(&'static str),
-    /// Something that depends on other keys, in words.
+    /// A value that depends on other keys, in words.
     Words(&'static str),
-    /// A field of the transport's `Config`; the profile says.
+    /// A field of the transport's `Config`; its value comes from the profile.
     Profile(Field),
-    /// A field of the transport's `Config`; other keys say, in words.
+    /// A field of the transport's `Config`; its value follows from other keys, in words.
     Derived(Field, &'static str),
 }
 
 impl Default {
-    /// What it is, if that depends on nothing.
+    /// The value, if it does not depend on other keys.
     pub fn toml(&self) -> Option<toml_edit::Value> {
         match self {
             Default::Toml(text) => text.parse().ok(),
@@ -134,33 +134,33 @@ pub(crate) enum Kind {
     Probability,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
-    /// The same of words that a parameter declares.
+    /// One of the words that an algorithm's parameter declares.
     OneOf(&'static [&'static str]),
     /// One of these algorithms, by its name or with parameters.
     Algorithm(Algorithms),
-    /// Names of links or paths, each of this kind.
+    /// Names of links or paths, each of kind `of`.
     Names { of: &'static Kind, most: usize },
     /// Pairs of times.
     Outages,
-    /// A table; or, where `short` names one of its keys, that key's value alone.
+    /// A table. Where `short` names one of its keys, that key's value alone may stand for the table.
     Table {
         shape: &'static Shape,
         short: Option<&'static str>,
     },
     /// A number with a unit.
     Measure(Measure),
-    /// One of these words, or what another kind takes.
+    /// One of these words, or a value of another kind.
     Either {
         words: &'static [&'static str],
         kind: &'static Kind,
     },
-    /// A list of what another kind takes.
+    /// A list of values of another kind.
     List {
         of: &'static Kind,
         least: usize,
         most: usize,
     },
-    /// A list of tables, or of this key's values alone.
+    /// A list of tables; an element may be the value of this key alone.
     Entries {
         shape: &'static Shape,
         short: &'static str,
@@ -214,7 +214,7 @@ mod tests {
     use crate::report::Report;
     use crate::section::Section;
 
-    /// A table with every default of its keys written out is right, and so are those within.
+    /// Checks that a table with every default of its keys written out is valid, and the tables in it.
     fn check_defaults(shape: &'static Shape, checked: &mut usize) {
         for key in shape.keys() {
             if let Kind::Table { shape, .. } | Kind::Tables { shape, .. } = key.kind {

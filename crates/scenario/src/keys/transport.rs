@@ -1,5 +1,5 @@
-//! The keys of `[transport]` and, of the same list, of `[[flow]]`. A new field of `Config` is one
-//! more line of `setting!`.
+//! The keys of `[transport]`, which `[[flow]]` shares. A new field of `Config` takes one more line of
+//! `setting!`.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::algorithm::Declared;
@@ -12,7 +12,7 @@ use crate::limits;
 use crate::model::{Device, Protocol};
 use crate::parsed::Held;
 
-/// A key that sets a field of `Config`, of the same name unless another is given.
+/// A key that sets a field of `Config` with the same name, unless another field is given.
 macro_rules! setting {
     ($field:ident, $kind:expr, $doc:literal) => {
         setting!(stringify!($field) => $field, $kind, $doc)
@@ -56,11 +56,11 @@ const TIMEOUT: Kind = Kind::Time {
     most: limits::LONGEST_DELAY,
 };
 
-/// A name of any protocol.
+/// The name of a protocol.
 pub(super) const PROTOCOL: Kind = Kind::Word(|| Protocol::NAMES.to_vec());
-/// A name of any device of striped-tcp.
+/// The name of a device of striped-tcp.
 const DEVICES: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
-/// A name of anything that chooses among subflows, connections or links.
+/// The name of a scheduler for subflows, connections or links.
 const SCHEDULERS: Kind = Kind::Algorithm(SchedulerConfig::descriptions);
 
 /// `[transport]`.
@@ -83,7 +83,7 @@ pub(super) const TO: Key = key(
     "The node of the receiver.",
 );
 
-/// What says how a stream is carried.
+/// The keys that say how a stream is carried.
 pub(super) const TRANSPORT_KEYS: &[Key] = &[
     key(
         "profile",
@@ -354,7 +354,7 @@ pub(super) const NOTSENT_LOWAT: Key = key(
     "A connection is given nothing while so much of it was never sent, as with TCP_NOTSENT_LOWAT (bas).",
 );
 
-/// A competitor's own; what it does not say is as in `[transport]`.
+/// A competitor's own congestion control; by default that of `[transport]`.
 pub(super) const CONGESTION: Key = key(
     "congestion",
     Kind::Algorithm(CongestionConfig::descriptions),

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::measure::{Measure, Of};
 use crate::model::WifiProfile;
 
-/// A word that stands for no limit.
+/// The words that stand for "no limit".
 pub(crate) const NONE: &str = "none";
 pub(crate) const NEVER: &str = "never";
 pub(crate) const OFF: &str = "off";
@@ -69,7 +69,7 @@ const TRIES: Kind = Kind::Integer {
     most: 255,
 };
 
-/// What a radio is set to.
+/// The settings of a radio.
 const RADIO_KEYS: &[Key] = &[
     key(
         "standard",

@@ -1,4 +1,4 @@
-//! Traffic that the end which reads asks for: chunks of a video, responses, pages.
+//! Traffic that the receiver requests: chunks of a video, responses, pages.
 
 use std::sync::Arc;
 
@@ -6,47 +6,48 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 
 use super::Preset;
 
-/// What the end that reads asks for.
+/// What the receiver requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
-    /// Adaptive streaming: a player that asks for the next chunk of a video when it has room for it.
+    /// Adaptive streaming: a player requests the next chunk of a video when its buffer has room.
     Chunks(Chunks),
-    /// Responses, with a time to think before each.
+    /// Responses, with a think time before each request.
     Requests(Requests),
-    /// Pages of objects, of which each names others.
+    /// Web pages: objects that refer to further objects.
     Web(Web),
 }
 
 /// A video in chunks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunks {
-    /// How large they are.
+    /// How large the chunks are.
     pub sizes: ChunkSizes,
-    /// In which quality the player asks for them.
+    /// The quality in which the player requests them.
     pub quality: Quality,
-    /// What the player holds before it starts, and after it has stalled; `None` stands for a chunk.
+    /// How much the player buffers before it starts, and again after a stall; `None` means one chunk.
     pub buffer: Option<Time>,
-    /// Most that it holds.
+    /// How much the player buffers at most.
     pub buffer_max: Time,
 }
 
 /// Where the sizes of chunks come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChunkSizes {
-    /// A file, again from its first when it ends.
+    /// A file; it starts over when it ends.
     Trace {
         /// Its name in the scenario file.
         name: String,
-        /// What it says.
+        /// The sizes in the file.
         ladder: Arc<Ladder>,
     },
-    /// Each rate is a quality, and chunks differ like the seconds of a film, or not at all.
+    /// Random sizes: each rate is a quality, and the sizes of chunks vary like those of a film, or not at
+    /// all.
     Drawn {
-        /// Like what; `None` makes all chunks of a quality alike.
+        /// The film whose variation is used; with `None`, all chunks of a quality have the same size.
         preset: Option<Preset>,
         /// The qualities, the lowest first.
         rates: Vec<Rate>,
-        /// How long a chunk plays.
+        /// The playing time of a chunk.
         chunk: Time,
     },
 }
@@ -54,80 +55,80 @@ pub enum ChunkSizes {
 /// A video that was encoded in several qualities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ladder {
-    /// How long a chunk plays.
+    /// The playing time of a chunk.
     pub chunk: Time,
-    /// What the qualities are called, the lowest first.
+    /// The nominal rates of the qualities, the lowest first.
     pub rates: Vec<Rate>,
     /// Bytes of each chunk in each quality; none is empty.
     pub sizes: Vec<Vec<u64>>,
 }
 
-/// Which of several qualities a player asks for.
+/// How a player chooses the quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quality {
-    /// By what it holds: BOLA.
+    /// By its buffer level: BOLA.
     Bola,
     /// Always this one; 0 is the lowest.
     Fixed(u32),
 }
 
-/// Responses that are asked for.
+/// Requests and their responses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requests {
-    /// Of a response, in the mean.
+    /// The mean size of a response.
     pub size: Bytes,
-    /// Standard deviation of the logarithm of the size; 0 makes all alike.
+    /// The standard deviation of the logarithm of the size; with 0, all sizes are equal.
     pub spread: f64,
-    /// From a response to the next request.
+    /// The think time between a response and the next request.
     pub think: Think,
-    /// How many are asked for at a time.
+    /// How many requests are outstanding at a time.
     pub parallel: u32,
-    /// A response that has not arrived so long after its request did is late.
+    /// A response that arrives later than this after its request is late.
     pub deadline: Option<Time>,
 }
 
-/// A time between what was asked for and what is asked for next.
+/// The think time between a response and the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Think {
-    /// In the mean.
+    /// The mean.
     pub time: Time,
-    /// How it differs.
+    /// How it is distributed.
     pub thinking: Thinking,
 }
 
-/// How times to think differ.
+/// The distribution of think times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
     /// Exponentially distributed.
     Exponential,
-    /// Not at all.
+    /// Constant.
     Fixed,
 }
 
 /// Pages that are loaded one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
-    /// What a page has.
+    /// Where a page's objects come from.
     pub page: Page,
-    /// From a page to the next.
+    /// The think time between a page and the next.
     pub think: Think,
 }
 
 /// Where a page's objects come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Page {
-    /// A file; all pages are this one.
+    /// A file that describes the page; all pages are alike.
     Trace {
         /// Its name in the scenario file.
         name: String,
-        /// The first is the page itself, and each stands after the one that names it.
+        /// The first is the page's document; each object comes after the one that refers to it.
         objects: Arc<[PageObject]>,
     },
     /// Each page is drawn.
     Drawn {
-        /// How many objects it has, in the median.
+        /// The median number of objects.
         objects: u32,
-        /// How much they have, in the median.
+        /// The median size of a page.
         size: Bytes,
     },
 }
@@ -137,26 +138,26 @@ pub enum Page {
 pub struct PageObject {
     /// Bytes, at least one.
     pub size: u64,
-    /// The object that names it; the first has none.
+    /// The index of the object that refers to it; the first has none.
     pub parent: u32,
-    /// What it is.
+    /// The type of the object.
     pub kind: ObjectKind,
 }
 
-/// What an object of a page is.
+/// The type of an object of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
     /// A document.
     Html,
     /// A style sheet.
     Css,
-    /// A program.
+    /// A script.
     Script,
     /// A font.
     Font,
     /// A picture.
     Image,
-    /// Something else.
+    /// Any other type.
     Other,
 }
 
@@ -179,7 +180,7 @@ impl Asked {
 }
 
 impl Chunks {
-    /// How long a chunk plays.
+    /// The playing time of a chunk.
     #[must_use]
     pub fn chunk(&self) -> Time {
         match &self.sizes {
@@ -199,7 +200,7 @@ impl Chunks {
 }
 
 impl Thinking {
-    /// Each with its name in scenario files.
+    /// All, each with its name in scenario files.
     pub(crate) const ALL: [(Thinking, &'static str); 2] = [
         (Thinking::Exponential, "exponential"),
         (Thinking::Fixed, "fixed"),
@@ -211,7 +212,7 @@ impl Thinking {
         named.map_or("", |(_, name)| name)
     }
 
-    /// That of a name.
+    /// The distribution with this name.
     pub(crate) fn from_name(name: &str) -> Option<Thinking> {
         let named = Thinking::ALL.iter().find(|(_, of)| *of == name);
         named.map(|(thinking, _)| *thinking)
@@ -219,7 +220,7 @@ impl Thinking {
 }
 
 impl ObjectKind {
-    /// Each with its name in a page's file.
+    /// All, each with its name in a page's file.
     pub(crate) const ALL: [(ObjectKind, &'static str); 6] = [
         (ObjectKind::Html, "html"),
         (ObjectKind::Css, "css"),
@@ -229,7 +230,7 @@ impl ObjectKind {
         (ObjectKind::Other, "other"),
     ];
 
-    /// That of a name.
+    /// The type with this name.
     pub(crate) fn of(name: &str) -> Option<ObjectKind> {
         let named = ObjectKind::ALL.iter().find(|(_, of)| *of == name);
         named.map(|(kind, _)| *kind)

@@ -1,43 +1,45 @@
-//! A mesh that was drawn, and the routes through it.
+//! A mesh with random positions, and the routes through it.
 
 use ropewalk_network::mesh::{Drawing, Drawn};
 use ropewalk_network::routing::{Found, Wanted};
 
-/// What `[mesh]` says, and the nodes, links and paths that it became.
+/// The settings of `[mesh]`, and the nodes, links and paths that were made from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
-    /// How it was drawn.
+    /// How positions were drawn.
     pub drawing: Drawing,
-    /// The file that the places come from.
+    /// The file that the positions come from, if any.
     pub placement_file: Option<String>,
-    /// Which routes were looked for.
+    /// Which routes were searched for.
     pub wanted: Wanted,
-    /// What a short route is.
+    /// The weight of a link that routes minimise.
     pub weight: MeshWeight,
-    /// Whether draws decide where routes are as short.
+    /// Whether ties between routes are broken at random.
     pub random_ties: bool,
-    /// Indices into [`Wireless::channels`](super::Wireless::channels), which routes take in turn.
+    /// Indices into [`Wireless::channels`](super::Wireless::channels), which successive links of a route take
+    /// in turn.
     pub channels: Vec<usize>,
-    /// Of places and ties.
+    /// The seed of positions and ties.
     pub seed: u64,
-    /// The places.
+    /// The positions.
     pub drawn: Drawn,
     /// The routes, which are the scenario's paths, in this order.
     pub found: Found,
-    /// How many routes there are by the method that share no link, no inner node, no zone.
+    /// The number of disjoint routes between the ends: without a common link, a common inner node, a common
+    /// zone.
     pub disjoint: [usize; 3],
 }
 
-/// What makes a route through a mesh short.
+/// The weight of a link that routes minimise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshWeight {
-    /// Few links.
+    /// The number of links.
     Hops,
-    /// Few millimetres.
+    /// The distance, in millimetres.
     Distance,
-    /// Few tries of a frame, in millionths (ETX).
+    /// The expected number of transmissions (ETX), in millionths.
     Etx,
-    /// Few nanoseconds of airtime.
+    /// The airtime, in nanoseconds.
     Airtime,
 }
 
@@ -61,7 +63,7 @@ impl MeshWeight {
         }
     }
 
-    /// The weight of that name.
+    /// The weight with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<MeshWeight> {
         MeshWeight::ALL.into_iter().find(|one| one.name() == name)
@@ -69,7 +71,7 @@ impl MeshWeight {
 }
 
 impl Mesh {
-    /// What a node is called.
+    /// The name of a node.
     #[must_use]
     pub fn node_name(node: usize) -> String {
         format!("n{node}")

@@ -8,7 +8,7 @@ use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 /// RFC 768.
 const UDP_HEADER: u32 = 8;
 
-/// What stands before a datagram's payload, from the IP header on, in bytes.
+/// The header bytes before a datagram's payload, from the IP header on.
 pub(crate) fn datagram_headers(ip_version: IpVersion) -> u32 {
     ip_version.header_len() + UDP_HEADER
 }
@@ -18,48 +18,48 @@ pub(crate) fn datagram_headers(ip_version: IpVersion) -> u32 {
 pub enum Protocol {
     /// One TCP connection on one path.
     Tcp,
-    /// Datagrams on one path, which nothing controls and nobody acknowledges (RFC 768).
+    /// Datagrams on one path, without congestion control and acknowledgements (RFC 768).
     Udp,
     /// MPTCP (RFC 8684), a subflow on each path.
     Mptcp,
     /// The MPTCP of an ns-3 module, which is not RFC 8684 (`mptcp` with profile `mptcp-ns3`).
     MptcpNs3,
-    /// One TCP connection whose packets a virtual device lays on the paths one by one (song-2018).
+    /// One TCP connection whose packets a virtual device distributes over the paths one by one (song-2018).
     StripedTcp(VirtualDevice),
     /// Bandwidth aggregation above TCP, a connection on each path (elahi-2011).
     Bas(Aggregation),
 }
 
-/// What a virtual device is set to.
+/// The settings of a virtual device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VirtualDevice {
-    /// What it is.
+    /// Which device it is.
     pub kind: Device,
-    /// Which path takes the next packet; a [`Device::Naive`] has no earliest arrival.
+    /// Which path takes the next packet. [`Device::Naive`] does not offer earliest arrival.
     pub scheduler: Scheduler,
 }
 
-/// What lays the packets of `striped-tcp` on paths.
+/// The device that distributes the packets of `striped-tcp` over paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// As song-2018 has it: packets take the paths in turn, whatever is on them, and arrive in
-    /// whatever order the paths bring them.
+    /// As in song-2018: packets take the paths in turn, whatever is queued there, and are delivered in the
+    /// order in which they arrive.
     Naive,
-    /// The gateway's own tunnel, which keeps to the links' rates and puts packets in order again.
+    /// The gateway's own tunnel, which keeps to the links' rates and restores the order of packets.
     Tunnel,
 }
 
-/// What bandwidth aggregation is set to, beside its connections.
+/// The settings of bandwidth aggregation, apart from those of its connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregation {
     /// Which connection takes which data.
     pub scheduling: SchedulerConfig,
-    /// Payload of a frame; follows a connection's rate if `None`.
+    /// Payload of a frame; with `None`, it follows the connection's rate.
     pub packet: Option<Bytes>,
-    /// The main send buffer: bounds what waits for one of the connections.
+    /// The main send buffer: bounds the data that no connection has taken yet.
     pub main_buffer: Bytes,
-    /// A connection is given nothing while so much of it was never sent (TCP_NOTSENT_LOWAT); two
-    /// frames if `None`.
+    /// A connection gets no new data while it has this much unsent (TCP_NOTSENT_LOWAT); with `None`, two
+    /// frames.
     pub notsent_lowat: Option<Bytes>,
 }
 
@@ -79,19 +79,19 @@ impl Protocol {
         }
     }
 
-    /// Whether it has subflows: RFC 8684's, or the ns-3 module's.
+    /// Whether it has subflows: RFC 8684's or the ns-3 module's.
     #[must_use]
     pub fn has_subflows(&self) -> bool {
         matches!(self, Protocol::Mptcp | Protocol::MptcpNs3)
     }
 
-    /// Whether it goes over one path alone.
+    /// Whether it uses exactly one path.
     #[must_use]
     pub fn takes_one_path(&self) -> bool {
         matches!(self, Protocol::Tcp | Protocol::Udp)
     }
 
-    /// What chooses among its paths, of endpoints that are set so.
+    /// The scheduler that chooses among its paths, given the settings of its endpoints.
     #[must_use]
     pub fn scheduler(&self, transport: &Config) -> SchedulerConfig {
         match self {
@@ -104,8 +104,8 @@ impl Protocol {
         }
     }
 
-    /// What stands before each packet of its endpoints, in bytes: a virtual device's own IP and UDP
-    /// headers, and of the tunnel what it seals the packet in.
+    /// The bytes before each packet of its endpoints: a virtual device's own IP and UDP headers, and for the
+    /// tunnel also its encryption overhead.
     #[must_use]
     pub fn packet_overhead(&self, ip_version: IpVersion) -> u32 {
         let outside = datagram_headers(ip_version);
@@ -136,13 +136,13 @@ impl Device {
         }
     }
 
-    /// The device of that name.
+    /// The device with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Device> {
         Device::ALL.into_iter().find(|device| device.name() == name)
     }
 
-    /// What it schedules by if nothing else is said.
+    /// The default scheduler.
     #[must_use]
     pub fn usual_scheduler(self) -> Scheduler {
         match self {
@@ -151,7 +151,7 @@ impl Device {
         }
     }
 
-    /// What it can schedule by.
+    /// The schedulers that it supports.
     pub fn schedulers(self) -> impl Iterator<Item = Scheduler> {
         let is_its = move |scheduler: &Scheduler| {
             self == Device::Tunnel
@@ -162,7 +162,7 @@ impl Device {
 }
 
 impl Aggregation {
-    /// What both ends of the association are set to, over connections that are set so.
+    /// The settings of both ends of the association, given the settings of its connections.
     #[must_use]
     pub fn association(&self, transport: &Config) -> ropewalk_striping::Config {
         let (waiting, in_flight) = (self.main_buffer, transport.receive_buffer);

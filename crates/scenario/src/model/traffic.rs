@@ -9,30 +9,30 @@ use super::{Asked, Video};
 pub enum Traffic {
     /// As much as the transport takes.
     Bulk {
-        /// Then it closes; `None` goes on until the duration ends.
+        /// The application closes after this much; with `None` it sends until the run ends.
         size: Option<Bytes>,
     },
     /// Messages of one size.
     Messages {
-        /// How far apart they are.
+        /// How the gaps between them are distributed.
         spacing: Spacing,
-        /// Application bits per second, in the mean.
+        /// The mean rate, in application bits per second.
         rate: Rate,
         /// Size of a message.
         message: Bytes,
-        /// A message that has not arrived so long after it was written is late.
+        /// A message that arrives later than this after it was written is late.
         deadline: Option<Time>,
     },
     /// Frames of different sizes at even spacings.
     Video(Video),
-    /// What the server asks for, which the client sends when the request has reached it.
+    /// Requested content: the client sends it when the server's request has reached it.
     Asked(Asked),
 }
 
-/// How far apart messages are.
+/// How the gaps between messages are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
-    /// The same each time.
+    /// Constant.
     Constant,
     /// Exponentially distributed: a Poisson process.
     Exponential,
@@ -55,7 +55,7 @@ impl Traffic {
         }
     }
 
-    /// How long after it was written a message, frame or response is late, if it can be; that of a chunk depends on
+    /// The time after which a message, frame or response is late, if it can be. That of a chunk depends on
     /// its player.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
@@ -77,13 +77,13 @@ impl Traffic {
 }
 
 impl Spacing {
-    /// Each with the kind of traffic that scenario files call it.
+    /// Each with the kind of traffic that has it.
     const KINDS: &'static [(Spacing, &'static str)] = &[
         (Spacing::Constant, "cbr"),
         (Spacing::Exponential, "poisson"),
     ];
 
-    /// The kind of traffic that is spaced so.
+    /// The kind of traffic that has this spacing.
     fn kind(self) -> &'static str {
         let mut kinds = Spacing::KINDS.iter();
         kinds
@@ -91,7 +91,7 @@ impl Spacing {
             .map_or("", |(_, kind)| kind)
     }
 
-    /// That of a kind of messages.
+    /// The spacing of a kind of traffic.
     pub(crate) fn of_kind(kind: &str) -> Option<Spacing> {
         let mut kinds = Spacing::KINDS.iter();
         kinds

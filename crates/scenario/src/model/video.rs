@@ -11,36 +11,36 @@ pub struct Video {
     pub frames: Frames,
     /// Frames a second.
     pub frame_rate: f64,
-    /// No second has more than this; `None` does not bound it.
+    /// The highest rate within any second; `None` does not bound it.
     pub rate_max: Option<Rate>,
-    /// A frame that has not arrived so long after it was written is late.
+    /// A frame that arrives later than this after it was written is late.
     pub deadline: Time,
-    /// What the player holds before it starts, and after it has stalled; `None` plays nothing.
+    /// How much the player buffers before it starts, and again after a stall; with `None` there is no player.
     pub buffer: Option<Time>,
 }
 
 /// Where the sizes of a video's frames come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frames {
-    /// A file of frame sizes, again from its first when it ends.
+    /// A file of frame sizes; it starts over when it ends.
     Trace {
         /// Its name in the scenario file.
         name: String,
         /// Bytes, each at least one.
         sizes: Arc<[u32]>,
-        /// The mean that all sizes are scaled to; `None` leaves them.
+        /// The mean rate that the sizes are scaled to; `None` leaves them as they are.
         rate: Option<Rate>,
     },
-    /// Drawn.
+    /// Random sizes.
     Drawn {
-        /// Like what.
+        /// The video whose statistics are used.
         preset: Preset,
-        /// Application bits per second, in the mean of the run.
+        /// The mean rate over the run, in application bits per second.
         rate: Rate,
     },
 }
 
-/// Videos whose moments are known.
+/// Videos whose size statistics are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// A film, H.264, quantiser 28, 16 frames between I frames, B frames in levels.
@@ -69,7 +69,7 @@ impl Preset {
         named.map_or("", |(_, name)| name)
     }
 
-    /// That of a name.
+    /// The preset with this name.
     pub(crate) fn of(name: &str) -> Option<Preset> {
         let named = Preset::ALL.iter().find(|(_, of)| *of == name);
         named.map(|(preset, _)| *preset)

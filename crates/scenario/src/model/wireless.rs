@@ -1,20 +1,20 @@
-//! What of a scenario goes through the air.
+//! The wireless part of a scenario.
 
 use ropewalk_network::radio::{ChannelConfig, RadioConfig};
 
-/// Channels with their radios, nodes with their places, and which links are on a channel.
+/// Channels with their radios, nodes with their positions, and which links are on a channel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wireless {
     /// The nodes of `[[node]]`, names unique.
     pub nodes: Vec<Node>,
     /// Names unique.
     pub channels: Vec<Channel>,
-    /// What each of [`Scenario::links`](super::Scenario::links) is in the air; `None` for a wire.
-    /// Empty where all links are wires.
+    /// The radio link of each of [`Scenario::links`](super::Scenario::links); `None` for a wired link. Empty
+    /// where all links are wired.
     pub links: Vec<Option<RadioLink>>,
 }
 
-/// A place with a name.
+/// A position with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// The name that links and results use.
@@ -26,11 +26,11 @@ pub struct Node {
 /// A channel and the radios on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
-    /// What is alike for all radios on it.
+    /// The settings that all its radios share.
     pub config: ChannelConfig,
     /// In the order of the nodes.
     pub radios: Vec<RadioConfig>,
-    /// The file that the propagation's matrix comes from.
+    /// The file that the loss matrix comes from.
     pub matrix_file: Option<String>,
 }
 
@@ -41,32 +41,32 @@ pub struct RadioLink {
     pub channel: usize,
     /// Index into [`Channel::radios`].
     pub from: usize,
-    /// The same.
+    /// Index into [`Channel::radios`].
     pub to: usize,
 }
 
 impl Wireless {
-    /// What a link is in the air; `None` for a wire.
+    /// The radio link of a link; `None` for a wired one.
     #[must_use]
     pub fn link(&self, link: usize) -> Option<RadioLink> {
         self.links.get(link).copied().flatten()
     }
 
-    /// Whether any link is in the air.
+    /// Whether any link is wireless.
     #[must_use]
     pub fn is_used(&self) -> bool {
         self.links.iter().any(Option::is_some)
     }
 }
 
-/// A family of defaults of radios and channels.
+/// A profile: defaults for radios and channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WifiProfile {
-    /// What IEEE 802.11 says, and what access points do where it leaves a choice.
+    /// IEEE 802.11, and what access points usually do where the standard leaves a choice.
     Standard,
-    /// What ns-3.44 does with an ad hoc network.
+    /// ns-3.44's ad hoc network.
     Ns3,
-    /// What ns-3.13 did.
+    /// ns-3.13's.
     Ns313,
 }
 
@@ -84,7 +84,7 @@ impl WifiProfile {
         }
     }
 
-    /// The profile of that name.
+    /// The profile with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<WifiProfile> {
         WifiProfile::ALL.into_iter().find(|one| one.name() == name)

@@ -1,4 +1,4 @@
-//! Links through the air: those of the file, and those that paths over nodes make.
+//! Wireless links: those of the file, and those that paths over nodes need.
 
 use ropewalk_network::radio::{
     DATA_OVERHEAD_BYTES, DataRate, ErrorModel, FrameError, RadioConfig, RateControl, Reach,
@@ -14,11 +14,11 @@ use crate::model::{Channel, ETHERNET_MTU, RadioLink, Wireless};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// What a link through the air has no use for.
+/// The keys that a link on a channel must not have.
 const OF_WIRES: [&str; 6] = ["delay", "jitter", "slot", "queue", "rate", "trace"];
 const RATE_OR_TRACE: Problem = Problem::OnlyWith("rate or trace");
 
-/// What a direction is that has nothing of a wire.
+/// The [`DirectionConfig`] of a wireless link: only its loss is used.
 pub(super) fn direction(loss: Loss) -> DirectionConfig {
     DirectionConfig {
         capacity: Capacity::Unlimited,
@@ -30,14 +30,14 @@ pub(super) fn direction(loss: Loss) -> DirectionConfig {
     }
 }
 
-/// That a link on a channel says nothing that only wires have.
+/// Checks that a link on a channel has no keys that apply to wired links only.
 pub(super) fn check_keys(section: &Section, report: &mut Report) {
     for table in [Some(section), section.table("reverse")]
         .into_iter()
         .flatten()
     {
         for key in OF_WIRES {
-            // The link's own rate or trace is excluded by channel already.
+            // The link's own `rate` or `trace` has been reported, since `channel` excludes it.
             let of_link = std::ptr::eq(table, section) && matches!(key, "rate" | "trace");
             if table.has(key) && !of_link {
                 table.complain(key, RATE_OR_TRACE, report).allowed =
@@ -100,7 +100,7 @@ fn radio_of(channel: &Channel, node: &str) -> Option<usize> {
     channel.radios.iter().position(|radio| radio.node == node)
 }
 
-/// That a node has no radio there; which channels it has, and who has one there.
+/// Reports that a node has no radio on a channel, with the channels it has and the nodes that have one there.
 fn complain_of_radio(
     section: &Section,
     key: &str,
@@ -127,8 +127,7 @@ fn complain_of_radio(
     ));
 }
 
-/// Makes the links of paths that name nodes, and gives the hops of each path that does; `None` of
-/// the others.
+/// Makes the links of paths that name nodes, and gives the hops of each such path; `None` for the others.
 pub(super) fn paths_over_nodes(
     sections: &[Section],
     links: &mut Vec<LinkConfig>,
@@ -180,7 +179,7 @@ pub(super) fn paths_over_nodes(
     paths.collect()
 }
 
-/// The number of the link between two radios, which is made if it is not there.
+/// The index of the link between two radios, which is made if it does not exist.
 pub(super) fn link_of(
     wanted: RadioLink,
     links: &mut Vec<LinkConfig>,
@@ -204,7 +203,7 @@ pub(super) fn link_of(
     })
 }
 
-/// A link's name, shortened and with a number behind it where that is needed.
+/// A link's name, shortened, and with a number appended if it is taken.
 fn unused(name: &str, links: &[LinkConfig]) -> String {
     let base: String = match name.chars().count() > MAX_NAME_CHARS {
         true => name.chars().take(MAX_NAME_CHARS - 5).collect(),
@@ -216,7 +215,7 @@ fn unused(name: &str, links: &[LinkConfig]) -> String {
     unused.expect("numbers do not end")
 }
 
-/// Links on which next to nothing comes through.
+/// Warns of links on which almost no frame gets through.
 pub(super) fn warn_of_weak_links(links: &[LinkConfig], wireless: &Wireless, report: &mut Report) {
     let mut needs: Vec<Needs> = wireless.channels.iter().map(Needs::new).collect();
     for (link, radio) in links.iter().zip(&wireless.links) {
@@ -233,7 +232,7 @@ pub(super) fn warn_of_weak_links(links: &[LinkConfig], wireless: &Wireless, repo
     }
 }
 
-/// Why next to nothing comes from one radio to another.
+/// Why almost no frame from one radio reaches another.
 fn weakness(channel: &Channel, needs: &mut Needs, from: usize, to: usize) -> Option<String> {
     let [sender, receiver] = [&channel.radios[from], &channel.radios[to]];
     let apart = distance_m(sender.at, receiver.at);
@@ -260,7 +259,7 @@ fn weakness(channel: &Channel, needs: &mut Needs, from: usize, to: usize) -> Opt
     })
 }
 
-/// The slowest rate that data may be sent at.
+/// The lowest rate that data may be sent at.
 fn slowest(radio: &RadioConfig) -> DataRate {
     match radio.rate {
         RateControl::Fixed(rate) => rate,
@@ -270,7 +269,7 @@ fn slowest(radio: &RadioConfig) -> DataRate {
     }
 }
 
-/// The SNRs that rates need on a channel, as they are asked for.
+/// Caches the SNRs that rates need on a channel.
 struct Needs<'a> {
     model: &'a ErrorModel,
     errors: Option<FrameError>,
@@ -286,9 +285,10 @@ impl Needs<'_> {
         }
     }
 
-    /// The SNR at which half of the full frames are in error, dB, if one of so much may lack it.
+    /// The SNR at which half of the full frames at this rate are lost, dB; `None` if a link with this SNR
+    /// surely has enough.
     fn snr_db(&mut self, snr: f64, rate: DataRate) -> Option<f64> {
-        // The formulas' neediest rate, 54 Mbit/s, needs 22 dB.
+        // The most demanding rate of the formulas, 54 Mbit/s, needs 22 dB.
         if snr > 30.0 && matches!(self.model, ErrorModel::Nist | ErrorModel::None) {
             return None;
         }
@@ -304,7 +304,7 @@ impl Needs<'_> {
     }
 }
 
-/// The SNR at which half of the full frames are in error, dB; `None` if that is at none.
+/// The SNR at which half of the full frames are lost, dB; `None` if there is no such SNR.
 fn half_in_error(errors: &FrameError, rate: DataRate) -> Option<f64> {
     let bits = f64::from(8 * (ETHERNET_MTU + DATA_OVERHEAD_BYTES));
     let (mut low, mut high) = (-30.0, 60.0);

@@ -1,4 +1,4 @@
-//! Traffic that the end which reads asks for.
+//! Traffic that the receiver requests.
 
 use std::sync::Arc;
 
@@ -36,10 +36,10 @@ pub(super) fn asked(
     })
 }
 
-/// Of a response, unless the scenario says.
+/// The default mean size of a response.
 const SIZE_OF_RESPONSE: Bytes = Bytes::new(100_000);
-/// Of a page, unless the scenario says: about the median of the HTTP Archive's for phones (Web Almanac 2024, page
-/// weight: 2311 KB in 66 requests, for desktops 2652 KB in 71).
+/// The default median of a page: about the median of the HTTP Archive for phones (Web Almanac 2024, page
+/// weight: 2311 KB in 66 requests; for desktops 2652 KB in 71).
 const SIZE_OF_PAGE: Bytes = Bytes::new(2_000_000);
 
 fn think(section: &Section) -> Think {

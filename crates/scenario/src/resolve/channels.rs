@@ -60,7 +60,7 @@ pub(super) fn channels(
     channels
 }
 
-/// Of a matrix, the losses are read when its radios are known.
+/// The losses of a matrix are read later, when the channel's radios are known.
 fn propagation(section: &Section, report: &mut Report) -> Propagation {
     let model: String = section
         .get("model")
@@ -191,7 +191,7 @@ fn error_model(
     }
 }
 
-/// The nodes of the file; their radios are put on the channels.
+/// The nodes of the file; their radios are added to the channels.
 pub(super) fn nodes(
     sections: &[Section],
     wifi: &Wifi,
@@ -225,7 +225,7 @@ pub(super) fn nodes(
     nodes
 }
 
-/// Puts a radio on a channel; `said` is the key that does.
+/// Adds a radio to a channel; `said` is the key that asks for it.
 pub(super) fn add_radio(
     said: (&Section, &str),
     radio: RadioConfig,
@@ -270,7 +270,7 @@ fn by_distance(propagation: &Propagation) -> bool {
     )
 }
 
-/// That a channel is not there.
+/// Reports that a channel does not exist.
 pub(super) fn complain_of_channel(
     section: &Section,
     key: &str,
@@ -291,7 +291,7 @@ pub(super) fn complain_of_channel(
     error.suggestion = nearest(name, known.iter().copied());
 }
 
-/// That frames come within a SIFS where they take their time.
+/// Checks that propagation delay stays below a SIFS where frames travel at the speed of light.
 pub(super) fn check_distances(sections: &[Section], channels: &[Channel], report: &mut Report) {
     for (section, channel) in sections.iter().zip(channels) {
         if let Some(pair) = too_far(&channel.config, &channel.radios) {
@@ -308,7 +308,7 @@ pub(super) fn check_distances(sections: &[Section], channels: &[Channel], report
     }
 }
 
-/// The losses of channels that have them in a file, now that their radios are known.
+/// Reads the loss matrices of the channels that have one in a file, now that their radios are known.
 pub(super) fn read_matrices(
     sections: &[Section],
     channels: &mut [Channel],
@@ -341,7 +341,7 @@ pub(super) fn read_matrices(
     }
 }
 
-/// Losses from each to each, in the order of `names`; what is wrong with the text, in words.
+/// The losses from each radio to each, in the order of `names`; or what is wrong with the text, in words.
 fn matrix(text: &str, names: &[&str]) -> Result<Vec<Vec<f64>>, String> {
     let mut lines = text
         .lines()
@@ -369,7 +369,7 @@ fn matrix(text: &str, names: &[&str]) -> Result<Vec<Vec<f64>>, String> {
             .map(|column| {
                 let field = fields.get(column + 1).copied().unwrap_or_default();
                 match field.parse::<f64>() {
-                    // To itself nothing need be said.
+                    // The diagonal is not used.
                     _ if receivers[*column] == fields[0] => Ok(0.0),
                     Ok(loss) if !loss.is_nan() && loss > f64::NEG_INFINITY => Ok(loss),
                     _ => Err(format!(

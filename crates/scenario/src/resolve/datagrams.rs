@@ -1,4 +1,4 @@
-//! What a flow of datagrams must be.
+//! Checks of a flow of datagrams.
 
 use ropewalk_network::{Capacity, LinkConfig};
 
@@ -8,8 +8,8 @@ use crate::model::{Flow, Protocol, Traffic, Wireless};
 use crate::report::Report;
 use crate::section::Section;
 
-/// That a message fits a datagram, and a datagram a packet; and that a sender which is to keep its
-/// first link busy can.
+/// Checks that a message fits a datagram and a datagram a packet, and that a sender that is to keep its first
+/// link busy can do so.
 pub(super) fn check(
     flow: &Flow,
     section: &Section,

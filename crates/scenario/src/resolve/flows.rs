@@ -49,7 +49,7 @@ pub(super) fn flows(
         flows.add(section, flow, report);
         transport
     } else {
-        // What competitors have that nobody else is to be like: the defaults of one TCP.
+        // Without `[transport]`, competitors get the defaults of one TCP connection.
         Transport::own(section, 1, report)
     };
     for section in own {
@@ -84,15 +84,15 @@ pub(super) fn flows(
 /// The flows so far.
 struct Flows {
     flows: Vec<Flow>,
-    /// With what each is.
+    /// Each with its description for error messages.
     names: HashMap<String, &'static str>,
-    /// How many connections they are.
+    /// The number of their connections.
     total: usize,
     duration: Time,
 }
 
 impl Flows {
-    /// One more, held against those before it.
+    /// Adds a flow, after checking it against those before it.
     fn add(&mut self, section: &Section, flow: Flow, report: &mut Report) {
         let what = match flow.origin {
             Origin::Short | Origin::Flow => "flow",
@@ -170,7 +170,7 @@ fn short(
     (flow, transport)
 }
 
-/// A `[[flow]]`: what it does not say is its own profile's.
+/// A `[[flow]]`: keys that it does not give are those of its own profile.
 fn own_flow(
     section: &Section,
     paths: &mut Paths,
@@ -199,7 +199,7 @@ fn own_flow(
     flow
 }
 
-/// A `[[competitor]]`: what it does not say is as in `[transport]`.
+/// A `[[competitor]]`: keys that it does not give are those of `[transport]`.
 fn competitor(
     section: &Section,
     index: usize,
@@ -252,8 +252,8 @@ fn chosen_paths(section: &Section, paths: &mut Paths, report: &mut Report) -> Ve
     }
 }
 
-/// Of what was chosen, what is used: what takes one path must not leave open which, but for ways
-/// between nodes, of which it takes the first.
+/// The paths that are used of those that were chosen. A protocol with one path must not leave open which; of
+/// routes between nodes it takes the first.
 fn check_single_path(
     section: &Section,
     protocol: &Protocol,
@@ -278,7 +278,7 @@ fn check_single_path(
     used
 }
 
-/// That a scheduler's set of subflows has room for all.
+/// Checks that a scheduler's bit set has room for all subflows.
 fn check_subflows(section: &Section, flow: &Flow, report: &mut Report) {
     let subflows = flow.paths_each() * flow.transport.subflows_per_path as usize;
     if subflows > MAX_SUBFLOWS {

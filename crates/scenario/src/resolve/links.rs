@@ -14,10 +14,10 @@ use crate::numbered::{STAR, fill, numbered};
 use crate::report::Report;
 use crate::section::Section;
 
-/// Price of a link without one beside a link that has one.
+/// The price of a link without one, if another link has one.
 const COST: f64 = 1.0;
 
-/// The links of the file, in its order, what each may carry, and the section of each.
+/// The links of the file in its order, the quota of each, and the section of each.
 pub(super) fn links<'a>(
     sections: &'a [Section],
     duration: Time,
@@ -65,7 +65,7 @@ fn quota(section: &Section, report: &mut Report) -> Option<Quota> {
     })
 }
 
-/// How many of a part are asked for, where there may be so many in all; one where that is wrong.
+/// The `count` of a section, if there may be this many in all; one if it is wrong.
 pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut Report) -> u64 {
     let count: u64 = section.get("count").unwrap_or(1);
     if so_far as u64 + count > most as u64 {
@@ -87,7 +87,7 @@ pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut 
     count
 }
 
-/// So many links like this one, each with its number.
+/// Copies of this link, each with its number.
 fn alike(link: LinkConfig, count: u64, section: &Section, report: &mut Report) -> Vec<LinkConfig> {
     if count == 1 {
         for (key, end) in ["from", "to"].into_iter().zip(link.ends.iter().flatten()) {
@@ -99,7 +99,7 @@ fn alike(link: LinkConfig, count: u64, section: &Section, report: &mut Report) -
     }
     let one = |number| LinkConfig {
         name: match link.name.as_str() {
-            // It is missed already.
+            // The error has been reported.
             "" => String::new(),
             name => numbered(name, number),
         },
@@ -133,7 +133,7 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
     link
 }
 
-/// One that a channel carries: it has a loss each way.
+/// A link on a channel, with a loss for each direction.
 fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
     air::check_keys(section, report);
     let forward = section
@@ -151,7 +151,7 @@ fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
     }
 }
 
-/// The nodes that it joins: two, or none that has a name.
+/// The two nodes that it joins, or none if the file names none.
 fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
     for [given, other] in [["from", "to"], ["to", "from"]] {
         if section.has(given) && !section.has(other) {
@@ -166,11 +166,11 @@ fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
     Some(ends)
 }
 
-/// What a direction is where the file says nothing.
+/// The default of a direction.
 fn unsaid(report: &mut Report) -> DirectionConfig {
     let unsaid = Section::absent("link", &LINK);
     DirectionConfig {
-        // One of `rate` and `trace` is there, or is missed.
+        // Either `rate` or `trace` is given, or its absence has been reported.
         capacity: Capacity::Unlimited,
         delay: unsaid.value("delay"),
         jitter: jitter(&unsaid.default_table("jitter")),
@@ -180,7 +180,7 @@ fn unsaid(report: &mut Report) -> DirectionConfig {
     }
 }
 
-/// A direction: what the table says, else as `base`.
+/// A direction: the keys of the table, over those of `base`.
 fn direction(
     section: &Section,
     base: &DirectionConfig,
@@ -248,7 +248,7 @@ fn slot(section: &Section, report: &mut Report) -> Option<Slot> {
 fn loss(section: &Section, report: &mut Report) -> Loss {
     let p = section.get("p").unwrap_or(0.0);
     if section.get::<String>("model").as_deref() == Some("gilbert-elliott") {
-        // netem's defaults: Bernoulli in disguise.
+        // netem's defaults, which amount to independent losses.
         return Loss::GilbertElliott {
             p,
             r: section.get("r").unwrap_or(1.0 - p),
@@ -256,7 +256,7 @@ fn loss(section: &Section, report: &mut Report) -> Loss {
             k: section.value("k"),
         };
     }
-    // A wrong model has its own error; which keys go with it is then unknown.
+    // A wrong model has its own error, and which keys go with it is unknown then.
     if !section.has("model") || section.get::<String>("model").is_some() {
         for key in ["r", "h", "k"] {
             if section.has(key) {

@@ -1,4 +1,4 @@
-//! `[mesh]`: nodes at places that are drawn, and routes through them.
+//! `[mesh]`: nodes at random positions, and routes through them.
 
 use ropewalk_network::LinkConfig;
 use ropewalk_network::mesh::{Deployment, Drawing, MOST_DRAWS, Placement, Require};
@@ -18,7 +18,7 @@ use crate::parsed::Items;
 use crate::report::Report;
 use crate::section::Section;
 
-/// The mesh of the file; nothing if it has none, or it is wrong.
+/// The mesh of the file; `None` if it has none or it is wrong.
 pub(super) fn mesh(
     root: &Section,
     wifi: &Wifi,
@@ -44,7 +44,7 @@ pub(super) fn mesh(
         .map(|required| ["link", "node", "zone"].map(|key| required.value::<u64>(key) as usize));
     let own = self::channels(section, channels, report);
     let seed: u64 = section.value("seed");
-    // Draws may take long, and are for nothing where anything is wrong.
+    // Drawing positions can take long, and is useless if there are errors.
     let (Some(placement), Some(nodes), true) = (placement, nodes, report.is_empty()) else {
         return None;
     };
@@ -114,7 +114,7 @@ pub(super) fn mesh(
     Some(mesh)
 }
 
-/// The links that routes may take, with their weights; by radios' costs, those of one channel.
+/// The links that routes may use, with their weights; by the radios' costs, those of one channel.
 fn graph(
     section: &Section,
     weight: MeshWeight,
@@ -127,7 +127,7 @@ fn graph(
         MeshWeight::Hops => return Some(deployment.graph()),
         MeshWeight::Distance => {
             return Some(deployment.weighted_graph(|[one, other]| {
-                // Nodes at one place are a step apart as well.
+                // Nodes at the same position count as one step apart.
                 let millimetres = deployment.distance_m(one, other) * 1e3;
                 Some(millimetres.round().max(1.0) as u64)
             }));
@@ -150,7 +150,7 @@ fn graph(
         .collect();
     let metric = LinkMetric::new(&channel.config, &radios);
     Some(deployment.weighted_graph(|[one, other]| {
-        // All radios are set alike: a link costs as much both ways.
+        // All radios are set alike, so a link costs the same in both directions.
         let cost = metric.cost(one, other)?;
         Some(match weight {
             MeshWeight::Airtime => cost.airtime.as_nanos(),
@@ -159,7 +159,7 @@ fn graph(
     }))
 }
 
-/// The nodes, whose radios are put on the channels.
+/// The nodes; their radios are added to the channels.
 pub(super) fn nodes_of(
     mesh: &Mesh,
     root: &Section,
@@ -187,7 +187,7 @@ pub(super) fn nodes_of(
         .collect()
 }
 
-/// The paths, over links that are made where there are none yet.
+/// The paths; links that do not exist yet are made.
 pub(super) fn paths_of(
     mesh: &Mesh,
     links: &mut Vec<LinkConfig>,
@@ -211,7 +211,7 @@ pub(super) fn paths_of(
         .collect()
 }
 
-/// That there is a route, and a word on those that are not.
+/// Checks that there is a route, and warns if there are fewer than asked for.
 fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
     let ends = [mesh.drawn.source, mesh.drawn.destination].map(Mesh::node_name);
     let found = mesh.found.routes.len();
@@ -244,7 +244,7 @@ fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
     }
 }
 
-/// What routes a section asks for.
+/// Which routes a section asks for.
 pub(super) fn wanted(section: &Section) -> Wanted {
     let routing = section.value::<String>("routing");
     let method = section.value::<String>("method");
@@ -303,7 +303,7 @@ fn placement(section: &Section, traces: &mut Traces, report: &mut Report) -> Opt
     }
 }
 
-/// The places of a file, m: a line for each node; the first may name the columns.
+/// The positions in a file, m: a line for each node; the first line may name the columns.
 fn places(file: &str, text: &str) -> Result<Vec<[f64; 2]>, Problem> {
     let wrong = |what: String| Problem::File {
         file: file.to_owned(),
@@ -364,7 +364,7 @@ fn nodes(section: &Section, placement: &Placement, report: &mut Report) -> usize
     }
 }
 
-/// The channels that routes take in turn.
+/// The channels that successive links of a route take in turn.
 fn channels(section: &Section, channels: &[Channel], report: &mut Report) -> Vec<usize> {
     if channels.is_empty() {
         let problem = Problem::OnlyWith("a [[channel]] for its radios");

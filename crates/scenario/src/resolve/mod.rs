@@ -26,7 +26,7 @@ use crate::section::Section;
 
 pub(crate) use traces::Traces;
 
-/// Resolves a file's tables to a scenario; if anything was reported, it is not to be used.
+/// Resolves a file's tables to a scenario, which must not be used if an error was reported.
 pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report) -> Scenario {
     let duration: Time = root.value("duration");
     let warmup: Time = root.value("warmup");
@@ -61,12 +61,12 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         root.complain("link", problem, report).allowed =
             Some("one or more tables, each under [[link]]".to_owned());
     }
-    // Those that nodes or a mesh made.
+    // Links that paths over nodes or a mesh made.
     quotas.resize(links.len(), None);
     air::warn_of_weak_links(&links, &wireless, report);
     let routes = routes.unwrap_or_default();
     let mut paths = paths::Paths::read(root, &links, over_nodes, routes, report);
-    // Of a mesh that is wrong, nobody knows the paths.
+    // If the mesh is wrong, its paths are unknown.
     let flows = match mesh.is_none() && root.has("mesh") {
         true => Vec::new(),
         false => flows::flows(

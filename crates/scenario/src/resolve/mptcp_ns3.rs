@@ -1,4 +1,4 @@
-//! What a flow of the ns-3 module's MPTCP must be.
+//! Checks of a flow with the ns-3 module's MPTCP.
 
 use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
 use ropewalk_transport::{Config, Profile};
@@ -20,7 +20,7 @@ const ITS_OWN: [&str; 7] = [
     "subflows_per_path",
 ];
 
-/// Of a section that says all of a flow.
+/// From a section that gives all settings of a flow.
 pub(super) fn check(
     section: &Section,
     profile: Profile,
@@ -44,7 +44,7 @@ pub(super) fn check(
     check_inherited(section, protocol, config, report);
 }
 
-/// That the module has this congestion control, this scheduler and a policy of this answer's name.
+/// Checks that the module has this congestion control, this scheduler, and a policy with this name.
 pub(super) fn check_inherited(
     section: &Section,
     protocol: &Protocol,

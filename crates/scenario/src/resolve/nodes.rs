@@ -1,4 +1,4 @@
-//! The nodes that links name, and ways between them.
+//! The nodes that links name, and shortest paths between them.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::error::Problem;
 use crate::report::Report;
 use crate::section::Section;
 
-/// The links that join nodes with names.
+/// The links that join named nodes, as a graph.
 pub(super) struct Nodes {
     by_name: BTreeMap<String, usize>,
     graph: Graph,
-    /// The scenario's link of each of the graph's.
+    /// The index in the scenario of each link of the graph.
     links: Vec<usize>,
 }
 
@@ -53,8 +53,8 @@ impl Nodes {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// Ways from one node to another, by their links, which are passed from their first node to their
-    /// second; where ways are as short, the links that stand first in the file are taken.
+    /// Disjoint paths from one node to another, each as links in order. Among paths of equal length, the one
+    /// with the links that come first in the file is taken.
     ///
     /// # Panics
     /// If no link names one of the nodes.
@@ -67,7 +67,7 @@ impl Nodes {
     }
 }
 
-/// That each link of a path begins at the node at which the one before it ends.
+/// Checks that each link of a path begins at the node where the one before it ends.
 pub(super) fn check_chain(
     links: &[LinkConfig],
     hops: &[usize],

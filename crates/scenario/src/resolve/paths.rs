@@ -1,4 +1,4 @@
-//! `[[path]]`, and the names by which others choose paths.
+//! `[[path]]`, and the names by which other keys choose paths.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,15 +16,15 @@ use crate::report::Report;
 use crate::section::{Section, name_list};
 use crate::suggest::nearest;
 
-/// The paths so far; naming a link where a path is wanted adds one over that link alone.
+/// The paths so far. Naming a link where a path is expected adds a path over that link alone.
 pub(super) struct Paths {
     paths: Vec<Path>,
     by_name: HashMap<String, usize>,
     links: BTreeMap<String, usize>,
-    /// How many the file itself has, or its links make.
+    /// The number of paths from the file itself or, without any there, from its links.
     declared: usize,
     nodes: Nodes,
-    /// The file has no paths of its own, and its links do not all lead from one node to one other.
+    /// The file has no paths of its own, and its links do not all join the same two nodes.
     between_nodes: bool,
 }
 
@@ -75,7 +75,7 @@ impl Paths {
         }
         let numbered = paths.iter().enumerate();
         let indices = numbered.map(|(index, path)| (path.name.clone(), index));
-        // Of paths of one name, which have been reported, the first.
+        // If several paths have the same name, which has been reported, the first is taken.
         let mut of_paths = HashMap::new();
         for (name, index) in indices {
             of_paths.entry(name).or_insert(index);
@@ -90,7 +90,8 @@ impl Paths {
         }
     }
 
-    /// What a connection uses that does not choose: not what others chose alone.
+    /// The paths of a connection that does not choose any: all but those that were added for another's
+    /// choice.
     pub fn all(&self, section: &Section, report: &mut Report) -> Vec<usize> {
         if self.between_nodes {
             ask_for_node(section, "from", &self.nodes, report);
@@ -98,8 +99,8 @@ impl Paths {
         (0..self.declared).collect()
     }
 
-    /// Ways between the nodes that `from` and `to` name: over the fewest links, then others that
-    /// share none with those before, as long as there are such. Each becomes a path.
+    /// Paths between the nodes that `from` and `to` name: first one with the fewest links, then further ones
+    /// without a common link, as long as there are any. Each becomes a path of the scenario.
     pub fn between(&mut self, section: &Section, report: &mut Report) -> Vec<usize> {
         let given = if section.has("from") { "from" } else { "to" };
         if let Some(path) = ["path", "paths"].into_iter().find(|key| section.has(key)) {
@@ -122,7 +123,7 @@ impl Paths {
         ways.map(|hops| self.path_over(hops, &from, &to)).collect()
     }
 
-    /// The path over these links, named for its ends if there is none yet.
+    /// The path over these links; it is added with a name made of its ends if there is none yet.
     fn path_over(&mut self, hops: Vec<usize>, from: &str, to: &str) -> usize {
         if let Some(index) = self.paths.iter().position(|path| path.hops == hops) {
             return index;
@@ -155,8 +156,7 @@ impl Paths {
         &self.paths[path].name
     }
 
-    /// The paths that a key names, one or a list, or means by a pattern; nothing if one of them is
-    /// unknown.
+    /// The paths that a key names, one or a list or a pattern; `None` if one of them is unknown.
     pub fn chosen(
         &mut self,
         section: &Section,
@@ -188,7 +188,7 @@ impl Paths {
         chosen
     }
 
-    /// The paths of this name, or of all names that it means.
+    /// The paths with this name, or with a name that matches this pattern.
     fn meant(&mut self, name: &str) -> Vec<usize> {
         if !name.contains(STAR) {
             return self.index_of(name).into_iter().collect();
@@ -202,7 +202,7 @@ impl Paths {
         let links = self.links.iter().filter(|(link, _)| is_meant(name, link));
         let mut links: Vec<(usize, String)> =
             links.map(|(link, index)| (*index, link.clone())).collect();
-        // By their numbers, not as names are sorted.
+        // In the order of their numbers, not alphabetically.
         links.sort_unstable();
         links
             .into_iter()
@@ -210,7 +210,7 @@ impl Paths {
             .collect()
     }
 
-    /// The model's paths.
+    /// The paths of the scenario.
     pub fn finish(self) -> Vec<Path> {
         self.paths
     }
@@ -235,8 +235,8 @@ impl Paths {
     }
 }
 
-/// The paths of a `[[path]]`: one over the links or nodes that it names, or several with their
-/// numbers, or the routes that it asks for.
+/// The paths of a `[[path]]`: one over the links or nodes that it names, or numbered copies, or the routes
+/// that it asks for.
 fn described(
     section: &Section,
     over_nodes: Option<Vec<usize>>,
@@ -281,7 +281,7 @@ fn described(
         let is_whole = hops.len() == names.len();
         paths.push(Path { name, hops });
         if !is_whole {
-            // What is wrong with one of them is enough.
+            // One error per path is enough.
             break;
         }
     }
@@ -345,7 +345,7 @@ fn ask_for_node(section: &Section, key: &str, nodes: &Nodes, report: &mut Report
     section.complain(key, Problem::Missing, report).allowed = Some(names);
 }
 
-/// The links of these names, as far as there are such.
+/// The links with these names, without those that do not exist.
 fn hops(
     names: &[String],
     section: &Section,

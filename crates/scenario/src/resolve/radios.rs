@@ -1,4 +1,4 @@
-//! What a radio is set to: what its entry says, else `[wifi]`, else the profile.
+//! The settings of a radio: those of its entry, then of `[wifi]`, then of the profile.
 
 use ropewalk_network::radio::{
     DataRate, Preamble, PreambleDetection, QueueOrder, RadioConfig, RateControl, Standard,
@@ -12,7 +12,7 @@ use crate::parsed::{Held, Items, Packets};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// `[wifi]`, under what nodes say themselves.
+/// `[wifi]`, the defaults of all radios.
 #[derive(Clone, Copy)]
 pub(super) struct Wifi<'a> {
     section: Option<&'a Section>,
@@ -45,7 +45,7 @@ impl Settings<'_> {
         }
     }
 
-    /// A rate, of this standard.
+    /// A rate of the 802.11 standard in use.
     fn rate(&self, key: &str, rate: Rate, standard: Standard, report: &mut Report) -> DataRate {
         let rates = standard.rates();
         let found = rates.iter().copied().find(|known| known.rate() == rate);
@@ -148,8 +148,8 @@ impl<'a> Wifi<'a> {
                 None => settings.get("lifetime").or(match profile {
                     WifiProfile::Standard => None,
                     WifiProfile::Ns3 => Some(Time::from_millis(500)),
-                    // Both of ns-3.13's WifiMacQueue (MaxDelay, MaxPacketNumber) stood in
-                    // src/wifi/model/wifi-mac-queue.cc up to ns-3.18 and beyond.
+                    // Both limits of ns-3.13's WifiMacQueue (MaxDelay, MaxPacketNumber) were in
+                    // src/wifi/model/wifi-mac-queue.cc until after ns-3.18.
                     WifiProfile::Ns313 => Some(Time::from_secs(10)),
                 }),
             },

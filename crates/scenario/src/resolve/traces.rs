@@ -8,7 +8,7 @@ use ropewalk_network::Trace;
 use crate::error::Problem;
 use crate::limits::{MAX_TRACE_BYTES, MAX_TRACE_LINES};
 
-/// How a trace file's text is had, by the name that the scenario file gives it.
+/// Reads a trace file by the name that the scenario file gives it.
 pub(crate) type ReadTrace<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 /// The traces read so far.
@@ -18,7 +18,7 @@ pub(crate) struct Traces<'a> {
 }
 
 impl<'a> Traces<'a> {
-    /// None yet.
+    /// No traces yet.
     pub fn new(read: ReadTrace<'a>) -> Traces<'a> {
         Traces {
             read,
@@ -26,7 +26,7 @@ impl<'a> Traces<'a> {
         }
     }
 
-    /// The trace of this name.
+    /// The trace with this name.
     pub fn get(&mut self, name: &str) -> Result<Arc<Trace>, Problem> {
         if let Some(known) = self.known.get(name) {
             return known.clone();
@@ -36,7 +36,7 @@ impl<'a> Traces<'a> {
         trace
     }
 
-    /// The text of another file, of no more than a trace's size.
+    /// The text of another file, which may be as large as a trace.
     pub fn text(&mut self, name: &str) -> Result<String, Problem> {
         let text = (self.read)(name).map_err(Problem::TraceUnreadable)?;
         match text.len() > MAX_TRACE_BYTES {

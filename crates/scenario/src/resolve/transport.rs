@@ -1,5 +1,5 @@
-//! What transport keys say: of `[transport]` and `[[flow]]` over a profile, of `[[competitor]]`
-//! over what `[transport]` says.
+//! The keys of transports: those of `[transport]` and `[[flow]]` over a profile, those of `[[competitor]]`
+//! over `[transport]`.
 
 use ropewalk_quantities::Bytes;
 use ropewalk_transport::algorithm::{Declared, Description, Tag};
@@ -16,19 +16,20 @@ use crate::section::{Section, name_list};
 const OF_DATAGRAMS: [&str; 2] = ["segment", "ip_version"];
 const CONNECTIONS: &str = r#"protocol = "tcp", "striped-tcp", "mptcp" or "bas""#;
 
-/// What a flow's transport keys come to.
+/// The result of a flow's transport keys.
 pub(super) struct Transport {
     pub protocol: Protocol,
     pub config: Config,
-    /// What competitors inherit.
+    /// The settings that competitors inherit.
     inherited: Config,
     profile: Profile,
-    /// The file says how long segments are.
+    /// Whether the file gives the length of segments.
     own_segment: bool,
 }
 
 impl Transport {
-    /// Of a flow over so many paths that says all of it; what it does not say is its profile's.
+    /// From a section that gives all settings of a flow over this many paths; the rest comes from its
+    /// profile.
     pub fn own(section: &Section, paths: usize, report: &mut Report) -> Transport {
         let profile = section.value("profile");
         let mut config = Config::profile(profile);
@@ -80,7 +81,7 @@ impl Transport {
         transport
     }
 
-    /// Of a flow that is as this one but for what its section says.
+    /// From a section that changes some settings of another flow.
     pub fn inherit(&self, section: &Section, report: &mut Report) -> Transport {
         let mut config = self.inherited.clone();
         let name: String = section.value("protocol");
@@ -126,8 +127,8 @@ impl Transport {
         transport
     }
 
-    /// The keys `congestion` and `subflow`, against each other and the protocol; and that datagrams
-    /// are told nothing that only connections have.
+    /// Checks the keys `congestion` and `subflow` against each other and the protocol, and that datagrams
+    /// have no keys that only connections have.
     fn check_congestion(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
         if self.protocol == Protocol::Udp {
@@ -155,7 +156,7 @@ impl Transport {
         }
     }
 
-    /// RFC 4653 is specified with SACK alone (section 3), and is about duplicates, which RACK does not
+    /// RFC 4653 is specified for SACK only (section 3), and works on duplicate ACKs, which RACK does not
     /// count.
     fn check_ncr(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
@@ -176,7 +177,7 @@ impl Transport {
 
 fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
     if config.min_rto > config.max_rto {
-        // The key that the file has is the one to change.
+        // Report the key that the file has.
         if section.has("min_rto") {
             let limit = format!("max_rto ({})", config.max_rto);
             section.complain("min_rto", Problem::AboveMost(limit), report);
@@ -200,7 +201,7 @@ fn check_buffer(section: &Section, key: &str, buffer: Bytes, config: &Config, re
     }
 }
 
-/// What chooses among the subflows of a connection: not what chooses among connections or links.
+/// The scheduler of a connection's subflows, in contrast to one that chooses among connections or links.
 fn of_subflows(scheduler: SchedulerConfig, usual: SchedulerConfig) -> SchedulerConfig {
     match scheduler.description() {
         Some(declared) if declared.is(Tag::ManyStreams) => usual,
@@ -208,7 +209,7 @@ fn of_subflows(scheduler: SchedulerConfig, usual: SchedulerConfig) -> SchedulerC
     }
 }
 
-/// Sets what the section says of endpoints.
+/// Sets the endpoint settings that the section gives.
 fn set_fields(section: &Section, config: &mut Config) {
     for (key, parsed) in section.given() {
         if let Some(field) = key.default.field() {
@@ -217,7 +218,7 @@ fn set_fields(section: &Section, config: &mut Config) {
     }
 }
 
-/// What fills a packet on the links.
+/// The payload of a full packet.
 fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
     if *protocol == Protocol::Udp {
         return Bytes::new(u64::from(
@@ -227,7 +228,7 @@ fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
     config.segment_for(ETHERNET_MTU - protocol.packet_overhead(config.ip_version))
 }
 
-/// Whether a congestion control, `None` if it is a user's own, can run such a connection.
+/// Whether a congestion control (`None`: one of the user's own) can run such a connection.
 fn fits(congestion: Option<&Description>, config: &Config) -> bool {
     config.multipath || congestion.is_none_or(|declared| declared.is(Tag::SinglePath))
 }

@@ -1,4 +1,4 @@
-//! What a link is told to be and nobody means: it is allowed, and said beside the results.
+//! Warnings about settings of a link that are allowed but probably not intended.
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
@@ -7,8 +7,8 @@ use crate::report::Report;
 
 const PACKET: Bytes = Bytes::new(1500);
 
-/// A queue in which no full packet may wait drops what comes while another is sent: next to
-/// everything of a TCP.
+/// A queue that holds no full packet drops whatever arrives while another packet is being sent, and so nearly
+/// all of a TCP flow.
 pub(super) fn of_short_queues(link: &LinkConfig, report: &mut Report) {
     for (direction, key) in directions(link, "queue") {
         if let Some(why) = is_too_short(direction, link.round_trip()) {
@@ -16,13 +16,13 @@ pub(super) fn of_short_queues(link: &LinkConfig, report: &mut Report) {
                 "link.{}.{key}: {why}; a queue in packets (such as \"100 packets\") is safer",
                 link.name,
             ));
-            // The same queue both ways needs no second warning.
+            // If both directions have the same queue, one warning is enough.
             break;
         }
     }
 }
 
-/// A rate that does not carry a full packet within the run, such as one that lacks its "M".
+/// A rate at which not even one full packet is sent during the run, such as one that lacks its "M".
 pub(super) fn of_slow_rates(link: &LinkConfig, duration: Time, report: &mut Report) {
     for (direction, key) in directions(link, "rate") {
         let Capacity::Rate(rate) = direction.capacity else {
@@ -48,7 +48,7 @@ fn directions<'a>(link: &'a LinkConfig, key: &str) -> [(&'a DirectionConfig, Str
 
 fn is_too_short(direction: &DirectionConfig, round_trip: Time) -> Option<String> {
     let rate = match &direction.capacity {
-        // Nothing waits.
+        // Nothing queues.
         Capacity::Unlimited => return None,
         Capacity::Rate(rate) => *rate,
         Capacity::Trace(trace) => trace.mean_rate(),
