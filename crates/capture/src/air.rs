@@ -1,5 +1,5 @@
-//! Frames of an 802.11 channel, as a receiver in monitor mode writes them: radiotap, frame, check
-//! sequence.
+//! Frames of an 802.11 channel as a receiver in monitor mode records them: radiotap header, frame, frame
+//! check sequence.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub struct AirCapture {
 }
 
 impl AirCapture {
-    /// Begins a file, with an interface for each channel.
+    /// Creates a file with an interface for each channel.
     ///
     /// # Errors
     /// As [`PacketFile::create`].
@@ -47,8 +47,9 @@ impl AirCapture {
         })
     }
 
-    /// Adds a frame that was heard on a channel, by its number; `packet` is the IP packet of a data
-    /// frame. It stands at the time of its end. One in error has a wrong check sequence and says why.
+    /// Writes a frame of a channel, given by its number; `packet` is the IP packet of a data frame. The time
+    /// stamp is the end of the frame. A frame in error has a wrong check sequence and a comment with the
+    /// reason.
     ///
     /// # Errors
     /// As [`PacketFile::write`].
@@ -87,7 +88,7 @@ impl AirCapture {
         })
     }
 
-    /// Completes the file; gives the number of frames in it.
+    /// Completes the file and returns its number of frames.
     ///
     /// # Errors
     /// As [`PacketFile::finish`].
@@ -96,7 +97,7 @@ impl AirCapture {
     }
 }
 
-/// A radio's address: locally administered, channel and number.
+/// A radio's MAC address: locally administered, made of channel and number.
 fn address(channel: usize, radio: usize) -> MacAddress {
     let [high, low] = (radio as u16).to_be_bytes();
     [0x02, 0, 0, channel as u8, high, low]
@@ -114,7 +115,7 @@ fn radiotap<P>(channel: usize, heard: &Heard<P>) -> Radiotap {
         Standard::B | Standard::G => 2412 + 25 * (channel % 3),
         Standard::A => 5180 + 20 * (channel % 4),
     };
-    // Where nothing comes, less than any receiver tells.
+    // Where no power is received, the value is below what any receiver reports.
     let dbm = |dbm: f64| dbm.round().clamp(-128.0, 127.0) as i8;
     Radiotap {
         time_us: heard.start.as_nanos() / 1000,

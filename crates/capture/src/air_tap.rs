@@ -1,4 +1,4 @@
-//! Frames of the channels at a place, on their way into a file.
+//! Captures frames of 802.11 channels at an observation point into a file.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(crate) struct AirTap {
     flows: Flows,
     bytes: Vec<u8>,
     file: AirCapture,
-    /// What stopped the writing.
+    /// The error that stopped the writing.
     failure: Option<FileError>,
 }
 
@@ -61,7 +61,7 @@ impl AirTap {
         }
     }
 
-    /// A frame ended. A packet of a tunnel or an association is longer than what is shown of it: the
+    /// A frame ended. A packet of a tunnel or an association is longer than the segment shown for it: the
     /// rest is filled with zeros.
     pub(crate) fn heard(
         &mut self,
@@ -83,12 +83,12 @@ impl AirTap {
         self.failure = self.file.write(interface, frame, &self.bytes).err();
     }
 
-    /// Nothing more can be written.
+    /// Whether writing has failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Completes the file; gives the number of frames in it.
+    /// Completes the file and returns its number of frames.
     pub(crate) fn finish(self) -> Result<u64, FileError> {
         match self.failure {
             None => self.file.finish(),

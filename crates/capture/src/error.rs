@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use pcap_file::PcapError;
 use ropewalk_quantities::Time;
 
-/// Why a file could not be written. Each names it.
+/// Why a file could not be written, with its name.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The path's ending says no format.
+    /// The file's ending is that of no known format.
     #[error("{}: unknown ending of a packet file; allowed: .pcapng, .pcap", path.display())]
     UnknownEnding {
         /// The file.
         path: PathBuf,
     },
-    /// The machine did not let us.
+    /// The system refused.
     #[error("cannot write {}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the machine says.
+        /// What the system says.
         source: io::Error,
     },
-    /// The format's clock ends before this packet.
+    /// The packet's time is beyond the format's last.
     #[error("cannot write {}: a packet at {time}, which is later than the format can tell", path.display())]
     TooLate {
         /// The file.
@@ -42,7 +42,7 @@ impl FileError {
     }
 }
 
-/// Why a format took no packet.
+/// Why a format could not take a packet.
 #[derive(Debug)]
 pub(crate) enum WriteError {
     Io(io::Error),
@@ -67,8 +67,7 @@ impl From<PcapError> for WriteError {
     }
 }
 
-/// What stopped the formats' library, which wraps what the machine says in words
-/// about reading.
+/// The I/O error inside the library's error, whose own message speaks of reading.
 pub(crate) fn into_io(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,

@@ -1,4 +1,4 @@
-//! Packets wait here, in their order, until it is known what became of them.
+//! Packets wait here in order until their fate is known.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,14 @@ use ropewalk_quantities::Time;
 use crate::flow::Sent;
 use crate::record::Direction;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is on its way.
+    /// It is still in the network.
     Open,
-    /// Nothing to speak of.
+    /// It arrived, and there is nothing to comment on.
     Arrived,
-    /// It brought what its receiver had.
+    /// Its receiver already had its data.
     Spurious,
     /// The queue of the link of this number was full.
     Dropped(usize),
@@ -22,7 +22,7 @@ pub(crate) enum Fate {
     Lost(usize),
 }
 
-/// A packet that was seen.
+/// A packet that was captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) time: Time,
@@ -33,15 +33,15 @@ pub(crate) struct Seen {
     pub(crate) fate: Fate,
 }
 
-/// Names a packet that waits.
+/// Identifies a waiting packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket(Option<u64>);
 
-/// Packets in the order in which they were seen.
+/// Packets in the order in which they were captured.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
     waiting: VecDeque<Seen>,
-    /// How many have left: the first that waits has this number.
+    /// How many have been written: the number of the first that waits.
     gone: u64,
 }
 
@@ -51,7 +51,7 @@ impl Fates {
         Ticket(Some(self.gone + self.waiting.len() as u64 - 1))
     }
 
-    /// What became of a packet; the first word counts.
+    /// Sets a packet's fate; only the first call has an effect.
     pub(crate) fn tell(&mut self, ticket: Ticket, fate: Fate) {
         let Some(at) = ticket.0.and_then(|number| number.checked_sub(self.gone)) else {
             return;

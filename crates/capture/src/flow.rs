@@ -1,4 +1,4 @@
-//! A flow's packets, byte by byte.
+//! Builds the bytes of a flow's packets.
 
 use std::net::IpAddr;
 
@@ -12,27 +12,27 @@ use ropewalk_wire::{
 
 use crate::addresses::{self, SERVER_PORT, TUNNEL_PORT};
 
-/// A flow's connection, and where its packets go.
+/// A flow's connection and its addresses.
 #[derive(Debug)]
 pub(crate) struct Flow {
     connection: Connection,
-    /// Client and server of each subflow.
+    /// The addresses of client and server, for each subflow.
     ends: Vec<[IpAddr; 2]>,
-    /// Client and server of each path, outside a virtual device, by the path's number.
+    /// The addresses of client and server outside a virtual device, for each path.
     outside: Option<Vec<[IpAddr; 2]>>,
-    /// Datagrams in place of segments.
+    /// Whether it carries datagrams instead of TCP segments.
     datagrams: bool,
 }
 
-/// What is kept of a packet until it is written.
+/// A packet in the form in which it waits to be written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) from: Side,
     pub(crate) subflow: usize,
     pub(crate) path: usize,
-    /// How many connections the subflow was before this one.
+    /// How many connections the subflow had before this one.
     pub(crate) dial: u16,
-    /// IP identification: how many packets its host sent before.
+    /// IP identification: how many packets its host has sent before.
     pub(crate) identification: u16,
     pub(crate) segment: Segment,
 }
@@ -49,7 +49,7 @@ impl Flow {
         let mut paths: Vec<usize> = Vec::new();
         let mut ends = Vec::new();
         for &path in &facts.paths {
-            // A path's place among those of the flow is the client's name for its address there.
+            // A path's index among those of the flow selects the client's address.
             let known = paths.iter().position(|&other| other == path);
             let place = known.unwrap_or(paths.len());
             if known.is_none() {
@@ -83,12 +83,12 @@ impl Flow {
         }
     }
 
-    /// A SYN leaves: what it says holds for all that follow.
+    /// Learns from a SYN what later segments of the subflow depend on.
     pub(crate) fn learn(&mut self, from: Side, subflow: usize, segment: &Segment) {
         self.connection.learn(from, subflow, segment);
     }
 
-    /// Writes a packet to `out`, instead of what stands there.
+    /// Writes a packet to `out`, in place of its old content.
     pub(crate) fn write(&mut self, sent: &Sent, out: &mut Vec<u8>) {
         if self.datagrams {
             return self.write_datagram(sent, out);
@@ -174,7 +174,7 @@ impl Flow {
     }
 }
 
-/// Where a side of a subflow counts from.
+/// The initial state of a subflow's side, such as its first sequence number.
 fn start(config: &Config, address_id: u8, random: &mut impl Rng) -> Start {
     let (isn, clock) = (random.next_u32(), random.next_u32());
     Start {
@@ -196,7 +196,7 @@ fn ip_header(ends: [IpAddr; 2], from: Side, protocol: u8, identification: u16) -
     }
 }
 
-/// Source and destination, of client and server.
+/// Source and destination, given client and server.
 fn directed<T>([client, server]: [T; 2], from: Side) -> [T; 2] {
     match from {
         Side::Client => [client, server],

@@ -10,7 +10,7 @@ use crate::flow::{Flow, Sent};
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     flows: Vec<Flow>,
-    /// Packets that each flow's client and server have sent.
+    /// The number of packets that each flow's client and server have sent.
     identifications: Vec<[u16; 2]>,
 }
 
@@ -20,7 +20,7 @@ impl Flows {
         self.identifications.push([0; 2]);
     }
 
-    /// The number of a packet that leaves its host: its IP identification.
+    /// Counts a packet that leaves its host; its number becomes the IP identification.
     pub(crate) fn leaves_host(&mut self, sighting: &Sighting<'_>) -> u16 {
         let from = side(sighting);
         let count = &mut self.identifications[sighting.flow][from as usize];
@@ -32,13 +32,13 @@ impl Flows {
         identification
     }
 
-    /// Writes a packet to `out`, instead of what stands there.
+    /// Writes a packet to `out`, in place of its old content.
     pub(crate) fn write(&mut self, flow: usize, sent: &Sent, out: &mut Vec<u8>) {
         self.flows[flow].write(sent, out);
     }
 }
 
-/// What is kept of a packet until it is written.
+/// A packet in the form in which it waits to be written.
 pub(crate) fn sent(sighting: &Sighting<'_>, identification: u16) -> Sent {
     Sent {
         from: side(sighting),

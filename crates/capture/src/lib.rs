@@ -1,18 +1,16 @@
-//! What a run leaves in files that other programs read.
+//! Files of a run for other programs to read.
 //!
-//! - [`PacketFile`] holds packets, as pcapng (with interfaces, directions and
-//!   comments) or classic pcap (which the oldest tools read).
-//! - [`AirCapture`] holds frames of 802.11 with radiotap headers, as a receiver in monitor mode
-//!   writes them.
-//! - [`QlogFile`] holds what senders thought: windows, round-trip times, losses.
+//! - [`PacketFile`] holds packets, as pcapng (with interfaces, directions and comments) or as classic pcap
+//!   (which the oldest tools read).
+//! - [`AirCapture`] holds 802.11 frames with radiotap headers, as a receiver in monitor mode writes them.
+//! - [`QlogFile`] holds the state of senders: congestion windows, round-trip times, losses.
 //!
-//! A [`Recording`] watches a run and writes both: each packet that passes a
-//! [`ObservationPoint`], as the bytes that would stand on the wire there, and what the
-//! measured connection's sender thinks.
+//! A [`Recording`] observes a run and writes them: each packet that passes an [`ObservationPoint`], as the
+//! bytes on the wire there, and the state of the measured connection's sender.
 //!
-//! Both take virtual time, which on file counts from [`EPOCH`], so that the two
-//! agree. Both appear under their names once they are finished, and not before:
-//! what is dropped unfinished leaves nothing, and what stood there stays.
+//! All use simulated time, which in files counts from [`EPOCH`], so that they agree. A file appears under its
+//! name once it is finished. If it is dropped unfinished, nothing appears, and an older file of that name
+//! stays.
 //!
 //! ```
 //! use ropewalk_capture::{Direction, Interface, InterfaceCounts, PacketFile, Record, Settings};

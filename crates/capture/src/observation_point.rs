@@ -6,27 +6,26 @@ use ropewalk_scenario::Scenario;
 /// Where packets are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObservationPoint {
-    /// At the measured connection's sender: what it sends, whatever becomes of it, and what
-    /// reaches it.
+    /// At the measured connection's sender: all that it sends, lost or not, and all that reaches it.
     Sender,
     /// At its receiver.
     Receiver,
-    /// At the sender's end of the link of this number: what enters the link there and what comes
-    /// out of it, of all flows.
+    /// At the sender's end of the link of this number: all flows' packets that enter the link there or come
+    /// out of it.
     Link(usize),
-    /// On the 802.11 channel of this number: frames, all of them.
+    /// On the 802.11 channel of this number: all frames.
     Channel(usize),
-    /// At the radios of the node of this number: frames that they send or read.
+    /// At the radios of the node of this number: frames that they send or receive.
     Node(usize),
 }
 
-/// No such place.
+/// There is no such observation point.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is no place to capture at; allowed: {allowed}")]
 pub struct UnknownObservationPoint {
-    /// What was asked for.
+    /// The name that was given.
     pub name: String,
-    /// What there is.
+    /// The names that exist.
     pub allowed: String,
 }
 
@@ -64,7 +63,7 @@ impl ObservationPoint {
         })
     }
 
-    /// The channels whose frames are heard there, by their numbers, and where from.
+    /// The channels that are captured there, by number, and at which radios.
     pub fn ears(self, scenario: &Scenario) -> Vec<(usize, Ear)> {
         let wireless = &scenario.wireless;
         match self {
@@ -85,7 +84,7 @@ impl ObservationPoint {
         }
     }
 
-    /// The links whose packets pass there, by number.
+    /// The links that are captured there, by number.
     pub fn links(self, scenario: &Scenario) -> Vec<usize> {
         let paths = scenario
             .first()
@@ -103,7 +102,7 @@ impl ObservationPoint {
         links
     }
 
-    /// In words, for the file's comment.
+    /// A description for the file's comment.
     pub fn describe(self, scenario: &Scenario) -> String {
         match self {
             ObservationPoint::Sender => "at the sender".to_owned(),

@@ -1,4 +1,4 @@
-//! A file of packets, in the format that its ending says.
+//! A file of packets, in the format of its ending.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,9 @@ use crate::replacing_file::{ReplacingFile, is_stream};
 
 /// A file of packets, pcapng or classic pcap.
 ///
-/// It appears under its name when it is [finished](PacketFile::finish); dropped
-/// before, it leaves nothing, and an older file of that name stays. A FIFO, a
-/// device or standard output is written as packets come (in pieces of 1 MiB),
-/// as pcapng unless it is called `.pcap`.
+/// It appears under its name when it is [finished](PacketFile::finish). If it is dropped before, nothing
+/// appears, and an older file of that name stays. A FIFO, a device or standard output is written while
+/// packets come (in pieces of 1 MiB), as pcapng unless its name ends in `.pcap`.
 pub struct PacketFile {
     path: PathBuf,
     format: Format,
@@ -28,11 +27,10 @@ enum Format {
 }
 
 impl PacketFile {
-    /// Begins a file, as pcapng if its name ends so, as classic pcap if it ends
-    /// in `.pcap`.
+    /// Creates a file: pcapng if its name ends so, classic pcap if it ends in `.pcap`.
     ///
     /// # Errors
-    /// Another ending, or the machine's refusal.
+    /// The ending is unknown, or the system refuses.
     pub fn create(
         path: &Path,
         interfaces: &[Interface],
@@ -59,11 +57,11 @@ impl PacketFile {
         })
     }
 
-    /// Adds a packet. Times need not be in order, though readers like them so.
+    /// Writes a packet. Times need not be in order, though some readers expect it.
     ///
     /// # Errors
-    /// The machine's refusal, and a time beyond the format's last: the year 2106
-    /// in classic pcap, 2554 in pcapng.
+    /// The system refuses, or the time is beyond the format's last: the year 2106 in classic pcap, 2554 in
+    /// pcapng.
     ///
     /// # Panics
     /// If there is no such interface.
@@ -85,11 +83,11 @@ impl PacketFile {
         Ok(())
     }
 
-    /// Completes the file, with what each interface did, and gives the number of
-    /// packets in it. Classic pcap has no place for the counts.
+    /// Completes the file with each interface's counts, and returns its number of packets. Classic pcap
+    /// cannot hold the counts.
     ///
     /// # Errors
-    /// The machine's refusal; then the file is as if it had never been begun.
+    /// The system refuses; then nothing appears.
     ///
     /// # Panics
     /// If there are not as many counts as interfaces.

@@ -1,4 +1,4 @@
-//! Classic pcap, as the oldest tools read it: microseconds, one kind of link.
+//! Classic pcap, for the oldest tools: microseconds, a single link type.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::error::WriteError;
 use crate::record::{LinkType, Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
-/// Little-endian on every machine: the same run, the same file.
+/// Little-endian on every machine, so that the same run gives the same file.
 pub(crate) struct Pcap {
     writer: PcapWriter<ReplacingFile>,
     snaplen: usize,

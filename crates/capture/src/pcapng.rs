@@ -21,15 +21,15 @@ use crate::error::WriteError;
 use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
-/// Times on file are multiples of 10^-9 s.
+/// The resolution of time stamps: 10^-9 s.
 const NANOSECONDS: u8 = 9;
-/// What the length of an option can tell.
+/// An option's length field has 16 bits.
 const LONGEST_OPTION: usize = u16::MAX as usize;
 
-/// One section, little-endian on every machine: the same run, the same file.
+/// One section, little-endian on every machine, so that the same run gives the same file.
 pub(crate) struct Pcapng {
     writer: PcapNgWriter<ReplacingFile>,
-    /// The interfaces, until the first packet tells the type of their links.
+    /// The interfaces, until the first packet decides their link type.
     interfaces: Vec<InterfaceDescriptionBlock<'static>>,
     link_type: LinkType,
     snaplen: usize,
@@ -105,15 +105,15 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Adds what each interface did until the last packet.
+    /// Writes each interface's counts up to the last packet.
     pub(crate) fn write_counts(&mut self, counts: &[InterfaceCounts]) -> PcapResult<()> {
         self.begin(&[])?;
         let nanos = self.last.as_nanos() as u64;
         for (interface_id, counts) in (0..).zip(counts) {
             self.writer.write_pcapng_block(InterfaceStatisticsBlock {
                 interface_id,
-                // The upper half comes first in the file, whatever its byte order;
-                // the library writes a plain little-endian number.
+                // The upper half comes first in the file, whatever the byte order, but the library writes a
+                // plain little-endian number.
                 timestamp: nanos.rotate_left(32),
                 options: vec![
                     InterfaceStatisticsOption::IsbIfRecv(counts.received),
@@ -124,11 +124,10 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Describes the interfaces, if that has not been done.
+    /// Writes the interface descriptions, if that has not been done.
     ///
-    /// libpcap (1.10 and before), and so tcpdump, does not read a file whose
-    /// second interface has LINKTYPE_RAW. It does read LINKTYPE_IPV4 and
-    /// LINKTYPE_IPV6, and what reads them looks at each packet's version anyway.
+    /// libpcap (until 1.10), and so tcpdump, cannot read a file whose second interface has LINKTYPE_RAW. It
+    /// can read LINKTYPE_IPV4 and LINKTYPE_IPV6, for which readers still look at each packet's version.
     fn begin(&mut self, first_packet: &[u8]) -> PcapResult<()> {
         let version = first_packet.first().map(|byte| byte >> 4);
         let linktype = match (self.interfaces.len(), version) {
@@ -150,7 +149,7 @@ impl Pcapng {
     }
 }
 
-/// As much of a text as an option holds; the library would write more than it says.
+/// The part of a text that fits an option; the library would write more bytes than the length field says.
 fn fitting(text: &str) -> &str {
     let mut end = text.len().min(LONGEST_OPTION);
     while !text.is_char_boundary(end) {

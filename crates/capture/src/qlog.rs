@@ -14,37 +14,35 @@ use crate::qlog_event::{
 };
 use crate::replacing_file::ReplacingFile;
 
-/// What a qlog file says of itself.
+/// The header of a qlog file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the run is: the scenario's title and the seed, say.
+    /// A title: the scenario's and the seed, say.
     pub title: String,
     /// `TCP` or `MPTCP`.
     pub protocol: String,
-    /// The path of each subflow: its place is the `path_id`, its name the
-    /// `group_id`, by which viewers tell the subflows apart. All differ.
+    /// The path of each subflow: its index is the `path_id` and its name the `group_id`, by which viewers
+    /// tell subflows apart. Names must differ.
     pub paths: Vec<String>,
 }
 
-/// A qlog file, as draft-ietf-quic-qlog-main-schema has it.
+/// A qlog file after draft-ietf-quic-qlog-main-schema.
 ///
-/// Its schema is `urn:ietf:params:qlog:file:sequential` (QlogFileSeq), seen by
-/// the client. Each event has the `path_id` of its subflow. Where the draft
-/// leaves a choice:
+/// Its schema is `urn:ietf:params:qlog:file:sequential` (QlogFileSeq), from the client's vantage point. Each
+/// event has the `path_id` of its subflow. Where the draft leaves a choice:
 ///
-/// - The ending should be `.sqlog`, says the draft; `.qlog` is plain JSON's. It
-///   is no must, so any is taken; viewers that go by the ending alone want
-///   `.sqlog`.
-/// - The clock is called `system`, since no other may have a date for its epoch
-///   (a `monotonic` one must not), and [`EPOCH`](crate::EPOCH) is where packet
-///   files begin, too. Times are in milliseconds, with nanoseconds as decimals.
-/// - `event_schemas`, which must not be empty, names that of QUIC: TCP has none,
-///   and the events' data are QUIC's. Their names are older: see [`QlogEvent`].
-/// - `qlog_version` and `qlog_format` are of the drafts until 2024: qvis knows a
-///   file by them. Readers of later ones pass over them.
+/// - The draft recommends the ending `.sqlog`, since `.qlog` is for plain JSON. Any ending is accepted here,
+///   but viewers that go by the ending alone want `.sqlog`.
+/// - The clock is called `system`, since only that may have a date as its epoch (a `monotonic` one must not).
+///   The epoch is [`EPOCH`](crate::EPOCH), as in packet files. Times are in milliseconds, with nanoseconds as
+///   decimals.
+/// - `event_schemas`, which must not be empty, names that of QUIC: TCP has none, and the events' data are
+///   QUIC's. Their names are older: see [`QlogEvent`].
+/// - `qlog_version` and `qlog_format` are those of drafts until 2024, by which qvis recognises a file.
+///   Readers of later drafts ignore them.
 ///
-/// It appears under its name when it is [finished](QlogFile::finish), as a
-/// [`PacketFile`](crate::PacketFile) does.
+/// It appears under its name when it is [finished](QlogFile::finish), like a
+/// [`PacketFile`](crate::PacketFile).
 pub struct QlogFile {
     path: PathBuf,
     file: ReplacingFile,
@@ -57,10 +55,10 @@ struct PathState {
 }
 
 impl QlogFile {
-    /// Begins a file, with one `connectivity:path_assigned` a path.
+    /// Creates a file, with one `connectivity:path_assigned` event for each path.
     ///
     /// # Errors
-    /// The machine's refusal.
+    /// The system refuses.
     pub fn create(path: &Path, header: &Header) -> Result<QlogFile, FileError> {
         let mut file = ReplacingFile::create(path)?;
         put(&mut file, &FileRecord::new(header)).map_err(|error| FileError::io(path, error))?;
@@ -83,10 +81,10 @@ impl QlogFile {
         Ok(qlog)
     }
 
-    /// Adds an event. The draft wants times in order.
+    /// Writes an event. The draft wants times in order.
     ///
     /// # Errors
-    /// The machine's refusal.
+    /// The system refuses.
     ///
     /// # Panics
     /// If there is no such path.
@@ -118,7 +116,7 @@ impl QlogFile {
     /// Completes the file.
     ///
     /// # Errors
-    /// The machine's refusal; then the file is as if it had never been begun.
+    /// The system refuses; then nothing appears.
     pub fn finish(self) -> Result<(), FileError> {
         self.file.finish()
     }
@@ -149,7 +147,7 @@ impl fmt::Debug for QlogFile {
     }
 }
 
-/// The first record. Its first two fields come first, as the draft wants.
+/// The first record, whose first two fields must come first.
 #[derive(Serialize)]
 struct FileRecord<'a> {
     file_schema: &'static str,

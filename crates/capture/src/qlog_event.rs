@@ -1,9 +1,8 @@
-//! What a sender tells, and how qlog says it.
+//! Events of a sender, and their form in qlog.
 //!
-//! Names are those of the drafts until 2024 (`recovery:metrics_updated`, where
-//! draft-ietf-quic-qlog-quic-events has had `quic:recovery_metrics_updated`
-//! since), because that is what qvis draws and what implementations still write;
-//! the data beneath them are the same in all drafts, but for what is noted here.
+//! The names are those of drafts until 2024 (`recovery:metrics_updated`; draft-ietf-quic-qlog-quic-events has
+//! had `quic:recovery_metrics_updated` since), because qvis draws these and implementations still write them.
+//! The data are the same in all drafts, except where noted here.
 
 use ropewalk_quantities::{Bytes, Time};
 use serde::Serialize;
@@ -11,73 +10,70 @@ use serde::Serialize;
 /// Something that happened at a subflow's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QlogEvent {
-    /// Its window or its idea of the path changed.
+    /// Its congestion window or its estimates of the path changed.
     Metrics(Metrics),
-    /// It took a segment for lost.
+    /// It declared a segment lost.
     PacketLost(PacketLost),
-    /// What it had taken for lost had arrived.
+    /// A segment that it had declared lost had arrived.
     SpuriousLoss(SpuriousLoss),
 }
 
-/// All that a sender knows of its path (`recovery:metrics_updated`).
+/// A sender's state of a path (`recovery:metrics_updated`).
 ///
-/// The file has of each event what changed since the path's last, and nothing
-/// if nothing did.
+/// Only the fields that changed since the path's last event are written; if none did, no event is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// The congestion window.
     pub congestion_window: Bytes,
-    /// Sent, and neither acknowledged nor taken for lost.
+    /// Bytes that are neither acknowledged nor declared lost.
     pub bytes_in_flight: Bytes,
-    /// Where slow start ends; none while there is no limit. A limit that is
-    /// lifted again is written as 2^53 - 1, the largest integer of I-JSON.
+    /// The slow start threshold; `None` while there is none. A threshold that is removed again is written as
+    /// 2^53 - 1, the largest integer of I-JSON.
     pub ssthresh: Option<Bytes>,
-    /// The smoothed round-trip time; none before the first sample.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub smoothed_rtt: Option<Time>,
-    /// The last sample of the round-trip time.
+    /// The latest sample of the round-trip time.
     pub latest_rtt: Option<Time>,
-    /// The least sample of the round-trip time.
+    /// The smallest sample of the round-trip time.
     pub min_rtt: Option<Time>,
 }
 
-/// A segment that is taken for lost (`recovery:packet_lost`).
+/// A segment that is declared lost (`recovery:packet_lost`).
 ///
-/// TCP numbers bytes and not packets: the packet number is the offset of its
-/// first byte in the subflow's stream, and the payload's length stands beside
-/// it. The packet type, which the drafts require, is `unknown`.
+/// TCP numbers bytes and not packets: the packet number is the offset of the segment's first byte in the
+/// subflow's stream, and the payload's length is given, too. The packet type, which the drafts require, is
+/// `unknown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketLost {
-    /// Its first byte in the subflow's stream.
+    /// The offset of its first byte in the subflow's stream.
     pub offset: u64,
-    /// Its payload.
+    /// The length of its payload.
     pub length: Bytes,
-    /// What made the sender think so.
+    /// Why it was declared lost.
     pub cause: LossCause,
 }
 
-/// What makes a sender take a segment for lost.
+/// Why a segment is declared lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossCause {
-    /// Later segments arrived: duplicate acknowledgements, or selective ones
-    /// (`reordering_threshold`).
+    /// Later segments were acknowledged: by duplicate ACKs or SACK (`reordering_threshold`).
     FastRetransmit,
-    /// The retransmission timer fired (`pto_expired`, the drafts' nearest).
+    /// The retransmission timer expired (`pto_expired`, the nearest that the drafts have).
     Timeout,
 }
 
-/// A segment that was sent again though the receiver had it
-/// (`recovery:spurious_loss`).
+/// A segment that was retransmitted although the receiver had it (`recovery:spurious_loss`).
 ///
 /// No draft has such an event; the name and `packet_number` are quic-go's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpuriousLoss {
-    /// Its first byte in the subflow's stream.
+    /// The offset of its first byte in the subflow's stream.
     pub offset: u64,
-    /// Its payload.
+    /// The length of its payload.
     pub length: Bytes,
 }
 
-/// The largest integer that every reader of JSON keeps (RFC 7493).
+/// The largest integer that every reader of JSON represents exactly (RFC 7493).
 const LARGEST_INTEGER: u64 = (1 << 53) - 1;
 
 /// The `data` of `connectivity:path_assigned`, which names a path.
@@ -105,7 +101,7 @@ pub(crate) struct MetricsData {
 }
 
 impl MetricsData {
-    /// What `now` says that `before` did not; none if that is nothing.
+    /// The fields in which `now` differs from `before`; `None` if there are none.
     pub(crate) fn changes(before: Option<&Metrics>, now: &Metrics) -> Option<MetricsData> {
         let bytes = |field: fn(&Metrics) -> Bytes| {
             let changed = before.is_none_or(|before| field(before) != field(now));

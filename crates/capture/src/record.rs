@@ -1,8 +1,8 @@
-//! What is written to a file of packets, whatever its format.
+//! The content of a packet file, whatever its format.
 
 use ropewalk_quantities::{Rate, Time};
 
-/// What packets pass on their way into the file: one end of a link.
+/// Where packets are captured: one end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Its name.
@@ -11,14 +11,12 @@ pub struct Interface {
     pub speed: Option<Rate>,
 }
 
-/// What else is said when a file is begun.
+/// Settings of a packet file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// How many bytes of each packet are kept; all of them for none and for
-    /// zero, as `tcpdump -s` has it.
+    /// How many bytes of each packet are kept; `None` and zero mean all, as for `tcpdump -s`.
     pub snaplen: Option<u32>,
-    /// What the whole file is: the scenario's title and the seed, say. Classic
-    /// pcap has no place for it.
+    /// A description of the file: the scenario's title and the seed, say. Classic pcap cannot hold it.
     pub comment: String,
     /// What each packet begins with.
     pub link_type: LinkType,
@@ -30,48 +28,48 @@ pub enum LinkType {
     /// An IP header.
     #[default]
     Ip,
-    /// A radiotap header, and a frame of 802.11 after it (LINKTYPE 127).
+    /// A radiotap header, followed by an 802.11 frame (LINKTYPE 127).
     Radiotap,
 }
 
 impl Settings {
-    /// How many bytes of each packet are kept. "All" is what tcpdump says for it,
-    /// more than a packet has: not every reader takes zero for it.
+    /// The snaplen for the file's header. For "all" it is tcpdump's value, which is larger than any packet,
+    /// since some readers do not accept zero.
     pub(crate) fn kept(&self) -> u32 {
         const ALL: u32 = 262_144;
         self.snaplen.filter(|&bytes| bytes != 0).unwrap_or(ALL)
     }
 }
 
-/// Which way a packet went, seen from the interface's host.
+/// The direction of a packet, seen from the interface's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// It came in.
+    /// It was received.
     Inbound,
-    /// It went out.
+    /// It was sent.
     Outbound,
 }
 
-/// One packet. Classic pcap keeps its time and its bytes.
+/// One packet. Classic pcap keeps its time and its bytes only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When, since the start of the run.
+    /// The time since the start of the run.
     pub time: Time,
-    /// Where: the place in the list of interfaces that the file was created with.
+    /// The index of its interface in the list that the file was created with.
     pub interface: usize,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// The complete packet, from its IP header (or radiotap header) on; the file cuts it.
+    /// The complete packet, from its IP header (or radiotap header) on; the file cuts it to the snaplen.
     pub bytes: &'a [u8],
-    /// What became of it, say.
+    /// A comment, such as its fate.
     pub comment: Option<&'a str>,
 }
 
-/// What an interface did altogether.
+/// The counts of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceCounts {
-    /// Packets that it was given.
+    /// Packets that it was offered.
     pub received: u64,
-    /// Packets of those that it dropped.
+    /// Those of them that it dropped.
     pub dropped: u64,
 }

@@ -1,4 +1,4 @@
-//! A run's packets and its sender's thoughts, into files.
+//! Records a run's packets and its sender's state in files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,43 +16,43 @@ use crate::observation_point::ObservationPoint;
 use crate::sender_log::SenderLog;
 use crate::tap::{Tag, Tap};
 
-/// Which files a run leaves.
+/// Which files a run writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Packets, if they are wanted.
+    /// Packets, if wanted.
     pub packets: Option<PacketPlan>,
-    /// What the sender thinks, as qlog, if it is wanted.
+    /// The sender's state as qlog, if wanted.
     pub qlog: Option<PathBuf>,
 }
 
-/// Which packets are captured, and where to.
+/// Which packets are captured, and in which file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketPlan {
-    /// The file; its ending says the format.
+    /// The file; its ending selects the format.
     pub path: PathBuf,
-    /// Where in the network.
+    /// Where they are captured.
     pub place: ObservationPoint,
     /// How many bytes of each packet are kept; all if `None`.
     pub snaplen: Option<u32>,
 }
 
-/// Watches a run and writes what it sees to files.
+/// Observes a run and writes what it sees to files.
 ///
-/// Dropped unfinished, it leaves none of them. A file that cannot be written ends the run early.
+/// If it is dropped unfinished, no file appears. A file that cannot be written ends the run early.
 #[derive(Debug)]
 pub struct Recording {
     tap: Option<Tap>,
-    /// The same in the air.
+    /// The 802.11 frames.
     air: Option<AirTap>,
     log: Option<SenderLog>,
     abandoned: Arc<AtomicBool>,
 }
 
 impl Recording {
-    /// Begins the files of a run.
+    /// Creates the files of a run.
     ///
     /// # Errors
-    /// A file cannot be begun.
+    /// A file cannot be created.
     pub fn create(plan: &Plan, scenario: &Scenario, seed: u64) -> Result<Recording, FileError> {
         let title = match scenario.title.as_str() {
             "" => format!("seed {seed}"),
@@ -83,16 +83,16 @@ impl Recording {
         })
     }
 
-    /// Set it from another thread, and the run ends early.
+    /// A flag that another thread can set to end the run early.
     pub fn abandoned(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.abandoned)
     }
 
-    /// Completes the files; says how many packets were captured, if any were to be. One that was
-    /// abandoned has none.
+    /// Completes the files and returns how many packets were captured, if any were to be. A run that was
+    /// abandoned has no files.
     ///
     /// # Errors
-    /// A file could not be written: it is not there.
+    /// A file could not be written, and does not appear.
     pub fn finish(self) -> Result<Option<u64>, FileError> {
         if self.abandoned.load(Ordering::Relaxed) {
             return Ok(None);
@@ -105,8 +105,8 @@ impl Recording {
 }
 
 impl Recording {
-    /// The tap, for a packet with a segment or a datagram's payload: what a tunnel's ends say to each
-    /// other is not shown.
+    /// The tap, if the packet has a TCP segment or a datagram's payload. The control messages of a tunnel are
+    /// not captured.
     fn tap_of(&mut self, sighting: &Sighting<'_>) -> Option<&mut Tap> {
         self.tap.as_mut().filter(|_| has_segment(sighting))
     }

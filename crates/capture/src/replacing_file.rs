@@ -14,16 +14,15 @@ use crate::error::FileError;
 
 const BUFFER: usize = 1 << 20;
 
-/// A buffered file that takes the place of whatever has its name when it is
-/// [finished](ReplacingFile::finish); dropped before, it leaves no trace.
+/// A buffered file that replaces the file of its name when it is [finished](ReplacingFile::finish). If it is
+/// dropped before, it leaves no trace.
 ///
-/// Until then it is a hidden file in the same folder, since a rename is atomic
-/// within a file system alone. What is no ordinary file (a FIFO, a device,
-/// standard output) cannot be replaced: it is written at once.
+/// Until then it is a hidden file in the same folder, since a rename is atomic only within a file system. A
+/// file that is not regular (a FIFO, a device, standard output) cannot be replaced: it is written at once.
 ///
-/// Who is killed leaves the hidden file; the next one in that folder removes it.
-/// It knows by a lock (flock(2)) that nobody writes there any longer: the kernel
-/// lifts it with the process, and no number can be mistaken for another's.
+/// A killed process leaves its hidden file behind, and the next file in that folder removes it. A lock
+/// (flock(2)) shows whether a process still writes it: the kernel releases the lock when the process ends,
+/// whereas a process number could be that of another process by now.
 pub(crate) struct ReplacingFile {
     path: PathBuf,
     writer: BufWriter<File>,
@@ -38,7 +37,7 @@ struct Replacement {
 impl ReplacingFile {
     pub(crate) fn create(path: &Path) -> Result<ReplacingFile, FileError> {
         let opened = if is_stream(path) {
-            // Appending, so that standard output, when it is a file, keeps what it has.
+            // Appending, so that standard output keeps its content if it is a file.
             let file = OpenOptions::new().append(true).open(path);
             file.map(|file| (file, None))
         } else {
@@ -85,15 +84,15 @@ impl Write for ReplacingFile {
 impl Drop for ReplacingFile {
     fn drop(&mut self) {
         if let Some(replacement) = &self.replacement {
-            // Nobody is left to hear of a failure.
+            // A failure cannot be reported any more.
             let _ = fs::remove_file(&replacement.temporary);
         }
     }
 }
 
-/// Whether what has this name is written at once, as it cannot be replaced.
+/// Whether the file of this name cannot be replaced, and is written at once.
 ///
-/// Standard output may be an ordinary file, but one that others hold open.
+/// Standard output may be a regular file, but others have it open.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let standard = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
     standard.iter().any(|name| path.starts_with(name))
@@ -102,7 +101,7 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 
 fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    // A link stays a link: what it points at is replaced.
+    // A symbolic link stays: the file that it points to is replaced.
     let destination = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     loop {
         let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -114,10 +113,10 @@ fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
             .open(&temporary)
         {
             Ok(file) => {
-                // Where files have no locks, nobody removes another's.
+                // On file systems without locks, nobody removes another process's files.
                 let _ = flock(&file, FlockOperation::LockExclusive);
                 if file.metadata()?.nlink() == 0 {
-                    // Removed as a leftover before it had its lock.
+                    // Another process took it for a leftover before it was locked.
                     continue;
                 }
                 remove_leftovers(&temporary);
@@ -127,15 +126,15 @@ fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
                 };
                 return Ok((file, replacement));
             }
-            // Left by a process of the same number that was killed.
+            // Left by a killed process with the same number.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Removes what killed processes have left beside a file that is being written. What cannot be
-/// looked at or removed stays.
+/// Removes hidden files of killed processes beside the file that is being written. Files that cannot be
+/// opened or removed stay.
 fn remove_leftovers(beside: &Path) {
     let folder = beside.parent().filter(|parent| *parent != Path::new(""));
     let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
@@ -152,7 +151,7 @@ fn remove_leftovers(beside: &Path) {
     }
 }
 
-/// Whether a file of this name is one of ours: `.ropewalk-PROCESS-NUMBER.partial`.
+/// Whether a name is that of a hidden file of this kind: `.ropewalk-PROCESS-NUMBER.partial`.
 fn is_temporary(name: &OsStr) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     name.to_str()

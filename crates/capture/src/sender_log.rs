@@ -1,4 +1,4 @@
-//! What the measured connection's sender thinks, on its way into a qlog file.
+//! Writes the state of the measured connection's sender to a qlog file.
 
 use std::path::Path;
 
@@ -15,8 +15,7 @@ use crate::qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss}
 #[derive(Debug)]
 pub(crate) struct SenderLog {
     file: QlogFile,
-    /// Of each subflow, which of its path's connections spoke last: what the ones before it still
-    /// do is not told.
+    /// For each subflow, which of its path's connections reported last: events of earlier ones are ignored.
     dials: Vec<u16>,
     failure: Option<FileError>,
 }
@@ -45,7 +44,7 @@ impl SenderLog {
         })
     }
 
-    /// An endpoint of the measured flow tells what it does.
+    /// An endpoint of the measured flow reports an event.
     pub(crate) fn told(&mut self, told: &Told) {
         let Recorded { time, subflow, .. } = told.recorded;
         if told.dial < self.dials[subflow] {
@@ -58,7 +57,7 @@ impl SenderLog {
                 length: Bytes::new(u64::from(lost.len)),
                 cause: cause(lost.sign),
             }),
-            // What was sent again for nothing, the other end finds out.
+            // Only the other end finds out that a retransmission was spurious.
             (Happening::DuplicateArrived(twice), true) => QlogEvent::SpuriousLoss(SpuriousLoss {
                 offset: twice.seq,
                 length: Bytes::new(u64::from(twice.len)),
@@ -69,7 +68,7 @@ impl SenderLog {
         self.write(time, subflow, &event);
     }
 
-    /// Nothing more can be written.
+    /// Whether writing has failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }
@@ -111,7 +110,7 @@ fn metrics(settled: &Settled) -> Metrics {
     }
 }
 
-/// A name for each subflow: its path's, with a number where there are several.
+/// A name for each subflow: that of its path, with a number if the path has several.
 fn subflow_names(scenario: &Scenario) -> Vec<String> {
     let flow = scenario.first();
     let name = |path: &usize| scenario.paths[*path].name.clone();

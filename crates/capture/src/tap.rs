@@ -1,4 +1,4 @@
-//! Packets that pass a place, on their way into a file.
+//! Captures packets at an observation point into a file.
 
 use std::path::Path;
 
@@ -13,7 +13,8 @@ use crate::observation_point::ObservationPoint;
 use crate::packet_file::PacketFile;
 use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 
-/// What a packet carries: its number at its host, and its place among those that wait.
+/// What a packet carries through the network: its number at its host, and its ticket among the captured
+/// packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tag {
     identification: u16,
@@ -21,7 +22,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// A packet with this number at its host.
+    /// The tag of the packet with this number at its host.
     pub(crate) fn numbered(identification: u16) -> Tag {
         Tag {
             identification,
@@ -29,26 +30,26 @@ impl Tag {
         }
     }
 
-    /// The number.
+    /// The packet's number at its host.
     pub(crate) fn identification(self) -> u16 {
         self.identification
     }
 }
 
-/// Captures what passes a place.
+/// Captures packets at an observation point.
 #[derive(Debug)]
 pub(crate) struct Tap {
     place: ObservationPoint,
-    /// Names of all links, for what is said of packets.
+    /// The names of all links, for comments.
     names: Vec<String>,
-    /// Interface of each link, if it has one here.
+    /// The interface of each link that is captured.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
     flows: Flows,
     fates: Fates,
     bytes: Vec<u8>,
     file: PacketFile,
-    /// What stopped the writing.
+    /// The error that stopped the writing.
     failure: Option<FileError>,
 }
 
@@ -154,12 +155,12 @@ impl Tap {
         self.tell(tag, fate);
     }
 
-    /// Nothing more can be written.
+    /// Whether writing has failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Completes the file; gives the number of packets in it.
+    /// Completes the file and returns its number of packets.
     pub(crate) fn finish(mut self) -> Result<u64, FileError> {
         while let Some(seen) = self.fates.pop_anyway() {
             self.write(&seen);
