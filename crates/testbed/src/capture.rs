@@ -1,4 +1,4 @@
-//! A capture of a run: packets as the emulator saw them, in a file that a thread of its own writes.
+//! A capture of a run: packets as the emulator sees them, written to a file by a separate thread.
 
 use std::io;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use ropewalk_network::{Capacity, Crossing, Direction as Way, DropReason};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
-/// So much goes to the writing thread at once.
+/// How many bytes go to the writing thread at a time.
 const BATCH_BYTES: usize = 1 << 18;
 
-/// Takes note of the packets that pass a place, those of all flows.
+/// Records the packets of all flows that pass an observation point.
 #[derive(Debug)]
 pub struct Tap {
     place: ObservationPoint,
-    /// Interface of each link, if it has one here.
+    /// The interface of each link that is captured.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
     batch: Batch,
@@ -42,15 +42,15 @@ struct Seen {
     interface: usize,
     direction: Direction,
     bytes: Range<usize>,
-    /// Why the link that it was offered to did not let it out.
+    /// Why the link that the packet was offered to dropped it.
     dropped: Option<DropReason>,
 }
 
 impl Tap {
-    /// Begins the file; its ending says the format.
+    /// Creates the file; its ending selects the format.
     ///
     /// # Errors
-    /// The file cannot be begun.
+    /// The file cannot be created.
     pub fn create(
         path: &Path,
         place: ObservationPoint,
@@ -94,7 +94,7 @@ impl Tap {
         }
     }
 
-    /// The packet that has just been offered to a hop is not taken.
+    /// The hop dropped the packet that has just been offered to it.
     pub(crate) fn dropped(&mut self, at: &Crossing, reason: DropReason) {
         let Some(interface) = self.outbound(at).and_then(|link| self.interfaces[link]) else {
             return;
@@ -105,7 +105,7 @@ impl Tap {
         }
     }
 
-    /// A packet comes out of a hop.
+    /// A packet leaves a hop.
     pub(crate) fn leaves(&mut self, at: &Crossing, bytes: &[u8]) {
         let Some((link, way)) = at.link else {
             return;
@@ -122,7 +122,7 @@ impl Tap {
         }
     }
 
-    /// The link, if a packet that is offered to it there leaves the place.
+    /// The link, if a packet that is offered to it there passes the observation point.
     fn outbound(&self, at: &Crossing) -> Option<usize> {
         let (link, way) = at.link?;
         let here = match self.place {
@@ -134,10 +134,10 @@ impl Tap {
         here.then(|| link.index())
     }
 
-    /// Completes the file; gives the number of packets in it.
+    /// Completes the file and returns its number of packets.
     ///
     /// # Errors
-    /// The file could not be written: it is not there.
+    /// The file could not be written, and does not appear.
     pub(crate) fn finish(mut self) -> io::Result<u64> {
         self.hand_over();
         drop(self.batches);
@@ -153,7 +153,7 @@ impl Tap {
         let Some(interface) = self.interfaces[link] else {
             return;
         };
-        // Not once the packet is in, whose fate may follow.
+        // Not right after a packet was recorded, since it may still turn out to be dropped.
         if self.batch.bytes.len() >= BATCH_BYTES {
             self.hand_over();
         }
@@ -175,7 +175,7 @@ impl Tap {
             bytes: Vec::with_capacity(BATCH_BYTES + u16::MAX as usize),
             packets: Vec::with_capacity(self.batch.packets.len()),
         };
-        // A writer that is gone says why when it is joined.
+        // If the writing thread has ended, joining it gives its error.
         let _ = self.batches.send(std::mem::replace(&mut self.batch, next));
     }
 }

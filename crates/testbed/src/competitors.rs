@@ -1,4 +1,4 @@
-//! Bulk flows of TCP beside the first one: the scenario's competitors, and such a `[[flow]]`.
+//! Bulk TCP flows beside the first flow: the scenario's competitors, and bulk TCP flows of `[[flow]]`.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -15,12 +15,12 @@ use crate::error::Error;
 use crate::kernel;
 use crate::network::Testbed;
 
-/// A call waits so long, so that the end of the run is not missed.
+/// Calls block no longer than this, so that the end of the run is noticed.
 const LOOK: Duration = Duration::from_millis(50);
-/// A write or a read is of at most so many bytes.
+/// The buffer size of a write or a read.
 const CHUNK: usize = 128 << 10;
 
-/// All flows of a scenario but the first, at work until they are stopped.
+/// All flows of a scenario except the first, running until they are stopped.
 #[derive(Debug)]
 pub(crate) struct Competitors {
     flows: Vec<Flow>,
@@ -36,27 +36,27 @@ struct Flow {
     ends: [JoinHandle<()>; 2],
 }
 
-/// What one of them got, by the simulator's measure.
+/// The result of one flow, defined as in the simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Delivered {
     /// Index into the scenario's flows.
     pub(crate) entry: usize,
     /// In the measured time.
     pub(crate) bytes: u64,
-    /// From its start or the end of the warm-up to the end of the run; 10^6 bit/s.
+    /// From its start or the end of the warm-up, whichever is later, to the end of the run; 10^6 bit/s.
     pub(crate) goodput_mbps: f64,
 }
 
 /// What a server has read.
 #[derive(Debug, Default)]
 struct Counts {
-    /// By the end of the warm-up.
+    /// Up to the end of the warm-up.
     before: AtomicU64,
     all: AtomicU64,
 }
 
 impl Competitors {
-    /// Starts all of them; each begins to send at its time after `start`.
+    /// Starts all of them; each begins to send at its own time after `start`.
     ///
     /// # Errors
     /// The kernel has no socket for them.
@@ -80,7 +80,7 @@ impl Competitors {
         Ok(competitors)
     }
 
-    /// Ends all of them, and says what each got.
+    /// Stops all of them and returns their results.
     pub(crate) fn stop(self, scenario: &Scenario) -> Vec<Delivered> {
         self.stop.store(true, Ordering::Relaxed);
         let now = Time::from_nanos(self.start.elapsed().as_nanos() as u64);
@@ -159,13 +159,13 @@ fn open(address: IpAddr, congestion: &str) -> std::io::Result<Socket> {
     socket.set_tcp_congestion(congestion.as_bytes())?;
     socket.set_read_timeout(Some(LOOK))?;
     socket.set_write_timeout(Some(LOOK))?;
-    // Closed by a reset: nothing of it outlives the run.
+    // Closed by a reset, so that no connection outlives the run.
     socket.set_linger(Some(Duration::ZERO))?;
     socket.bind(&SocketAddr::new(address, 0).into())?;
     Ok(socket)
 }
 
-/// Sends so much from then on, until it is told to stop.
+/// Sends this much from the given time on, unless it is stopped before.
 fn send(mut socket: Socket, to: &Option<SocketAddr>, stop: &AtomicBool, begin: Instant, size: u64) {
     let Some(to) = *to else {
         return;
@@ -190,13 +190,13 @@ fn send(mut socket: Socket, to: &Option<SocketAddr>, stop: &AtomicBool, begin: I
             Err(_) => return,
         }
     }
-    // What was written has yet to arrive; a reset would take it back.
+    // Data that was written has yet to arrive; a reset would discard it.
     while !stop.load(Ordering::Relaxed) {
         sleep(LOOK);
     }
 }
 
-/// Counts what comes, until it is told to stop.
+/// Counts received bytes until it is stopped.
 fn receive(listener: &Socket, stop: &AtomicBool, measured: Instant, counts: &Counts) {
     let mut accepted = None;
     let mut chunk = vec![0; CHUNK];

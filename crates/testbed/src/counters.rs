@@ -1,16 +1,16 @@
 //! The kernel's counters of a network namespace, before and after a run.
 //!
-//! Names are those of nstat: `TcpRetransSegs`, `TcpExtTCPTimeouts`, `MPTcpExtMPJoinSynTx`. What each
-//! counts: Documentation/networking/snmp_counter.rst and net/mptcp/mib.h of the kernel.
+//! Names are those of nstat: `TcpRetransSegs`, `TcpExtTCPTimeouts`, `MPTcpExtMPJoinSynTx`. What each one
+//! counts is in the kernel's Documentation/networking/snmp_counter.rst and net/mptcp/mib.h.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
-/// Groups of counters that a transport has a part in.
+/// Groups of counters that concern a transport.
 const GROUPS: [&str; 4] = ["Tcp", "TcpExt", "MPTcpExt", "Udp"];
 
-/// States and settings among the counters: a difference of them tells nothing.
+/// Gauges and settings among the counters, whose difference has no meaning.
 const GAUGES: [&str; 6] = [
     "TcpRtoAlgorithm",
     "TcpRtoMin",
@@ -25,10 +25,10 @@ const GAUGES: [&str; 6] = [
 pub struct Counters(BTreeMap<String, i64>);
 
 impl Counters {
-    /// Those of the network namespace that the calling thread is in.
+    /// Those of the calling thread's network namespace.
     ///
     /// # Errors
-    /// /proc is not mounted, or what stands there is not of the form that proc(5) tells.
+    /// /proc is not mounted, or the file does not have the format of proc(5).
     pub fn read() -> Result<Counters, CountersError> {
         let mut counters = Counters::default();
         for file in [
@@ -44,7 +44,7 @@ impl Counters {
         Ok(counters)
     }
 
-    /// How much each has grown since then; those that have not are left out.
+    /// By how much each has grown since `before`; those that have not are left out.
     pub fn since(&self, before: &Counters) -> BTreeMap<String, u64> {
         let grown = |(name, &value): (&String, &i64)| {
             let grown = value - before.0.get(name).copied().unwrap_or(0);
@@ -54,13 +54,13 @@ impl Counters {
         self.0.iter().filter_map(grown).collect()
     }
 
-    /// The counter of that name; `None` where the kernel has none.
+    /// The counter with this name; `None` if the kernel has none.
     pub fn get(&self, name: &str) -> Option<i64> {
         self.0.get(name).copied()
     }
 
-    /// Pairs of lines, names above values, each led by the group and a colon; the number of the
-    /// first line that is not so is the error.
+    /// Reads pairs of lines, names above values, each beginning with the group and a colon. The error is the
+    /// number of the first line that does not fit.
     fn parse(&mut self, text: &str) -> Result<(), usize> {
         let lines: Vec<&str> = text.lines().collect();
         for (pair, lines) in lines.chunks(2).enumerate() {
@@ -97,12 +97,12 @@ pub enum CountersError {
         /// What the system says.
         source: io::Error,
     },
-    /// The file is not pairs of names and values.
+    /// The file does not consist of pairs of names and values.
     #[error("{file}:{line}: not a line of counters")]
     Parse {
         /// Where the kernel shows its counters.
         file: &'static str,
-        /// Counts from one.
+        /// Counted from 1.
         line: usize,
     },
 }

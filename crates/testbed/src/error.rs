@@ -5,76 +5,76 @@ use std::io;
 use crate::counters::CountersError;
 use crate::traffic::TrafficError;
 
-/// Why a scenario could not be run; each is one line.
+/// Why a scenario could not be run; each message is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario is wrong; the text names every error with its line.
+    /// The scenario is wrong; the text has every error with its line.
     #[error("{0}")]
     Scenario(#[from] ropewalk_scenario::Errors),
-    /// The scenario asks for what the kernel cannot do, or cannot be made to do.
+    /// The scenario asks for something that the kernel cannot do or be configured to do.
     #[error("{key} = {value}: {reason}; allowed here: {allowed}")]
     Unsupported {
         /// The scenario's key.
         key: String,
-        /// What stands there, as TOML.
+        /// Its value, as TOML.
         value: String,
-        /// What is in the way.
+        /// Why it is impossible.
         reason: String,
-        /// What would do.
+        /// What would be possible.
         allowed: String,
     },
-    /// Not root, and no user namespace either.
+    /// The process is not root, and there is no user namespace either.
     #[error(
         "the testbed needs root or a user namespace, and the kernel gives none ({0}); see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns"
     )]
     NoUserNamespace(#[source] io::Error),
-    /// Only a process of one thread can move into a user namespace.
+    /// Only a process with one thread can move into a user namespace.
     #[error("the testbed needs root, or a process of one thread: this one has more")]
     Threads,
-    /// The process cannot be bound to the one that started it.
+    /// The process cannot be made to end with the one that started it.
     #[error("cannot ask to end with the process that started this one: {0}")]
     NoParent(#[source] io::Error),
-    /// No network namespace.
+    /// No network namespace could be made.
     #[error("cannot make a network namespace: {0}")]
     NoNamespace(#[source] io::Error),
-    /// No TUN device.
+    /// No TUN device could be made.
     #[error("cannot make a TUN device of /dev/net/tun: {0}")]
     NoTun(#[source] io::Error),
-    /// A setting of a namespace that the kernel did not take.
+    /// A setting of a namespace that the kernel did not accept.
     #[error("cannot set {name} to {value:?}: {source}")]
     Setting {
-        /// As sysctl(8) spells it.
+        /// The setting's name in sysctl(8).
         name: String,
-        /// What it was to be.
+        /// The value that it should have had.
         value: String,
         /// What the kernel says.
         source: io::Error,
     },
-    /// `ip` or `tc` is not there.
+    /// `ip` or `tc` is missing.
     #[error("cannot run {program} (of iproute2): {source}")]
     NoProgram {
-        /// Which of them.
+        /// The program.
         program: &'static str,
         /// What the system says.
         source: io::Error,
     },
-    /// `ip` or `tc` said no.
+    /// `ip` or `tc` refused a command.
     #[error("{program} refused {line:?}: {message}")]
     Refused {
-        /// Which of them.
+        /// The program.
         program: &'static str,
         /// The line, without the program's name.
         line: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// The kernel has no netem.
     #[error("emulator = \"netem\": this kernel has none (sch_netem); allowed here: \"own\"")]
     NoNetem,
-    /// The scenario has no such place to capture at.
+    /// The scenario has no such observation point.
     #[error(transparent)]
     NoPlace(#[from] ropewalk_capture::UnknownObservationPoint),
-    /// The capture cannot be begun.
+    /// The capture cannot be started.
     #[error(transparent)]
     Capture(#[from] ropewalk_capture::FileError),
     /// The gateway cannot be started.
@@ -83,25 +83,25 @@ pub enum Error {
     /// The tunnel cannot be opened.
     #[error("cannot open the tunnel: {0}")]
     Tunnel(#[from] ropewalk_gateway::tunnel::TunnelError),
-    /// The tunnel could not go on.
+    /// The tunnel failed.
     #[error("the tunnel stopped: {0}")]
     TunnelEnded(#[source] io::Error),
     /// The kernel's counters cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
-    /// The connection gave no numbers.
+    /// The connection gave no results.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
     /// A competitor has no socket.
     #[error("cannot make a socket for a competitor: {0}")]
     Competitor(#[source] io::Error),
-    /// The emulator could not go on.
+    /// The emulator failed.
     #[error("the link emulator stopped: {0}")]
     Emulator(#[source] io::Error),
 }
 
 impl Error {
-    /// Whether it is what was asked for that is wrong, not the run.
+    /// Whether the request is wrong, in contrast to a failure of the run.
     pub fn is_input(&self) -> bool {
         match self {
             Error::Scenario(_)

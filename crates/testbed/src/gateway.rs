@@ -1,7 +1,7 @@
 //! The gateway between client and server: a relay in one namespace and a proxy in the other.
 //!
-//! The client's program connects to the proxy on its loopback device, and the relay connects to
-//! the server's. In between, one TCP connection on each path carries the association.
+//! The client's program connects to the proxy on its loopback device, and the relay connects to the server.
+//! In between, one TCP connection on each path carries the association.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,28 +29,28 @@ use crate::links::links;
 use crate::network::Testbed;
 use crate::traffic::{Subflow, grown, mbps};
 
-/// Where the relay listens.
+/// The port that the relay listens on.
 const PORT: u16 = 4433;
-/// Between looks at the carriers: one that is replaced is missed by no more.
+/// The interval of sampling the carriers: at most this much of a carrier that is replaced is missed.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A relay and a proxy at work until they are stopped.
+/// A relay and a proxy, running until they are stopped.
 #[derive(Debug)]
 pub(crate) struct Gateway {
-    /// Where the client's program connects with SOCKS5.
+    /// The address of the proxy, for the client's program.
     pub(crate) proxy: SocketAddr,
     relay: Running<()>,
     near: Running<Vec<Counted>>,
 }
 
-/// A thread with a runtime, which ends when it is told to.
+/// A thread with a Tokio runtime, which ends when it is told to.
 #[derive(Debug)]
 struct Running<T> {
     stop: oneshot::Sender<()>,
     thread: JoinHandle<T>,
 }
 
-/// What the carriers of a path have done after the warm-up, and before.
+/// The counts of a path's carriers after the warm-up, and before.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     before: Count,
@@ -60,11 +60,11 @@ struct Counted {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    /// Acknowledged by the other end's association, headers included.
+    /// Bytes that the other end of the association acknowledged, headers included.
     acknowledged: u64,
-    /// Payload that went out again elsewhere.
+    /// Payload that was sent again on another carrier.
     resent: u64,
-    /// Segments of TCP.
+    /// TCP segments.
     retransmissions: u64,
 }
 
@@ -72,7 +72,7 @@ impl Gateway {
     /// Starts both; the carriers are dialled at `start`, when the client begins, too.
     ///
     /// # Errors
-    /// The namespaces let nobody listen, or there are no threads.
+    /// No socket can listen in the namespaces, or there are no threads.
     pub(crate) fn start(
         association: Config,
         scenario: &Scenario,
@@ -150,7 +150,7 @@ impl Gateway {
         Ok(Gateway { proxy, relay, near })
     }
 
-    /// Ends both, and says what each path carried in the measured time of this length.
+    /// Stops both, and returns what each path carried in the measured time, which was this long.
     pub(crate) fn stop(self, scenario: &Scenario, measured: Time) -> Vec<Subflow> {
         let counted = self.near.end();
         self.relay.end();
@@ -176,14 +176,14 @@ impl Gateway {
 
 impl<T> Running<T> {
     fn end(self) -> T {
-        // A thread that has ended by itself is not told.
+        // A thread that has ended by itself cannot be told.
         let _ = self.stop.send(());
         let ended = self.thread.join();
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-/// Keys for one run, which no file has.
+/// Keys for one run, which are in no file.
 struct Keys {
     relay: SecretKey,
     proxy: SecretKey,
@@ -202,7 +202,7 @@ impl Keys {
     }
 }
 
-/// The server's address, and no other.
+/// Allows the server's address and no other.
 fn only(server: IpAddr) -> Rule {
     let text = match server {
         IpAddr::V4(server) => server.to_string(),
@@ -225,7 +225,8 @@ fn listen(testbed: &Testbed, at_server: bool, at: SocketAddr) -> Result<TcpListe
     listener.map_err(Error::Gateway)
 }
 
-/// A thread of the namespace with a runtime of one thread: others would be of it as well.
+/// A thread of the namespace with a single-threaded runtime; further threads would be in the namespace as
+/// well.
 fn run<T, F>(
     testbed: &Testbed,
     at_server: bool,
@@ -266,7 +267,7 @@ where
     Ok(Running { stop, thread })
 }
 
-/// Looks at the carriers until it is stopped; sums per link.
+/// Samples the carriers until it is stopped, and sums their counts for each link.
 async fn count(
     uplink: &Uplink,
     links: &[u32],
@@ -305,7 +306,7 @@ async fn count(
     }
 }
 
-/// What all carriers of a link have done, and the newest one's round trip.
+/// The sums over all carriers of a link, and the round-trip time of the newest one.
 fn sum(
     carriers: &BTreeMap<CarrierId, (u32, Count, Option<Time>)>,
     link: u32,

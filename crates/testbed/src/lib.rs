@@ -1,14 +1,13 @@
 //! The testbed: a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
 //!
-//! One process is a run's whole [`world`]. A thread of it has a network namespace
-//! for the client, another one for the server; each path has a TUN device in
-//! both, and the [`Emulator`] carries packets between them over the very links
-//! that the simulator runs in virtual time, on the real clock. Namespaces and
-//! devices have no names outside of the process: however it ends, the kernel
-//! removes them, and several runs do not know of each other.
+//! A run ([`world`]) takes one process. A thread of it has a network namespace for the client, another one
+//! for the server. Each path has a TUN device in both, and the [`Emulator`] carries packets between them in
+//! real time, over the same links that the simulator runs in simulated time. Namespaces and devices have no
+//! names outside the process: however it ends, the kernel removes them, and several runs do not affect each
+//! other.
 //!
-//! Root may do this, and whoever the kernel gives a user namespace ([`acquire`])
-//! and access to /dev/net/tun. [`doctor`] says what is missing.
+//! This needs root, or a user namespace ([`acquire`]) and access to /dev/net/tun. [`doctor`] says what is
+//! missing.
 //!
 //! ```no_run
 //! use ropewalk_testbed::{Request, acquire, die_with_parent, world};

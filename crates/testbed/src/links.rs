@@ -1,4 +1,4 @@
-//! Paths of a scenario as the gateway's links.
+//! The paths of a scenario as the gateway's links.
 
 use ropewalk_gateway::Link;
 use ropewalk_gateway::links::Place;
@@ -7,7 +7,7 @@ use ropewalk_scenario::{Quota, Scenario};
 
 use crate::network::Testbed;
 
-/// The first flow's paths, each by its own address, with its price and its quota.
+/// The first flow's paths, each with its own address, its price and its quota.
 pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
     scenario.first().paths.iter().map(|&path| {
         let place = Place::Address(testbed.plan.paths[path].client[0]);
@@ -20,12 +20,12 @@ pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Ite
     })
 }
 
-/// What a path may carry: the least of what its links may.
+/// The quota of a path: the smallest of its links'.
 fn allowance<'a>(quotas: impl Iterator<Item = &'a Quota>) -> Allowance {
     let Some(least) = quotas.min_by_key(|quota| quota.size) else {
         return Allowance::default();
     };
-    // Without a period the run ends before.
+    // Without a period, the run ends before the quota starts anew.
     let period = least.period.map_or(Period::default(), Period::Span);
     Allowance {
         quota: Some(least.size),

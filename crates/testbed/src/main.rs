@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What ends the program, and its exit status: 1 the run failed, 2 the input is wrong.
+/// Why the program ends, and its exit status: 1 the run failed, 2 the input is wrong.
 struct Failure {
     text: String,
     status: u8,
@@ -89,9 +89,9 @@ fn command(arguments: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Says what works here; fails if what is needed does not.
+/// Prints what works here; fails if something that is needed does not.
 fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
-    // Where there is no right to namespaces, the diagnosis says so.
+    // Without the right to make namespaces, the diagnosis says so.
     let _ = acquire();
     let diagnosis = doctor(request)?;
     match json {
@@ -116,7 +116,7 @@ fn run(request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ends as the program does.
+/// Ends with the program's exit status.
 fn run_program(arguments: &[String]) -> Result<(), Failure> {
     let dashes = arguments.iter().position(|argument| argument == "--");
     let (own, program) = arguments.split_at(dashes.ok_or_else(|| wrong(USAGE))?);
@@ -151,7 +151,7 @@ fn run_program(arguments: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// The request that options make.
+/// The request that the options describe.
 fn request(arguments: &[String]) -> Result<Request, Failure> {
     let mut request = Request {
         seed: 1,

@@ -1,7 +1,7 @@
 //! A network namespace that lives as long as its thread.
 //!
-//! It has no name and no file: when the process ends, however it ends, the
-//! kernel removes the namespace with its devices, addresses, routes and rules.
+//! It has no name and no file: when the process ends, however it ends, the kernel removes the namespace with
+//! its devices, addresses, routes and rules.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -14,7 +14,7 @@ use crate::syscalls::unshare_network;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A network namespace, in which a thread of its own runs what it is given.
+/// A network namespace with a thread of its own, which runs jobs in it.
 #[derive(Debug)]
 pub struct Namespace {
     /// Dropped first, so that the thread ends.
@@ -24,7 +24,7 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// A new and empty namespace: a loopback device that is down.
+    /// A new namespace: empty but for a loopback device, which is down.
     ///
     /// # Errors
     /// The kernel refuses: EPERM without CAP_SYS_ADMIN.
@@ -53,11 +53,11 @@ impl Namespace {
         })
     }
 
-    /// Does something in the namespace and waits for it; a panic in there goes on here.
+    /// Runs a job in the namespace and waits for it; a panic of the job is propagated.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         let (done, result) = mpsc::channel();
         let job = move || {
-            // Who waits for the result is still there.
+            // The caller is still waiting for the result.
             let _ = done.send(catch_unwind(AssertUnwindSafe(job)));
         };
         let jobs = self.jobs.as_ref().expect("there until it is dropped");
@@ -76,7 +76,7 @@ impl Namespace {
         self.run(|| thread::spawn(job))
     }
 
-    /// The number by which `ip` can be told of the namespace (`ip link ... netns NUMBER`).
+    /// A number that identifies the namespace to `ip` (`ip link ... netns NUMBER`).
     pub fn thread_id(&self) -> i32 {
         self.thread_id
     }
@@ -86,7 +86,7 @@ impl Drop for Namespace {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // It catches the panics of its jobs.
+            // The thread catches the panics of its jobs.
             let _ = thread.join();
         }
     }

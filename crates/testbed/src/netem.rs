@@ -1,8 +1,8 @@
-//! Links by the kernel's own emulator, tc-netem(8), where it has it.
+//! Links emulated by the kernel, tc-netem(8), where it has that.
 //!
-//! Each path is a pair of veth devices, and each end of it a netem for what it
-//! sends. Its rate, delay, jitter, slots and loss are netem's; of the queue it knows
-//! packets alone, and those on their way count among them.
+//! Each path is a pair of veth devices, and each end of it has a netem for what it sends. Netem emulates
+//! rate, delay, jitter, slots and loss. Its queue limit counts packets only, and includes those being
+//! delayed.
 
 use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit, Slot};
 use ropewalk_quantities::Time;
@@ -11,10 +11,10 @@ use ropewalk_scenario::Scenario;
 use crate::error::Error;
 use crate::plan::Plan;
 
-/// What a packet of the queue has, where a scenario counts it in bytes.
+/// The packet size by which a queue limit in bytes is converted to packets.
 const FULL_PACKET: u64 = 1500;
 
-/// The lines of `tc` at the client and at the server, for `tc -batch`.
+/// The commands for `tc -batch` at the client and at the server.
 ///
 /// # Errors
 /// The scenario asks for what netem does not do.
@@ -60,7 +60,7 @@ pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
     plan.paths.iter().enumerate().map(pair).collect()
 }
 
-/// As a kernel without netem says it.
+/// The message of a kernel without netem.
 pub(crate) fn explain(error: Error) -> Error {
     match error {
         Error::Refused { message, .. } if message.contains("qdisc kind is unknown") => {
@@ -108,7 +108,7 @@ fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error
             .as_u64()
             .div_ceil(FULL_PACKET)
     });
-    // Besides the one that is being sent.
+    // One more for the packet that is being sent.
     text += &format!(" limit {}", waiting + under_way + 1);
     Ok(text)
 }

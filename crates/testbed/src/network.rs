@@ -17,26 +17,26 @@ use crate::{iproute, kernel, netem, sysctl, tun};
 /// A client's and a server's namespace, joined by the paths of a scenario.
 #[derive(Debug)]
 pub struct Testbed {
-    /// Sends.
+    /// The sender's namespace.
     pub client: Namespace,
-    /// Receives.
+    /// The receiver's namespace.
     pub server: Namespace,
-    /// Who has which address.
+    /// Addresses and routes.
     pub plan: Plan,
-    /// Ends of the paths, until an emulator takes them.
+    /// The devices of the paths, until an emulator takes them.
     devices: Vec<[File; 2]>,
 }
 
 impl Testbed {
-    /// Makes both namespaces, with devices, addresses and routes; nothing is carried yet.
+    /// Makes both namespaces, with devices, addresses and routes; no packets are carried yet.
     ///
     /// # Errors
-    /// The scenario asks for what the kernel cannot do, or the machine does not let us.
+    /// The scenario asks for something that the kernel cannot do, or the machine refuses.
     pub fn build(scenario: &Scenario) -> Result<Testbed, Error> {
         Testbed::prepare(scenario)?.with_devices()
     }
 
-    /// With devices whose packets an emulator is to carry.
+    /// With devices whose packets an emulator carries.
     fn with_devices(self) -> Result<Testbed, Error> {
         let mut testbed = self;
         let names = testbed.plan.paths.iter().map(|path| path.device.clone());
@@ -56,10 +56,10 @@ impl Testbed {
         Ok(testbed)
     }
 
-    /// The same for programs of the user's, whatever the scenario has beside links and paths.
+    /// The same for programs of the user's; only the links and paths of the scenario are used.
     ///
     /// # Errors
-    /// The machine does not let us.
+    /// The machine refuses.
     pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Result<Testbed, Error> {
         let create = |name| Namespace::create(name).map_err(Error::NoNamespace);
         let testbed = Testbed {
@@ -71,8 +71,8 @@ impl Testbed {
         testbed.with_devices()
     }
 
-    /// The same with the kernel's netem on the paths, which carries at once; the lines of `tc`, at
-    /// the client and at the server.
+    /// The same with the kernel's netem on the paths, which carries packets at once; also returns the
+    /// commands of `tc` at the client and at the server.
     ///
     /// # Errors
     /// As above, and where there is no netem.
@@ -115,7 +115,7 @@ impl Testbed {
         self.address()
     }
 
-    /// Addresses and routes of both, once the devices are there.
+    /// Addresses and routes of both ends, once the devices exist.
     fn address(&self) -> Result<(), Error> {
         let (client, server) = (self.plan.client_lines(), self.plan.server_lines());
         let options: &'static [&str] = if self.plan.server.is_ipv6() {
@@ -129,14 +129,14 @@ impl Testbed {
             .run(move || iproute::run("ip", options, &server))
     }
 
-    /// Packets that the kernel dropped at a device, before the emulator could take them.
+    /// Packets that the kernel dropped at a device before the emulator could read them.
     pub fn drops(&self) -> u64 {
         let at = |namespace: &Namespace| namespace.run(device_drops);
         at(&self.client) + at(&self.server)
     }
 
-    /// Starts carrying packets, over links that draw their losses as the simulator's do in the run
-    /// of this seed, and whose time counts from `epoch`.
+    /// Starts the emulator. The links draw from the random streams of this seed as in the simulator, and
+    /// their time counts from `epoch`.
     ///
     /// # Errors
     /// The system has no thread for it.
@@ -162,13 +162,13 @@ impl Testbed {
     }
 }
 
-/// What the devices of the calling thread's namespace did not send (proc_pid_net(5), `dev`).
+/// The packets that the devices of the calling thread's namespace could not send (proc_pid_net(5), `dev`).
 fn device_drops() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     transmit_drops(&text)
 }
 
-/// After the name and eight columns of what was received: bytes, packets, errors, drops.
+/// Follows the name and eight columns of received packets: bytes, packets, errors, drops.
 fn transmit_drops(text: &str) -> u64 {
     let devices = text.lines().filter_map(|line| line.split_once(':'));
     let drops = devices.filter_map(|(_, columns)| columns.split_whitespace().nth(8 + 3));
@@ -212,7 +212,7 @@ mod tests {
             server
                 .set_read_timeout(Some(Duration::from_millis(100)))
                 .unwrap();
-            // A device that has just come up may drop what comes at once.
+            // A device that has just come up may drop its first packets.
             let arrived = (0..100).find_map(|_| {
                 client.send_to(b"word", (to, port)).unwrap();
                 server.recv_from(&mut [0; 16]).ok()

@@ -1,10 +1,9 @@
-//! Who has which address, and which way leads where: the plan of both namespaces.
+//! The plan of both namespaces: addresses and routes.
 //!
-//! Each path has a device at either end. The client has an address of its own
-//! on each path (one for each subflow there), the server has one for all, on
-//! its loopback device. A packet from an address of a path takes that path
-//! (`ip rule from ADDRESS lookup TABLE`, ip-rule(8)), and what comes back to
-//! it takes the same one.
+//! Each path has a device at either end. The client has an address of its own on each path (one for each
+//! subflow there), the server has a single one, on its loopback device. A packet from an address of a path
+//! takes that path (`ip rule from ADDRESS lookup TABLE`, ip-rule(8)), and packets to the address take the
+//! same one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,37 +12,36 @@ use ropewalk_transport::IpVersion;
 
 use crate::kernel::RouteMetrics;
 
-/// The kernel's limit of an MPTCP connection's further subflows (`MPTCP_PM_ADDR_MAX`,
-/// net/mptcp/protocol.h).
+/// The kernel's limit of further subflows of an MPTCP connection (`MPTCP_PM_ADDR_MAX`, net/mptcp/protocol.h).
 pub const MOST_FURTHER_SUBFLOWS: usize = 8;
-/// The table of the first path; 253 to 255 are the kernel's own.
+/// The routing table of the first path; 253 to 255 are the kernel's own.
 const FIRST_TABLE: usize = 1000;
-/// How many packets wait at a device for the emulator, far more than it leaves there: the queues
-/// that count are the links'.
+/// The length of a device's own queue, far more than the emulator leaves in it: only the links' queues are to
+/// matter.
 const DEVICE_QUEUE: usize = 10_000;
 
-/// The far end's device towards the machine's own network, where there is one.
+/// The far end's device towards the machine's own network, if any.
 pub(crate) const INTERNET: &str = "internet";
-/// Of Ethernet, for programs of the user's.
+/// Ethernet's MTU, for programs of the user's.
 const MTU: u64 = 1500;
 
 /// Addresses and routes of both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Of the scenario's paths, in their order.
+    /// The scenario's paths, in their order.
     pub paths: Vec<PathPlan>,
     /// The server's address.
     pub server: IpAddr,
-    /// What a packet may have, in bytes.
+    /// The longest packet, in bytes.
     pub mtu: u64,
-    /// Client addresses of further MPTCP subflows, with their paths.
+    /// The client's addresses of further MPTCP subflows, with their paths.
     pub endpoints: Vec<(IpAddr, usize)>,
-    /// The path that a connection takes if nothing else says so.
+    /// The path of connections that are bound to none.
     pub default_path: usize,
     metrics: RouteMetrics,
 }
 
-/// A path as both ends have it.
+/// A path with its addresses at both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPlan {
     /// Its device's name, the same at both ends.
@@ -84,8 +82,8 @@ impl Plan {
         }
     }
 
-    /// The plan for programs of the user's: one interface a path, called as that is; connections of
-    /// MPTCP get a subflow for each, if wanted.
+    /// The plan for programs of the user's: one interface for each path, with the path's name. If wanted,
+    /// MPTCP connections get a subflow for each.
     pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Plan {
         let version = scenario.first().transport.ip_version;
         let names: Vec<&str> = scenario
@@ -114,7 +112,7 @@ impl Plan {
         }
     }
 
-    /// What `ip -batch` is told in the client's namespace, once the devices are there.
+    /// The input of `ip -batch` in the client's namespace, once the devices exist.
     pub fn client_lines(&self) -> Vec<String> {
         let mut lines = vec!["link set lo up".to_owned()];
         for (number, path) in self.paths.iter().enumerate() {
@@ -145,7 +143,7 @@ impl Plan {
         lines
     }
 
-    /// What `ip -batch` is told in the server's namespace, once the devices are there.
+    /// The input of `ip -batch` in the server's namespace, once the devices exist.
     pub fn server_lines(&self) -> Vec<String> {
         let server = self.server;
         let mut lines = vec![
@@ -207,7 +205,7 @@ fn server_address(version: IpVersion) -> IpAddr {
     }
 }
 
-/// Interfaces are called as the paths are, where that can be a name of one (netdevice(7)).
+/// Interfaces have the names of the paths, where these are valid interface names (netdevice(7)).
 fn device(name: &str, number: usize) -> String {
     let can_be = name.len() < libc::IFNAMSIZ
         && name
@@ -220,7 +218,7 @@ fn device(name: &str, number: usize) -> String {
     }
 }
 
-/// The address alone, as a network.
+/// The address as a network of its own.
 fn host(address: IpAddr) -> String {
     match address {
         IpAddr::V4(address) => format!("{address}/32"),
@@ -228,7 +226,7 @@ fn host(address: IpAddr) -> String {
     }
 }
 
-/// Nobody else can have an address of IPv6 there.
+/// Duplicate address detection is off: nobody else can have an IPv6 address here.
 fn nodad(address: IpAddr) -> &'static str {
     if address.is_ipv6() { " nodad" } else { "" }
 }

@@ -1,4 +1,4 @@
-//! The numbers of a run, with the keys that every way of running prints.
+//! The results of a run, with the keys that all ways of running share.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,14 @@ use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome, share_out};
 use crate::tunnel;
 
-/// A pause of the machine that shows in the greatest delays, in milliseconds.
+/// A packet that is this late, in milliseconds, shows a pause of the machine, which is visible in the largest
+/// delays.
 const LONG_PAUSE_MS: f64 = 10.0;
-/// A pause of a processor without the emulator's may show in the delays, too.
+/// With this much steal time, a pause may be visible in the delays even if no packet was late at the
+/// emulator.
 const LONG_THEFT: Time = Time::from_millis(50);
 
-/// What a run has measured.
+/// The results of a run.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Report {
     /// `"testbed"`.
@@ -29,38 +31,39 @@ pub struct Report {
     pub scenario: String,
     /// The run's seed.
     pub seed: u64,
-    /// What the two ends have measured.
+    /// The measurements of both ends.
     #[serde(flatten)]
     pub traffic: TrafficOutcome,
-    /// Each link's price times the Mbit/s of IP packets that it delivered, summed; netem does not
-    /// tell, nor of its links.
+    /// Each link's price times the Mbit/s of IP packets that it delivered, summed. Absent with netem, which
+    /// does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// Of each link with a quota that is for the whole run; absent when none has one.
+    /// For each link with a quota for the whole run; absent if there is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quota: Vec<QuotaSummary>,
-    /// What 10^9 bytes cost that the application got, by the same price of a Mbit; absent when it got none.
+    /// The cost of 10^9 bytes that the application received, at the same price of a Mbit; absent if it
+    /// received none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_gb: Option<f64>,
-    /// Per link, as in the scenario; forward direction.
+    /// For each link of the scenario; forward direction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkSummary>,
-    /// Per competitor of the scenario.
+    /// For each competitor of the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<CompetitorSummary>,
-    /// All flows beside each other, where there are several.
+    /// All flows in comparison, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSummary>,
-    /// Of the goodputs of all flows, where there are several.
+    /// The fairness index of the goodputs of all flows, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain_index: Option<f64>,
-    /// How well the links were emulated, by our own emulator.
+    /// How exactly the emulator emulated the links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulator: Option<EmulatorSummary>,
-    /// The lines of `tc`, with netem.
+    /// The commands of `tc`, with netem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tc: Option<Ends<Vec<String>>>,
-    /// Whose TCP it was, and what that counted.
+    /// The kernel whose TCP was used, and its counters.
     pub kernel: KernelSummary,
     /// Packets in the capture, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,48 +71,47 @@ pub struct Report {
     /// "Read this before trusting the numbers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// State at regular steps, where it was asked for.
+    /// The state at regular steps, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
-    /// The histogram of delays, where it was asked for.
+    /// The histogram of delays, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delays: Option<Vec<DelayBin>>,
 }
 
-/// How well the links were emulated.
+/// How exactly the links were emulated.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct EmulatorSummary {
-    /// When packets were handed on, less when they were due; absent when there were none.
+    /// The times from when packets were due to when they were delivered; absent if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lateness_ms: Option<LatenessSummary>,
-    /// False if the p99 of that is above 1 ms.
+    /// False if their p99 is above 1 ms.
     pub trusted: bool,
-    /// Packets that were handed on, both ways.
+    /// Packets that were delivered, in both directions.
     pub packets: u64,
-    /// Whether its thread ran with a real-time priority.
+    /// Whether the emulator's thread ran with a real-time priority.
     pub real_time: bool,
-    /// Processor time that its thread took, what the receiving kernel did in it included; in
-    /// seconds.
+    /// CPU time of the emulator's thread, including that of the receiving kernel in it; in seconds.
     pub cpu_s: f64,
-    /// Processor time that a hypervisor kept from this machine meanwhile, in seconds, to 10 ms;
-    /// absent where the kernel does not tell.
+    /// CPU time that a hypervisor took from this machine meanwhile (steal), in seconds, to 10 ms; absent if
+    /// the kernel does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stolen_s: Option<f64>,
 }
 
-/// Whose TCP it was, and what that counted.
+/// The kernel whose TCP was used, and its counters.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct KernelSummary {
     /// Its version.
     pub release: String,
-    /// The congestion control, by its own name; datagrams have none.
+    /// The congestion control, by the kernel's name; datagrams have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// By how much its counters grew, by nstat's names.
+    /// The increase of its counters, by nstat's names.
     pub counters: Ends<BTreeMap<String, u64>>,
 }
 
-/// Something of both ends.
+/// A value for each end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Ends<T> {
     /// The end that sends.
@@ -118,19 +120,19 @@ pub struct Ends<T> {
     pub server: T,
 }
 
-/// What a run leaves to report on.
+/// The raw results of a run, from which the report is made.
 pub(crate) struct Measured {
     pub(crate) traffic: TrafficOutcome,
     /// Of the flows after the first.
     pub(crate) others: Vec<Delivered>,
-    /// With our own emulator.
+    /// With the testbed's own emulator.
     pub(crate) carried: Option<Carried>,
-    /// With netem: its lines at the client and at the server.
+    /// With netem: its commands at the client and at the server.
     pub(crate) tc: Option<[Vec<String>; 2]>,
     pub(crate) counters: Ends<BTreeMap<String, u64>>,
     /// Packets that devices dropped before the emulator saw them.
     pub(crate) drops: u64,
-    /// Processor time that a hypervisor kept from this machine meanwhile.
+    /// CPU time that a hypervisor took from this machine meanwhile.
     pub(crate) stolen: Option<Time>,
     pub(crate) congestion: Option<String>,
     pub(crate) histogram: bool,
@@ -196,7 +198,7 @@ impl Report {
     }
 }
 
-/// What links with a quota have carried both ways, in the whole run.
+/// The bytes that links with a quota carried in both directions, in the whole run.
 fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
     let links = scenario.links.iter().zip(&carried.links).enumerate();
     let quotas = links.filter_map(|(number, (link, ways))| {
@@ -214,7 +216,7 @@ fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
 fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f64>) {
     let measured = carried.duration.saturating_sub(scenario.warmup);
     let mut cost = None;
-    // The way there alone.
+    // Only the forward direction.
     let links = scenario.links.iter().zip(&carried.links);
     let links = links.map(|(link, [hop, _])| {
         let (from, to) = (hop.before, hop.after);
@@ -235,7 +237,7 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f6
             utilization: capacity
                 .filter(|&bytes| bytes > 0)
                 .map(|bytes| hop.transmitted as f64 / bytes as f64),
-            // The emulator sees packets, not whose they are.
+            // The emulator sees packets, but not which flow they belong to.
             attempts: None,
             frame_error_ratio: None,
             drops_tries: None,

@@ -1,4 +1,4 @@
-//! What a run is asked for: the text of a scenario, and what is not in it.
+//! The request for a run: the text of a scenario, and settings that are not in it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,42 +8,42 @@ use ropewalk_scenario::Scenario;
 
 use crate::error::Error;
 
-/// How many steps a timeline may have.
+/// The highest number of steps of a timeline.
 const MOST_STEPS: u64 = 1_000_000;
 
-/// A run, as whoever starts the process says it (JSON).
+/// The request for a run, as the parent process writes it (JSON).
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// The scenario file's text.
     pub scenario: String,
-    /// What errors call the file; its stem is the default title.
+    /// The file's name in error messages; its stem is the default title.
     pub name: String,
-    /// Keys set to other values, as `--set` has them.
+    /// Overrides of keys, as for `--set`.
     #[serde(default)]
     pub overrides: Vec<(String, String)>,
-    /// Texts of the trace files, by the names that the scenario has for them.
+    /// The text of each trace file, by its name in the scenario.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// Links and traffic draw from streams of this seed, as the simulator's do.
+    /// The seed of the random streams of links and traffic, as in the simulator.
     pub seed: u64,
-    /// A row of the timeline each, such as `"100 ms"`; none without.
+    /// The step of the timeline, such as `"100 ms"`; without it, there is no timeline.
     #[serde(default)]
     pub step: Option<String>,
-    /// Give the histogram of delays, too.
+    /// Whether the report has the histogram of delays.
     #[serde(default)]
     pub histogram: bool,
     /// What carries the packets.
     #[serde(default)]
     pub emulator: EmulatorKind,
-    /// A congestion control by the kernel's own name, in place of the scenario's: one that
+    /// A congestion control by the kernel's own name, in place of the scenario's. It may be one that
     /// scenarios do not have, such as `bbr`.
     #[serde(default)]
     pub kernel_congestion: Option<String>,
-    /// A capture of the run; its ending (`.pcapng`, `.pcap`) says the format.
+    /// The file of a capture; its ending (`.pcapng`, `.pcap`) selects the format.
     #[serde(default)]
     pub capture: Option<PathBuf>,
-    /// Where it is taken: `sender` (without any), `receiver`, or a link's name.
+    /// The observation point: `sender` (the default), `receiver`, or a link's name.
     #[serde(default)]
     pub capture_at: Option<String>,
 }
@@ -52,16 +52,16 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmulatorKind {
-    /// Our own links, those of the simulator.
+    /// The testbed's own links, which are those of the simulator.
     #[default]
     Own,
-    /// The kernel's netem, where it has it.
+    /// The kernel's netem, if it has that.
     Netem,
 }
 
 impl Request {
     /// # Errors
-    /// Everything that is wrong with the scenario.
+    /// All errors of the scenario.
     pub(crate) fn parse(&self) -> Result<Scenario, Error> {
         let mut read = |name: &str| {
             let text = self.files.get(name).cloned();
@@ -78,7 +78,7 @@ impl Request {
     /// The timeline's step.
     ///
     /// # Errors
-    /// No time, or so short a one that the timeline would fill the memory.
+    /// It is no time, or so short that the timeline would fill the memory.
     pub(crate) fn timeline_step(&self, duration: Time) -> Result<Option<Time>, Error> {
         let Some(text) = &self.step else {
             return Ok(None);

@@ -1,15 +1,14 @@
-//! Processor time that a hypervisor kept from this machine.
+//! CPU time that a hypervisor took from this machine (steal).
 
 use std::fs;
 
 use ropewalk_quantities::Time;
 
-/// The unit of /proc/stat on every architecture that has a clock of 100 Hz for its users
-/// (`USER_HZ`, proc_stat(5)).
+/// The unit of /proc/stat, which for user space is 100 Hz on every architecture (`USER_HZ`, proc_stat(5)).
 const TICK: Time = Time::from_millis(10);
 
-/// What has been kept from this machine's processors since it started, all of them together;
-/// `None` where the kernel does not tell.
+/// The steal time of all processors together since the machine started; `None` if the kernel does not report
+/// it.
 pub(crate) fn stolen() -> Option<Time> {
     parse(&fs::read_to_string("/proc/stat").ok()?)
 }

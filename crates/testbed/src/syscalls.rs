@@ -1,4 +1,4 @@
-//! The calls of Linux that no safe library of ours offers.
+//! System calls of Linux that none of the safe libraries in use offers.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// Moves the calling thread into a network namespace of its own (unshare(2)); threads and
-/// processes that it starts from then on are in it, too.
+/// Moves the calling thread into a new network namespace (unshare(2)), together with threads and processes
+/// that it starts later.
 ///
 /// # Errors
 /// EPERM without CAP_SYS_ADMIN in the thread's user namespace.
@@ -18,8 +18,7 @@ pub(crate) fn unshare_network() -> io::Result<()> {
     Ok(unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?)
 }
 
-/// Moves the process into a user namespace of its own, in which it may do everything to what is
-/// made there.
+/// Moves the process into a new user namespace, in which it has all rights over what is created there.
 ///
 /// # Errors
 /// EINVAL if the process has several threads, EPERM or ENOSPC where the kernel allows none.
@@ -33,7 +32,7 @@ pub(crate) fn unshare_user() -> io::Result<()> {
 /// Documentation/networking/tuntap.rst). The device goes when the file is closed.
 ///
 /// # Errors
-/// What the ioctl says: EPERM without CAP_NET_ADMIN, EBUSY if the name is taken.
+/// The error of the ioctl: EPERM without CAP_NET_ADMIN, EBUSY if the name is taken.
 ///
 /// # Panics
 /// If the name is empty or longer than 15 bytes.
@@ -50,8 +49,8 @@ pub(crate) fn attach_tun(file: &File, name: &str) -> io::Result<()> {
     check(done)
 }
 
-/// Makes the calling thread one of real time (SCHED_FIFO, sched(7)): it runs before all ordinary
-/// ones whenever it has something to do. Threads and processes that it starts are ordinary again.
+/// Gives the calling thread a real-time priority (SCHED_FIFO, sched(7)): it runs before all ordinary threads
+/// whenever it can. Threads and processes that it starts are ordinary again.
 ///
 /// # Errors
 /// EPERM without CAP_SYS_NICE and a limit (RLIMIT_RTPRIO) that allows it.
@@ -64,10 +63,10 @@ pub(crate) fn schedule_fifo(priority: i32) -> io::Result<()> {
     check(unsafe { libc::sched_setscheduler(0, policy, &parameters) })
 }
 
-/// getsockopt(2) into a buffer of any size; how much of it the kernel wrote.
+/// getsockopt(2) into a buffer of any size; returns how much of it the kernel wrote.
 ///
 /// # Errors
-/// What the call says: ENOPROTOOPT or EOPNOTSUPP where the socket has no such option.
+/// The error of the call: ENOPROTOOPT or EOPNOTSUPP if the socket does not have the option.
 pub(crate) fn socket_option(
     socket: &impl AsFd,
     level: libc::c_int,

@@ -6,14 +6,14 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use crate::syscalls::attach_tun;
 
-/// Where the kernel gives devices out.
+/// The file from which the kernel hands out devices.
 pub(crate) const CLONE_DEVICE: &str = "/dev/net/tun";
 
-/// A device of that name in the calling thread's network namespace; a read takes a packet that the
-/// kernel sends, a write hands it one. Neither waits (EAGAIN).
+/// A device with this name in the calling thread's network namespace. A read returns a packet that the kernel
+/// sends, a write passes one to it. Neither blocks (EAGAIN).
 ///
 /// # Errors
-/// /dev/net/tun is missing or not for us, or CAP_NET_ADMIN is missing.
+/// /dev/net/tun is missing or not accessible, or CAP_NET_ADMIN is missing.
 pub(crate) fn create(name: &str) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)

@@ -19,27 +19,27 @@ use crate::links::links;
 use crate::namespace::Namespace;
 use crate::network::Testbed;
 
-/// A link that has not answered after this is not waited for, as in the simulator.
+/// How long to wait for a link's first answer, as in the simulator.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
-/// Where the relay's end listens.
+/// The port of the relay's end.
 const PORT: u16 = 4434;
 
-/// Both ends of a tunnel at work until they are stopped.
+/// Both ends of a tunnel, running until they are stopped.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
     /// The client's address within the tunnel.
     pub(crate) client: IpAddr,
-    /// The server's.
+    /// The server's address.
     pub(crate) server: IpAddr,
     ends: [(Control, JoinHandle<io::Result<()>>); 2],
 }
 
 impl Tunnel {
-    /// Opens both ends; the client's calls at `start`.
+    /// Opens both ends; the client's end connects at `start`.
     ///
     /// # Errors
-    /// A namespace takes no further device, or packets are longer or shorter than a tunnel's may be.
+    /// A namespace accepts no further device, or the tunnel does not support this packet size.
     pub(crate) fn start(
         scheduler: Scheduler,
         scenario: &Scenario,
@@ -70,8 +70,8 @@ impl Tunnel {
         })
     }
 
-    /// Waits until both ends know the delay of each link, or, so long after `start`, for those that
-    /// have not answered no longer: a tunnel is there before what goes through it.
+    /// Waits until both ends know the delay of each link, so that the tunnel is up before traffic goes
+    /// through it. Links that have not answered for this long after `start` are not waited for.
     pub(crate) fn wait(&self, start: Instant, links: usize) {
         let knows_all = |control: &Control| {
             let status = control.status();
@@ -88,10 +88,10 @@ impl Tunnel {
         }
     }
 
-    /// Ends both.
+    /// Stops both ends.
     ///
     /// # Errors
-    /// One of them could not go on.
+    /// One of them failed.
     pub(crate) fn stop(self) -> Result<(), Error> {
         for (control, thread) in self.ends {
             control.stop();
@@ -102,7 +102,7 @@ impl Tunnel {
     }
 }
 
-/// What to know of a flow whose virtual device is another one here than the scenario says.
+/// A warning if the flow's virtual device differs from the one of the scenario.
 pub(crate) fn warning(flow: &Flow) -> Option<String> {
     let Protocol::StripedTcp(device) = &flow.protocol else {
         return None;
@@ -116,7 +116,7 @@ pub(crate) fn warning(flow: &Flow) -> Option<String> {
     })
 }
 
-/// The client's and the server's, of the family that the paths have.
+/// The client's and the server's address, of the same IP version as those of the paths.
 fn addresses(outside: IpAddr) -> [Prefix; 2] {
     let texts = match outside {
         IpAddr::V4(_) => ["10.199.0.2/24", "10.199.0.1/24"],

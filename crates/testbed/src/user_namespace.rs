@@ -1,4 +1,4 @@
-//! Who may make network namespaces, and how somebody who is not root may.
+//! The right to make network namespaces: for root, and through user namespaces for others.
 
 use std::fs;
 use std::io;
@@ -12,9 +12,9 @@ use crate::syscalls::unshare_user;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Right {
-    /// The process is root's.
+    /// The process runs as root.
     Root,
-    /// The process is in a user namespace of its own, where it is root.
+    /// The process is in a user namespace of its own, in which it is root.
     UserNamespace,
 }
 
@@ -29,7 +29,7 @@ pub fn acquire() -> Result<Right, Error> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let enter = || -> io::Result<()> {
         unshare_user()?;
-        // Only who gives up setgroups(2) may map a group (user_namespaces(7)).
+        // Only a process that gives up setgroups(2) may map a group (user_namespaces(7)).
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("0 {group} 1"))
@@ -46,7 +46,7 @@ pub(crate) fn right() -> Option<Right> {
     if !geteuid().is_root() {
         return None;
     }
-    // Of the first user namespace, that every user is himself (user_namespaces(7)).
+    // The map of the first user namespace, in which all users are themselves (user_namespaces(7)).
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     let mut columns = map.split_whitespace();
     let everyone = columns.next() == Some("0") && columns.next() == Some("0");
@@ -57,11 +57,11 @@ pub(crate) fn right() -> Option<Right> {
     })
 }
 
-/// Lets the kernel kill this process when the thread that started it ends: with it go its
-/// namespaces. To be called after [`acquire`], since a change of rights forgets it (prctl(2)).
+/// Lets the kernel kill this process when the thread that started it ends, and with it its namespaces. It
+/// must be called after [`acquire`], since a change of credentials resets it (prctl(2)).
 ///
 /// # Errors
-/// What prctl(2) says.
+/// The error of prctl(2).
 pub fn die_with_parent() -> io::Result<()> {
     Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }

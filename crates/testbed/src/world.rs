@@ -1,4 +1,4 @@
-//! A run: namespaces, links, traffic, and what both ends and the links say afterwards.
+//! A run: namespaces, links, traffic, and the results of both ends and the links.
 
 use std::net::IpAddr;
 use std::panic::resume_unwind;
@@ -24,20 +24,21 @@ use crate::steal::stolen;
 use crate::traffic::{self, Carrier, Session};
 use crate::tunnel::Tunnel;
 
-/// Datagrams that have not come so long after the links' delays are lost.
+/// Datagrams that are later than this after the links' delays are lost.
 const PATIENCE: Time = Time::from_secs(2);
 
-/// All threads wait for the start by then.
+/// How long the threads get to begin before the start.
 const BEFORE_START: Duration = Duration::from_millis(50);
 
-/// Runs a scenario on the kernel's own TCP or MPTCP, over emulated links between namespaces of its
-/// own, which are gone when it returns, and when the process ends in any other way.
+/// Runs a scenario on the kernel's own TCP or MPTCP, over emulated links between new namespaces, which are
+/// removed when it returns or the process ends in any other way.
 ///
-/// It takes as long as the scenario says. Who is not root calls [`acquire`](crate::acquire) first.
+/// It takes as long as the scenario says. A process that is not root's calls [`acquire`](crate::acquire)
+/// first.
 ///
 /// # Errors
-/// The scenario is wrong or asks for what the kernel cannot do, the machine does not let us, or
-/// the connection gave no numbers.
+/// The scenario is wrong or asks for something that the kernel cannot do, the machine refuses, or the
+/// connection gave no results.
 pub fn world(request: &Request) -> Result<Report, Error> {
     let scenario = request.parse()?;
     let step = request.timeline_step(scenario.duration)?;
@@ -215,7 +216,7 @@ fn traffic_plan(
     }
 }
 
-/// What a sender of datagrams knows of the links of the first flow's path.
+/// What a sender of datagrams needs to know of the links of the first flow's path.
 fn way(scenario: &Scenario) -> traffic::Way {
     let flow = scenario.first();
     let hops = &scenario.paths[flow.paths[0]].hops;
@@ -228,7 +229,7 @@ fn way(scenario: &Scenario) -> traffic::Way {
     }
 }
 
-/// The connection is one from this address, and not on a path of its own.
+/// Whether the connection is from this address, and not on a path of its own.
 fn alone(plan: &mut traffic::Plan, client: IpAddr) {
     plan.paths.truncate(1);
     plan.paths[0].client = client;

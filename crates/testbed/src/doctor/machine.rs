@@ -1,4 +1,4 @@
-//! What this machine can do: each thing is tried, in a namespace that is gone at the end.
+//! What this machine can do. Each feature is tried in a temporary namespace.
 
 use std::io;
 use std::process::Command;
@@ -16,22 +16,22 @@ use crate::{iproute, kernel, netem, sysctl, tun};
 pub struct Machine {
     /// The kernel's version.
     pub kernel: String,
-    /// Everything that was tried.
+    /// Every feature that was tried.
     pub checks: Vec<Check>,
     /// The kernel's congestion controls, by its own names.
     pub congestion: Vec<String>,
 }
 
-/// Something that was tried.
+/// A feature that was tried.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Check {
-    /// What.
+    /// Its name.
     pub name: &'static str,
     /// Whether it works.
     pub works: bool,
-    /// Whether nothing goes without it.
+    /// Whether the testbed needs it.
     pub needed: bool,
-    /// How it works, or why it does not and what is then not possible.
+    /// How it works, or why it does not and what is impossible without it.
     pub detail: String,
 }
 
@@ -63,7 +63,7 @@ impl Machine {
         }
     }
 
-    /// Whether all that is needed works.
+    /// Whether everything that is needed works.
     pub(super) fn is_ready(&self) -> bool {
         self.checks.iter().all(|check| check.works || !check.needed)
     }

@@ -14,11 +14,11 @@ pub use machine::{Check, Machine};
 /// What this machine can do, and whether a scenario can run on it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Diagnosis {
-    /// Whether the testbed works here, and the scenario on it.
+    /// Whether the testbed works here, and the scenario can run on it.
     pub ready: bool,
-    /// What was found of the machine.
+    /// The findings on the machine.
     pub machine: Machine,
-    /// What was found of the scenario, if there is one.
+    /// The findings on the scenario, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Suitability>,
 }
@@ -26,15 +26,15 @@ pub struct Diagnosis {
 /// Whether a scenario can run here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Suitability {
-    /// What keeps it from running at all; the testbed was built as far as it went.
+    /// What keeps it from running at all, found by building the testbed as far as possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Why a subflow would not come up, or come up late.
+    /// Why a subflow would not be established, or late.
     pub subflows: Vec<String>,
 }
 
-/// Examines the machine and, if there is one, whether a scenario can run on it: all but the
-/// traffic is made, in namespaces that are gone at the end.
+/// Examines the machine and, if one is given, whether a scenario can run on it: everything but the traffic is
+/// set up, in temporary namespaces.
 ///
 /// # Errors
 /// The scenario is wrong.
@@ -58,7 +58,7 @@ pub fn doctor(request: Option<&Request>) -> Result<Diagnosis, Error> {
     })
 }
 
-/// A line for each thing.
+/// One line for each finding.
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Linux {}", self.machine.kernel)?;

@@ -1,13 +1,13 @@
-//! Why a subflow would not come up, or come up late, though everything can be built.
+//! Why a subflow would not be established, or late, although the testbed can be built.
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
-/// A handshake takes this and one and a half round trips where its first packet is lost
-/// (tcp(7), RFC 6298).
+/// If the first packet of a handshake is lost, the handshake takes this much and one and a half round-trip
+/// times (tcp(7), RFC 6298).
 const FIRST_RETRY: Time = Time::from_secs(1);
 
-/// A line each.
+/// One line for each.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let mut lines = Vec::new();
     let flow = scenario.first();
@@ -53,7 +53,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
                 ));
             }
         }
-        // The first subflow's handshake, then the address's own.
+        // First the handshake of the first subflow, then that of the address's own subflow.
         let handshakes = if number == 0 { 1 } else { 2 };
         let needed = Time::from_nanos(handshakes * round_trip.as_nanos());
         if needed >= scenario.duration {

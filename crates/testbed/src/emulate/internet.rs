@@ -1,5 +1,5 @@
-//! The machine's own network behind the far end: a cable from there to the machine, addresses
-//! translated at both (NAT, by nftables).
+//! The machine's own network behind the far end: a veth pair from there to the machine, with address
+//! translation (NAT, by nftables) at both ends.
 
 use std::fs;
 use std::process::Command;
@@ -11,26 +11,27 @@ use crate::network::Testbed;
 use crate::plan::INTERNET;
 use crate::user_namespace::{Right, right};
 
-/// Whether the machine forwards packets; switched on while there is an [`Internet`].
+/// Whether the machine forwards packets; switched on while an [`Internet`] exists.
 const FORWARDING: &str = "/proc/sys/net/ipv4/ip_forward";
 
-/// Networks of cables are of these, which are nobody's (RFC 2544): one of four addresses for each.
+/// Each veth pair gets a network of four addresses from this range, which is reserved for benchmarks (RFC
+/// 2544).
 const CABLES: [u8; 2] = [198, 18];
 const MOST_CABLES: u32 = 1 << 15;
 
-/// What was done to the machine's own network; it is undone when this is dropped.
+/// The changes to the machine's own network; they are undone when this is dropped.
 #[derive(Debug)]
 pub(super) struct Internet {
     table: String,
-    /// It did not forward before.
+    /// Forwarding was off before.
     switched: bool,
 }
 
 impl Internet {
-    /// Opens the way.
+    /// Connects the far end to the machine's network.
     ///
     /// # Errors
-    /// Who is not root may not, there is no nftables, or the scenario's addresses are IPv6.
+    /// The process is not root, nftables is missing, or the scenario's addresses are IPv6.
     pub(super) fn open(testbed: &Testbed) -> Result<Internet, Error> {
         let refuse = |reason: &str, allowed: &str| Error::Unsupported {
             key: "--internet".to_owned(),
@@ -99,7 +100,7 @@ impl Internet {
 
 impl Drop for Internet {
     fn drop(&mut self) {
-        // What cannot be undone is removed by the next one; the cable goes with its namespace.
+        // What cannot be undone is removed by the next run; the veth pair is removed with its namespace.
         let _ = nft(&format!("delete table ip {}\n", self.table));
         if self.switched {
             let _ = forward("0");
@@ -107,7 +108,7 @@ impl Drop for Internet {
     }
 }
 
-/// Addresses of the cable of a process, the machine's first.
+/// The addresses of a process's veth pair, the machine's first.
 fn cable(id: u32) -> [String; 2] {
     let [.., high, low] = (4 * (id % MOST_CABLES)).to_be_bytes();
     let second = CABLES[1] + u8::from(4 * (id % MOST_CABLES) > u32::from(u16::MAX));
@@ -128,7 +129,7 @@ fn nft(text: &str) -> Result<(), Error> {
     tell(command, "nft", text)
 }
 
-/// Tables of processes that were killed.
+/// nftables tables of processes that were killed.
 fn remove_left_over() {
     let Ok(listed) = Command::new("nft").args(["list", "tables", "ip"]).output() else {
         return;

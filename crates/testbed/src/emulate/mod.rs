@@ -1,7 +1,7 @@
-//! A program of the user's behind the links of a scenario.
+//! Runs a program of the user's behind the links of a scenario.
 //!
-//! It starts in a network namespace with one interface for each path of the scenario. At the other end
-//! of the links is another namespace, where programs may serve, and behind that the machine's own
+//! The program runs in a network namespace with one interface for each path of the scenario. The other ends
+//! of the links are in a second namespace, in which programs may serve, and behind that is the machine's own
 //! network if it is asked for ([`internet`]).
 
 mod internet;
@@ -22,28 +22,28 @@ use crate::plan::Plan;
 use internet::Internet;
 use process::Running;
 
-/// What a program is to be run behind.
+/// A program, and the links that it is run behind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emulation {
-    /// The scenario file's text: of it, the links and their paths count.
+    /// The scenario file's text; only its links and paths are used.
     pub scenario: String,
-    /// What errors call the file.
+    /// The file's name in error messages.
     pub name: String,
-    /// Keys set to other values, as `--set` has them.
+    /// Overrides of keys, as for `--set`.
     #[serde(default)]
     pub overrides: Vec<(String, String)>,
-    /// Texts of the trace files, by the names that the scenario has for them.
+    /// The text of each trace file, by its name in the scenario.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// Links draw from streams of this seed, as the simulator's do.
+    /// The seed of the links' random streams, as in the simulator.
     pub seed: u64,
     /// The program and its arguments.
     pub program: Vec<String>,
-    /// A command of the shell that runs at the other end meanwhile.
+    /// A shell command that runs at the other end meanwhile.
     #[serde(default)]
     pub far: Option<String>,
-    /// Whether connections of MPTCP get a subflow for each path.
+    /// Whether MPTCP connections get a subflow for each path.
     #[serde(default)]
     pub mptcp: bool,
     /// Whether the machine's own network is behind the other end.
@@ -51,15 +51,15 @@ pub struct Emulation {
     pub internet: bool,
 }
 
-/// Runs a program behind emulated links until it ends; its exit status, 128 and the signal's number if
-/// a signal ended it.
+/// Runs a program behind emulated links until it ends. Returns its exit status, or 128 and the signal's
+/// number if a signal ended it.
 ///
-/// Signals that come to this process meanwhile go on to the program. With it ends all that it started,
-/// and the namespaces with their links are gone, however this process ends. Who is not root calls
+/// Signals to this process are passed on to the program meanwhile. All processes that it started end with it,
+/// and the namespaces with their links are removed, however this process ends. Who is not root calls
 /// [`acquire`](crate::acquire) first.
 ///
 /// # Errors
-/// The scenario is wrong, or the machine does not let us.
+/// The scenario is wrong, or the machine refuses.
 pub fn emulate(emulation: &Emulation) -> Result<u8, Error> {
     if emulation.program.is_empty() {
         return Err(Error::Unsupported {
@@ -106,7 +106,7 @@ fn parse(emulation: &Emulation) -> Result<Scenario, Error> {
     )?)
 }
 
-/// What programs are told: the other end's address, and each interface with the address on it.
+/// Environment variables for the programs: the other end's address, and each interface with its address.
 fn environment(plan: &Plan) -> [(&'static str, String); 2] {
     let links = plan.paths.iter();
     let links = links.map(|path| format!("{}={}", path.device, path.client[0]));
@@ -116,7 +116,7 @@ fn environment(plan: &Plan) -> [(&'static str, String); 2] {
     ]
 }
 
-/// IPv4 alone is translated.
+/// Only IPv4 is translated.
 fn is_translated(address: IpAddr) -> bool {
     address.is_ipv4()
 }
@@ -125,7 +125,7 @@ fn nothing_there(program: &'static str) -> impl Fn(std::io::Error) -> Error {
     move |source| Error::NoProgram { program, source }
 }
 
-/// Runs a program of the system with this on its standard input.
+/// Runs a program of the system with this text on its standard input.
 fn tell(mut command: Command, program: &'static str, text: &str) -> Result<(), Error> {
     use std::io::Write;
     use std::process::Stdio;
@@ -136,7 +136,7 @@ fn tell(mut command: Command, program: &'static str, text: &str) -> Result<(), E
         .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(nothing_there(program))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that refuses its input says so itself.
+        // A program that refuses its input says so itself.
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(nothing_there(program))?;

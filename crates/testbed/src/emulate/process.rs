@@ -1,4 +1,4 @@
-//! Programs in a namespace, which end with all that they started.
+//! Programs in a namespace, which end together with all processes that they started.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -12,7 +12,7 @@ use super::nothing_there;
 use crate::error::Error;
 use crate::namespace::Namespace;
 
-/// What is passed on to the program.
+/// The signals that are passed on to the program.
 const SIGNALS: [Signal; 6] = [
     Signal::TERM,
     Signal::INT,
@@ -22,9 +22,9 @@ const SIGNALS: [Signal; 6] = [
     Signal::USR2,
 ];
 
-/// A command that runs a program in a process namespace of its own (pid_namespaces(7)): with its first
-/// process, a shell, end all others, and that ends with this process. The program is the shell's child,
-/// since signals do to a first process only what it asks for.
+/// A command that runs a program in a process namespace of its own (pid_namespaces(7)). When the namespace's
+/// first process, a shell, ends, all others are killed, and the shell ends with this process. The program is
+/// the shell's child, since the first process of a namespace only gets the signals that it handles.
 pub(super) fn wrapped(program: &[String]) -> Command {
     let mut command = Command::new("setpriv");
     command
@@ -42,7 +42,7 @@ pub(super) fn run(namespace: &Namespace, command: Command) -> Result<u8, Error> 
         .build();
     let runtime = runtime.map_err(nothing_there("setpriv"))?;
     let status = runtime.block_on(async {
-        // Before there is a program that one could be for.
+        // Before there is a program that a signal could be meant for.
         let mut signals = Vec::new();
         for number in SIGNALS {
             signals.push((number, signal(SignalKind::from_raw(number.as_raw()))?));
@@ -79,20 +79,20 @@ fn wait(mut child: Child) -> io::Result<ExitStatus> {
     child.wait()
 }
 
-/// What the terminal says to all of its foreground it has said to the program, too.
+/// Signals of the terminal reach the program by themselves, since it is in the foreground, too.
 fn pass_on(wrapper: Pid, number: Signal) {
     let is_terminal_s = matches!(number, Signal::INT | Signal::QUIT);
     let is_foreground = tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp());
     if is_terminal_s && is_foreground {
         return;
     }
-    // unshare's child is the shell, and that one's is the program.
+    // The child of unshare is the shell, and the shell's child is the program.
     let program = only_child(wrapper).and_then(only_child);
     // It may have ended just now.
     let _ = kill_process(program.unwrap_or(wrapper), number);
 }
 
-/// proc_pid_task(5): `children`.
+/// `children` in proc_pid_task(5).
 fn only_child(of: Pid) -> Option<Pid> {
     let pid = of.as_raw_nonzero();
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
@@ -115,7 +115,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended cannot be killed again.
+        // A process that has ended cannot be killed again.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

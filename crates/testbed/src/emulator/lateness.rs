@@ -1,12 +1,12 @@
-//! How late packets are handed on.
+//! How late the emulator delivers packets.
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::Histogram;
 
-/// Beyond this at p99 a run is not to be trusted.
+/// With a p99 above this, a run is not trustworthy.
 const TRUSTED: Time = Time::from_millis(1);
 
-/// When packets were handed on, less when they were due.
+/// The times from when packets were due to when they were delivered.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness(Histogram);
 
@@ -17,7 +17,7 @@ pub struct LatenessSummary {
     pub p50: f64,
     /// 99th percentile, in milliseconds.
     pub p99: f64,
-    /// Greatest, in milliseconds.
+    /// Maximum, in milliseconds.
     pub max: f64,
 }
 
@@ -26,7 +26,7 @@ impl Lateness {
         self.0.record(late);
     }
 
-    /// Median, 99th percentile and greatest; `None` if nothing was handed on.
+    /// Median, 99th percentile and maximum; `None` if no packet was delivered.
     pub fn summary(&self) -> Option<LatenessSummary> {
         let summary = self.0.summary()?;
         Some(LatenessSummary {
@@ -36,7 +36,7 @@ impl Lateness {
         })
     }
 
-    /// Whether at most one packet of a hundred was more than a millisecond late.
+    /// Whether at most one packet in a hundred was more than a millisecond late.
     pub fn is_trusted(&self) -> bool {
         self.0.percentile(0.99) <= TRUSTED
     }

@@ -1,9 +1,9 @@
-//! Links on the real clock: the very ones that the simulator runs in virtual time.
+//! Links in real time: the same ones that the simulator runs in simulated time.
 //!
-//! Each path has a device at the client and one at the server. What the kernel
-//! sends into one of them passes the path's links, and is handed to the other
-//! when the last link says. One thread serves all: it sleeps until the next
-//! packet is due or a device has something, to the nanosecond, and never spins.
+//! Each path has a device at the client and one at the server. What the kernel sends into one of them passes
+//! the path's links and is written to the other at the time that the last link says. One thread serves all
+//! devices: it sleeps, with a resolution of nanoseconds, until the next packet is due or a device has a
+//! packet, and never spins.
 
 mod lateness;
 mod pool;
@@ -25,7 +25,7 @@ pub(crate) use run::Packet;
 use crate::capture::Tap;
 use run::Run;
 
-/// What an emulator carries packets over.
+/// The links and devices of an emulator.
 #[derive(Debug)]
 pub(crate) struct Setup {
     /// Its links have the scenario's numbers.
@@ -34,33 +34,33 @@ pub(crate) struct Setup {
     pub(crate) paths: Vec<Path>,
     /// The longest packet, in bytes.
     pub(crate) mtu: usize,
-    /// The counters of links are noted down at this time, too.
+    /// The counters of links are also recorded at this time.
     pub(crate) warmup: Time,
 }
 
-/// A path as an emulator has it.
+/// A path and its devices.
 #[derive(Debug)]
 pub(crate) struct Path {
-    /// At the client and at the server.
+    /// The devices at the client and at the server.
     pub(crate) devices: [File; 2],
-    /// From client to server, and from server to client.
+    /// The hops from client to server, and from server to client.
     pub(crate) routes: [RouteId; 2],
 }
 
-/// What an emulator has done.
+/// The results of an emulator.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// Each link's, there and back.
+    /// Those of each link, in both directions.
     pub links: Vec<[DirectionCarried; 2]>,
-    /// How late packets were handed on.
+    /// How late packets were delivered.
     pub lateness: Lateness,
-    /// Packets that were handed on.
+    /// Packets that were delivered.
     pub packets: u64,
-    /// Packets that the receiving kernel did not take.
+    /// Packets that the receiving kernel did not accept.
     pub refused: u64,
     /// Whether the thread ran with a real-time priority.
     pub real_time: bool,
-    /// Processor time of the thread, in seconds.
+    /// CPU time of the thread, in seconds.
     pub cpu_s: f64,
     /// How long it ran.
     pub duration: Time,
@@ -68,29 +68,29 @@ pub struct Carried {
     pub captured: Option<u64>,
 }
 
-/// What one direction of a link has done after the warm-up.
+/// The results of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DirectionCarried {
-    /// At the end of the warm-up.
+    /// The counters at the end of the warm-up.
     pub before: Counters,
-    /// At the end.
+    /// The counters at the end of the run.
     pub after: Counters,
-    /// Bytes sent between the two, lost ones included.
+    /// Bytes transmitted between the two, lost ones included.
     pub transmitted: u64,
-    /// What could have been; `None` if that is unlimited.
+    /// What could have been transmitted; `None` if that is unlimited.
     pub capacity: Option<Bytes>,
 }
 
-/// An emulator at work; dropped, it ends.
+/// A running emulator; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Emulator {
-    /// Until it has been waited for.
+    /// `None` once it has been joined.
     thread: Option<JoinHandle<io::Result<Carried>>>,
     stop: OwnedFd,
 }
 
 impl Emulator {
-    /// Starts carrying; the links' time counts from `epoch`.
+    /// Starts it; the links' time counts from `epoch`.
     ///
     /// # Errors
     /// The system has no thread, or no file for it to wait on.
@@ -106,10 +106,10 @@ impl Emulator {
         })
     }
 
-    /// Ends it; what is still on its way is not handed on.
+    /// Stops it; packets on their way are discarded.
     ///
     /// # Errors
-    /// A device failed on the way, or the capture could not be written.
+    /// A device failed, or the capture could not be written.
     pub fn stop(mut self) -> io::Result<Carried> {
         self.join().expect("nobody else has waited for it")
     }
@@ -129,7 +129,7 @@ impl Emulator {
 impl Drop for Emulator {
     fn drop(&mut self) {
         if !thread::panicking() {
-            // Nobody is left to hear of a failure.
+            // A failure cannot be reported any more.
             let _ = self.join();
         }
     }

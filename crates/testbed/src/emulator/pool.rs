@@ -1,9 +1,9 @@
-//! Room for packets on their way, taken and given back without an allocation each.
+//! A pool of buffers for packets on their way, to save an allocation for each.
 
 /// How many packets a further chunk holds.
 const PER_CHUNK: usize = 256;
 
-/// Slots of one size, by number.
+/// Slots of one size, addressed by number.
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Of slots of `size` bytes.
+    /// A pool of slots of `size` bytes.
     pub(crate) fn new(size: usize) -> Pool {
         Pool {
             size,
@@ -21,7 +21,7 @@ impl Pool {
         }
     }
 
-    /// A slot that nobody else has; what it holds is left over from before.
+    /// A free slot; it still has its old content.
     pub(crate) fn take(&mut self) -> u32 {
         if self.free.is_empty() {
             let first = (self.chunks.len() * PER_CHUNK) as u32;

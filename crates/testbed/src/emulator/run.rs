@@ -18,14 +18,14 @@ use super::{Carried, Path, Setup};
 use crate::capture::Tap;
 use crate::syscalls::schedule_fifo;
 
-/// Above all ordinary threads; below what the kernel itself may run at 50 (threaded interrupts).
+/// Above all ordinary threads; below the kernel's own interrupt threads at 50.
 const PRIORITY: i32 = 40;
-/// How many packets are taken of a device before the others have their turn.
+/// How many packets are read from a device before the other devices have their turn.
 const BATCH: usize = 32;
-/// What epoll says of the file that ends the loop; devices are numbered from zero.
+/// The epoll number of the file that ends the loop; devices are numbered from zero.
 const STOP: u64 = u64::MAX;
 
-/// A packet on its way: where its bytes are, and where it goes.
+/// A packet on its way: the slot of its bytes, and its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     slot: u32,
@@ -46,7 +46,7 @@ pub(super) struct Run {
     carried: Carried,
 }
 
-/// Keeps packets' bytes while they are on their way, and captures what passes.
+/// Stores packets' bytes while they are on their way, and captures those that pass the observation point.
 #[derive(Debug)]
 struct Watching {
     pool: Pool,
@@ -85,7 +85,7 @@ impl Watch<Packet> for Watching {
 }
 
 impl Run {
-    /// Ready to run; it ends when `stop` can be read.
+    /// Prepares the loop, which ends when `stop` becomes readable.
     pub(super) fn new(
         setup: Setup,
         epoch: Instant,
@@ -123,9 +123,9 @@ impl Run {
         })
     }
 
-    /// Carries packets until it is told to stop.
+    /// Carries packets until it is stopped.
     pub(super) fn run(mut self) -> io::Result<Carried> {
-        // Without it the timers of ordinary threads are up to 50 us late (prctl(2)).
+        // Otherwise the timers of ordinary threads are up to 50 us late (prctl(2)).
         set_current_timer_slack(NonZeroU64::new(1))?;
         self.carried.real_time = schedule_fifo(PRIORITY).is_ok();
         let mut events = Vec::with_capacity(2 * self.paths.len() + 1);
@@ -154,7 +154,7 @@ impl Run {
         Time::from_nanos(self.epoch.elapsed().as_nanos() as u64)
     }
 
-    /// How long nothing is due; `None` for ever.
+    /// The time until the next packet is due; `None` if there is none.
     fn timeout(&self) -> Option<Timespec> {
         let due = self.next();
         let due = due.into_iter().chain(self.warmup).min()?;
@@ -165,12 +165,12 @@ impl Run {
         })
     }
 
-    /// When the next packet comes out of a hop.
+    /// When the next packet leaves a hop.
     fn next(&self) -> Option<Time> {
         self.network.next().map(|key| key.time)
     }
 
-    /// Takes packets that the kernel has sent into a device.
+    /// Reads packets that the kernel has sent into a device.
     fn take_in(&mut self, device: usize) -> io::Result<()> {
         let (path, end) = (device / 2, device % 2);
         for _ in 0..BATCH {
@@ -178,7 +178,7 @@ impl Run {
             let file = &self.paths[path].devices[end];
             match rustix::io::read(file, self.watch.pool.slot_mut(slot)) {
                 Ok(length) => {
-                    // The network wants to be told of everything in the order of time.
+                    // The network must be told of all events in the order of time.
                     let now = self.hand_on_until_now()?;
                     let mut packet = Packet {
                         slot,
@@ -191,7 +191,7 @@ impl Run {
                         continue;
                     }
                     let (route, size) = (self.paths[path].routes[end], packet.len);
-                    // A packet that is not taken gives its slot back.
+                    // A packet that is dropped gives its slot back.
                     let _ = self
                         .network
                         .offer(now, route, size, &mut packet, &mut self.watch);
@@ -206,7 +206,7 @@ impl Run {
         Ok(())
     }
 
-    /// Hands on all that is due, in the order of time; gives the time that it was last.
+    /// Delivers all packets that are due, in the order of time; returns the time of the last check.
     fn hand_on_until_now(&mut self) -> io::Result<Time> {
         let mut now = self.now();
         loop {
@@ -223,7 +223,7 @@ impl Run {
         }
     }
 
-    /// Hands on the first packet that is due.
+    /// Delivers the first packet that is due.
     fn hand_on(&mut self, now: Time) -> io::Result<()> {
         let Advance::Arrived(arrival) = self.network.advance(now, &mut self.watch) else {
             return Ok(());
@@ -244,7 +244,7 @@ impl Run {
         Ok(())
     }
 
-    /// What is measured begins here.
+    /// The measured time begins here.
     fn note_warmup(&mut self) {
         if let Some(warmup) = self.warmup.take() {
             for (link, direction) in directions(&self.network) {
@@ -260,7 +260,7 @@ impl Run {
     fn finish(mut self) -> io::Result<Carried> {
         let now = self.now();
         if self.warmup.is_some() {
-            // It ended within the warm-up: nothing was measured.
+            // The run ended within the warm-up: nothing was measured.
             self.warmup = Some(now);
             self.note_warmup();
         }
@@ -286,8 +286,8 @@ fn directions(network: &Network<Packet>) -> impl Iterator<Item = (LinkId, Direct
     links.flat_map(|link| Direction::BOTH.map(|direction| (link, direction)))
 }
 
-/// What the kernel says of itself to the neighbours (MLD, router solicitations) is no part of a
-/// run: a device of its own would have swallowed it.
+/// The kernel's own packets to its neighbours (MLD, router solicitations) are not part of a run and are
+/// discarded.
 fn is_multicast(packet: &[u8]) -> bool {
     match packet.first().map(|byte| byte >> 4) {
         Some(4) => packet.get(16).is_some_and(|byte| byte >> 4 == 0xe),

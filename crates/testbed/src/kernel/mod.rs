@@ -1,4 +1,4 @@
-//! What a scenario asks of the kernel's TCP: how it is told, or that it cannot be.
+//! How a scenario's transport is configured in the kernel, or why it cannot be.
 
 mod refusals;
 
@@ -16,10 +16,10 @@ pub(crate) use refusals::{check, check_size};
 use crate::error::Error;
 use crate::sysctl;
 
-/// Longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
+/// The longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
 const LONGEST_PACKET: u64 = 65_535;
 
-/// Metrics of all routes (ip-route(8)).
+/// The metrics of all routes (ip-route(8)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RouteMetrics {
     initial_window: Option<u64>,
@@ -27,7 +27,7 @@ pub(crate) struct RouteMetrics {
     quick_ack: bool,
 }
 
-/// As `ip route` takes them, with a space before each.
+/// As arguments of `ip route`, with a space before each.
 impl fmt::Display for RouteMetrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(packets) = self.initial_window {
@@ -46,7 +46,7 @@ impl fmt::Display for RouteMetrics {
 /// The kernel's own name of a congestion control.
 ///
 /// # Errors
-/// The kernel has none like it.
+/// The kernel has no such congestion control.
 pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
     let transport = &flow.transport;
     let single = match &transport.congestion {
@@ -75,10 +75,10 @@ pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
     })
 }
 
-/// That the kernel has a congestion control of that name.
+/// Checks that the kernel has a congestion control with this name.
 ///
 /// # Errors
-/// It has none; those that it has are named.
+/// It does not; the error names those that it has.
 pub(crate) fn check_congestion(own_name: bool, name: &str) -> Result<(), Error> {
     let available = available_congestion();
     if available.iter().any(|other| other == name) {
@@ -103,15 +103,15 @@ pub(crate) fn available_congestion() -> Vec<String> {
     names.split_whitespace().map(str::to_owned).collect()
 }
 
-/// How long packets must be so that segments are as the scenario has them.
+/// The MTU that gives segments of the scenario's size.
 ///
 /// # Errors
-/// No device has such packets.
+/// No device allows it.
 pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
     let transport = &flow.transport;
     let mtu = flow.full_packet();
     let least = match transport.ip_version {
-        // RFC 791 lets a packet have 68 bytes; TCP's options alone may take 40 of the payload.
+        // RFC 791 allows a packet to have only 68 bytes; TCP's options may take 40 bytes of the payload.
         IpVersion::V4 => 128,
         IpVersion::V6 => 1280,
     };
@@ -130,12 +130,12 @@ pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
     })
 }
 
-/// What stands before a full segment's payload in a packet on a link.
+/// The header bytes before a full segment's payload in a packet on a link.
 fn headers(flow: &Flow) -> u64 {
     flow.full_packet() - flow.transport.segment.as_u64()
 }
 
-/// What all routes of both ends must say.
+/// The metrics of all routes of both ends.
 pub(crate) fn route_metrics(transport: &Config) -> RouteMetrics {
     let standard = Config::profile(Profile::Linux);
     let packets = match transport.initial_window {
@@ -150,9 +150,9 @@ pub(crate) fn route_metrics(transport: &Config) -> RouteMetrics {
     }
 }
 
-/// Settings of both namespaces, as sysctl(8) spells them.
+/// Settings of both namespaces, by their names in sysctl(8).
 pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
-    // Least, at the start, greatest (Documentation/networking/ip-sysctl.rst).
+    // Minimum, initial value, maximum (Documentation/networking/ip-sysctl.rst).
     let buffer = |start: u64, most: Bytes| {
         let most = most.as_u64();
         format!("{} {} {most}", most.min(4096), most.min(start))
@@ -166,7 +166,7 @@ pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
         ("net.ipv4.tcp_wmem", buffer(16_384, transport.send_buffer)),
         ("net.ipv4.tcp_sack", switch(transport.sack)),
         ("net.ipv4.tcp_timestamps", switch(transport.timestamps)),
-        // A connection learns nothing of one before it.
+        // A connection must not start with metrics of an earlier one.
         ("net.ipv4.tcp_no_metrics_save", switch(true)),
         ("net.ipv4.conf.all.rp_filter", switch(false)),
         ("net.ipv4.conf.default.rp_filter", switch(false)),
@@ -184,7 +184,7 @@ pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
             ("net.ipv6.conf.all.disable_ipv6", switch(true)),
             ("net.ipv6.conf.default.disable_ipv6", switch(true)),
         ],
-        // Addresses are given, and nobody else is there.
+        // Addresses are assigned by hand, and there is nobody to detect duplicates with.
         IpVersion::V6 => vec![
             ("net.ipv6.conf.default.accept_ra", switch(false)),
             ("net.ipv6.conf.default.accept_dad", switch(false)),
@@ -205,7 +205,7 @@ mod tests {
         with(&format!("[transport]\n{transport}"))
     }
 
-    /// Two links, and what follows.
+    /// A scenario of two links, with this appended.
     pub(super) fn with(more: &str) -> Scenario {
         let text = format!(
             "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\

@@ -1,4 +1,4 @@
-//! What a scenario asks that the kernel cannot be made to do.
+//! What a scenario may ask for that the kernel cannot do.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Origin, Protocol, Scenario, Traffic};
@@ -9,12 +9,12 @@ use crate::error::Error;
 use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
 use crate::traffic;
 
-/// Paths of the testbed.
+/// The highest number of paths.
 const MOST_PATHS: usize = 64;
 /// Payload of the shortest datagram.
 const LEAST_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
 
-/// That the kernel can do what a scenario asks, as far as it can be known without asking it.
+/// Checks that the kernel can do what a scenario asks, as far as this is known without trying.
 ///
 /// # Errors
 /// The first key that it cannot.
@@ -117,8 +117,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     others.try_for_each(|other| check_other(other, flow))
 }
 
-/// That there are no more paths than a machine can be asked to have: each is a device at both ends
-/// whose packets a program carries.
+/// Checks the number of paths, each of which needs a device at both ends, whose packets the emulator carries.
 ///
 /// # Errors
 /// There are more.
@@ -135,7 +134,7 @@ pub(crate) fn check_size(scenario: &Scenario) -> Result<(), Error> {
     })
 }
 
-/// That datagrams can be told apart, and that a bulk sender knows when its first link is free.
+/// Checks that datagrams have room for a number, and that a bulk sender's first link is known to be free.
 fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
     let flow = scenario.first();
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
@@ -170,8 +169,8 @@ fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
     }
 }
 
-/// That a flow beside the first one is a bulk flow of TCP, and asks for nothing of which its
-/// namespace has but one.
+/// Checks that a flow beside the first is a bulk TCP flow, and needs no setting that its namespace has only
+/// once.
 fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
         Err(Error::Unsupported {
@@ -198,7 +197,7 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     }
     congestion(competitor)?;
     let once = "all flows of the testbed have the same";
-    // A competitor is as the first flow but for what it can say.
+    // A competitor has the first flow's settings except for its own keys.
     if competitor.origin == Origin::Flow {
         if let Some((key, value, allowed)) = fixed(transport).into_iter().next() {
             return refuse(key, value, "the kernel has no such setting", allowed);
@@ -229,7 +228,7 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     Ok(())
 }
 
-/// What namespaces and routes are told for all flows: key and value.
+/// Settings that apply to a namespace or its routes, and so to all flows: key and value.
 fn shared(transport: &Config) -> Vec<(&'static str, String)> {
     let window = match transport.initial_window {
         InitialWindow::Segments(count) => format!("\"{count} packets\""),
@@ -250,7 +249,7 @@ fn shared(transport: &Config) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Keys that ask for what no Linux does, or cannot be told to: key, value, what is allowed.
+/// Settings that no Linux has or can be given: key, value, what is allowed.
 fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     let linux = Config::profile(Profile::Linux);
     let mut keys = Vec::new();

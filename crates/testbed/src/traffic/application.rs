@@ -6,16 +6,16 @@ use ropewalk_simulator::{Histogram, Schedule};
 use super::pattern::Pattern;
 use super::plan::Plan;
 
-/// What the application has to write, as the simulator has it.
+/// The data that the application has to write, as in the simulator.
 pub(crate) struct Application {
-    /// When messages are due; a bulk transfer writes what the socket takes.
+    /// When messages are due; a bulk transfer writes as much as the socket takes.
     schedule: Option<Schedule>,
-    /// Of a finite transfer.
+    /// The size of a finite transfer.
     size: Option<u64>,
-    /// Bytes of the messages that were due so far.
+    /// The bytes of the messages that have been due so far.
     due: u64,
     pub(crate) written: u64,
-    /// From when messages were due to when they were given to a socket that had room.
+    /// The times from when messages were due to when they were written to a socket that had room.
     pub(crate) lateness: Histogram,
 }
 
@@ -35,13 +35,13 @@ impl Application {
         self.schedule.is_none()
     }
 
-    /// Whether a finite transfer is written.
+    /// Whether a finite transfer has been written completely.
     pub(crate) fn is_done(&self) -> bool {
         self.size == Some(self.written)
     }
 
-    /// Messages whose time has come wait to be written; `blocked` is whether those before them
-    /// still do for want of room in the socket.
+    /// Marks the messages whose time has come as ready to be written; `blocked` is whether earlier ones still
+    /// wait because the socket had no room.
     pub(crate) fn produce(&mut self, now: Time, blocked: bool) {
         while let Some(schedule) = &mut self.schedule
             && schedule.next() <= now
@@ -54,12 +54,12 @@ impl Application {
         }
     }
 
-    /// When it has more to write by itself.
+    /// When the next message is due.
     pub(crate) fn next(&self) -> Option<Time> {
         self.schedule.as_ref().map(Schedule::next)
     }
 
-    /// Bytes that it has to write now.
+    /// How many bytes it has to write now.
     pub(crate) fn writable(&self) -> u64 {
         match (&self.schedule, self.size) {
             (Some(_), _) => self.due - self.written,
@@ -73,9 +73,9 @@ impl Application {
 pub(crate) struct Chunk {
     pattern: Pattern,
     bytes: Box<[u8]>,
-    /// Of the first byte.
+    /// The offset of the first byte.
     offset: u64,
-    /// So many of them are of the stream.
+    /// How many bytes of the stream it has.
     filled: usize,
 }
 
@@ -89,7 +89,7 @@ impl Chunk {
         }
     }
 
-    /// At least one and at most so many bytes of the stream from this offset on.
+    /// Bytes of the stream from this offset on: at least one and at most this many.
     pub(crate) fn at(&mut self, offset: u64, most: u64) -> &[u8] {
         if offset >= self.offset + self.filled as u64 {
             self.offset = offset;
@@ -102,6 +102,5 @@ impl Chunk {
     }
 }
 
-/// A write is of at most so many bytes: they fit the second-level cache beside what the kernel
-/// needs.
+/// The largest write: it fits the second-level cache, together with what the kernel needs.
 const CHUNK: usize = 128 << 10;

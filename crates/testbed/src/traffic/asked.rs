@@ -1,7 +1,7 @@
-//! The two ends of a connection over which the server asks, and the client answers.
+//! Both ends of a connection over which the server requests data that the client sends.
 //!
-//! Both share what was asked for and what has come of it, as both ends of the simulator's connections do; the
-//! requests and the answers themselves go over the sockets.
+//! Both share the state of requests and responses, as both ends of the simulator's connections do; the
+//! requests and the responses themselves go over the sockets.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -12,14 +12,14 @@ use socket2::Socket;
 use super::application::Chunk;
 use super::error::{Side, TrafficError};
 
-/// What is written into a socket until it has no room.
+/// A stream that is written into a socket until that has no room.
 pub(crate) struct Pipe<'a> {
     pub(crate) socket: &'a Socket,
     /// The bytes of the stream.
     pub(crate) chunk: &'a mut Chunk,
-    /// How many of them were written.
+    /// How many have been written.
     pub(crate) written: &'a mut u64,
-    /// The socket has no room.
+    /// Whether the socket had no room.
     pub(crate) is_full: bool,
     pub(crate) error: Option<io::Error>,
 }
@@ -40,11 +40,11 @@ impl Sink for Pipe<'_> {
         *self.written - before
     }
 
-    /// Only the duration ends what is asked for.
+    /// Requests only end with the duration.
     fn close(&mut self) {}
 }
 
-/// The client reads requests; false if the server has closed.
+/// The client reads requests; returns false if the server has closed.
 pub(crate) fn hear(
     socket: &Socket,
     now: Time,
@@ -69,7 +69,8 @@ pub(crate) fn hear(
     }
 }
 
-/// The server asks for what it wants now, as far as the socket has room; when it wants more by itself.
+/// The server sends the requests that it has now, as far as the socket has room. Returns when it will have
+/// more without further data.
 pub(crate) fn ask(
     socket: &Socket,
     now: Time,
@@ -83,7 +84,7 @@ pub(crate) fn ask(
         let most = conversation.unsent().min(bytes.len() as u64) as usize;
         match socket.send_with_flags(&bytes[..most], libc::MSG_NOSIGNAL) {
             Ok(taken) => conversation.sent(taken as u64),
-            // Requests are small: the next look sends the rest.
+            // Requests are small: the next call sends the rest.
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(source) => {

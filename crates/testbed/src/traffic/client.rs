@@ -15,24 +15,24 @@ use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::{datagrams, socket, socks};
 
-/// What the client has seen.
+/// The client's observations.
 #[derive(Debug)]
 pub struct ClientReport {
-    /// When the client began to connect; it should have been at zero.
+    /// When the client began to connect; ideally at zero.
     pub(crate) began: Time,
-    /// When the connection was open; `None` if it never was.
+    /// When the connection was established; `None` if it never was.
     pub(crate) connected: Option<Time>,
-    /// How late messages were handed to a socket that had room for them.
+    /// How late messages were written to a socket that had room for them.
     pub(crate) lateness: Histogram,
     pub(crate) measured: Measured,
 }
 
-/// Runs the client on this thread, in the network namespace that it is in, until the transfer is
-/// complete or the duration is over; at most two seconds more. Give it a thread of its own: it
-/// takes a real-time priority for thin streams, and keeps it.
+/// Runs the client on this thread, in the thread's network namespace, until the transfer is complete or the
+/// duration is over; at most two seconds more. The thread should not be used for anything else: it gets a
+/// real-time priority for thin streams, and keeps it.
 ///
 /// # Errors
-/// Whatever keeps the numbers from meaning what they say.
+/// Any reason why the results would not mean what they say.
 pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let _presence = session.enter(Side::Client);
     be_punctual(session.plan())?;
@@ -78,7 +78,7 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     Ok(report)
 }
 
-/// Opens the connection; false if the duration was over before it was open.
+/// Opens the connection; false if the duration was over before it was established.
 fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, TrafficError> {
     let plan = session.plan();
     let server = SocketAddr::new(plan.paths[0].server, port);
@@ -112,8 +112,8 @@ fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, Traffi
     }
 }
 
-/// The orderly end: the server has read everything and closes, then so does the client. Where its
-/// word does not come, a reset ends what is left.
+/// Closes in order: the server has read everything and closes, and then so does the client. If the server
+/// does not close, a reset ends the connection.
 fn close(socket: &Socket) -> Result<(), TrafficError> {
     if !socket::wait(socket, false, CLOSING)?.read {
         // As in `socket::abort`.
@@ -122,10 +122,10 @@ fn close(socket: &Socket) -> Result<(), TrafficError> {
     Ok(())
 }
 
-/// Between looks at whether it makes sense to go on.
+/// The interval of checking whether it makes sense to go on.
 const LOOK: Time = Time::from_millis(100);
 
-/// For the server's end of the stream to arrive.
+/// How long to wait for the server to close.
 const CLOSING: Time = Time::from_secs(1);
 
 /// The loop of a connected client.
@@ -135,8 +135,8 @@ struct Writer<'a> {
     sampler: Sampler,
     application: Application,
     chunk: Chunk,
-    /// When what has no time of its own was first written: as in the simulator, the application
-    /// does not wait for the connection to be open.
+    /// When data without a schedule was first written: as in the simulator, the application does not wait for
+    /// the connection to be established.
     began: Option<Time>,
     duration: Time,
 }
@@ -155,7 +155,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Until the transfer is complete, and when it was, or until the duration is over.
+    /// Runs until the transfer is complete, and returns when it was, or until the duration is over.
     fn run(&mut self) -> Result<Option<Time>, TrafficError> {
         let mut blocked = false;
         loop {
@@ -177,14 +177,14 @@ impl<'a> Writer<'a> {
             let next = next.min(self.application.next().unwrap_or(Time::MAX));
             let ready = socket::wait(self.socket, blocked, next.saturating_sub(now))?;
             if ready.read {
-                // The server has nothing to say.
+                // The server sends no data.
                 return Err(self.ended());
             }
             blocked &= !ready.write;
         }
     }
 
-    /// Answers what the server asks for, until the duration is over.
+    /// Responds to the server's requests until the duration is over.
     fn answer(&mut self) -> Result<(), TrafficError> {
         let mut is_full = false;
         loop {
@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// All is written. Until it is read, or the duration is over.
+    /// All data is written. Waits until it is read, or the duration is over.
     fn wait_for_the_server(&mut self) -> Result<Option<Time>, TrafficError> {
         let shutdown = self.socket.shutdown(std::net::Shutdown::Write);
         shutdown.map_err(|error| self.lost(error))?;

@@ -1,4 +1,4 @@
-//! What the server's application got, and how long each piece was on its way.
+//! Data that the server's application received, and its delays.
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
@@ -7,21 +7,22 @@ use ropewalk_simulator::{ApplicationSummary, Conversation, Histogram, Schedule, 
 use super::plan::Plan;
 use super::session::WriteLog;
 
-/// Deliveries in order: delays, the last one, the longest time without any.
+/// Deliveries in order: delays, the last one, the longest gap.
 #[derive(Debug)]
 pub(crate) struct Deliveries {
     warmup: Time,
     size: Option<u64>,
-    /// When messages were due; a bulk client logs its writes.
+    /// When messages were due, or a bulk client's log of its writes.
     schedule: Option<Schedule>,
     traffic: Traffic,
     timeliness: Option<Timeliness>,
-    /// Of a bulk transfer, the size of what a delay is measured of; and the end of the next such piece or message.
+    /// For a bulk transfer, the size of the pieces whose delay is measured; and the end of the next such
+    /// piece or message.
     unit: u64,
     next_mark: u64,
-    /// All that was read.
+    /// All bytes that were read.
     pub(crate) bytes: u64,
-    /// What was read before the end of the warm-up.
+    /// The bytes that were read before the end of the warm-up.
     pub(crate) warmup_bytes: u64,
     pub(crate) delays: Histogram,
     pub(crate) last: Option<Time>,
@@ -48,7 +49,7 @@ impl Deliveries {
         }
     }
 
-    /// So many bytes more of a stream were read now.
+    /// This many more bytes of a stream were read now.
     pub(crate) fn read(&mut self, now: Time, bytes: u64, writes: &mut WriteLog) {
         self.count(now, bytes);
         let end = self.bytes;
@@ -69,7 +70,7 @@ impl Deliveries {
         }
     }
 
-    /// So many bytes more were read now of what was asked for, which may let the reader ask for more.
+    /// This many more bytes of requested data were read now, after which the reader may request more.
     pub(crate) fn answered(&mut self, now: Time, bytes: u64, conversation: &mut Conversation) {
         self.count(now, bytes);
         conversation.delivered(now, self.bytes);
@@ -78,7 +79,7 @@ impl Deliveries {
         }
     }
 
-    /// A datagram of so many bytes, which was due then, was read now.
+    /// A datagram of this many bytes was read now, and was due then.
     pub(crate) fn datagram(&mut self, now: Time, bytes: u64, due: Option<Time>) {
         self.count(now, bytes);
         self.delay(now, due);
@@ -101,12 +102,12 @@ impl Deliveries {
         }
     }
 
-    /// Everything that a finite transfer has was read.
+    /// A finite transfer was read completely.
     pub(crate) fn is_complete(&self) -> bool {
         self.size == Some(self.bytes)
     }
 
-    /// What came in time of messages with a deadline, or of a video, until then.
+    /// The timeliness of messages with a deadline, or of a video, up to then.
     pub(crate) fn application(&self, end: Time) -> ApplicationSummary {
         let (Some(timeliness), Some(schedule)) = (&self.timeliness, &self.schedule) else {
             return ApplicationSummary::default();
@@ -121,8 +122,8 @@ impl Deliveries {
         late.summary(&self.traffic, &self.delays, timeliness.stall(end))
     }
 
-    /// The longest time without a delivery, after the warm-up and the first one, if the run (or
-    /// the last such time) ends then; `None` if nothing was delivered.
+    /// The longest gap between deliveries, after the warm-up and the first delivery, if the run ends then;
+    /// `None` if nothing was delivered.
     pub(crate) fn longest_gap(&self, end: Time) -> Option<Time> {
         let gap = end.saturating_sub(self.last?.max(self.warmup));
         Some(self.longest_gap.max(gap))

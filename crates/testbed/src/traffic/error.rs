@@ -1,4 +1,4 @@
-//! Why a connection gave no numbers.
+//! Why a connection gave no results.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 
 use super::pattern::Corruption;
 
-/// Why a connection gave no numbers.
+/// Why a connection gave no results.
 #[derive(Debug, thiserror::Error)]
 pub enum TrafficError {
     /// The kernel has no such socket, such as one of MPTCP.
@@ -17,24 +17,24 @@ pub enum TrafficError {
         /// What the system says.
         source: io::Error,
     },
-    /// A setting of the socket that the kernel did not take.
+    /// A socket option that the kernel did not accept.
     #[error("cannot set {option} to {value}: {source}")]
     Setting {
         /// As socket(7) and tcp(7) spell it.
         option: &'static str,
-        /// What it was to be.
+        /// The value that it should have had.
         value: String,
         /// What the system says.
         source: io::Error,
     },
-    /// A buffer did not get its size.
+    /// A socket buffer did not get its size.
     #[error("{option} is {got} bytes, not {wanted}; net.core.rmem_max and wmem_max bound it")]
     Buffer {
         /// SO_SNDBUF or SO_RCVBUF.
         option: &'static str,
-        /// In bytes.
+        /// The size that was wanted, in bytes.
         wanted: u64,
-        /// In bytes.
+        /// The size that it got, in bytes.
         got: u64,
     },
     /// The server cannot listen.
@@ -51,31 +51,31 @@ pub enum TrafficError {
         /// What the system says.
         source: io::Error,
     },
-    /// An MPTCP connection that is one of plain TCP.
+    /// An MPTCP connection fell back to TCP.
     #[error("the connection fell back from MPTCP to TCP")]
     Fallback,
-    /// The connection broke.
+    /// The connection failed.
     #[error("the {side} lost the connection after {at}: {source}")]
     Lost {
-        /// Who saw it.
+        /// The end that noticed it.
         side: Side,
-        /// Since the start.
+        /// The time since the start.
         at: Time,
         /// What the system says.
         source: io::Error,
     },
-    /// The other end closed before everything was there.
+    /// The other end closed before all data had arrived.
     #[error("the {side} saw the connection end after {at}, before its time")]
     Ended {
-        /// Who saw it.
+        /// The end that noticed it.
         side: Side,
-        /// Since the start.
+        /// The time since the start.
         at: Time,
     },
-    /// What came is not what was sent.
+    /// The data received differs from the data sent.
     #[error(transparent)]
     Corrupt(#[from] Corruption),
-    /// The thread of the other end is gone.
+    /// The thread of the other end has ended.
     #[error("the {0} is gone")]
     Gone(Side),
     /// Somebody called [`Session::stop`](super::Session::stop).
@@ -84,10 +84,10 @@ pub enum TrafficError {
     /// The kernel's state of the connection cannot be read.
     #[error("cannot read the state of the connection: {0}")]
     State(#[source] io::Error),
-    /// A system call that ought to work.
+    /// A system call failed that should not.
     #[error("{call}: {source}")]
     System {
-        /// Which.
+        /// Its name.
         call: &'static str,
         /// What the system says.
         source: io::Error,
@@ -95,7 +95,7 @@ pub enum TrafficError {
 }
 
 impl TrafficError {
-    /// Whether it is but what one end sees of the other's failure.
+    /// Whether it is only a consequence of the other end's failure.
     pub(crate) fn is_consequence(&self) -> bool {
         matches!(
             self,

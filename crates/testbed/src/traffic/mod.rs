@@ -1,13 +1,13 @@
-//! Traffic by the scenario, from a client to a server, and what is measured of it.
+//! Traffic of the scenario from a client to a server, and its measurements.
 //!
-//! Both are threads of one process, each in its own network namespace (namespaces(7): a thread's),
-//! and share a clock and a [`Session`]. The numbers mean what those of `ropewalk_simulator` mean:
+//! Both ends are threads of one process, each in its own network namespace (namespaces(7)), and share a clock
+//! and a [`Session`]. The results are defined like those of `ropewalk_simulator`:
 //!
-//! - Zero is the session's start. The client opens the connection then, and its first bytes count
-//!   as written then, whether it is open or not.
-//! - A delay is that from the application's write (of a message: when it was due) until the
-//!   server's application has the last byte of the piece, in order.
-//! - Datagrams each tell which they are: those that come count, whatever came before them.
+//! - Zero is the session's start. The client opens the connection then, and its first bytes count as written
+//!   then, whether the connection is established or not.
+//! - A delay is the time from the application's write (for a message: when it was due) until the server's
+//!   application has the last byte of the piece, in order.
+//! - Datagrams have numbers: those that arrive count, whatever is missing before them.
 //! - Every byte that the server reads is compared with what was sent.
 
 mod application;

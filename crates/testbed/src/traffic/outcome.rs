@@ -1,4 +1,4 @@
-//! From what both ends have seen to the numbers that every run prints.
+//! Computes a connection's results from the observations of both ends.
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{ApplicationSummary, DelayBin, DelaySummary, SubflowTimeline};
@@ -11,30 +11,30 @@ use super::server::ServerReport;
 use super::session::Session;
 use super::tcp_info::SubflowState;
 
-/// The numbers of one connection; its keys are those of the JSON contract.
+/// The results of one connection; the keys are those of the JSON contract.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TrafficOutcome {
-    /// Bytes that the application got in order, over the time from the first write (or the end of
-    /// the warm-up) to the last delivery; 10^6 bit/s.
+    /// The goodput: bytes that the application received in order, over the time from the first write (or the
+    /// end of the warm-up) to the last delivery; 10^6 bit/s.
     pub goodput_mbps: f64,
-    /// Bytes that the application got in order, in the measured time.
+    /// Bytes that the application received in order in the measured time.
     pub delivered_bytes: u64,
     /// First write to last delivery of a finite transfer that was completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<f64>,
     /// How long the run lasted, warm-up included.
     pub duration_s: f64,
-    /// Application's write to delivery in order; absent when nothing was delivered.
+    /// From the application's write to delivery in order; absent if nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
-    /// What its application makes of it.
+    /// The application's own results, such as those of a player.
     #[serde(flatten)]
     pub application: ApplicationSummary,
-    /// The longest time after the warm-up and the first delivery in which the application got
-    /// nothing, the end of a run that was not complete included; absent when nothing was delivered.
+    /// The longest gap between deliveries after the warm-up and the first delivery, including the gap at the
+    /// end of a run that was not complete; absent if nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_gap_s: Option<f64>,
-    /// How late this machine handed messages to a socket with room: a part of `delay_ms`.
+    /// How late this machine wrote messages to a socket with room: a part of `delay_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_lateness_ms: Option<DelaySummary>,
     /// In the order of the plan's paths.
@@ -42,60 +42,59 @@ pub struct TrafficOutcome {
     /// "Read this before trusting the numbers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// State at regular steps, where the plan asked for it.
+    /// The state at regular steps, if the plan asked for it.
     #[serde(skip)]
     pub timeline: Option<Timeline>,
-    /// Delay from the application's write to delivery in order.
+    /// The delay from the application's write to delivery in order.
     #[serde(skip)]
     pub delays: Vec<DelayBin>,
 }
 
-/// One subflow over the measured time: what the client's kernel counts, and for the goodput the
-/// server's.
+/// One subflow over the measured time: counters of the client's kernel, and for the goodput of the server's.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Subflow {
-    /// Its path's name; the client's address, where the plan has no path of that address.
+    /// Its path's name; the client's address if the plan has no path with that address.
     pub link: String,
-    /// Bytes that this subflow brought, in its own order; 10^6 bit/s. Unlike the simulator's it
-    /// counts what another subflow had brought before: the kernel does not tell them apart.
+    /// Bytes that this subflow received in its own order; 10^6 bit/s. Unlike the simulator's, it includes
+    /// data that another subflow had delivered before: the kernel does not tell them apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
-    /// Its part of what all subflows brought; 0 where nothing was.
+    /// Its share of what all subflows received; 0 if there was nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// Data segments sent, again or for the first time.
+    /// Data segments sent, including retransmissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments_sent: Option<u64>,
-    /// Segments sent again, on the same subflow. Those of the SYN are among them where the subflow
-    /// was added to a connection.
+    /// Segments retransmitted on the same subflow. Retransmitted SYNs are included if the subflow was added
+    /// to a connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmissions: Option<u64>,
-    /// Times that the retransmission timer ran out (Linux 6.7 and later).
+    /// How often the retransmission timer expired (Linux 6.7 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,
-    /// Retransmissions of segments that the receiver had, as its D-SACKs tell: without SACK there
-    /// are none, and those of lost acknowledgements are missing (Linux 4.19 and later).
+    /// Retransmissions of segments that the receiver had, according to its D-SACKs: without SACK there are
+    /// none, and lost acknowledgements are missing (Linux 4.19 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious_retransmissions: Option<u64>,
     /// Payload that an aggregator sent again on another carrier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resent_bytes: Option<u64>,
-    /// Smoothed round-trip time at the end; absent when none was measured.
+    /// The smoothed round-trip time at the end; absent if none was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub srtt_ms: Option<f64>,
 }
 
-/// State of the connection at regular steps, as columns of equal length.
+/// The state of the connection at regular steps, as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Timeline {
-    /// One row per step and subflow, the columns those of the simulator. The goodput is that of
-    /// [`Subflow::goodput_mbps`], NaN where the kernel does not tell.
+    /// One row for each step and subflow, with the columns of the simulator. The goodput is that of
+    /// [`Subflow::goodput_mbps`], NaN if the kernel does not report it.
     pub subflows: SubflowTimeline,
-    /// One row per step.
+    /// One row for each step.
     pub connection: ConnectionTimeline,
 }
 
-/// One row per step.
+/// One row for each step.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ConnectionTimeline {
     /// End of the step.
@@ -104,11 +103,11 @@ pub struct ConnectionTimeline {
     pub goodput_mbps: Vec<f64>,
 }
 
-/// The numbers of a session, from what [`run_client`](super::run_client) and
-/// [`run_server`](super::run_server) gave.
+/// The results of a session, from those of [`run_client`](super::run_client) and
+/// [`run_server`](super::run_server).
 ///
 /// # Errors
-/// That of the end which failed first, where one or both have.
+/// The error of the end that failed first, if one or both have.
 pub fn outcome(
     session: &Session,
     client: Result<ClientReport, TrafficError>,
@@ -143,7 +142,7 @@ pub fn outcome(
     })
 }
 
-/// Subflows in the order of the paths, and where each is in the rows of the two ends.
+/// The subflows in the order of the paths, with their indices in the samples of both ends.
 struct Order(Vec<Place>);
 
 struct Place {
@@ -151,7 +150,7 @@ struct Place {
     path: Option<usize>,
     link: String,
     client: usize,
-    /// The server may have seen fewer.
+    /// `None` if the server never saw it.
     server: Option<usize>,
 }
 
@@ -187,7 +186,7 @@ impl Order {
         let baseline = |of: &Option<Row>, end: &Row| of.clone().unwrap_or_else(|| end.clone());
         let (sent, received) = (&client.measured, &server.measured);
         let sent_before = baseline(&sent.baseline, &sent.end);
-        // The first bytes may have come before the server looked for the first time.
+        // The first bytes may have come before the server's first sample.
         let received_before = match plan.warmup {
             Time::ZERO => nothing,
             _ => baseline(&received.baseline, &received.end),
@@ -211,7 +210,7 @@ impl Order {
         places.collect()
     }
 
-    /// Rows that both ends have; the client's state, the server's goodput.
+    /// The rows that both ends have; the client's state, the server's goodput.
     fn timeline(&self, client: &ClientReport, server: &ServerReport) -> Timeline {
         let mut timeline = Timeline::default();
         let mut received = server.measured.rows.iter().peekable();
@@ -257,7 +256,7 @@ impl Place {
         row.subflows.get(self.client).copied().unwrap_or_default()
     }
 
-    /// Bytes that came between the two; `None` where the server's kernel does not tell.
+    /// Bytes received between the two; `None` if the server's kernel does not report them.
     fn received_between(&self, from: &Row, to: &Row) -> Option<u64> {
         let received = |row: &Row| match row.subflows.get(self.server?) {
             Some(state) => state.received,
@@ -285,7 +284,7 @@ fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
     warnings
 }
 
-/// Says of each subflow which part it has of what all brought, where that is known of all.
+/// Sets each subflow's share of what all received, if that is known of all.
 pub(crate) fn share_out(subflows: &mut [Subflow]) {
     let all: Option<f64> = subflows.iter().map(|subflow| subflow.goodput_mbps).sum();
     for subflow in subflows {
@@ -294,10 +293,10 @@ pub(crate) fn share_out(subflows: &mut [Subflow]) {
     }
 }
 
-/// A client that begins later than this is told of.
+/// A client that begins later than this causes a warning.
 const LATE: Time = Time::from_millis(10);
 
-/// What a counter that there is has grown by.
+/// The increase of a counter that may be missing.
 pub(crate) fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {
     Some(to?.saturating_sub(from.unwrap_or(0)))
 }

@@ -1,7 +1,7 @@
-//! The bytes that are sent: every 8-byte word tells its place in the stream.
+//! The bytes that are sent: every 8-byte word depends on its offset in the stream.
 
-/// An endless stream of bytes in which no two words are the same, so that a byte that was changed,
-/// lost, doubled or moved is seen where it happened.
+/// An endless stream of bytes in which no two words are equal, so that a byte that was changed, lost,
+/// duplicated or moved is detected at its offset.
 ///
 /// Word `n` is `key + n * STEP` modulo 2^64, little-endian. STEP is odd: words repeat after 2^64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +14,11 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 const WORD: usize = size_of::<u64>();
 
-/// So many words are compared at a time, none with another's result, so that the loop becomes
-/// vector instructions: 30 GB/s, where a sum from word to word is checked at 18 GB/s.
+/// How many words are compared at a time, independently of each other, so that the loop becomes vector
+/// instructions: 30 GB/s, whereas a running sum from word to word reaches 18 GB/s.
 const BLOCK: usize = 64;
 
-/// What the words of a block are above its first.
+/// The differences between the words of a block and its first word.
 const STEPS: [u64; BLOCK] = {
     let mut steps = [0; BLOCK];
     let mut word = 1;
@@ -30,7 +30,7 @@ const STEPS: [u64; BLOCK] = {
 };
 
 impl Pattern {
-    /// Two streams of different keys have no run of words in common, but by great chance.
+    /// Two streams with different keys have no run of words in common, except by great chance.
     pub fn new(key: u64) -> Pattern {
         Pattern { key }
     }
@@ -49,10 +49,10 @@ impl Pattern {
         last.copy_from_slice(&expected.to_le_bytes()[..last.len()]);
     }
 
-    /// Whether these bytes are the part of the stream that begins at this offset.
+    /// Checks that these bytes are the part of the stream that begins at this offset.
     ///
     /// # Errors
-    /// The first byte that is not.
+    /// The first byte that differs.
     pub fn check(&self, offset: u64, bytes: &[u8]) -> Result<(), Corruption> {
         let (number, head) = self.head(offset, bytes.len());
         let (first, rest) = bytes.split_at(head.len());
@@ -79,7 +79,8 @@ impl Pattern {
         Ok(())
     }
 
-    /// The first whole word from this offset on, and which bytes of the word before it come first.
+    /// The first whole word from this offset on, and the range of bytes of the word before it that come
+    /// first.
     fn head(&self, offset: u64, len: usize) -> (u64, std::ops::Range<usize>) {
         let number = offset.div_ceil(WORD as u64);
         let from = (offset % WORD as u64) as usize;
@@ -106,15 +107,15 @@ impl Pattern {
     }
 }
 
-/// A byte of the stream that is not what was sent.
+/// A byte of the stream that differs from what was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset} of the stream is {found:#04x} and was sent as {expected:#04x}")]
 pub struct Corruption {
-    /// Its place in the stream.
+    /// Its offset in the stream.
     pub offset: u64,
-    /// What was sent.
+    /// The byte that was sent.
     pub expected: u8,
-    /// What came.
+    /// The byte that was received.
     pub found: u8,
 }
 

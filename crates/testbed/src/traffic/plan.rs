@@ -1,4 +1,4 @@
-//! What a client and its server are to do.
+//! The plan of a connection: the tasks of a client and its server.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use ropewalk_simulator::{Conversation, Schedule};
 
 use super::pattern::Pattern;
 
-/// One connection: what is sent over it, how, and what is measured.
+/// One connection: its data, its protocol, and how it is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The flow's name in random streams; the simulator's measured flow is `flow`.
@@ -23,54 +23,54 @@ pub struct Plan {
     pub congestion: Option<String>,
     /// What the client's application sends.
     pub traffic: Traffic,
-    /// The delay of a bulk transfer is taken at every so many bytes.
+    /// The delay of a bulk transfer is measured for each piece of this size.
     pub segment: Bytes,
-    /// What is measured starts after it.
+    /// The measured time begins after it.
     pub warmup: Time,
     /// Everything ends then at the latest.
     pub duration: Time,
-    /// A row of the timeline each; `None` records none.
+    /// The step of the timeline; `None` records none.
     pub step: Option<Time>,
-    /// Nagle's algorithm. Messages go without (TCP_NODELAY), as in the simulator.
+    /// Nagle's algorithm. Messages are sent without it (TCP_NODELAY), as in the simulator.
     pub nagle: bool,
-    /// A fixed send buffer (`sk_sndbuf`); `None` leaves it to the kernel, which lets it grow up to
-    /// the namespace's net.ipv4.tcp_wmem.
+    /// A fixed send buffer (`sk_sndbuf`); with `None`, the kernel lets it grow up to the namespace's
+    /// net.ipv4.tcp_wmem.
     pub send_buffer: Option<Bytes>,
-    /// A fixed receive buffer (`sk_rcvbuf`), overhead included; `None` leaves it to the kernel,
-    /// which lets it grow up to the namespace's net.ipv4.tcp_rmem. A fixed one is its full size
-    /// from the start, which no connection of an ordinary program has.
+    /// A fixed receive buffer (`sk_rcvbuf`), overhead included; with `None`, the kernel lets it grow up to
+    /// the namespace's net.ipv4.tcp_rmem. A fixed one has its full size from the start, unlike that of an
+    /// ordinary program.
     pub receive_buffer: Option<Bytes>,
-    /// TCP_NOTSENT_LOWAT: the application is woken when less than that waits to be sent for the
-    /// first time; `None` is the kernel's, without a limit.
+    /// TCP_NOTSENT_LOWAT: the application is woken when less than this has not been sent yet; `None` is the
+    /// kernel's default, without a limit.
     pub unsent: Option<u32>,
-    /// A SOCKS5 proxy (RFC 1928) that the client goes through; its time counts.
+    /// A SOCKS5 proxy (RFC 1928) that the client goes through; the time that this takes counts.
     pub proxy: Option<SocketAddr>,
     /// What [`Carrier::Udp`] asks of the links.
     pub way: Option<Way>,
-    /// Where the connection may go. It is opened on the first; those after it name the subflows
-    /// that the path manager adds.
+    /// The paths of the connection. It is opened on the first; those after it name the subflows that the path
+    /// manager adds.
     pub paths: Vec<Path>,
 }
 
 /// What carries the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
-    /// One TCP connection; a tunnel or a proxy may stand in its way.
+    /// One TCP connection; it may go through a tunnel or a proxy.
     Tcp,
-    /// One MPTCP connection. One that falls back to TCP is an error.
+    /// One MPTCP connection. If it falls back to TCP, that is an error.
     Mptcp,
-    /// Datagrams (RFC 768), which nothing controls and nobody acknowledges.
+    /// Datagrams (RFC 768), without congestion control and acknowledgements.
     Udp,
 }
 
 /// What a sender of datagrams knows of the links before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Way {
-    /// The first, which a bulk sender keeps busy, and has for itself.
+    /// The first link, which a bulk sender keeps busy and has for itself.
     pub first: LinkConfig,
-    /// What stands before each payload, from the IP header on, in bytes.
+    /// The header bytes before each payload, from the IP header on.
     pub headers: u32,
-    /// A finite transfer is over when nothing has come for so long, and all has left.
+    /// A finite transfer is over when all is sent and nothing has arrived for this long.
     pub patience: Time,
 }
 
@@ -89,7 +89,7 @@ pub struct Path {
 }
 
 impl Plan {
-    /// What its server asks for, if it does.
+    /// What its server requests, if it does.
     pub(crate) fn conversation(&self) -> Option<Conversation> {
         let Traffic::Asked(asked) = &self.traffic else {
             return None;
@@ -99,7 +99,7 @@ impl Plan {
         Some(Conversation::new(asked, times, random, true))
     }
 
-    /// When its messages are due; `None` for bulk, and where the server asks.
+    /// When its messages are due; `None` for bulk, and for requested data.
     pub(crate) fn schedule(&self) -> Option<Schedule> {
         Schedule::new(
             &self.traffic,
@@ -114,7 +114,7 @@ impl Plan {
         Pattern::new(self.seed)
     }
 
-    /// Bytes of a message; of a bulk transfer, of a full segment or datagram.
+    /// The bytes of a message; for a bulk transfer, of a full segment or datagram.
     pub(crate) fn unit(&self) -> u64 {
         match self.traffic {
             Traffic::Bulk { .. } | Traffic::Video(_) | Traffic::Asked(_) => self.segment.as_u64(),
@@ -122,7 +122,7 @@ impl Plan {
         }
     }
 
-    /// All that it will send, where that is known.
+    /// All bytes that it will send, if that is known.
     pub(crate) fn size(&self) -> Option<u64> {
         match self.traffic {
             Traffic::Bulk { size } => size.map(Bytes::as_u64),

@@ -1,4 +1,4 @@
-//! A thread that is there when a message is.
+//! Lets a thread wake punctually when a message is due.
 
 use std::num::NonZeroU64;
 
@@ -8,16 +8,16 @@ use super::error::TrafficError;
 use super::plan::Plan;
 use crate::syscalls::schedule_fifo;
 
-/// Below the emulator's 40: a message that is handed on early waits for its link all the same.
+/// Below the emulator's 40: a message that is sent early waits for its link all the same.
 const PRIORITY: i32 = 30;
 
-/// With messages no closer than this an end takes a few percent of a processor at most, and starves
-/// nobody, the kernel's own work for its packets least of all.
+/// If messages are at least this far apart, an end takes a few percent of a processor at most and starves no
+/// other thread, least of all the kernel's own packet processing.
 const THIN: Time = Time::from_millis(1);
 
-/// Makes the calling thread wake when it wants to: without the 50 us by which the kernel puts off
-/// timers to save wake-ups (prctl(2), PR_SET_TIMERSLACK), and for thin streams with a real-time
-/// priority, where the system allows one. What lateness is left is measured.
+/// Lets the calling thread wake on time: without the timer slack of 50 us by which the kernel saves wake-ups
+/// (prctl(2), PR_SET_TIMERSLACK), and for thin streams with a real-time priority, if the system allows that.
+/// The lateness that remains is measured.
 ///
 /// # Errors
 /// The timer slack cannot be set.
@@ -28,7 +28,7 @@ pub(crate) fn be_punctual(plan: &Plan) -> Result<(), TrafficError> {
         source: errno.into(),
     })?;
     if plan.schedule().is_some_and(|thin| thin.spacing() >= THIN) {
-        // Who may not goes on as an ordinary thread.
+        // Without the right, it goes on as an ordinary thread.
         let _ = schedule_fifo(PRIORITY);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What the kernel tells of a connection's subflows, at regular times.
+//! Samples the kernel's state of a connection's subflows at regular times.
 
 use ropewalk_quantities::Time;
 use socket2::Socket;
@@ -7,8 +7,8 @@ use super::error::TrafficError;
 use super::plan::{Carrier, Plan};
 use super::tcp_info::{Addresses, SubflowState, is_fallback, mptcp_states, tcp_state};
 
-/// Looks at a connected socket: at the end of the warm-up, at each step of the timeline, at the
-/// end, and often enough in between to know what a subflow that went away had done.
+/// Samples a connected socket: at the end of the warm-up, at each step of the timeline, at the end, and often
+/// enough in between to know the counters of a subflow that is removed.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     carrier: Carrier,
@@ -16,19 +16,19 @@ pub(crate) struct Sampler {
     step: Option<Time>,
     next_step: Time,
     next_look: Time,
-    /// In the order in which they were first seen, gone or not.
+    /// All subflows in the order in which they were first seen, removed or not.
     subflows: Vec<(Addresses, SubflowState)>,
     measured: Measured,
 }
 
-/// What was seen of a connection.
+/// The samples of a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// Of all subflows there ever were, in the order of the states.
+    /// All subflows that ever existed, in the order of the states.
     pub(crate) addresses: Vec<Addresses>,
     /// At the end of the warm-up; `None` if it was never reached.
     pub(crate) baseline: Option<Row>,
-    /// One a step; the last one may be shorter.
+    /// One for each step; the last one may be shorter.
     pub(crate) rows: Vec<Row>,
     /// At the end.
     pub(crate) end: Row,
@@ -43,15 +43,15 @@ pub(crate) struct Row {
     pub(crate) at: Time,
     /// Bytes that the application had read or written by then.
     pub(crate) bytes: u64,
-    /// Subflows that were not there yet are missing.
+    /// Subflows that did not exist yet are missing.
     pub(crate) subflows: Vec<SubflowState>,
 }
 
-/// Between looks, at the most.
+/// The longest time between samples.
 const LOOK: Time = Time::from_millis(100);
 
 impl Sampler {
-    /// Of a socket that is connected.
+    /// For a socket that is connected.
     pub(crate) fn new(plan: &Plan) -> Sampler {
         Sampler {
             carrier: plan.carrier,
@@ -64,7 +64,7 @@ impl Sampler {
         }
     }
 
-    /// When to look next.
+    /// When the next sample is due.
     pub(crate) fn next(&self) -> Time {
         let warmup = match self.measured.baseline {
             None => self.warmup,
@@ -73,10 +73,10 @@ impl Sampler {
         warmup.min(self.next_step).min(self.next_look)
     }
 
-    /// Looks, `bytes` being what the application has read or written so far.
+    /// Takes a sample; `bytes` is what the application has read or written so far.
     ///
     /// # Errors
-    /// A connection that was to be one of MPTCP is not, or the kernel does not tell.
+    /// A connection that should use MPTCP does not, or the kernel does not answer.
     pub(crate) fn look(
         &mut self,
         socket: &Socket,
@@ -91,7 +91,7 @@ impl Sampler {
         if let Some(step) = self.step
             && now >= self.next_step
         {
-            // Where steps were missed, one row covers them.
+            // If steps were missed, one row covers them.
             let step = step.max(Time::from_nanos(1));
             let passed = now.saturating_sub(self.next_step).as_nanos() / step.as_nanos();
             let due = self.next_step + step * passed;
@@ -102,7 +102,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// Looks for the last time, the run having ended at `end`.
+    /// Takes the last sample, the run having ended at `end`.
     ///
     /// # Errors
     /// As [`Sampler::look`].

@@ -13,14 +13,14 @@ use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::{asked, datagrams, socket};
 
-/// What the server has seen.
+/// The server's observations.
 #[derive(Debug)]
 pub struct ServerReport {
-    /// When the last byte of a finite transfer was read; of datagrams, the last that came.
+    /// When the last byte of a finite transfer was read; for datagrams, the last that arrived.
     pub(crate) complete: Option<Time>,
-    /// When the last bytes were read; `None` if none ever were.
+    /// When the last bytes were read; `None` if none were.
     pub(crate) last_delivery: Option<Time>,
-    /// Bytes read until the end of the warm-up, and all.
+    /// Bytes read until the end of the warm-up, and in all.
     pub(crate) bytes: [u64; 2],
     pub(crate) delays: Histogram,
     pub(crate) application: ApplicationSummary,
@@ -29,12 +29,12 @@ pub struct ServerReport {
     pub(crate) measured: Measured,
 }
 
-/// Runs the server on this thread, in the network namespace that it is in, until the transfer is
-/// complete or the duration is over; at most two seconds more. Every word that it reads is checked.
-/// Give it a thread of its own, as [`run_client`](super::run_client).
+/// Runs the server on this thread, in the thread's network namespace, until the transfer is complete or the
+/// duration is over; at most two seconds more. Checks every byte that it reads. The thread should not be used
+/// for anything else, as for [`run_client`](super::run_client).
 ///
 /// # Errors
-/// Whatever keeps the numbers from meaning what they say.
+/// Any reason why the results would not mean what they say.
 pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     let _presence = session.enter(Side::Server);
     let plan = session.plan();
@@ -94,7 +94,7 @@ fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, Traffi
                     })?;
                     return Ok(Some(socket));
                 }
-                // It was gone again before it was accepted (accept(2)).
+                // The connection was closed before it was accepted (accept(2)).
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -114,13 +114,13 @@ fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, Traffi
     }
 }
 
-/// Between looks at whether it makes sense to go on.
+/// The interval of checking whether it makes sense to go on.
 const LOOK: Time = Time::from_millis(100);
 
-/// Most bytes of a read: what is read is checked while it is in the cache.
+/// The largest read: its data is checked while it is in the cache.
 const CHUNK: usize = 256 << 10;
 
-/// Reads until the transfer is complete, and says when it was, or until the duration is over.
+/// Reads until the transfer is complete, and returns when it was, or until the duration is over.
 fn read(
     session: &Session,
     socket: &Socket,

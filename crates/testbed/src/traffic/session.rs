@@ -1,4 +1,4 @@
-//! What the two ends of a connection share: they are threads of one process with one clock.
+//! The state shared by the two ends of a connection: they are threads of one process with one clock.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,13 +20,13 @@ pub struct Session {
     changed: Condvar,
     writes: Mutex<WriteLog>,
     due_times: Mutex<DueTimes>,
-    /// What the server asks for, if it does.
+    /// What the server requests, if it does.
     conversation: Option<Mutex<Conversation>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Where the server listens.
+    /// The port on which the server listens.
     port: Option<u16>,
     /// When the last byte of a finite transfer was read.
     complete: Option<Time>,
@@ -36,15 +36,15 @@ struct State {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct End {
-    /// Has all its numbers, and keeps the socket open for the other to have its own.
+    /// It has all its results, and keeps the socket open for the other end to get its own.
     measured: bool,
-    /// Its thread is gone.
+    /// Its thread has ended.
     left: bool,
 }
 
 impl Session {
-    /// The connection is opened at `start`, which is zero in all its results. Give both threads
-    /// the time to begin before it.
+    /// The connection is opened at `start`, which is zero in all its results. `start` must leave both threads
+    /// time to begin.
     pub fn new(plan: Plan, start: Instant) -> Session {
         Session {
             conversation: plan.conversation().map(Mutex::new),
@@ -57,23 +57,23 @@ impl Session {
         }
     }
 
-    /// What the ends are to do.
+    /// The plan of the connection.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Makes both ends give up, within a tenth of a second.
+    /// Makes both ends stop, within a tenth of a second.
     pub fn stop(&self) {
         self.state().stopped = true;
         self.changed.notify_all();
     }
 
-    /// Time since the start; zero before it.
+    /// The time since the start; zero before it.
     pub(crate) fn now(&self) -> Time {
         Time::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// Waits for the start, and until the server listens; its port.
+    /// Waits for the start, and until the server listens; returns its port.
     pub(crate) fn wait_for_start(&self) -> Result<u16, TrafficError> {
         let mut state = self.state();
         loop {
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// The server listens there.
+    /// The server listens on this port.
     pub(crate) fn listening(&self, port: u16) {
         self.state().port = Some(port);
         self.changed.notify_all();
@@ -104,7 +104,7 @@ impl Session {
         self.changed.notify_all();
     }
 
-    /// Waits until the transfer is complete, but no longer than that; when it was.
+    /// Waits until the transfer is complete, but no longer than this; returns when it was.
     pub(crate) fn wait_complete(&self, until: Time) -> Option<Time> {
         let state = self.state();
         if state.complete.is_some() {
@@ -115,7 +115,7 @@ impl Session {
             .complete
     }
 
-    /// This end has all its numbers. Waits for the other to have its own, or to be gone.
+    /// This end has all its results. Waits until the other has its own, or has ended.
     pub(crate) fn measured(&self, side: Side) {
         let mut state = self.state();
         state.ends[side as usize].measured = true;
@@ -136,7 +136,7 @@ impl Session {
         self.check_state(&self.state(), side)
     }
 
-    /// This end is here until what is returned is dropped.
+    /// Marks this end as running until the returned guard is dropped.
     pub(crate) fn enter(&self, side: Side) -> Presence<'_> {
         Presence {
             session: self,
@@ -149,7 +149,7 @@ impl Session {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the server asks for and the client answers, if that is what they do.
+    /// The requests of the server and the responses of the client, for such traffic.
     pub(crate) fn conversation(&self) -> Option<MutexGuard<'_, Conversation>> {
         let conversation = self.conversation.as_ref()?;
         Some(conversation.lock().unwrap_or_else(PoisonError::into_inner))
@@ -182,14 +182,13 @@ impl Session {
     }
 }
 
-/// Between looks at what nobody wakes us for.
+/// The interval of polling for events that cause no wake-up.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// An end that is done waits so long for the other, which has nothing left to do but to read
-/// counters.
+/// How long an end that is done waits for the other, which only has to read counters.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// An end's thread is in its loop.
+/// Marks an end's thread as running.
 pub(crate) struct Presence<'a> {
     session: &'a Session,
     side: Side,
@@ -202,15 +201,15 @@ impl Drop for Presence<'_> {
     }
 }
 
-/// When which byte of a bulk transfer was written.
+/// When each byte of a bulk transfer was written.
 ///
-/// It holds what was written and not yet read: the socket's buffers bound it.
+/// It only holds what was written and not yet read, which the socket's buffers bound.
 #[derive(Debug, Default)]
 pub(crate) struct WriteLog(VecDeque<(u64, Time)>);
 
 impl WriteLog {
-    /// Bytes from this offset on are about to be written. It is told before the write, since the
-    /// other end may have them before the call returns; one that took nothing is told again.
+    /// Bytes from this offset on are about to be written. Called before the write, since the other end may
+    /// have the bytes before that returns; called again if the write took none.
     pub(crate) fn writing(&mut self, offset: u64, at: Time) {
         match self.0.back_mut() {
             Some(last) if last.0 == offset => last.1 = at,
@@ -218,7 +217,7 @@ impl WriteLog {
         }
     }
 
-    /// When the byte at that offset was written; none before it will be asked for again.
+    /// When the byte at this offset was written; after this, no earlier byte may be asked for.
     pub(crate) fn written_at(&mut self, offset: u64) -> Option<Time> {
         while self.0.get(1).is_some_and(|&(next, _)| next <= offset) {
             self.0.pop_front();

@@ -1,4 +1,4 @@
-//! Sockets with everything set that a plan says.
+//! Sockets with all the options of a plan.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::error::TrafficError;
 use super::plan::{Carrier, Plan};
 
-/// The client's, bound to its address of the first path.
+/// The client's socket, bound to its address on the first path.
 pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
     let socket = open(plan)?;
     let path = &plan.paths[0];
@@ -26,7 +26,7 @@ pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
     Ok(socket)
 }
 
-/// The server's, listening on every address, for one connection or for datagrams; and its port.
+/// The server's socket, listening on every address, for one connection or for datagrams; and its port.
 pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     let socket = open(plan)?;
     let any = match plan.paths[0].server {
@@ -45,10 +45,10 @@ pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     Ok((socket, port))
 }
 
-/// What a socket became ready for.
+/// What a socket is ready for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ready {
-    /// It can be read: data, or the end of them.
+    /// It can be read: data, or the end of the stream.
     pub(crate) read: bool,
     /// It can be written.
     pub(crate) write: bool,
@@ -84,9 +84,9 @@ pub(crate) fn wait(socket: &Socket, write: bool, most: Time) -> Result<Ready, Tr
     })
 }
 
-/// Closes at once, by a reset: nothing of the connection stays behind and keeps its namespace.
+/// Closes at once, by a reset, so that no connection stays behind and keeps its namespace.
 pub(crate) fn abort(socket: Socket) {
-    // A socket that is gone already has nothing to reset.
+    // A socket that is already closed needs no reset.
     let _ = socket.set_linger(Some(Duration::ZERO));
 }
 
@@ -111,7 +111,7 @@ fn open(plan: &Plan) -> Result<Socket, TrafficError> {
     })?;
     set("O_NONBLOCK", true, socket.set_nonblocking(true))?;
     if plan.carrier == Carrier::Udp {
-        // What the kernel allows of it; datagrams for which it has no room are counted.
+        // As large as the kernel allows; datagrams for which it has no room are counted.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, DATAGRAMS)
             .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, DATAGRAMS));
         return Ok(socket);
@@ -127,7 +127,7 @@ fn open(plan: &Plan) -> Result<Socket, TrafficError> {
         set("TCP_NOTSENT_LOWAT", unsent, done)?;
     }
     if let Some(size) = plan.send_buffer {
-        // The kernel doubles what it is told (socket(7)); the forced one may exceed wmem_max.
+        // The kernel doubles the given size (socket(7)); SO_SNDBUFFORCE may exceed wmem_max.
         let half = (size.as_u64() / 2) as usize;
         let done = sockopt::set_socket_send_buffer_size_force(&socket, half)
             .or_else(|_| sockopt::set_socket_send_buffer_size(&socket, half));
@@ -159,7 +159,7 @@ fn set(
     })
 }
 
-/// The kernel bounds what it is told without a word.
+/// The kernel limits the size without an error.
 fn buffer(option: &'static str, wanted: Bytes, got: io::Result<usize>) -> Result<(), TrafficError> {
     let got = got.map_err(|source| TrafficError::System {
         call: "getsockopt",

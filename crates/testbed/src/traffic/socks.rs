@@ -16,8 +16,8 @@ const IPV4: u8 = 1;
 const IPV6: u8 = 4;
 const SUCCEEDED: u8 = 0;
 
-/// Asks the proxy at the other end of `socket` for a connection to `to` (RFC 1928, sections 3, 4
-/// and 6); false if the duration was over before the answer came.
+/// Asks the proxy at the other end of `socket` for a connection to `to` (RFC 1928, sections 3, 4 and 6);
+/// false if the duration was over before the reply came.
 pub(crate) fn connect(
     session: &Session,
     socket: &Socket,

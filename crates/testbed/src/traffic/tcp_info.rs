@@ -1,7 +1,7 @@
-//! What the kernel tells of TCP and MPTCP sockets: TCP_INFO, MPTCP_INFO, MPTCP_TCPINFO,
-//! MPTCP_SUBFLOW_ADDRS (include/uapi/linux/tcp.h, include/uapi/linux/mptcp.h).
+//! The kernel's state of TCP and MPTCP sockets: TCP_INFO, MPTCP_INFO, MPTCP_TCPINFO, MPTCP_SUBFLOW_ADDRS
+//! (include/uapi/linux/tcp.h, include/uapi/linux/mptcp.h).
 //!
-//! Every kernel gives as much of a struct as it knows; a field beyond what it gave is absent.
+//! Every kernel returns as much of a struct as it knows; further fields are absent.
 
 use std::io;
 use std::mem::offset_of;
@@ -20,7 +20,7 @@ const MPTCP_SUBFLOW_ADDRS: libc::c_int = 3;
 
 const MPTCP_INFO_FLAG_FALLBACK: u32 = 1;
 
-/// Not open yet, or no more: `TCP_SYN_SENT`, `TCP_SYN_RECV` and `TCP_CLOSE` of
+/// States of a socket that is not open yet, or no longer: `TCP_SYN_SENT`, `TCP_SYN_RECV` and `TCP_CLOSE` of
 /// include/net/tcp_states.h.
 const NOT_OPEN: [u8; 3] = [2, 3, 7];
 
@@ -30,7 +30,7 @@ const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// RFC 8684 allows more; the kernel's path manager adds at most eight to the first.
 const MOST_SUBFLOWS: usize = 32;
 
-/// `struct tcp_info` of Linux 6.7 and later, for the places of its fields.
+/// `struct tcp_info` of Linux 6.7 and later, for the offsets of its fields.
 #[repr(C)]
 #[allow(dead_code, reason = "its layout is what counts")]
 struct Layout {
@@ -95,30 +95,30 @@ const ARRAY_HEADER: usize = 16;
 /// `struct __kernel_sockaddr_storage`.
 const SOCKADDR: usize = 128;
 
-/// What one end knows of one subflow, or of a TCP connection.
+/// One end's state of one subflow, or of a TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SubflowState {
     /// Congestion window, in bytes.
     pub(crate) cwnd: u64,
     /// Slow-start threshold, in bytes; `None` while unlimited.
     pub(crate) ssthresh: Option<u64>,
-    /// In bytes, by segments in flight (`tcp_packets_in_flight`).
+    /// Bytes in flight, from the number of segments (`tcp_packets_in_flight`).
     pub(crate) in_flight: u64,
-    /// `None` before the first sample.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub(crate) srtt: Option<Time>,
     /// With SYN and its retransmissions.
     pub(crate) retransmissions: u64,
     /// Bytes that arrived in the subflow's own order.
     pub(crate) received: Option<u64>,
-    /// Segments with data, first or again.
+    /// Segments with data, including retransmissions.
     pub(crate) data_segments: Option<u64>,
-    /// Segments of which a D-SACK (RFC 2883) told that they came twice.
+    /// Segments that arrived twice, according to D-SACKs (RFC 2883).
     pub(crate) dsack_duplicates: Option<u64>,
-    /// Times that the retransmission timer ran out.
+    /// How often the retransmission timer expired.
     pub(crate) timeouts: Option<u64>,
 }
 
-/// The two ends of a subflow, as the end that was asked sees them.
+/// The addresses of a subflow, as the queried end sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Addresses {
     pub(crate) local: SocketAddr,
@@ -132,16 +132,16 @@ pub(crate) fn tcp_state(socket: &impl AsFd) -> io::Result<Option<SubflowState>> 
     Ok(SubflowState::read(&info[..len]))
 }
 
-/// Whether this socket of MPTCP, connected or accepted, is a connection of plain TCP.
+/// Whether this MPTCP socket, connected or accepted, has fallen back to plain TCP.
 ///
 /// # Errors
-/// What getsockopt(2) says, other than that the socket is none of MPTCP.
+/// The error of getsockopt(2), except for a socket that is not an MPTCP socket.
 pub(crate) fn is_fallback(socket: &impl AsFd) -> io::Result<bool> {
-    // mptcpi_flags comes after eight numbers of a byte, two of them padding.
+    // mptcpi_flags comes after eight one-byte fields, two of them padding.
     let mut info = [0; 12];
     match socket_option(socket, SOL_MPTCP, MPTCP_INFO, &mut info) {
         Ok(_) => Ok(number(&info, 8) & MPTCP_INFO_FLAG_FALLBACK != 0),
-        // What a connection that fell back answers is the answer of TCP, which has no such level.
+        // A connection that fell back answers like TCP, which does not have this level.
         Err(error) => match error.raw_os_error() {
             Some(libc::EOPNOTSUPP | libc::ENOPROTOOPT) => Ok(true),
             _ => Err(error),
@@ -158,7 +158,7 @@ pub(crate) fn mptcp_states(socket: &impl AsFd) -> io::Result<Vec<(Addresses, Sub
         let addresses = Array::get(socket, MPTCP_SUBFLOW_ADDRS, 2 * SOCKADDR)?;
         let states = Array::get(socket, MPTCP_TCPINFO, LAYOUT)?;
         if addresses.len() != states.len() {
-            // A subflow came or went in between.
+            // A subflow was added or removed in between.
             continue;
         }
         let both = addresses.elements().zip(states.elements());
@@ -174,7 +174,7 @@ pub(crate) fn mptcp_states(socket: &impl AsFd) -> io::Result<Vec<(Addresses, Sub
 }
 
 impl SubflowState {
-    /// From as much of a `struct tcp_info` as the kernel gave; `None` if the socket is not open.
+    /// From the part of a `struct tcp_info` that the kernel returned; `None` if the socket is not open.
     fn read(info: &[u8]) -> Option<SubflowState> {
         let field = |at: usize| info.get(at..at + 4).map(|_| number(info, at));
         let count = |at| field(at).map(u64::from);
@@ -205,7 +205,7 @@ impl SubflowState {
     }
 }
 
-/// An answer with an element per subflow.
+/// A reply with an element for each subflow.
 struct Array {
     bytes: Vec<u8>,
     subflows: usize,
@@ -259,7 +259,7 @@ fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(address, port))
 }
 
-/// The 32-bit number at that place, which must be there.
+/// The 32-bit number at this offset, which must exist.
 fn number(bytes: &[u8], at: usize) -> u32 {
     let mut number = [0; 4];
     number.copy_from_slice(&bytes[at..at + 4]);

@@ -58,15 +58,15 @@ struct Sender<'a> {
     sampler: Sampler,
     framing: Framing,
     departures: Departures,
-    /// Datagrams that have left, and bytes of theirs.
+    /// Datagrams that have been sent, and their bytes.
     sent: u64,
     bytes: u64,
-    /// Of those that the socket had room for.
+    /// Those of them for which the socket had room.
     lateness: Histogram,
 }
 
 impl Sender<'_> {
-    /// Until the transfer is complete, and when it was, or until the duration is over.
+    /// Runs until the transfer is complete, and returns when it was, or until the duration is over.
     fn run(&mut self) -> Result<Option<Time>, TrafficError> {
         let duration = self.session.plan().duration;
         let mut datagram = Vec::new();
@@ -87,7 +87,7 @@ impl Sender<'_> {
             }
             datagram.resize(departure.len, 0);
             self.framing.write(self.sent, &mut datagram);
-            // Before the call: the other end may have it before that returns.
+            // Recorded before the call, since the other end may have the datagram before the call returns.
             if !blocked {
                 self.session.due_times().sending(departure.due);
             }
@@ -107,7 +107,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Hands one over; false if the socket had no room.
+    /// Sends one datagram; false if the socket had no room.
     fn send(&self, datagram: &[u8]) -> Result<bool, TrafficError> {
         loop {
             return match self.socket.send(datagram) {
@@ -123,7 +123,7 @@ impl Sender<'_> {
         }
     }
 
-    /// All has left. Until it has arrived or will not, or the duration is over.
+    /// All have been sent. Waits until they have arrived or are lost, or the duration is over.
     fn wait_for_the_server(&mut self) -> Result<Option<Time>, TrafficError> {
         let duration = self.session.plan().duration;
         self.session.due_times().closed = Some(self.session.now());
@@ -148,10 +148,10 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Until the socket has room, if that is asked for, but no longer than this.
+    /// Waits until the socket has room, if asked for, but no longer than this.
     fn wait(&self, room: bool, most: Time) -> Result<(), TrafficError> {
         let ready = socket::wait(self.socket, room, most)?;
-        // The server sends nothing: what there is to read is an error.
+        // The server sends nothing: if there is something to read, it is an error.
         if ready.read
             && let Some(source) = self.socket.take_error().ok().flatten()
         {

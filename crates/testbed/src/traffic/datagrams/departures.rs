@@ -6,28 +6,28 @@ use ropewalk_simulator::Schedule;
 use super::super::plan::{Plan, Way};
 use super::pace::Pace;
 
-/// The datagram that leaves next.
+/// The datagram to send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Departure {
     /// When it is handed to the socket.
     pub(crate) at: Time,
-    /// Since when it counts as written.
+    /// When it counts as written.
     pub(crate) due: Time,
-    /// Bytes of its payload.
+    /// The bytes of its payload.
     pub(crate) len: usize,
 }
 
-/// All that leave.
+/// The datagrams to send.
 #[derive(Debug)]
 pub(crate) enum Departures {
-    /// A message each, when it is due.
+    /// One for each message, when that is due.
     Messages(Schedule),
     /// As many as the first link carries.
     Bulk {
         pace: Box<Pace>,
         payload: u64,
         headers: u32,
-        /// Of a finite transfer.
+        /// The size of a finite transfer.
         left: Option<u64>,
     },
 }
@@ -46,7 +46,7 @@ impl Departures {
         }
     }
 
-    /// The next; `None` when a finite transfer has left.
+    /// The next datagram; `None` when a finite transfer is complete.
     pub(crate) fn next(&mut self) -> Option<Departure> {
         match self {
             Departures::Messages(schedule) => Some(Departure {
@@ -71,7 +71,7 @@ impl Departures {
         }
     }
 
-    /// It has left.
+    /// The next datagram has been sent.
     pub(crate) fn left(&mut self, now: Time, departure: Departure) {
         match self {
             Departures::Messages(schedule) => schedule.advance(),

@@ -1,8 +1,8 @@
-//! Datagrams (RFC 768) by the scenario: each tells its number, and none is sent again.
+//! Datagrams (RFC 768) with the scenario's traffic: each has its number, and none is retransmitted.
 //!
-//! A delay is that from when a datagram was due until the server's application has it. A message is
-//! due by its schedule; of a bulk transfer a datagram is due when the first link has sent the one
-//! before, as in the simulator.
+//! A delay is the time from when a datagram was due to when the server's application has it. A message is due
+//! at its scheduled time; a datagram of a bulk transfer is due when the first link has sent the one before,
+//! as in the simulator.
 
 mod client;
 mod departures;
@@ -20,22 +20,22 @@ pub(super) use server::run as run_server;
 
 use super::pattern::{Corruption, Pattern};
 
-/// What leads the payload of a datagram: its number, little-endian. What follows is that part of the
-/// pattern where it would stand in a stream of all of them.
+/// The length of the number, little-endian, at the beginning of a datagram's payload. The rest of the payload
+/// is the part of the pattern at the datagram's offset in a stream of all of them.
 pub(crate) const NUMBER: usize = size_of::<u64>();
 
-/// When datagrams were due, which the client tells and the server asks.
+/// When datagrams were due; written by the client and read by the server.
 #[derive(Debug, Default)]
 pub(crate) struct DueTimes {
-    /// Number of the first that is kept.
+    /// The number of the first that is kept.
     first: u64,
     times: VecDeque<Time>,
     /// When the last of a finite transfer was sent.
     pub(crate) closed: Option<Time>,
 }
 
-/// So many later ones are sent, at the most, while a datagram is on its way: its delay is not known
-/// beyond them.
+/// How many due times are kept: a datagram that arrives after this many later ones were sent has no known
+/// delay.
 const KEPT: usize = 1 << 20;
 
 impl DueTimes {
@@ -48,7 +48,7 @@ impl DueTimes {
         self.times.push_back(due);
     }
 
-    /// When the one of this number was due.
+    /// When the datagram with this number was due.
     pub(crate) fn due(&self, number: u64) -> Option<Time> {
         let place = number.checked_sub(self.first)?;
         self.times.get(usize::try_from(place).ok()?).copied()
@@ -60,11 +60,11 @@ impl DueTimes {
     }
 }
 
-/// Datagrams of one size, the last of a finite transfer aside, which may be shorter.
+/// Datagrams of the same size, except the last of a finite transfer, which may be shorter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     pattern: Pattern,
-    /// Payload of each.
+    /// The payload of each.
     payload: u64,
 }
 
@@ -73,21 +73,21 @@ impl Framing {
         Framing { pattern, payload }
     }
 
-    /// Writes the datagram of this number.
+    /// Writes the datagram with this number.
     pub(crate) fn write(&self, number: u64, datagram: &mut [u8]) {
         let offset = number.wrapping_mul(self.payload);
         self.pattern.fill(offset, datagram);
-        // The end of a transfer may have no room for it.
+        // The last datagram of a transfer may be too short for the number.
         if let Some(head) = datagram.first_chunk_mut::<NUMBER>() {
             *head = number.to_le_bytes();
         }
     }
 
-    /// The number of a datagram, all of whose bytes are what was sent. The last one sent has the
-    /// number `sent` - 1.
+    /// The number of a received datagram, after checking all its bytes. The last one sent has the number
+    /// `sent` - 1.
     ///
     /// # Errors
-    /// The first byte that is not.
+    /// The first byte that differs from what was sent.
     pub(crate) fn read(&self, datagram: &[u8], sent: u64) -> Result<u64, Corruption> {
         let (number, rest) = match datagram.split_first_chunk::<NUMBER>() {
             Some((head, rest)) => (u64::from_le_bytes(*head), rest),

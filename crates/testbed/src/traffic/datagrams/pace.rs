@@ -1,4 +1,4 @@
-//! When a link has sent what it was given, by a copy of that link.
+//! Knows when a link has sent its packets, by simulating a copy of the link.
 
 use std::collections::VecDeque;
 
@@ -8,28 +8,28 @@ use ropewalk_network::{
 };
 use ropewalk_quantities::Time;
 
-/// A datagram is handed to the kernel so long before the link needs it, so that the link does not
-/// wait for a machine that does something else for a moment.
+/// How long before the link needs it a datagram is handed to the kernel, so that the link does not run dry if
+/// the machine is busy for a moment.
 const LEAD: Time = Time::from_millis(5);
-/// At most so many wait at the link for the one before them to be sent.
+/// The highest number of datagrams that wait at the link.
 const MOST_WAITING: usize = 512;
 
-/// The first link of a bulk sender that has it for itself.
+/// The first link of a bulk sender, which has it for itself.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// The link without delay and loss: its packets come out when they have been sent.
     link: Network<()>,
     route: RouteId,
     down: Vec<Outage>,
-    /// When the last ones were due, as many as may wait.
+    /// When the last datagrams were due, as many as may wait.
     last: VecDeque<Time>,
     waiting: usize,
-    /// The last was offered then.
+    /// When the last one was handed over.
     now: Time,
 }
 
 impl Pace {
-    /// Of a link and packets of this size.
+    /// For a link, and packets of this size.
     pub(crate) fn new(link: &LinkConfig, size: u32) -> Pace {
         let (mut always_up, route) = copy(link, Vec::new());
         let mut taken =
@@ -41,15 +41,15 @@ impl Pace {
             route,
             down: link.down.clone(),
             last: VecDeque::new(),
-            // Half of what the queue takes beside the one that is sent: the copy cannot know to the
-            // microsecond what the link has.
+            // Half of what the queue holds beside the packet being sent: the copy does not know the real
+            // link's state to the microsecond.
             waiting: room.saturating_sub(1) / 2,
             now: Time::ZERO,
         }
     }
 
-    /// When the link is free for one more packet of this size, and when to hand it over. What arrives
-    /// in an outage is lost.
+    /// When the link is free for one more packet of this size, and when to hand the packet over. Packets that
+    /// arrive in an outage are lost.
     pub(crate) fn next(&mut self, size: u32) -> (Time, Time) {
         let wants = self.link.wants(self.now, self.route, size);
         let due = wants.unwrap_or(self.now);
@@ -67,11 +67,11 @@ impl Pace {
         (due, at.min(due))
     }
 
-    /// One was handed over that the link began with, or will begin with, at that time.
+    /// A packet was handed over whose transmission began or will begin at this time.
     pub(crate) fn sent(&mut self, at: Time, size: u32) {
         self.now = at;
         while !matches!(self.link.advance(at, &mut ()), Advance::Nothing) {}
-        // Where the copy drops it, the link itself would have.
+        // If the copy drops it, the link itself would have done so, too.
         let _ = self.link.offer(at, self.route, size, &mut (), &mut ());
         if self.waiting > 0 {
             if self.last.len() == self.waiting {

@@ -15,10 +15,10 @@ use super::super::session::Session;
 use super::super::socket;
 use super::Framing;
 
-/// No datagram is longer.
+/// The longest datagram.
 const LONGEST: usize = 1 << 16;
 
-/// Reads until the transfer is complete or the duration is over. Every word that it reads is checked.
+/// Reads until the transfer is complete or the duration is over, and checks every byte that it reads.
 pub(crate) fn run(session: &Session, way: &Way) -> Result<ServerReport, TrafficError> {
     let plan = session.plan();
     let (socket, port) = socket::server(plan)?;
@@ -61,7 +61,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Until the transfer is complete, and when it was, or until the duration is over.
+    /// Runs until the transfer is complete, and returns when it was, or until the duration is over.
     fn run(&mut self, socket: &Socket) -> Result<Option<Time>, TrafficError> {
         let session = self.session;
         let duration = session.plan().duration;
@@ -109,7 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    /// When what has not arrived of a finite transfer counts as lost.
+    /// When the missing datagrams of a finite transfer count as lost.
     fn gives_up(&self) -> Option<Time> {
         let closed = self.session.due_times().closed?;
         let last = self.deliveries.last.unwrap_or(Time::ZERO);
