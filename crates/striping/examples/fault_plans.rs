@@ -7,6 +7,7 @@ mod faults;
 #[path = "../tests/association/world/mod.rs"]
 mod world;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -112,6 +113,14 @@ fn arguments() -> Result<Arguments, String> {
     Ok(all)
 }
 
+/// A run that panics has failed; the others go on.
+fn run_or_panic(plan: &Plan, seed: u64) -> Outcome {
+    panic::catch_unwind(AssertUnwindSafe(|| run(plan, seed))).unwrap_or_else(|_| Outcome {
+        failures: vec!["it panicked".to_owned()],
+        ..Outcome::default()
+    })
+}
+
 /// All seeds, by as many threads as there are cores, in the order of the seeds.
 fn run_all(plan: &Plan, first: u64, seeds: u64) -> Vec<(u64, Outcome)> {
     let next = AtomicU64::new(first);
@@ -123,13 +132,14 @@ fn run_all(plan: &Plan, first: u64, seeds: u64) -> Vec<(u64, Outcome)> {
             if seed >= first + seeds {
                 return own;
             }
-            own.push((seed, run(plan, seed)));
+            own.push((seed, run_or_panic(plan, seed)));
         }
     };
     let mut outcomes: Vec<_> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         let done = workers.into_iter().map(|worker| worker.join());
-        done.flat_map(|own| own.expect("a run panicked")).collect()
+        done.flat_map(|own| own.expect("a run that panics is caught"))
+            .collect()
     });
     outcomes.sort_by_key(|(seed, _)| *seed);
     outcomes

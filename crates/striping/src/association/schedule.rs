@@ -12,7 +12,7 @@ use ropewalk_transport::{SchedulerConfig, SubflowState};
 
 use super::{Association, Copied};
 use crate::carrier::Carrier;
-use crate::stream::send::Part;
+use crate::stream::send::{Part, SendBuffer};
 use crate::{CarrierId, Config, Payload};
 
 /// How many streams are searched for a part ahead of a gap. With more streams each one's share of the gap is
@@ -293,19 +293,22 @@ impl<P: Payload> Association<P> {
             self.table.push(row);
         }
         self.scheduler_at = None;
-        let due = |of: &Self, stream: u32| {
-            let next = of.streams.get(&stream)?.send.next_deadline();
-            Some(next.map(|(deadline, _)| deadline))
-        };
-        let first = due(self, stream);
+        let due = |send: &SendBuffer<P>| send.next_deadline().map(|(deadline, _)| deadline);
+        let first = self.streams.get(&stream).map(|of| due(&of.send));
         self.chosen = self.ask(now, at, stream);
         if self.chosen.is_some() {
             return;
         }
-        let others = self.turns.iter().take(LOOKED_AT);
-        let others: Vec<u32> = others
-            .filter(|other| due(self, *other) != first)
-            .filter(|other| self.streams[other].send.is_ready())
+        // Streams that are gone keep their turn until it comes.
+        let others: Vec<u32> = self
+            .turns
+            .iter()
+            .take(LOOKED_AT)
+            .filter(|other| {
+                self.streams
+                    .get(other)
+                    .is_some_and(|other| other.send.is_ready() && Some(due(&other.send)) != first)
+            })
             .collect();
         self.chosen = others
             .into_iter()
