@@ -87,6 +87,24 @@ def test_the_page_of_keys_is_what_the_schema_says():
     assert make_keys["PAGE"].read_text() == make_keys["page"](), "run: make docs"
 
 
+def test_the_guide_says_where_the_profiles_differ():
+    links = "".join(f'[[link]]\nname = "{name}"\nrate = "9 Mbit/s"\n' for name in "ab")
+    in_force = []
+    for profile in ("linux", "ns-3", "rfc"):
+        text = f'{links}[transport]\nprofile = "{profile}"\nprotocol = "mptcp"\n'
+        settings = ropewalk.explain(ropewalk.Scenario(text)).settings
+        in_force.append({each.key: each.value for each in settings if each.table == "transport"})
+    page = (ROOT / "docs/guide/transport.md").read_text().partition("## Profiles")[2]
+    rows = re.findall(r"^\| (`.*) \| (.*) \| (.*) \| (.*) \|$", page, re.MULTILINE)
+    told = {key: row[1:] for row in rows for key in re.findall(r"`([a-z_]+)`", row[0])}
+    differing = {key for key in in_force[0] if len({each[key] for each in in_force}) > 1}
+    differing.remove("profile")
+    assert differing <= set(told)
+    for key in differing:
+        for each, cell in zip(in_force, told[key], strict=True):
+            assert each[key] in cell, key
+
+
 def test_every_option_of_simulate_is_in_the_guide(command):
     options = re.findall(r"^  (--[a-z-]+)", command("simulate", "--help").stdout, re.MULTILINE)
     page = (ROOT / "docs/guide/command.md").read_text()
