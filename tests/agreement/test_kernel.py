@@ -5,7 +5,6 @@ import pytest
 import datagrams
 import kernel
 import ropewalk
-from ropewalk import emulation
 
 # How far the simulated goodput may be from the measured one, as a share of it.
 LARGE_BUFFERS = 0.03
@@ -38,18 +37,6 @@ def band(case: kernel.Case) -> float | None:
 
 
 CASES = [case for case in kernel.cases() if band(case) is not None]
-
-
-@pytest.fixture(scope="module")
-def machine():
-    """Skip what this machine cannot, with the reason."""
-    lacking = [
-        f"{check['name']}: {check['detail']}"
-        for check in emulation.doctor()["machine"]["checks"]
-        if not check["works"] and (check["needed"] or check["name"] == "MPTCP")
-    ]
-    if lacking:
-        pytest.skip("; ".join(lacking))
 
 
 def test_there_is_a_dozen_of_scenarios():

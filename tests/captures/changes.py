@@ -16,6 +16,12 @@ def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:
     return check.capture(path, **{"pattern": True} | arguments)
 
 
+def said(packets: list[Packet], expected: str, folder: Path, **arguments: Any) -> None:
+    """Make sure that a violation is told in these words."""
+    violations = checked(folder, packets, **arguments).violations
+    assert any(expected in text for text in violations), violations
+
+
 def named(packets: list[Packet], name: str) -> Packet:
     """Return the packet of a name."""
     (packet,) = (packet for packet in packets if packet["name"] == name)

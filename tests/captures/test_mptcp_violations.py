@@ -5,12 +5,12 @@ import pytest
 from changes import (
     added,
     again,
-    checked,
     early,
     filled,
     moved,
     named,
     optioned,
+    said,
     stepped,
     unoptioned,
     without,
@@ -232,11 +232,6 @@ WITH_CHECKSUM = {
         p, "one", "dss", {"checksum": None}
     ),
 }
-
-
-def said(packets, expected, folder):
-    violations = checked(folder, packets).violations
-    assert any(expected in text for text in violations), violations
 
 
 @pytest.mark.parametrize("expected", CHANGES)

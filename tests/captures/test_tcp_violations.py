@@ -10,6 +10,7 @@ from changes import (
     filled,
     moved,
     optioned,
+    said,
     unoptioned,
     without,
     wrong,
@@ -95,11 +96,6 @@ AT_SERVER = {
     "acknowledgement 481 is less than 641 before": lambda p: moved(p, "dsack", ack=-SHORT),
     "up to 641, but only up to 161 was seen": lambda p: without(p, "data 1 again"),
 }
-
-
-def said(packets, expected, folder, **arguments):
-    violations = checked(folder, packets, **arguments).violations
-    assert any(expected in text for text in violations), violations
 
 
 @pytest.mark.parametrize("expected", CHANGES)

@@ -37,6 +37,19 @@ def command() -> Run:
     return run
 
 
+@pytest.fixture
+def refused(command: Run) -> Callable[..., str]:
+    """Run the command with wrong input; give what it says of it."""
+
+    def run(*arguments: object, **options: object) -> str:
+        done = command(*arguments, **options)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def two_links() -> ropewalk.Scenario:
     return ropewalk.Scenario.load(TWO_LINKS)

@@ -216,12 +216,9 @@ def test_out_keeps_numbers_of_all_ways(command, tmp_path):
         (["--set", "link.wifi.delay=1ms"], 'no link is called "wifi"'),
     ],
 )
-def test_wrong_input_ends_with_status_2(command, arguments, said):
-    done = command("compare", TWO_LINKS, *arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+def test_wrong_input_ends_with_status_2(refused, arguments, said):
+    told = refused("compare", TWO_LINKS, *arguments)
+    assert said in told
 
 
 def test_every_option_is_in_the_guide(command):

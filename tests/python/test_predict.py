@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import polars as pl
 import pytest
@@ -298,27 +296,9 @@ def test_plot_shows_each_model_beside_the_others_and_each_link(command, tmp_path
     ],
     ids=["no file", "no picture", "no rate", "no key", "no folder", "no option"],
 )
-def test_wrong_input_ends_with_status_2(command, arguments, word):
-    done = command("predict", *arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert word in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_bulk_prediction_without_loss_loads_nothing_heavy():
-    code = (
-        "import sys\n"
-        "from ropewalk.cli.commands import application\n"
-        f"application()(['predict', {str(TWO_LINKS)!r}, '--json', '--set', 'link.cable.loss=0'],"
-        " standalone_mode=False)\n"
-        "heavy = {'polars', 'matplotlib', 'scipy', 'numpy'} & sys.modules.keys()\n"
-        "sys.exit(str(heavy) if heavy else 0)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def test_wrong_input_ends_with_status_2(refused, arguments, word):
+    told = refused("predict", *arguments)
+    assert word in told
 
 
 def test_every_option_model_and_key_is_in_the_guide(command, two_links, stream):
