@@ -16,17 +16,7 @@ if TYPE_CHECKING:
 
     from ...results import Results
 
-PLACE = """\
-# A file over two relays, of which source and destination hear both and each other: 802.11b at
-# 11 Mbit/s, acknowledged at 1 Mbit/s, four tries (Gómez et al. 2014, section 5.1).
-#
-# What the paper does not print is from the authors' code: places, range, rate of the ACKs, queue.
-# Frames that carry data are in error on the first hop alone: `--set link.S-R1.loss=20%`.
-# Both paths on one channel: `--set link.S-R2.channel=one --set link.R2-D.channel=one`.
-
-title = "{title}"
-duration = "600 s"
-
+RADIOS = """\
 [wifi]
 standard = "802.11b"
 rate = "11 Mbit/s"
@@ -42,7 +32,22 @@ propagation = {{ model = "range", range = "25 m" }}
 [[channel]]
 name = "two"
 propagation = {{ model = "range", range = "25 m" }}
+"""
+PLACE = (
+    """\
+# A file over two relays, of which source and destination hear both and each other: 802.11b at
+# 11 Mbit/s, acknowledged at 1 Mbit/s, four tries (Gómez et al. 2014, section 5.1).
+#
+# What the paper does not print is from the authors' code: places, range, rate of the ACKs, queue.
+# Frames that carry data are in error on the first hop alone: `--set link.S-R1.loss=20%`.
+# Both paths on one channel: `--set link.S-R2.channel=one --set link.R2-D.channel=one`.
 
+title = "{title}"
+duration = "600 s"
+
+"""
+    + RADIOS
+    + """
 [[node]]
 name = "S"
 at = ["0 m", "0 m"]
@@ -105,6 +110,7 @@ hops = ["S-R2", "R2-D"]
 [traffic]
 size = "20 MB"
 """
+)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,14 @@ from ...simulation import simulate
 from ...style import COLOURS, picture
 from ..published import published
 from ..reproduction import Comparison, Reproduction
-from .diamond import COMPENSATED, MODULE_COMPENSATED, MODULE_ONE_CHANNEL, ONE_CHANNEL, Stack
+from .diamond import (
+    COMPENSATED,
+    MODULE_COMPENSATED,
+    MODULE_ONE_CHANNEL,
+    ONE_CHANNEL,
+    RADIOS,
+    Stack,
+)
 from .diamond import TCP as OVER_ONE_RELAY
 from .mesh import all_feasible
 
@@ -29,27 +36,15 @@ LOOKED_AT = 1000  # deployments among which they are chosen: the paper's number
 DURATION_S = 35
 WARMUP_S = 5
 
-MESH = """\
+MESH = (
+    """\
 title = "Gómez et al. 2014, a mesh whose route 1 has {hops} hops, {name}"
 duration = "{duration} s"
 warmup = "{warmup} s"
 
-[wifi]
-standard = "802.11b"
-rate = "11 Mbit/s"
-basic_rates = ["1 Mbit/s"]
-tries = 4
-queue = "100000 packets"
-lifetime = "10 s"
-
-[[channel]]
-name = "one"
-propagation = {{ model = "range", range = "25 m" }}
-
-[[channel]]
-name = "two"
-propagation = {{ model = "range", range = "25 m" }}
-
+"""
+    + RADIOS
+    + """
 [mesh]
 placement = {{ file = "nodes.csv" }}
 routing = "link-disjoint"
@@ -58,6 +53,7 @@ channels = {channels}
 [transport]
 {transport}
 """
+)
 
 SETTINGS = (
     "RFC 8684 with what can be set of the authors' module: segments of 1412 bytes, an"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ from ...model.song2018 import (
 from ...style import COLOURS, FAINT, INK, LINES, picture
 from ..published import published
 from ..reproduction import Alternative, Choice, Comparison, Reproduction
-from .open import QUESTIONS, worded
+from .open import QUESTIONS, every, worded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,29 +54,20 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
 
 def reproduce() -> Reproduction:
     """Make figure 10 again."""
-    import polars as pl
-
     paper = published("song-2018")
     facts = paper["fig10"]
     chosen = Setting()
     curves = curves_of(facts, chosen)
-    every = pl.DataFrame(
-        [
-            asdict(setting) | thresholds(facts, setting)
-            for values in itertools.product(*ALTERNATIVES.values())
-            if (setting := Setting(**dict(zip(ALTERNATIVES, values, strict=True))))
-        ],
-        infer_schema_length=None,
-    )
+    settled = every(ALTERNATIVES, Setting, partial(thresholds, facts))
     return Reproduction(
         paper="song-2018",
         item="fig10",
         title="Song et al. 2018, figure 10: what delay asymmetry takes from more links",
         source=paper["citation"],
-        comparisons=_comparisons(facts, chosen, every),
+        comparisons=_comparisons(facts, chosen, settled),
         draw=lambda: _draw(facts, chosen, curves),
         choices=_choices(facts, chosen),
-        tables={"throughput": curves, "choices": every},
+        tables={"throughput": curves, "choices": settled},
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...model.song2018 import Queue, Spread, Start, throughput, with_asymmetry
 from ...style import picture
 from ..published import published
 from ..reproduction import Alternative, Choice, Comparison, Reproduction
-from .open import QUESTIONS, worded
+from .open import QUESTIONS, every, worded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,21 +60,13 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
 
 def reproduce() -> Reproduction:
     """Make figure 9 again."""
-    import polars as pl
-
     paper = published("song-2018")
     facts = paper["fig9"]
     chosen = Setting()
     table = heat_maps(facts, chosen)
-    every = pl.DataFrame(
-        [
-            asdict(setting) | drops(facts, setting)
-            for values in itertools.product(*ALTERNATIVES.values())
-            if (setting := Setting(**dict(zip(ALTERNATIVES, values, strict=True))))
-        ]
-    )
+    settled = every(ALTERNATIVES, Setting, partial(drops, facts))
     ours = drops(facts, chosen)
-    reasons = {RATE_DROP: _of_rates(every, ours), DELAY_DROP: _of_delays(every, facts)}
+    reasons = {RATE_DROP: _of_rates(settled, ours), DELAY_DROP: _of_delays(settled, facts)}
     printed = {
         RATE_DROP: facts["drop_over_bandwidth_asymmetry"],
         DELAY_DROP: facts["drop_over_delay_asymmetry"],
@@ -97,7 +89,7 @@ def reproduce() -> Reproduction:
         ),
         draw=lambda: _draw(table),
         choices=_choices(facts, chosen),
-        tables={"throughput": table, "choices": every},
+        tables={"throughput": table, "choices": settled},
     )
 
 

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import polars as pl
+
+S = TypeVar("S")
+
 WORDS = {
     "even": "evenly spaced",
     "one high": "all at the least but one",
@@ -24,6 +34,22 @@ QUESTIONS = {
     "start": "Which link carries a round's first segment?",
     "transfer_bytes": "How large is the transfer?",
 }
+
+
+def every(
+    alternatives: Mapping[str, Sequence[Any]],
+    setting: Callable[..., S],
+    numbers: Callable[[S], Mapping[str, float]],
+) -> pl.DataFrame:
+    """Return a row for each way to settle all that is open, with the numbers that it gives."""
+    import polars as pl
+
+    settled = (
+        setting(**dict(zip(alternatives, values, strict=True)))
+        for values in itertools.product(*alternatives.values())
+    )
+    rows = [asdict(each) | dict(numbers(each)) for each in settled]  # type: ignore[call-overload]
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def worded(value: str | float) -> str:
