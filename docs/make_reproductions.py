@@ -11,7 +11,7 @@ from pathlib import Path
 from ropewalk import plot
 from ropewalk.reproduction import Item, Reproduction, items, reproduce
 from ropewalk.reproduction.items import find
-from ropewalk.reproduction.report import (
+from ropewalk.reproduction.table import (
     alike,
     cells,
     choice_rows,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .connection import connect
     from .emulation import testbed
     from .explanation import Explanation, explain
-    from .loading import load
     from .origin import Origin
     from .prediction import Prediction, Predictions, predict
     from .registry import Algorithm, algorithms
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario, schema
     from .simulation import simulate
+    from .store import load
     from .studies import StudyResults, study
     from .sweeps import sweep
 
@@ -84,7 +84,7 @@ _HOMES = {
     "compare": "comparison",
     "connect": "connection",
     "explain": "explanation",
-    "load": "loading",
+    "load": "store",
     "predict": "prediction",
     "reproduce": "reproduction",
     "schema": "scenario",

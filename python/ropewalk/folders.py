@@ -120,6 +120,28 @@ class Kept:
         return {name: self.table(before + name) for name in names}
 
 
+@dataclass(frozen=True)
+class Contents:
+    """What a folder of results has beside the JSON object.
+
+    Attributes
+    ----------
+    scenario : Scenario, or mapping of str to Scenario
+        What was asked about: one, or several by names.
+    tables : mapping of str to polars.DataFrame
+        By names; empty ones are left out.
+    pictures : mapping of str to callable
+        What draws each, by names, the one to look at first first.
+    more : callable, optional
+        Writes what else there is to the new folder.
+    """
+
+    scenario: Scenario | Mapping[str, Scenario]
+    tables: Mapping[str, pl.DataFrame]
+    pictures: Mapping[str, Callable[[], Figure]]
+    more: Callable[[Path], object] | None = None
+
+
 def open_kept(folder: Path) -> Kept:
     """Open a folder of results.
 
@@ -169,38 +191,11 @@ def check_folder(folder: Path) -> None:
     _beside(folder).rmdir()
 
 
-def keep(
-    folder: Path,
-    result: Mapping[str, Any],
-    scenario: Scenario | Mapping[str, Scenario],
-    tables: Mapping[str, pl.DataFrame],
-    pictures: Mapping[str, Callable[[], Figure]],
-    more: Callable[[Path], object] | None = None,
-) -> list[Path]:
-    """Write results to a folder.
+def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[Path]:
+    """Write results to a folder, and return the pictures.
 
     They are written beside it first and put in its place at the end, so that nobody finds it
     half written.
-
-    Parameters
-    ----------
-    folder : Path
-        New, empty, or with results of before, which are replaced.
-    result : mapping
-        The JSON object.
-    scenario : Scenario, or mapping of str to Scenario
-        What was asked about: one, or several by names.
-    tables : mapping of str to polars.DataFrame
-        By names; empty ones are left out.
-    pictures : mapping of str to callable
-        What draws each, by names, the one to look at first first.
-    more : callable, optional
-        Writes what else there is to the new folder.
-
-    Returns
-    -------
-    list of Path
-        The pictures.
 
     Raises
     ------
@@ -209,21 +204,21 @@ def keep(
     """
     with in_place_of(folder) as made:
         write_result(made, result)
-        if isinstance(scenario, Scenario):
-            write_scenario(made / SCENARIO, scenario)
+        if isinstance(contents.scenario, Scenario):
+            write_scenario(made / SCENARIO, contents.scenario)
         else:
-            _write_several(made / SCENARIOS, scenario)
+            _write_several(made / SCENARIOS, contents.scenario)
         (made / TABLES).mkdir()
-        for name, frame in tables.items():
+        for name, frame in contents.tables.items():
             if not frame.is_empty():
                 write_table(frame, made / TABLES / f"{name}.parquet")
-        if pictures:
+        if contents.pictures:
             (made / PICTURES).mkdir()
-        for name, draw in pictures.items():
+        for name, draw in contents.pictures.items():
             plot.save(draw(), made / PICTURES / f"{name}.png")
-        if more is not None:
-            more(made)
-    return [folder / PICTURES / f"{name}.png" for name in pictures]
+        if contents.more is not None:
+            contents.more(made)
+    return [folder / PICTURES / f"{name}.png" for name in contents.pictures]
 
 
 @contextmanager

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from .scenario import Scenario
+from . import terminal
 
 
-def table(scenario: Scenario) -> RenderableType:
+def table(values: Mapping[str, Any], warnings: Sequence[str]) -> RenderableType:
     """Return what `rich.print` shows of a scenario in short; `explain` shows every key.
 
     Examples
     --------
     >>> import rich, ropewalk
     >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
-    >>> rich.print(table(scenario))  # doctest: +NORMALIZE_WHITESPACE
+    >>> rich.print(table(scenario.values, scenario.warnings))  # doctest: +NORMALIZE_WHITESPACE
     Two unequal links  (30 s)
     <BLANKLINE>
       link         rate   delay     loss    queue
@@ -31,14 +30,13 @@ def table(scenario: Scenario) -> RenderableType:
     <BLANKLINE>
     measured: mptcp, bulk, over dsl, cable
     """
-    values = scenario.values
-    heading = (f"  ({scenario.duration_s:,.6g} s)", "dim")
-    parts: list[RenderableType] = [Text.assemble((scenario.title, "bold"), heading)]
-    parts.append(_links(values["link"]))
+    parts: list[RenderableType] = [
+        terminal.heading(values["title"], f"{values['duration']:,.6g} s"),
+        _links(values["link"]),
+    ]
     first = values["transport"] | {"traffic": values["traffic"]}
     parts += [_flow(flow) for flow in (first, *values["flow"], *values["competitor"])]
-    parts += [Text(f"warning: {warning}", style="yellow") for warning in scenario.warnings]
-    return Group(*parts)
+    return Group(*parts, *terminal.warned(warnings))
 
 
 def _links(links: list[dict[str, Any]]) -> Table:

@@ -113,7 +113,7 @@ class Results(Shown):
     ['seed', 'time_s', 'subflow', 'link']
     """
 
-    table_by = "table:table"
+    table_by = "runs_table:table"
     picture_by = "plot.page:draw"
 
     def __init__(

@@ -349,7 +349,7 @@ class Scenario:
         from .links_table import table
         from .notebook import html
 
-        return html(table(self))
+        return html(table(self.values, self.warnings))
 
     def __repr__(self) -> str:
         changed = "".join(f", {key}={value}" for key, value in self.overrides)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from rich.console import RenderableType
 
     from .style import Width
 
@@ -24,6 +25,10 @@ class Shown:
 
     table_by: ClassVar[str | None] = None
     picture_by: ClassVar[str | None] = None
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        raise NotImplementedError
 
     def plot(self, *, width: Width | None = None) -> Figure:
         """Draw it: the picture that a notebook shows.
@@ -70,8 +75,24 @@ class Shown:
     def _repr_html_(self) -> str:
         from .notebook import html, picture
 
-        table = "" if self.table_by is None else html(_function(self.table_by)(self))
+        table = "" if self.table_by is None else html(table_of(self))
         return table + ("" if self._drawn is None else picture(self._drawn))
+
+
+def table_of(made: Shown) -> RenderableType:
+    """Return what `rich.print` shows of what a verb made.
+
+    Examples
+    --------
+    >>> import rich, ropewalk
+    >>> rich.print(table_of(ropewalk.explain("scenarios/start/two-links.toml")))
+    ... # doctest: +ELLIPSIS
+    Two unequal links...
+    """
+    if made.table_by is None:
+        raise ValueError(f"there is no table of {type(made).__name__}")
+    table: RenderableType = _function(made.table_by)(made)
+    return table
 
 
 def _function(name: str) -> Any:

@@ -1,35 +1,48 @@
-"""Runs in a folder, and back."""
+"""What any verb gives, in a folder, and back."""
 
 from __future__ import annotations
 
 import os
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from . import folders, plot
-from .origin import without_origin
-from .results import RECORDED, Frame, Results
+from .folders import RESULT, open_kept, write
 
-PICTURES = {
-    "goodput": plot.goodput,
-    "windows": plot.windows,
-    "reorder-buffer": plot.reorder_buffer,
-    "player-buffer": plot.player_buffer,
-    "flows": plot.flows,
-    "shares": plot.shares,
-    "airtime": plot.airtime,
-    "delays": plot.delays,
+if TYPE_CHECKING:
+    from .advice import Counsel
+    from .comparison import Comparison
+    from .mesh import Census
+    from .prediction import Predictions
+    from .reproduction import Reproduction
+    from .results import Results
+    from .studies import StudyResults
+
+    Keepable: TypeAlias = Results | Predictions | Comparison | Counsel | Census | Reproduction
+    Loaded: TypeAlias = Keepable | StudyResults
+
+# By the engine that JSON objects name: the module that gives what a folder has (`contents`) and
+# makes results of it again (`restore`). Studies keep runs as they come, in `studies.folder` alone.
+STUDIES = "sweep"
+KEEPING = {
+    "simulate": "kept_runs",
+    "testbed": "kept_runs",
+    "predict": "prediction.keeping",
+    "compare": "comparison.keeping",
+    "advise": "advice.keeping",
+    "mesh": "mesh.keeping",
+    "reproduce": "reproduction.keeping",
+    STUDIES: "studies.folder",
 }
 
 
-def keep(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
+def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
     """Write tables (Parquet), pictures, the scenario with its traces, and the JSON object.
 
     Parameters
     ----------
-    results : Results
-        What to keep.
+    made : Results, Predictions, Comparison, Counsel, Census or Reproduction
+        What to keep: what any verb returns, but for a study, which is kept as it runs.
     folder : path
         New, empty, or with results of before, which are replaced.
 
@@ -42,6 +55,8 @@ def keep(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
     ------
     OSError
         The folder holds something else, or cannot be written.
+    ValueError
+        There is nothing in it to keep so.
 
     Examples
     --------
@@ -52,44 +67,62 @@ def keep(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
     ...     sorted(file.name for file in (Path(temporary) / "two-links").iterdir())
     ['pictures', 'result.json', 'scenario.toml', 'tables']
     """
-    from . import panels, whole_runs
-
-    has_steps = not results.connection.is_empty()
-    shown = {
-        "goodput": has_steps,
-        "windows": has_steps and panels.has_windows(results),
-        "reorder-buffer": has_steps and panels.has_reorder_buffer(results),
-        "player-buffer": has_steps and panels.has_player_buffer(results),
-        "flows": has_steps and panels.has_flows(results),
-        "shares": whole_runs.has_shares(results),
-        "airtime": whole_runs.has_radios(results.runs[0]),
-        "delays": True,
-    }
-    return folders.keep(
-        Path(folder),
-        results.json(),
-        results.scenario,
-        {name: getattr(results, name) for name in get_args(Frame)},
-        {name: partial(draw, results) for name, draw in PICTURES.items() if shown[name]},
-    )
+    result = made.json()
+    engine = result.get("engine")
+    if engine == STUDIES or engine not in KEEPING:
+        raise ValueError(f"{type(made).__name__} is not kept so; a study is, with its out=")
+    return write(Path(folder), result, _keeping(engine).contents(made))
 
 
-def restore(kept: folders.Kept) -> Results:
-    """Return the runs that a folder holds.
+def load(folder: str | os.PathLike[str]) -> Loaded:
+    """Read results back from a folder that ``--out`` has made, of any verb.
+
+    Parameters
+    ----------
+    folder : path
+        The folder, with its ``result.json``.
+
+    Returns
+    -------
+    Results, Predictions, Comparison, Counsel, Census, Reproduction or StudyResults
+        What the verb returns in Python, with its origin: of ``simulate`` and ``testbed``,
+        ``predict``, ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``sweep``. The picture
+        of a reproduction is the kept one; all others are drawn anew from the numbers.
+
+    Raises
+    ------
+    OSError
+        The folder is not there, or a file in it cannot be read.
+    ValueError
+        It holds no results, or such as this version does not know.
+    ScenarioError
+        The scenario in it is none for this version.
 
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=2, step="1 s")
+    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=2)
     >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     _ = keep(results, Path(temporary) / "two-links")
-    ...     again = restore(folders.open_kept(Path(temporary) / "two-links"))
-    >>> again.runs == results.runs, again.timeline.equals(results.timeline)
+    ...     pictures = keep(results, f"{temporary}/two-links")
+    ...     again = load(f"{temporary}/two-links")
+    >>> again.summary.equals(results.summary), again.origin == results.origin
     (True, True)
     """
-    return Results.restored(
-        kept.scenario,
-        kept.result.get("runs", [without_origin(kept.result)]),
-        kept.several(RECORDED),
-        origin=kept.origin,
-    )
+    kept = open_kept(Path(folder))
+    engine = kept.result["engine"]
+    if engine not in KEEPING:
+        known = ", ".join(KEEPING)
+        raise ValueError(
+            f"{kept.folder / RESULT}: engine is {engine!r}: only {known} can be read back"
+        )
+    try:
+        made: Loaded = _keeping(engine).restore(kept)
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"{kept.folder / RESULT}: not as this version writes it: {error}"
+        ) from None
+    return made
+
+
+def _keeping(engine: str) -> Any:
+    return import_module(f"{__package__}.{KEEPING[engine]}")

@@ -166,7 +166,7 @@ def _absolute(module: tuple[str, ...], path: list[str]) -> tuple[str, ...]:
 
 
 def python_edges(package: Path) -> Edges:
-    """Edges between the files of a package, imports inside of functions included."""
+    """Edges between the files of a package: imports inside of functions, and for types, too."""
     modules = {}
     for file in sorted(package.rglob("*.py")):
         parts = file.relative_to(package.parent).with_suffix("").parts
@@ -188,13 +188,7 @@ def python_edges(package: Path) -> Edges:
 def _imports(module: str, file: Path) -> Iterator[str]:
     is_package = file.name == "__init__.py"
     tree = ast.parse(file.read_text())
-    for_types: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            for_types.update(inner for child in node.body for inner in ast.walk(child))
-    for node in ast.walk(tree):
-        if node in for_types:
-            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -10,8 +10,8 @@ import ropewalk
 from ropewalk import plot
 from ropewalk.prediction.coverage import is_one_of_several, uncovered
 from ropewalk.report import over_time
+from ropewalk.runs_table import table
 from ropewalk.store import keep
-from ropewalk.table import table
 
 THREE = "scenarios/start/three-flows.toml"
 LINKS = """

@@ -7,7 +7,7 @@ import rich.console
 
 import ropewalk
 from ropewalk import plot
-from ropewalk.table import table
+from ropewalk.runs_table import table
 
 USERS = 70
 

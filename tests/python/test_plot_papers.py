@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 import ropewalk
 from ropewalk import plot, style
+from ropewalk.plot.timelines import Steps
 from ropewalk.statistics import student_t
-from ropewalk.timelines import Steps
 
 MANY = 12
 

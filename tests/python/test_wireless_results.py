@@ -10,7 +10,7 @@ from rich.console import Console
 
 import ropewalk
 from ropewalk import store
-from ropewalk.table import table
+from ropewalk.runs_table import table
 
 PAIR = """
 duration = "2 s"

@@ -2,7 +2,7 @@
 
 from .advising import RUNS, advise, wished
 from .checking import allow_check
-from .results import Advice, Check, Counsel, Evidence, Subset
+from .counsel import Advice, Check, Counsel, Evidence, Subset
 
 __all__ = [
     "RUNS",

@@ -20,11 +20,11 @@ from .algorithms import (
 from .bench import Bench, Changes, Tally
 from .buffers import advise_buffers
 from .checking import allow_check
+from .counsel import Advice, Check, Counsel, Subset
 from .deadlines import advise_deadlines
 from .judging import Judge
 from .least_cost import Wish, advise_least_cost, quantity
 from .links import Chosen, choose
-from .results import Advice, Check, Counsel, Subset
 from .subsets import Paths, Predictor, candidates, check_short_form, over
 from .together import advise_together
 from .weakest import advise_weakest

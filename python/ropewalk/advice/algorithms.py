@@ -11,8 +11,8 @@ from ..prediction.paths import paths as described
 from ..registry import algorithms, is_coupled
 from ..scenario import Scenario
 from .bench import Bench, Changes, Measured
+from .counsel import Advice, Evidence
 from .judging import Judge, gain, written
-from .results import Advice, Evidence
 from .subsets import Paths
 
 FAIRNESS = (
@@ -22,19 +22,7 @@ FAIRNESS = (
 
 
 def advise_scheduler(bench: Bench, judge: Judge, base: Changes, paths: Paths) -> Advice | None:
-    """Choose the scheduler for a connection over some paths; None for one path.
-
-    Parameters
-    ----------
-    bench : Bench
-        Simulates.
-    judge : Judge
-        Compares.
-    base : mapping of str to value
-        What is set besides.
-    paths : tuple of str
-        The connection's paths.
-    """
+    """Choose the scheduler for a connection over some paths; None for one path."""
     if len(paths) == 1:
         return None
     found = _tried(bench, base, "scheduler")
@@ -57,11 +45,6 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
 
     Where the scenario has paths that share a link, and others on it, only coupled ones are
     advised: the greater goodput of the rest is taken from the others.
-
-    Parameters
-    ----------
-    bench, judge, base, paths
-        As for `advise_scheduler`.
     """
     found = _tried(bench, base, "congestion")
     if len(found) < 2:

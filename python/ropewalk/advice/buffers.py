@@ -9,8 +9,8 @@ from typing import Any
 
 from ..prediction.paths import paths as described
 from .bench import Bench, Changes, Measured
+from .counsel import Advice, Evidence
 from .judging import Judge
-from .results import Advice, Evidence
 from .subsets import Paths, over, settings_for
 
 ENOUGH = 0.95  # of what is as good as any
@@ -25,27 +25,15 @@ RECEIVE, SEND = "transport.receive_buffer", "transport.send_buffer"
 def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]]) -> Advice:
     """Find the smallest buffers for the best of some ways to use the links.
 
+    Choices are paths, and what is set besides: that which is best with plenty of buffer, or with
+    the present ones, is looked at, the first of equal ones. There are no settings where a link is
+    unlimited, so that no buffer is ever enough, where nothing is delivered, or where the present
+    buffers are better than all of one size.
+
     What is enough is set by buffers of one size both ways: the smallest that is as good as
     any up to plenty. Then the smallest receive buffer is searched beside that send buffer,
     and the smallest send buffer beside it: on a ladder of factors of 2 and then between two
     rungs; it and all rungs above it give 95 %.
-
-    Parameters
-    ----------
-    bench : Bench
-        Simulates.
-    judge : Judge
-        Compares.
-    choices : sequence of (tuple of str, mapping of str to value)
-        Paths, and what is set besides. The one that is best with plenty of buffer, or
-        with the present ones, is looked at; the first of equal ones.
-
-    Returns
-    -------
-    Advice
-        Without settings where a link is unlimited, so that no buffer is ever enough,
-        where nothing is delivered, or where the present buffers are better than all of
-        one size.
     """
     values = bench.scenario.values
     every = list(dict.fromkeys(name for paths, _ in choices for name in paths))

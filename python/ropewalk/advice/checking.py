@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..scenario import Scenario
 from ..statistics import rank_correlation
 from .bench import Bench
+from .counsel import Check
 from .judging import Judge
 from .links import evidence_of
-from .results import Check
 from .subsets import Paths, Predictor, all_subsets, candidates, over
 
 MOST_CHECKED = 10  # paths of which all subsets are simulated: 1023

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..prediction import in_time
-from ..prediction.results import Prediction
+from ..prediction.predictions import Prediction
 from ..scenario import Scenario, Value
-from .results import Advice, Evidence
+from .counsel import Advice, Evidence
 from .subsets import Paths, over, without_each
 
 TIMES = (0.5, 1.0, 2.0, 4.0)
@@ -17,15 +17,7 @@ NOTE = (
 
 
 def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
-    """Say what each link is worth where all is to be in time; None without deadlines.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Its traffic may have a deadline.
-    paths : tuple of str
-        The connection's paths.
-    """
+    """Say what each link is worth where all is to be in time; None without deadlines."""
     whole = in_time.predict(scenario.with_(over(scenario, paths)))
     if whole is None or "late_by" not in whole.delay_ms:
         return None

@@ -11,7 +11,7 @@ from ..prediction.paths import header_bytes, others
 from ..prediction.paths import paths as described
 from ..scenario import Scenario
 from .bench import Bench, Measured
-from .results import Advice, Evidence
+from .counsel import Advice, Evidence
 from .subsets import Paths, over
 
 if TYPE_CHECKING:
@@ -91,17 +91,7 @@ class Wish:
 
 
 def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
-    """Split a rate over paths at least cost within a delay, beside the plain scheduler.
-
-    Parameters
-    ----------
-    bench : Bench
-        Simulates the plain scheduler.
-    paths : tuple of str
-        Over which.
-    wish : Wish
-        The rate, and the delay.
-    """
+    """Split a rate over paths at least cost within a delay, beside the plain scheduler."""
     values = bench.scenario.values
     wanted = f"{wish.rate * 1e-6:,.4g} Mbit/s"
     title = "What does a rate within a delay cost at least?"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ..prediction.paths import paths as described
 from ..scenario import Scenario
 from .bench import Bench, Measured
+from .counsel import Advice, Evidence
 from .judging import NOISE_MOST, SAME, SAME_DELAY, Judge, gain, written
-from .results import Advice, Evidence
 from .subsets import (
     Paths,
     Predictor,

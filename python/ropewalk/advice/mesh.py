@@ -11,8 +11,8 @@ from ..prediction import predict
 from ..scenario import Scenario
 from ..wireless.reading import place_of, routes
 from .bench import Bench, Changes, Measured
+from .counsel import Advice, Evidence
 from .judging import Judge, gain, written
-from .results import Advice, Evidence
 
 ROUTINGS = ("link-disjoint", "node-disjoint", "zone-disjoint")
 MOST_ROUTES = 3
@@ -25,15 +25,7 @@ NOTE = (
 
 
 def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
-    """Choose the routes through a scenario's mesh; None without one, or for TCP.
-
-    Parameters
-    ----------
-    bench : Bench
-        Simulates.
-    judge : Judge
-        Compares.
-    """
+    """Choose the routes through a scenario's mesh; None without one, or for TCP."""
     values = bench.scenario.values
     if "mesh" not in values or values["transport"]["protocol"] == "tcp":
         return None

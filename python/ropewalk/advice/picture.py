@@ -13,23 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .results import Counsel
+    from .counsel import Counsel
 
 SPREAD = 0.34  # how far dots of one number of links lie apart to either side
 
 
 def draw(counsel: Counsel, *, width: Width | None = None) -> Figure:
     """Draw every subset: faint as predicted, marked where it was simulated.
-
-    Parameters
-    ----------
-    counsel : Counsel
-        All advice on one scenario.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
 
     Examples
     --------

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .. import terminal
 from ..scenario import spelled
-from .results import Advice, Check, Counsel, Evidence
+from .counsel import Advice, Check, Counsel, Evidence
 
 MOST_ROWS = 12
 MOST_WIDE = 26  # of what stands before the numbers, on a narrow terminal
@@ -34,16 +34,6 @@ COLUMNS = {
 def table(counsel: Counsel) -> RenderableType:
     """Return what `rich.print` shows of advice.
 
-    Parameters
-    ----------
-    counsel : Counsel
-        All advice on one scenario.
-
-    Returns
-    -------
-    rich.console.RenderableType
-        Each question with its answer and the numbers beside it.
-
     Examples
     --------
     >>> import rich, ropewalk
@@ -55,9 +45,7 @@ def table(counsel: Counsel) -> RenderableType:
     if counsel.check is not None:
         parts.append(_check(counsel.check))
     parts += [_advice(each) for each in counsel.advice]
-    for warning in counsel.scenario.warnings:
-        parts.append(Text(f"warning: {warning}", style="yellow"))
-    return Group(*parts)
+    return Group(*parts, *terminal.warned(counsel.scenario.warnings))
 
 
 def _heading(counsel: Counsel) -> Text:
@@ -66,8 +54,8 @@ def _heading(counsel: Counsel) -> Text:
         last = counsel.seed + counsel.runs - 1
         runs = f"{counsel.runs} runs of each, seeds {counsel.seed} to {last}"
     duration = f"{counsel.scenario.duration_s:g} s"
-    said = f"  ({counsel.simulated} candidates simulated, of {duration} each; {runs})"
-    return Text.assemble((counsel.scenario.title, "bold"), (said, "dim"))
+    said = f"{counsel.simulated} candidates simulated, of {duration} each; {runs}"
+    return terminal.heading(counsel.scenario.title, said)
 
 
 def _advice(advice: Advice) -> RenderableType:
@@ -104,11 +92,9 @@ def _evidence(evidence: Sequence[Evidence]) -> Table:
     costs = {each.numbers["cost"] for each in shown if "cost" in each.numbers}
     if len(costs) > 0 and not any("delay_bound_ms" in each.numbers for each in shown):
         columns = [key for key in columns if key != "cost"]
-    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     widest = max(len(each.what) for each in shown)
-    made.add_column("", vertical="bottom", overflow="fold", min_width=min(widest, MOST_WIDE))
-    for key in columns:
-        made.add_column(COLUMNS[key][0], justify="right", vertical="bottom", no_wrap=True)
+    headings = [COLUMNS[key][0] for key in columns]
+    made = terminal.numbers("", headings, at_least=min(widest, MOST_WIDE))
     made.add_column("", vertical="bottom")
     for each in shown:
         cells = [

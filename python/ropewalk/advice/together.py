@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .bench import Bench, Changes
+from .counsel import Advice, Evidence
 from .judging import Judge, gain, written
-from .results import Advice, Evidence
 
 
 def advise_together(
@@ -17,18 +17,9 @@ def advise_together(
 ) -> Advice:
     """Set the advice beside the scenario as it is.
 
-    Parameters
-    ----------
-    bench : Bench
-        Simulates, where anything is random with seeds that chose nothing.
-    judge : Judge
-        Compares.
-    settings : mapping of str to value
-        What is advised with the buffers as they are.
-    with_buffers : mapping of str to value
-        What is advised with other buffers; empty if none are.
-    fair : bool
-        Whether the scenario as it is leaves others their share; it is no choice if not.
+    Where anything is random, by seeds that chose nothing. ``settings`` are advised with the
+    buffers as they are, ``with_buffers`` with others, if any. A scenario that is not ``fair``
+    leaves competitors less than their share, and is no choice.
     """
     tried: list[tuple[str, Changes]] = [("as it is", {})]
     if settings:

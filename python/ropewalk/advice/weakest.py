@@ -8,27 +8,15 @@ from ..prediction import predict
 from ..prediction.paths import paths as described
 from .bench import Bench, Measured
 from .buffers import kib
+from .counsel import Advice, Evidence
 from .judging import Judge, gain, written
-from .results import Advice, Evidence
 from .subsets import Paths, Predictor, over, without_each
 
 
 def advise_weakest(
     bench: Bench, judge: Judge, predictor: Predictor, paths: Paths
 ) -> Advice | None:
-    """Name the links that harm, and what each of them adds or takes; None for one path.
-
-    Parameters
-    ----------
-    bench : Bench
-        Simulates.
-    judge : Judge
-        Compares.
-    predictor : Predictor
-        Says what the model expects without each.
-    paths : tuple of str
-        The connection's paths.
-    """
+    """Name the links that harm, and what each of them adds or takes; None for one path."""
     scenario = bench.scenario
     if len(paths) == 1 or scenario.values["transport"]["protocol"] == "tcp":
         return None
@@ -102,13 +90,6 @@ def _answer(
 
 def reason(values: dict[str, Any], name: str) -> str | None:
     """Say from a scenario's values why a path harms the others; None if they do not tell.
-
-    Parameters
-    ----------
-    values : mapping
-        Of `ropewalk.Scenario.values`.
-    name : str
-        The path.
 
     Examples
     --------

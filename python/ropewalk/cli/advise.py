@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .. import advice
-from ..advice.picture import draw
-from ..advice.store import keep
 from .failures import failures, wrong_input
 from .options import (
     Changes,
@@ -25,11 +23,6 @@ from .options import (
 )
 from .output import answer, keep_made
 from .progress import progress
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from ..advice import Counsel
 
 
 def advise(
@@ -92,11 +85,5 @@ def advise(
             progress=finished,
         )
     with failures():
-        written = keep_made(counsel, out, pictures, draw, keep)
-    answer(counsel, _table, written, as_json=as_json)
-
-
-def _table(counsel: Counsel) -> RenderableType:
-    from ..advice.table import table
-
-    return table(counsel)
+        written = keep_made(counsel, out, pictures)
+    answer(counsel, written, as_json=as_json)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .. import comparison
-from ..comparison.picture import draw
-from ..comparison.store import keep
 from .failures import failures, wrong_input
 from .options import (
     Again,
@@ -27,11 +25,6 @@ from .options import (
 )
 from .output import answer, keep_made
 from .progress import progress
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from ..comparison import Comparison
 
 
 def compare(
@@ -75,8 +68,8 @@ def compare(
             again=again,
         )
     with failures():
-        written = keep_made(made, out, pictures, draw, keep)
-    answer(made, _table, written, as_json=as_json)
+        written = keep_made(made, out, pictures)
+    answer(made, written, as_json=as_json)
 
 
 def _chosen(ways: str) -> tuple[str, ...]:
@@ -84,9 +77,3 @@ def _chosen(ways: str) -> tuple[str, ...]:
         return comparison.wanted([way.strip() for way in ways.split(",") if way.strip()])
     except ValueError as error:
         raise ValueError(f"--ways {ways}: {error}") from None
-
-
-def _table(made: Comparison) -> RenderableType:
-    from ..comparison.table import table
-
-    return table(made)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from .. import explanation
 from .failures import failures, wrong_input
 from .options import Changes, Json, ScenarioFile, check_outputs, check_pictures, load, plot_option
-from .output import answer
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from ..explanation import Explanation
+from .output import answer, save_pictures
 
 
 def explain(
@@ -37,20 +32,5 @@ def explain(
         if pictures and explained.place is None:
             raise ValueError(f"--plot {pictures[0]}: all links of the scenario are wired")
     with failures():
-        written = [f"picture: {path}" for path in _draw(explained, pictures or [])]
-    answer(explained, _table, written, as_json=as_json)
-
-
-def _draw(explained: Explanation, pictures: list[Path]) -> list[Path]:
-    if not pictures:
-        return []
-    from ..plot import save
-
-    figure = explained.plot()
-    return [save(figure, path) for path in pictures]
-
-
-def _table(explained: Explanation) -> RenderableType:
-    from ..explanation.table import table
-
-    return table(explained)
+        written = save_pictures(explained, pictures or [])
+    answer(explained, written, as_json=as_json)

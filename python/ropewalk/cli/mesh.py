@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -22,12 +22,6 @@ from .options import (
 )
 from .output import answer, keep_made
 from .progress import progress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from rich.console import RenderableType
-
-    from ..mesh import Census
 
 
 def mesh(
@@ -76,7 +70,6 @@ def mesh(
     """
     # They load numpy, which takes longer than most other verbs.
     from .. import mesh as meshes
-    from ..mesh.store import keep
 
     pictures = pictures or []
     with wrong_input():
@@ -101,8 +94,8 @@ def mesh(
             progress=finished,
         )
     with failures():
-        written = keep_made(counted, out, pictures, _figure, keep)
-    answer(counted, _table, written, as_json=as_json)
+        written = keep_made(counted, out, pictures)
+    answer(counted, written, as_json=as_json)
 
 
 def _numbers(text: str) -> list[int]:
@@ -112,15 +105,3 @@ def _numbers(text: str) -> list[int]:
             raise ValueError(f"--nodes {text}: {word.strip()!r} is no whole number from 2 to 1000")
         numbers.append(int(word))
     return numbers
-
-
-def _figure(counted: Census) -> Figure:
-    from ..mesh.picture import draw
-
-    return draw(counted)
-
-
-def _table(counted: Census) -> RenderableType:
-    from ..mesh.table import table
-
-    return table(counted)

@@ -4,59 +4,37 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .. import folders, plot, store
 from ..printable import without_controls
+from ..shown import Shown, table_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from ..results import Results
+    from ..store import Keepable
 
 
-class Made(Protocol):
-    """What a verb made."""
-
-    def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
-
-
-M = TypeVar("M", bound=Made)
-
-
-def save_pictures(made: M, pictures: list[Path], draw: Callable[[M], Figure]) -> list[str]:
+def save_pictures(made: Shown, pictures: list[Path]) -> list[str]:
     """Write the pictures that were asked for; say where they are."""
     if not pictures:
         return []
-    figure = draw(made)
+    figure = made.plot()
     return [f"picture: {plot.save(figure, picture)}" for picture in pictures]
 
 
-def keep_made(
-    made: M,
-    out: Path | None,
-    pictures: list[Path],
-    draw: Callable[[M], Figure],
-    keep: Callable[[M, Path], Path],
-) -> list[str]:
-    """Write what was asked for, of what has one picture; say what is where."""
-    written = save_pictures(made, pictures, draw)
+def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[str]:
+    """Write what was asked for; say what is where."""
+    written = save_pictures(made, pictures)
     if out is not None:
-        written += [f"picture: {keep(made, out)}", f"tables:  {out / folders.TABLES}"]
-    return written
-
-
-def keep_results(results: Results, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write what was asked for, of runs, which have several pictures; say what is where."""
-    written = save_pictures(results, pictures, plot.overview)
-    if out is not None:
-        first, *others = store.keep(results, out)
-        also = ", ".join(path.name for path in others)
-        written.append(f"picture: {first}" + (f" (beside it: {also})" if also else ""))
+        kept = store.keep(made, out)
+        also = ", ".join(path.name for path in kept[1:])
+        if kept:
+            written.append(f"picture: {kept[0]}" + (f" (beside it: {also})" if also else ""))
         written.append(f"tables:  {out / folders.TABLES}")
     return written
 
@@ -67,25 +45,12 @@ def captured(results: Results, capture: Path, place: str | None) -> str:
     return f"packets: {capture} ({count}, at {place or 'the sender'})"
 
 
-def answer(
-    made: M,
-    table: Callable[[M], RenderableType],
-    written: Sequence[str],
-    *,
-    as_json: bool,
-) -> None:
+def answer(made: Shown, written: Sequence[str], *, as_json: bool) -> None:
     """Print the JSON object alone, or the table and what was written."""
     if as_json:
         print_json(made.json())
     else:
-        print_table(table(made), written)
-
-
-def results_table(results: Results) -> RenderableType:
-    """Return the table of runs."""
-    from ..table import table
-
-    return table(results)
+        print_table(table_of(made), written)
 
 
 def print_json(printed: Mapping[str, Any]) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from .. import folders, prediction
-from ..prediction.results import Predictions
-from ..prediction.store import keep
+from .. import prediction
 from .failures import failures, wrong_input
 from .options import (
     Changes,
@@ -19,10 +17,7 @@ from .options import (
     out_option,
     plot_option,
 )
-from .output import answer, save_pictures
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from .output import answer, keep_made
 
 
 def predict(
@@ -49,14 +44,5 @@ def predict(
         check_pictures(pictures)
     with failures():
         predictions = prediction.predict(loaded)
-        written = save_pictures(predictions, pictures, Predictions.plot)
-        if out is not None:
-            keep(predictions, loaded, out)
-            written.append(f"tables:  {out / folders.TABLES}")
-    answer(predictions, _table, written, as_json=as_json)
-
-
-def _table(predictions: Predictions) -> RenderableType:
-    from ..prediction.table import table
-
-    return table(predictions)
+        written = keep_made(predictions, out, pictures)
+    answer(predictions, written, as_json=as_json)

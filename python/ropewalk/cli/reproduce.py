@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .. import reproduction
 from ..reproduction.items import Item, find, items
-from ..reproduction.keeping import keep
 from .failures import fail, failures, wrong_input
 from .options import (
     Json,
@@ -25,12 +24,6 @@ from .options import (
 from .output import answer, keep_made, print_json
 from .progress import progress
 from .statuses import WRONG_INPUT
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from rich.console import RenderableType
-
-    from ..reproduction import Reproduction
 
 
 def reproduce(
@@ -85,10 +78,10 @@ def reproduce(
         with failures(), progress("reproducing") as finished:
             made = reproduction.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
         with failures():
-            written = keep_made(made, folder, pictures, _figure, keep)
+            written = keep_made(made, folder, pictures)
         if not written:
             written = ["picture and tables: --out DIR, picture alone: --plot FILE"]
-        answer(made, _table, written, as_json=as_json)
+        answer(made, written, as_json=as_json)
 
 
 def _list(paper: str | None, as_json: bool) -> None:
@@ -115,13 +108,3 @@ def _items(listed: Sequence[Item]) -> str:
         simulated = "" if each.runs is None else f" (simulated, {runs} each)"
         lines.append(f"  {f'{each.paper} {each.name}':{width}}  {each.title}{simulated}")
     return "\n".join(["What can be made again: ropewalk reproduce PAPER ITEM", "", *lines])
-
-
-def _figure(made: Reproduction) -> Figure:
-    return made.figure
-
-
-def _table(made: Reproduction) -> RenderableType:
-    from ..reproduction.report import report
-
-    return report(made)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import ready
 from .failures import failures, wrong_input
 from .options import Json
-from .output import answer
+from .output import print_json, print_table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 COPY_HELP = "Copy them, with their traces, to a folder of your own; nothing is written over."
-
-
-class _Listed:
-    """The ready scenarios: where they are, and what each is called."""
-
-    def json(self) -> dict[str, Any]:
-        return {"folder": str(ready.FOLDER), "scenarios": ready.titles()}
 
 
 def scenarios(
@@ -48,11 +44,13 @@ def scenarios(
                 print(path)
         elif files:
             print("\n".join(file.read_text() for file in files), end="")
+        elif as_json:
+            print_json({"folder": str(ready.FOLDER), "scenarios": ready.titles()})
         else:
-            answer(_Listed(), _table, [], as_json=as_json)
+            print_table(_titles())
 
 
-def _table(_: _Listed) -> Any:
+def _titles() -> Table:
     from rich.table import Table
 
     table = Table("name", "title", box=None, padding=(0, 2, 0, 0))

@@ -28,7 +28,7 @@ from .options import (
     runs_option,
     step_wanted,
 )
-from .output import answer, captured, keep_results, results_table
+from .output import answer, captured, keep_made
 from .progress import progress
 
 
@@ -104,9 +104,9 @@ def simulate(
             qlog=qlog,
         )
     with failures():
-        written = keep_results(results, out, pictures)
+        written = keep_made(results, out, pictures)
         if capture is not None:
             written.append(captured(results, capture, capture_at))
         if qlog is not None:
             written.append(f"qlog:    {qlog}")
-    answer(results, results_table, written, as_json=as_json)
+    answer(results, written, as_json=as_json)

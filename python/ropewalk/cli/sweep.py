@@ -26,9 +26,7 @@ from .progress import progress
 from .statuses import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from ..studies import Definition, StudyResults
+    from ..studies import Definition
     from ..studies.lanes import On
 
 RESULTS = Path("results")
@@ -160,10 +158,10 @@ def sweep(
     undrawn = ""
     with failures():
         try:
-            written = save_pictures(made, pictures, studies.StudyResults.plot) + written
+            written = save_pictures(made, pictures) + written
         except ValueError as error:
             undrawn = str(error)
-    answer(made, _table, written, as_json=as_json)
+    answer(made, written, as_json=as_json)
     if undrawn:
         print(f"no picture: {undrawn}", file=sys.stderr)
     if made.failed.height:
@@ -252,9 +250,3 @@ def _split(text: str, at: str) -> list[str]:
         else:
             word += letter
     return [*parts, word.strip()]
-
-
-def _table(made: StudyResults) -> RenderableType:
-    from ..studies.table import table
-
-    return table(made)

@@ -29,7 +29,7 @@ from .options import (
     runs_option,
     step_wanted,
 )
-from .output import answer, captured, keep_results, print_json, print_table, results_table
+from .output import answer, captured, keep_made, print_json, print_table
 from .progress import progress
 from .statuses import FAILED
 
@@ -92,10 +92,10 @@ def testbed(
             again=again,
         )
     with failures():
-        written = keep_results(results, out, pictures)
+        written = keep_made(results, out, pictures)
         if capture is not None:
             written.append(captured(results, capture, capture_at))
-    answer(results, results_table, written, as_json=as_json)
+    answer(results, written, as_json=as_json)
 
 
 def doctor(

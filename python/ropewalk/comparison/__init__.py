@@ -1,7 +1,7 @@
 """One scenario, several ways to run it: what they say, and how near they come."""
 
 from .comparing import WAYS, compare, wanted
-from .results import Comparison
+from .comparison import Comparison
 
 __all__ = [
     "WAYS",

@@ -13,7 +13,7 @@ from ..prediction import Predictions, predict
 from ..prediction.coverage import uncovered
 from ..scenario import Scenario
 from ..simulation import check_runs, simulate
-from .results import Comparison
+from .comparison import Comparison
 
 WAYS = ("predict", "simulate", "testbed")
 

@@ -12,26 +12,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .results import Comparison
+    from .comparison import Comparison
 
 BACKLOG = "with what had waited behind a gap since the warm-up"
 QUANTILES = {"mean": "mean", "p50": "50 %", "p95": "95 %", "p99": "99 %"}
 
 
 def draw(comparison: Comparison, *, width: Width | None = None) -> Figure:
-    """Draw goodput and delay of each way as bars, and goodput over time.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of one scenario; the timelines are there if it ran with a step.
-    width : {"column", "page"}, optional
-        Draw for a paper.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
+    """Draw goodput and delay of each way as bars, and goodput over time if there was a step.
 
     Examples
     --------
@@ -68,7 +56,7 @@ def _runs(comparison: Comparison) -> str:
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
-    from ..panels import CAPACITY
+    from ..plot.panels import CAPACITY
 
     goodputs = [comparison.means[way].get("goodput_mbps", math.nan) for way in comparison.ways]
     for place, (way, goodput) in enumerate(zip(comparison.ways, goodputs, strict=True)):
@@ -142,7 +130,7 @@ def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     """What the application gets of each way, over time."""
     import numpy as np
 
-    from ..panels import ABOVE, CAPACITY, delivered, means_told, stepped
+    from ..plot.panels import ABOVE, CAPACITY, delivered, means_told, stepped
 
     above, longest, rates = False, 0.0, comparison.scenario.capacity_mbps
     for way in timed:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from .. import terminal
+from .comparison import Comparison
 from .numbers import entries, total
-from .results import Comparison
 
 SUMMARY = {
     "goodput, Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
@@ -44,16 +44,6 @@ LINK = {
 def table(comparison: Comparison) -> RenderableType:
     """Return what `rich.print` shows of a comparison.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        Of one scenario.
-
-    Returns
-    -------
-    rich.console.RenderableType
-        The ways side by side, subflows, links, flows, the accuracy, and why the ways differ.
-
     Examples
     --------
     >>> import rich, ropewalk
@@ -63,7 +53,7 @@ def table(comparison: Comparison) -> RenderableType:
     Two unequal links...
     """
     parts: list[RenderableType] = [
-        Text.assemble((comparison.scenario.title, "bold"), (_runs(comparison), "dim")),
+        terminal.heading(comparison.scenario.title, _runs(comparison)),
         _summary(comparison),
     ]
     has_subflows = any(entries(of, "subflows") for of in comparison.means.values())
@@ -79,7 +69,7 @@ def table(comparison: Comparison) -> RenderableType:
         Text(f"left out: {way}: {reason}", style="dim")
         for way, reason in comparison.left_out.items()
     ]
-    parts += [Text(f"warning: {each}", style="yellow") for each in _warnings(comparison)]
+    parts += terminal.warned(_warnings(comparison))
     return Group(*parts)
 
 
@@ -87,16 +77,13 @@ def _runs(comparison: Comparison) -> str:
     for results in comparison.ran.values():
         seeds = results.seeds
         if len(seeds) == 1:
-            return f"  (seed {seeds[0]})"
-        return f"  (means of {len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}, ± 95 % interval)"
+            return f"seed {seeds[0]}"
+        return f"means of {len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}, ± 95 % interval"
     return ""
 
 
 def _summary(comparison: Comparison) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    shown.add_column("")
-    for way in comparison.ways:
-        shown.add_column(way, justify="right", no_wrap=True)
+    shown = terminal.numbers("", comparison.ways)
     for label, (key, scale, digits) in SUMMARY.items():
         _row(shown, label, [_cell(comparison, way, key, scale, digits) for way in comparison.ways])
     for label, key in SUMS.items():
@@ -128,8 +115,7 @@ def _each(
             name for way in comparison.ways for name in entries(comparison.means[way], kind)
         )
     )
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    shown.add_column(what, overflow="fold", min_width=min(16, max(map(len, known), default=0)))
+    shown = terminal.numbers(what, at_least=min(16, max(map(len, known), default=0)))
     filled: list[list[str]] = []
     for heading, (key, scale, digits) in columns.items():
         title = heading
@@ -137,7 +123,7 @@ def _each(
             of = comparison.means[way]
             values = [of.get(f"{kind}.{name}.{key}") for name in known]
             if any(value is not None for value in values):
-                shown.add_column(f"{title}\n{way}", justify="right", no_wrap=True)
+                terminal.add_number(shown, f"{title}\n{way}")
                 filled.append(["" if v is None else f"{scale * v:{digits}}" for v in values])
                 title = ""
     for name, *cells in zip(known, *filled, strict=True):
@@ -149,16 +135,9 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each pair: runs of both, how near they are, and whether by chance."""
     pairs = dict.fromkeys((each.judged, each.against) for each in comparison.agreements)
     for judged, against in pairs:
-        shown = Table(
-            box=box.SIMPLE_HEAD,
-            padding=(0, 1),
-            title=f"accuracy of {judged} against {against}",
-            title_justify="left",
-            title_style="bold",
-        )
-        shown.add_column("", min_width=18)
-        for heading in (judged, against, "accuracy"):
-            shown.add_column(heading, justify="right", no_wrap=True)
+        shown = terminal.numbers("", (judged, against, "accuracy"), at_least=18)
+        shown.title = f"accuracy of {judged} against {against}"
+        shown.title_justify, shown.title_style = "left", "bold"
         shown.add_column("differ")
         for each in comparison.agreements:
             if (each.judged, each.against) == (judged, against):

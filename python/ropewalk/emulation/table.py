@@ -13,16 +13,6 @@ from rich.text import Text
 def table(diagnosis: Mapping[str, Any]) -> RenderableType:
     """Return what `rich.print` shows of a diagnosis.
 
-    Parameters
-    ----------
-    diagnosis : mapping
-        Of `ropewalk.emulation.doctor`.
-
-    Returns
-    -------
-    rich.console.RenderableType
-        One line for each thing that was tried, and for what is in the way of the scenario.
-
     Examples
     --------
     >>> import rich

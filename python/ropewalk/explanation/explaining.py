@@ -6,7 +6,7 @@ import os
 
 from ..origin import Beginning
 from ..scenario import Scenario
-from .results import Explanation
+from .explanation import Explanation
 from .settings import settings
 
 

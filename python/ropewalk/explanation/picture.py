@@ -8,23 +8,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..style import Width
-    from .results import Explanation
+    from .explanation import Explanation
 
 
 def draw(explained: Explanation, *, width: Width | None = None) -> Figure:
     """Draw the place of a scenario with radios.
 
-    Parameters
-    ----------
-    explained : Explanation
-        Of a scenario.
-    width : {"column", "page"}, optional
-        Draw for a paper.
-
-    Raises
-    ------
-    ValueError
-        All its links are wired.
+    It is a `ValueError` where all links are wired.
 
     Examples
     --------

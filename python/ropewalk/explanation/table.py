@@ -11,28 +11,27 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from .. import terminal
 from ..wireless.budget import Budget
-from .results import Explanation
+from .explanation import Explanation
 from .settings import Setting
 
 WIDEST = (18, 20, 15)  # columns of keys, values and sources; longer ones are folded
+BUDGET = (
+    "\nm",
+    "rate\nMbit/s",
+    "SNR\ndB",
+    "needs\ndB",
+    "margin\ndB",
+    "frame\nerrors",
+    "at most\nMbit/s",
+)
 # Up to a full stop, colon or semicolon that is not in parentheses.
 CLAUSE = re.compile(r"(?:\([^)]*\)|[^.;:(]|[.;:](?! |$))*")
 
 
 def table(explanation: Explanation) -> RenderableType:
     """Return what `rich.print` shows of an explanation.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        Of a scenario.
-
-    Returns
-    -------
-    rich.console.RenderableType
-        Settings by table, those of the file the brighter ones; what wireless links have, and
-        what their time goes to.
 
     Examples
     --------
@@ -41,7 +40,7 @@ def table(explanation: Explanation) -> RenderableType:
     ... # doctest: +ELLIPSIS
     Two unequal links...
     """
-    parts: list[RenderableType] = [Text(explanation.scenario.title, "bold")]
+    parts: list[RenderableType] = [terminal.heading(explanation.scenario.title)]
     parts += _settings(explanation)
     if explanation.budgets:
         parts += [_budgets(explanation), _times(explanation)]
@@ -52,9 +51,7 @@ def table(explanation: Explanation) -> RenderableType:
                 f" {hop.receiver} on {hop.channel}"
             )
         )
-    for warning in explanation.scenario.warnings:
-        parts.append(Text(f"warning: {warning}", style="yellow"))
-    return Group(*parts)
+    return Group(*parts, *terminal.warned(explanation.scenario.warnings))
 
 
 def _settings(explanation: Explanation) -> Iterator[RenderableType]:
@@ -108,18 +105,7 @@ def _by_table(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
 
 
 def _budgets(explanation: Explanation) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    shown.add_column("wireless link", overflow="fold", vertical="bottom")
-    for heading in (
-        "\nm",
-        "rate\nMbit/s",
-        "SNR\ndB",
-        "needs\ndB",
-        "margin\ndB",
-        "frame\nerrors",
-        "at most\nMbit/s",
-    ):
-        shown.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+    shown = terminal.numbers("wireless link", BUDGET)
     for name, each in _both_ways(explanation.budgets):
         by_noise = each.snr_db if each.needed_snr_db is not None else None
         shown.add_row(

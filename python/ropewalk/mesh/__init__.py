@@ -11,7 +11,7 @@ Examples
 True
 """
 
-from .census import DEFAULT, census
-from .results import METHODS, ROUTINGS, Census, Counted
+from .census import METHODS, ROUTINGS, Census, Counted
+from .counting import DEFAULT, census
 
 __all__ = ["DEFAULT", "METHODS", "ROUTINGS", "Census", "Counted", "census"]

@@ -1,129 +1,172 @@
-"""Many deployments, drawn and counted."""
+"""What a census of meshes has counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from os import PathLike
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .. import _core
-from ..origin import Beginning
+from ..origin import with_origin
 from ..scenario import Scenario
-from .results import Census, Counted
+from ..shown import Shown
+from ..statistics import wilson
 
-# The set-up of Gómez et al. 2014, sections 4.2 and 5.2.
-DEFAULT = """\
-title = "Nodes in 100 m x 100 m, links up to 20 m"
+if TYPE_CHECKING:
+    import polars as pl
 
-[wifi]
-basic_rates = ["1 Mbit/s"]
-tries = 4
+    from ..origin import Origin
 
-[[channel]]
-name = "one"
-propagation = { model = "range", range = "25 m" }
-
-[[channel]]
-name = "two"
-propagation = { model = "range", range = "25 m" }
-
-[mesh]
-nodes = 32
-"""
-
-AT_ONCE = 64  # deployments between two signs of life
+ROUTINGS = ("link", "node", "zone")
+METHODS = ("greedy", "optimal")
 
 
-def census(
-    scenario: Scenario | str | PathLike[str] | None = None,
-    *,
-    nodes: Sequence[int] | None = None,
-    graphs: int = 1000,
-    seed: int | None = None,
-    optimal: bool = True,
-    keep: int = 0,
-    progress: Callable[[int, int], object] | None = None,
-) -> Census:
-    """Count the routes on many deployments of a mesh.
+@dataclass(frozen=True)
+class Counted:
+    """Deployments of one number of nodes.
 
-    Parameters
+    Attributes
     ----------
-    scenario : Scenario or path, optional
-        Whose ``[mesh]`` says how deployments are drawn and what is required of them; that of
-        Gómez et al. (2014) if not given: connected, 100 m x 100 m, links up to 20 m.
-    nodes : sequence of int, optional
-        How many nodes, one after the other; the scenario's own number if not given.
-    graphs : int
-        How many deployments of each.
-    seed : int, optional
-        Of all of them; the mesh's own if not given.
-    optimal : bool
-        Whether to look for the best pair of routes, too, and not for the greedy's alone.
-    keep : int
-        How many deployments of each number of nodes to keep, as places.
-    progress : callable, optional
-        Called with how many deployments are done, and of how many.
-
-    Returns
-    -------
-    Census
-        What was counted.
-
-    Raises
-    ------
-    ValueError
-        The scenario has no mesh or one whose places are given, a number is out of range, or
-        no deployment is as required; the message says how many were drawn.
-
-    Examples
-    --------
-    >>> census(nodes=[40], graphs=10, seed=1).counts[0].graphs
-    10
+    nodes : int
+        How many nodes each has.
+    columns : mapping of str to array
+        An entry for each deployment: ``draws``, ``proven``, and by method and routing, such as
+        ``greedy_link``, how many routes there are (of the optimal ones at most two), with
+        ``greedy_link_first`` and ``greedy_link_second``, their hops, 0 where there is none.
+    places : tuple of array
+        Where the nodes of the first deployments stand, metres; those that were to be kept.
     """
-    began = Beginning()
-    if scenario is None:
-        scenario = Scenario(DEFAULT, name="mesh.toml")
-    elif not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
-    mesh = scenario.values.get("mesh")
-    if mesh is None:
-        raise ValueError(f"{scenario.name}: has no [mesh]")
-    if graphs < 1:
-        raise ValueError(f"graphs is {graphs}: at least 1 is needed")
-    seed = int(mesh["seed"]) if seed is None else seed
-    wanted = list(nodes) if nodes is not None else [len(mesh["nodes"])]
-    counts = []
-    for done, of in enumerate(wanted):
 
-        def finished(count: int, before: int = done * graphs) -> None:
-            if progress is not None:
-                progress(before + count, len(wanted) * graphs)
+    nodes: int
+    columns: Mapping[str, NDArray[Any]]
+    places: tuple[NDArray[np.float64], ...] = field(default=(), repr=False)
 
-        counts.append(_counted(scenario, of, graphs, seed, optimal, keep, finished))
-    return Census(scenario, seed, tuple(counts), began.origin(scenario, seeds=[seed]))
+    @property
+    def graphs(self) -> int:
+        """How many deployments."""
+        return len(self.columns["draws"])
+
+    @property
+    def draws(self) -> int:
+        """How many were drawn for them."""
+        return int(self.columns["draws"].sum())
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods by which routes were looked for."""
+        return tuple(method for method in METHODS if f"{method}_link" in self.columns)
+
+    @property
+    def unproven(self) -> int:
+        """On how many the search for zone-disjoint routes was ended before it was done."""
+        return int((~self.columns["proven"]).sum())
+
+    def feasible(self, routing: str, method: str = "greedy") -> NDArray[np.bool_]:
+        """Return on which deployments there are two routes or more."""
+        found: NDArray[np.bool_] = self.columns[f"{method}_{routing}"] >= 2
+        return found
+
+    def share(self, routing: str, method: str = "greedy") -> float:
+        """Return the share of deployments with two routes or more."""
+        return float(self.feasible(routing, method).mean())
+
+    def interval(self, routing: str, method: str = "greedy") -> tuple[float, float]:
+        """Return the 95 % interval of that share by Wilson's score."""
+        return wilson(int(self.feasible(routing, method).sum()), self.graphs)
+
+    @property
+    def all_feasible(self) -> NDArray[np.bool_]:
+        """On which deployments the greedy finds two routes by each of the routings."""
+        each = [self.feasible(routing) for routing in ROUTINGS]
+        found: NDArray[np.bool_] = np.logical_and.reduce(each)
+        return found
+
+    def distribution(self, of: str) -> dict[int, float]:
+        """Return the shares of a column's values where all routings find two routes.
+
+        Parameters
+        ----------
+        of : str
+            Such as ``"greedy_link"``, numbers of routes, or ``"greedy_zone_second"``, hops.
+        """
+        values = self.columns[of][self.all_feasible]
+        if not len(values):
+            return {}
+        found, counts = np.unique(values, return_counts=True)
+        return {
+            int(value): float(count / len(values))
+            for value, count in zip(found, counts, strict=True)
+        }
+
+    def json(self) -> dict[str, Any]:
+        """Return the entry of ``--json``."""
+        known: dict[str, Any] = {
+            "nodes": self.nodes,
+            "graphs": self.graphs,
+            "draws": self.draws,
+            "feasible": {routing: self.share(routing) for routing in ROUTINGS},
+            "feasible_ci95": {routing: list(self.interval(routing)) for routing in ROUTINGS},
+        }
+        if "optimal" in self.methods:
+            known["optimal"] = {routing: self.share(routing, "optimal") for routing in ROUTINGS}
+            known["optimal_ci95"] = {
+                routing: list(self.interval(routing, "optimal")) for routing in ROUTINGS
+            }
+            known["unproven"] = self.unproven
+        known["all_feasible"] = int(self.all_feasible.sum())
+        for name, suffix in (("routes", ""), ("hops_first", "_first"), ("hops_second", "_second")):
+            known[name] = {
+                routing: {
+                    str(value): share
+                    for value, share in self.distribution(f"greedy_{routing}{suffix}").items()
+                }
+                for routing in ROUTINGS
+            }
+        return known
 
 
-def _counted(
-    scenario: Scenario,
-    nodes: int,
-    graphs: int,
-    seed: int,
-    optimal: bool,
-    keep: int,
-    finished: Callable[[int], object],
-) -> Counted:
-    parts: list[dict[str, Any]] = []
-    places: list[Any] = []
-    for first in range(0, graphs, AT_ONCE):
-        count = min(AT_ONCE, graphs - first)
-        kept = max(0, min(keep - first, count))
-        part = _core.mesh_census(
-            scenario._core, nodes, seed, first, count, optimal=optimal, keep=kept
+@dataclass(frozen=True)
+class Census(Shown):
+    """Deployments of several numbers of nodes.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Whose mesh they are drawn as.
+    seed : int
+        Of all of them.
+    counts : tuple of Counted
+        One for each number of nodes.
+    origin : Origin or None
+        Where it comes from.
+    """
+
+    table_by = "mesh.table:table"
+    picture_by = "mesh.picture:draw"
+
+    scenario: Scenario
+    seed: int
+    counts: tuple[Counted, ...]
+    origin: Origin | None = field(default=None, compare=False)
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        known = {
+            "engine": "mesh",
+            "scenario": self.scenario.title,
+            "seed": self.seed,
+            "mesh": [each.json() for each in self.counts],
+        }
+        return with_origin(known, self.origin)
+
+    @property
+    def graphs(self) -> pl.DataFrame:
+        """All deployments, a row each."""
+        import polars as pl
+
+        return pl.concat(
+            pl.DataFrame({"nodes": np.full(each.graphs, each.nodes)} | dict(each.columns))
+            for each in self.counts
         )
-        places += part.pop("nodes")
-        parts.append(part)
-        finished(first + count)
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Counted(nodes, columns, tuple(np.asarray(each) for each in places))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..style import COLOURS, Width, picture
-from .results import ROUTINGS, Census, Counted
+from .census import ROUTINGS, Census, Counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
-from .results import ROUTINGS, Census, Counted
+from .. import terminal
+from .census import ROUTINGS, Census, Counted
 
 
 def table(census: Census) -> RenderableType:
@@ -20,20 +20,15 @@ def table(census: Census) -> RenderableType:
     >>> rich.print(table(mesh.census(nodes=[40], graphs=10)))  # doctest: +ELLIPSIS
     Nodes in 100 m x 100 m...
     """
-    heading = Text.assemble(
-        (census.scenario.title, "bold"), (f"  (drawn with seed {census.seed})", "dim")
-    )
+    heading = terminal.heading(census.scenario.title, f"drawn with seed {census.seed}")
     parts: list[RenderableType] = [heading, _feasible(census)]
     parts += [_distributions(each) for each in census.counts[-1:] if each.all_feasible.any()]
-    for each in census.counts:
-        if each.unproven:
-            parts.append(
-                Text(
-                    f"warning: on {each.unproven} of {each.graphs} deployments of {each.nodes}"
-                    " nodes the search for zone-disjoint routes was ended",
-                    style="yellow",
-                )
-            )
+    parts += terminal.warned(
+        f"on {each.unproven} of {each.graphs} deployments of {each.nodes}"
+        " nodes the search for zone-disjoint routes was ended"
+        for each in census.counts
+        if each.unproven
+    )
     return Group(*parts)
 
 

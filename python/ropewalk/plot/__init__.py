@@ -9,9 +9,9 @@ Of several runs a picture shows means, with bands: the 95 % interval of the mean
 a paper, ``"column"`` or ``"page"`` wide.
 """
 
-from ..saving import FORMATS, check_format, save
 from .of_runs import airtime, delays, shares
 from .over_time import flows, goodput, overview, player_buffer, reorder_buffer, windows
+from .saving import FORMATS, check_format, save
 from .sweeps import heat_map, hull, series
 
 __all__ = [

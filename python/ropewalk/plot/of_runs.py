@@ -49,7 +49,7 @@ def delays(
     >>> figure.axes[0].get_xlabel()
     'delay from write to delivery in order (ms)'
     """
-    from .. import whole_runs
+    from . import whole_runs
 
     seeds = seeds_of(results, seed)
     return alone(results, ax, width, (6, 4), lambda axes: whole_runs.delays(axes, results, seeds))
@@ -92,7 +92,7 @@ def shares(
     >>> figure.axes[0].get_xlabel()
     'share of what the link carries (%)'
     """
-    from .. import whole_runs
+    from . import whole_runs
 
     seeds = seeds_of(results, seed)
     if not whole_runs.has_shares(results):
@@ -140,7 +140,7 @@ def airtime(
     Traceback (most recent call last):
     ValueError: there are no radios: all links are wired
     """
-    from .. import whole_runs
+    from . import whole_runs
 
     seeds = seeds_of(results, seed)
     runs = [run for run in results.runs if run["seed"] in seeds]

@@ -55,7 +55,7 @@ def goodput(
     >>> figure.axes[0].get_ylabel()
     'goodput (Mbit/s)'
     """
-    from .. import panels
+    from . import panels
 
     seeds = timed(results, seed)
     return alone(results, ax, width, (9, 4), lambda axes: panels.goodput(axes, results, seeds))
@@ -102,8 +102,8 @@ def windows(
     >>> [axes.get_title("left") for axes in windows(results).axes]
     ['dsl', 'cable']
     """
-    from .. import panels
-    from ..timelines import subflows_of
+    from . import panels
+    from .timelines import subflows_of
 
     seeds = timed(results, seed)
     subflows = subflows_of(results, seeds)
@@ -170,7 +170,7 @@ def reorder_buffer(
     >>> reorder_buffer(results).axes[0].get_xlabel()
     'time (s)'
     """
-    from .. import panels
+    from . import panels
 
     seeds = timed(results, seed)
     if not panels.has_reorder_buffer(results):
@@ -218,7 +218,7 @@ def player_buffer(
     >>> player_buffer(results).axes[0].get_ylabel()
     "player's buffer (s)"
     """
-    from .. import panels
+    from . import panels
 
     seeds = timed(results, seed)
     if not panels.has_player_buffer(results):
@@ -268,7 +268,7 @@ def flows(
     >>> names
     ['backup', 'download', 'sync']
     """
-    from .. import panels
+    from . import panels
 
     seeds = timed(results, seed)
     if not panels.has_flows(results):
@@ -305,8 +305,8 @@ def overview(results: Results, *, seed: int | None = None, width: Width | None =
     >>> len(overview(results).axes)
     5
     """
-    from .. import overviews
-    from ..timelines import subflows_of
+    from . import overviews
+    from .timelines import subflows_of
 
     seeds = timed(results, seed)
     columns = _columns(len(subflows_of(results, seeds)), width)

@@ -1,7 +1,7 @@
 """What formulas say of a scenario, in milliseconds instead of packet by packet."""
 
 from .predicting import predict
-from .results import Prediction, Predictions
+from .predictions import Prediction, Predictions
 
 __all__ = [
     "Prediction",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .paths import Values, paths, payload_share
-from .results import Prediction
+from .predictions import Prediction
 
 SOURCES = {
     "lia": (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .paths import Values, header_bytes, paths
-from .results import NoFormulaError, Prediction
+from .predictions import NoFormulaError, Prediction
 
 NAME = "datagrams"
 SOURCE = (

@@ -8,7 +8,7 @@ from ..model import fluid
 from ..model.fluid.coupling import INCREASES
 from ..registry import is_coupled
 from .paths import Path, Values, ack_bytes, header_bytes, others, paths, payload_share
-from .results import NoFormulaError, Prediction
+from .predictions import NoFormulaError, Prediction
 
 NAME = "fluid"
 SOURCE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .paths import Values, header_bytes, paths
-from .results import Prediction
+from .predictions import Prediction
 
 NAME = "in-order"
 SOURCE = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .paths import Path, Values, header_bytes, others, paths
-from .results import Prediction
+from .predictions import Prediction
 
 if TYPE_CHECKING:
     from ..model.arguments import Vector

@@ -19,7 +19,7 @@ from . import (
     wifi,
 )
 from .paths import Values
-from .results import Prediction
+from .predictions import Prediction
 
 Model: TypeAlias = Callable[[Values], Prediction | None]
 

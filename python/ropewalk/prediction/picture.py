@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .results import Prediction, Predictions
+    from .predictions import Prediction, Predictions
 
 PER_PATH = ("subflows", "paths")  # quantities that have an entry each path
 PLAIN = "goodput_mbps"
@@ -22,24 +22,9 @@ OUTSIDE = "////"
 def draw(predictions: Predictions, *, width: Width | None = None) -> Figure:
     """Draw the goodput and the delay by each model, and what they say of each link.
 
+    It is a `ValueError` where no model gives a number that can be drawn.
+
     The model to believe is the darkest; what lies outside of its bounds is hatched.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        Of one scenario.
-    width : {"column", "page"}, optional
-        Draw for a paper.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    ValueError
-        No model gives a number that can be drawn.
 
     Examples
     --------

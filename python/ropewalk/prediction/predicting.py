@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..needs import MissingLibraryError
 from ..origin import Beginning
 from ..scenario import Scenario
-from .results import NoFormulaError, Prediction, Predictions
+from .predictions import NoFormulaError, Prediction, Predictions
 
 if TYPE_CHECKING:
     from .paths import Values

@@ -6,7 +6,7 @@ import math
 
 from .loss_limits import timeout
 from .paths import Values, paths, payload_share
-from .results import Prediction
+from .predictions import Prediction
 
 NAME = "cardwell-2000"
 SOURCE = (

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .paths import Path, Values, header_bytes, others, paths
-from .results import Prediction
+from .predictions import Prediction
 
 if TYPE_CHECKING:
     from ..model.striped_cycle import Transfer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .coverage import is_wireless
 from .paths import Values, others
-from .results import NoFormulaError, Prediction
+from .predictions import NoFormulaError, Prediction
 
 
 def predict(values: Values) -> Prediction | None:

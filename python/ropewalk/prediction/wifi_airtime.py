@@ -11,7 +11,7 @@ from ..wireless.budget import error_ratio, radio_on
 from ..wireless.place import Place
 from ..wireless.reading import Route, routes
 from .paths import Values, ack_bytes, header_bytes
-from .results import NoFormulaError, Prediction
+from .predictions import NoFormulaError, Prediction
 
 AIRTIME = "wifi-airtime"
 AIRTIME_SOURCE = (

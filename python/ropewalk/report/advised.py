@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..advice.results import Advice
+from ..advice.counsel import Advice
 from ..advice.table import COLUMNS, options
 from ..folders import Kept
 from . import asked, belief, charts

@@ -26,15 +26,7 @@ NO_ORIGIN = (
 
 
 def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
-    """Return what was asked: what the scenario says of itself, the command, more.
-
-    Parameters
-    ----------
-    kept : Kept
-        Results of a scenario.
-    told : mapping of str to str, optional
-        What else was asked, by name.
-    """
+    """Return what was asked: what the scenario says of itself, the command, more."""
     pieces: list[Piece] = [
         Text(each.strip(), "code" if each.startswith("    ") else "plain")
         for each in preface(kept.scenario.text)

@@ -10,8 +10,8 @@ from ..comparison import Comparison
 from ..prediction import Predictions, predict
 from ..prediction.coverage import uncovered
 from ..results import Results
+from ..runs_table import runs_told
 from ..scenario import Scenario
-from ..table import runs_told
 from .section import Facts, Part, Piece, Table, Text
 from .tables import value
 
@@ -47,15 +47,7 @@ def beside(scenario: Scenario) -> list[Piece]:
 
 
 def ran(runs: Results, way: str = "") -> list[Piece]:
-    """Return what to know of runs themselves: warnings, how many, whether links kept time.
-
-    Parameters
-    ----------
-    runs : Results
-        Which.
-    way : str
-        Their way, where there are several.
-    """
+    """Return what to know of runs themselves: warnings, how many, whether links kept time."""
     return [*warned(runs.runs), *_certainty(runs, way), *_emulated(runs)]
 
 

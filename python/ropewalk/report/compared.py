@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..comparison import Comparison
+from ..comparison.keeping import restore
 from ..comparison.numbers import entries
-from ..comparison.store import restore
 from ..comparison.table import FLOW, LINK, SUBFLOW, SUMMARY
 from ..folders import Kept
 from . import asked, belief, charts, over_time

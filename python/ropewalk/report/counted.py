@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..folders import Kept
-from ..mesh.results import ROUTINGS
+from ..mesh.census import ROUTINGS
 from . import asked, charts
 from .belief import TITLE
 from .section import Cell, Chart, Part, Section, Table, Text

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import panels
-from ..table import AIRTIME
-from ..timelines import Curve, of_first_flow, subflows_of
-from ..whole_runs import PIECES
+from ..plot import panels
+from ..plot.timelines import Curve, of_first_flow, subflows_of
+from ..plot.whole_runs import PIECES
+from ..runs_table import AIRTIME
 from . import charts
 from .section import Chart
 from .tables import joined

@@ -38,11 +38,6 @@ class Place:
 def place(values: Mapping[str, Any]) -> tuple[Place, str]:
     """Return where nodes are drawn, and what the drawing's places mean.
 
-    Parameters
-    ----------
-    values : mapping
-        Of `ropewalk.Scenario.values`, with links that name the nodes that they join.
-
     Examples
     --------
     >>> import ropewalk

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..folders import Kept
 from ..prediction import Predictions
 from ..prediction.coverage import uncovered
-from ..prediction.store import of_json
+from ..prediction.keeping import of_json
 from ..units import heading
 from . import asked, belief, charts
 from .section import Chart, Facts, Part, Piece, Section, Table, Text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..folders import Kept
+from ..kept_runs import restore
 from ..results import Results
-from ..store import restore
-from ..table import listings, summary_lines
+from ..runs_table import listings, summary_lines
 from . import asked, belief
 from .over_time import pictures
 from .section import Facts, Part, Section, Table

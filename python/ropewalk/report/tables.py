@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..table import Listing
+from ..runs_table import Listing
 from ..units import heading, scale_of
 from .section import Cell, Table
 

@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from .. import folders
 from .reproduction import Alternative, Choice, Comparison, Drawn, Reproduction
 
 
-def keep(made: Reproduction, folder: Path) -> Path:
-    """Write the tables (Parquet), the picture, what was simulated, and the JSON object.
-
-    Parameters
-    ----------
-    made : Reproduction
-        What to keep.
-    folder : Path
-        New, empty, or with results of before, which are replaced.
-
-    Returns
-    -------
-    Path
-        The picture.
-
-    Raises
-    ------
-    OSError
-        The folder holds something else, or cannot be written.
-
-    Examples
-    --------
-    >>> import ropewalk, tempfile
-    >>> made = ropewalk.reproduce("song-2018", "fig10")
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     keep(made, Path(temporary) / "fig10").name
-    'fig10.png'
-    """
-    (picture,) = folders.keep(
-        folder, made.json(), made.scenarios, made.tables, {made.item: lambda: made.figure}
-    )
-    return picture
+def contents(made: Reproduction) -> folders.Contents:
+    """Return what a folder has of a reproduction: its tables, its picture, what was simulated."""
+    return folders.Contents(made.scenarios, made.tables, {made.item: lambda: made.figure})
 
 
 def restore(kept: folders.Kept) -> Reproduction:
@@ -51,9 +21,9 @@ def restore(kept: folders.Kept) -> Reproduction:
     --------
     >>> import ropewalk, tempfile
     >>> made = ropewalk.reproduce("song-2018", "fig10")
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     _ = keep(made, Path(temporary) / "fig10")
-    ...     again = restore(folders.open_kept(Path(temporary) / "fig10"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(made, folder)
+    ...     again = ropewalk.load(folder)
     >>> again.json() == made.json()
     True
     """

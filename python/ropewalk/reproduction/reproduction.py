@@ -189,7 +189,7 @@ class Reproduction(Shown):
     'throughput (kbit/s)'
     """
 
-    table_by = "reproduction.report:report"
+    table_by = "reproduction.table:table"
 
     paper: str
     item: str

@@ -16,7 +16,7 @@ from ..replacing import named, replace
 from .axes import Axis, count
 from .definition import Definition
 from .points import EARLIER, KEY, POINTS, Parts, read, settle
-from .results import ENGINE, StudyResults
+from .study_results import ENGINE, StudyResults
 from .work import Row
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..style import Width
-    from .results import StudyResults
+    from .study_results import StudyResults
 
 FEW = 4  # values of a key up to which each has a line rather than a row of a map
 MOST_LINES = 18

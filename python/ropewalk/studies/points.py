@@ -98,24 +98,7 @@ def read(folder: Path) -> pl.DataFrame:
 def settle(
     folder: Path, order: Mapping[str, int], first: Sequence[str], rows: pl.DataFrame
 ) -> pl.DataFrame:
-    """Put the points of a study in order, in one file, and all others aside.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's.
-    order : mapping of str to int
-        The keys of its points, with their places.
-    first : sequence of str
-        Columns that are to stand first.
-    rows : polars.DataFrame
-        All that is known.
-
-    Returns
-    -------
-    polars.DataFrame
-        The points.
-    """
+    """Put the points of a study in order, in one file, and all others aside."""
     import polars as pl
 
     place = pl.col(KEY).replace_strict(dict(order), default=None, return_dtype=pl.Int64)
@@ -129,15 +112,7 @@ def settle(
 
 
 def tidy(frame: pl.DataFrame, first: Sequence[str]) -> pl.DataFrame:
-    """Return rows with their columns in one order, whatever order they came in.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The rows.
-    first : sequence of str
-        Columns that are to stand first; the others follow by their names, the key at the end.
-    """
+    """Return rows with these columns first, the others by their names, and the key at the end."""
     known = _without_empty(frame)
     ours = [name for name in first if name in known.columns]
     others = sorted(set(known.columns) - {*ours, KEY})

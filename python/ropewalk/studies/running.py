@@ -117,13 +117,7 @@ class Runner:
             self._progress(self._finished, self._missing)
 
     def _more(self, counts: dict[Changes, int], until: Until) -> dict[Changes, int]:
-        """Return how many runs of each combination there are to be, going by those there are.
-
-        Raises
-        ------
-        ValueError
-            No run has the number that decides.
-        """
+        """Return how many runs of each combination there are to be, going by those there are."""
         if all(self._known.get(point.key) is None for point in self._points):
             raise ValueError(f"until: of = {until.of!r}: no run has such a number")
         return {changes: self._enough(changes, count, until) for changes, count in counts.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from .results import StudyResults
+    from .study_results import StudyResults
 
 MOST_ROWS = 40
 # What is shown of each combination, as far as it is known: heading, column, digits.
@@ -25,13 +25,7 @@ SHOWN = (
 
 
 def table(made: StudyResults) -> RenderableType:
-    """Return the table of a study: means of each combination, with 95 % intervals.
-
-    Parameters
-    ----------
-    made : StudyResults
-        What it gave.
-    """
+    """Return the table of a study: means of each combination, with 95 % intervals."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -10,26 +10,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .. import terminal
 from .reproduction import Choice, Comparison, Reproduction
 
 
-def report(made: Reproduction) -> RenderableType:
+def table(made: Reproduction) -> RenderableType:
     """Return what `rich.print` shows of a reproduction.
-
-    Parameters
-    ----------
-    made : Reproduction
-        What was made.
-
-    Returns
-    -------
-    rich.console.RenderableType
-        Published beside ours with numbered reasons, and what the paper leaves open.
 
     Examples
     --------
     >>> import rich, ropewalk
-    >>> rich.print(report(ropewalk.reproduce("song-2018", "fig9")))  # doctest: +ELLIPSIS
+    >>> rich.print(table(ropewalk.reproduce("song-2018", "fig9")))  # doctest: +ELLIPSIS
     Song et al. 2018, figure 9...
     """
     parts: list[RenderableType] = [Text(made.title, style="bold"), Text(made.source, style="dim")]
@@ -146,6 +137,7 @@ def choice_rows(choices: Sequence[Choice]) -> Iterator[tuple[str, str, bool, lis
 
 
 def _comparisons(comparisons: Sequence[Comparison]) -> Table:
+    # Beside the first line of a quantity that takes several.
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     shown.add_column("")
     for heading in ("published", "ours", "difference"):
@@ -158,8 +150,7 @@ def _comparisons(comparisons: Sequence[Comparison]) -> Table:
 
 
 def _choices(choices: Sequence[Choice]) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    shown.add_column("* is taken")
+    shown = terminal.numbers("* is taken")
     for name in quantities(choices):
         shown.add_column(name, justify="right", vertical="bottom", max_width=10)
     for question, name, chosen, numbers in choice_rows(choices):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from . import statistics
+from .. import statistics
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from .results import Results
+    from ..results import Results
 
     Array: TypeAlias = NDArray[np.float64]
 

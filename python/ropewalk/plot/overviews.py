@@ -11,7 +11,7 @@ from . import panels, whole_runs
 from .timelines import subflows_of
 
 if TYPE_CHECKING:
-    from .results import Results
+    from ..results import Results
 
 
 @dataclass(frozen=True)

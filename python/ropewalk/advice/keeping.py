@@ -4,48 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from .. import folders
 from ..scenario import spelled
+from .counsel import Advice, Check, Counsel, Evidence, Subset
 from .picture import draw
-from .results import Advice, Check, Counsel, Evidence, Subset
 
 PICTURE = "advise"
 EVIDENCE = "evidence"
 SUBSETS = "subsets"
 
 
-def keep(counsel: Counsel, folder: Path) -> Path:
-    """Write tables (Parquet), the picture, the scenario with its traces, and the JSON object.
-
-    Parameters
-    ----------
-    counsel : Counsel
-        What to keep.
-    folder : Path
-        New, empty, or with results of before, which are replaced.
-
-    Returns
-    -------
-    Path
-        The picture.
-
-    Raises
-    ------
-    OSError
-        The folder holds something else, or cannot be written.
-
-    Examples
-    --------
-    >>> import ropewalk, tempfile
-    >>> counsel = ropewalk.advise("scenarios/start/two-links.toml")
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     picture = keep(counsel, Path(temporary) / "advice")
-    ...     sorted(file.name for file in (Path(temporary) / "advice" / "tables").iterdir())
-    ['evidence.parquet', 'subsets.parquet']
-    """
+def contents(counsel: Counsel) -> folders.Contents:
+    """Return what a folder has of advice: all evidence, all subsets, and the picture."""
     import polars as pl
 
     evidence: list[dict[str, Any]] = [
@@ -74,10 +46,7 @@ def keep(counsel: Counsel, folder: Path) -> Path:
         EVIDENCE: pl.DataFrame(evidence, infer_schema_length=None),
         SUBSETS: pl.DataFrame(subsets, schema_overrides=schema),
     }
-    (picture,) = folders.keep(
-        folder, counsel.json(), counsel.scenario, tables, {PICTURE: partial(draw, counsel)}
-    )
-    return picture
+    return folders.Contents(counsel.scenario, tables, {PICTURE: partial(draw, counsel)})
 
 
 def restore(kept: folders.Kept) -> Counsel:
@@ -87,9 +56,9 @@ def restore(kept: folders.Kept) -> Counsel:
     --------
     >>> import ropewalk, tempfile
     >>> counsel = ropewalk.advise("scenarios/start/two-links.toml")
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     _ = keep(counsel, Path(temporary) / "advice")
-    ...     again = restore(folders.open_kept(Path(temporary) / "advice"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(counsel, folder)
+    ...     again = ropewalk.load(folder)
     >>> again.json() == counsel.json(), again.subsets == counsel.subsets
     (True, True)
     """

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import folders
-from ..scenario import Scenario
 from .picture import drawable
-from .results import Prediction, Predictions
+from .predictions import Prediction, Predictions
 
 if TYPE_CHECKING:
     from ..origin import Origin
@@ -18,32 +16,8 @@ MODELS = "models"
 PICTURE = "models"
 
 
-def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
-    """Write the models' table (Parquet), the picture, the scenario and the JSON object.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What to keep.
-    scenario : Scenario
-        What they are of.
-    folder : Path
-        New, empty, or with results of before, which are replaced.
-
-    Raises
-    ------
-    OSError
-        The folder holds something else, or cannot be written.
-
-    Examples
-    --------
-    >>> import ropewalk, tempfile
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     keep(ropewalk.predict(scenario), scenario, Path(temporary) / "two-links")
-    ...     sorted(file.name for file in (Path(temporary) / "two-links").iterdir())
-    ['pictures', 'result.json', 'scenario.toml', 'tables']
-    """
+def contents(predictions: Predictions) -> folders.Contents:
+    """Return what a folder has of predictions: the models' table, and the picture."""
     import polars as pl
 
     rows = []
@@ -54,7 +28,9 @@ def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
         rows.append(row | {f"delay_{part}_ms": value for part, value in delay.items()})
     tables = {MODELS: pl.DataFrame(rows, infer_schema_length=None)}
     pictures = {PICTURE: predictions.plot} if drawable(predictions) else {}
-    folders.keep(folder, predictions.json(), scenario, tables, pictures)
+    asked = {} if predictions.origin is None else predictions.origin.scenarios
+    scenario = next(iter(asked.values()), None)
+    return folders.Contents(asked if scenario is None else scenario, tables, pictures)
 
 
 def restore(kept: folders.Kept) -> Predictions:
@@ -63,11 +39,10 @@ def restore(kept: folders.Kept) -> Predictions:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
-    >>> predictions = ropewalk.predict(scenario)
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     keep(predictions, scenario, Path(temporary) / "two-links")
-    ...     restore(folders.open_kept(Path(temporary) / "two-links")) == predictions
+    >>> predictions = ropewalk.predict("scenarios/start/two-links.toml")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(predictions, folder)
+    ...     ropewalk.load(folder) == predictions
     True
     """
     return of_json(kept.result, kept.origin)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import statistics
-from .style import BAND, COLOURS, FAINT, INK, WIDTHS, filled, legend
+from .. import statistics
+from ..style import BAND, COLOURS, FAINT, INK, WIDTHS, filled, legend
 from .timelines import of_first_flow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .results import Results
+    from ..results import Results
     from .timelines import Array
 
 PIECES = {"bulk": "packets", "video": "frames"}  # what delays are of; of other traffic messages

@@ -106,9 +106,6 @@ class Predictions(Shown):
     table_by = "prediction.table:table"
     picture_by = "prediction.picture:draw"
 
-    table_by = "prediction.table:table"
-    picture_by = "prediction.picture:draw"
-
     scenario: str
     models: tuple[Prediction, ...]
     asymmetry: Mapping[str, float] = field(default_factory=dict)

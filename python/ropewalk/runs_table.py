@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from . import statistics
+from . import statistics, terminal
 
 if TYPE_CHECKING:
     from .results import Results
@@ -56,16 +55,8 @@ class Listing:
 def table(results: Results) -> RenderableType:
     """Return what `rich.print` shows of results.
 
-    Parameters
-    ----------
-    results : Results
-        One run, or several: then each number is a mean, with half the width of
-        its 95 % confidence interval where there is room.
-
-    Returns
-    -------
-    rich.console.RenderableType
-        Summary, subflows, links, and of several flows who got what.
+    Of several runs each number is a mean, with half the width of its 95 % confidence interval
+    where there is room.
 
     Examples
     --------
@@ -74,10 +65,12 @@ def table(results: Results) -> RenderableType:
     >>> rich.print(table(results))  # doctest: +ELLIPSIS
     Two unequal links...
     """
-    parts: list[RenderableType] = [_heading(results), _summary(results)]
+    parts: list[RenderableType] = [
+        terminal.heading(results.scenario.title, runs_told(results.runs)),
+        terminal.facts(summary_lines(results)),
+    ]
     parts += [_entries(listing) for listing in listings(results.mean)]
-    for warning in results.runs[0].get("warnings", []):
-        parts.append(Text(f"warning: {warning}", style="yellow"))
+    parts += terminal.warned(results.runs[0].get("warnings", []))
     return Group(*parts)
 
 
@@ -124,27 +117,8 @@ def runs_told(runs: Sequence[dict[str, Any]]) -> str:
     return f"mean of {len(runs)} runs, seeds {first} to {last}, ± 95 % interval"
 
 
-def _heading(results: Results) -> Text:
-    runs = runs_told(results.runs)
-    return Text.assemble((results.scenario.title, "bold"), (f"  ({runs})", "dim"))
-
-
-def _summary(results: Results) -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim")
-    grid.add_column()
-    for name, value in summary_lines(results):
-        grid.add_row(name, value)
-    return grid
-
-
 def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     """Yield what runs came to: a name, and the numbers in words.
-
-    Parameters
-    ----------
-    results : Results
-        Of one scenario.
 
     Examples
     --------
@@ -383,12 +357,9 @@ def _entries(listing: Listing) -> Table:
     """One row an entry, as far as one would read; one column a number that an entry knows."""
     entries, label = listing.entries, listing.label
     more = len(entries) - FIRST_ROWS - LAST_ROWS
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=True)
     longest = max((len(entry[label]) for entry in entries), default=0)
-    shown.add_column(listing.what, overflow="fold", min_width=min(longest, 16))
     known = listing.known
-    for heading in known:
-        shown.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+    shown = terminal.numbers(listing.what, known, at_least=min(longest, 16))
     for number, entry in enumerate(entries):
         if number < FIRST_ROWS or number >= FIRST_ROWS + more:
             shown.add_row(Text(entry[label]), *(_cell(entry, *cell) for cell in known.values()))

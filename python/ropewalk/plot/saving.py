@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .replacing import replace
+from ..replacing import replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     ...     save(figure, f"{folder}/delays.svg").name
     'delays.svg'
     """
-    from .figures import drawn
+    from ..figures import drawn
 
     path = check_format(path)
     replace(path, drawn(figure, path.suffix[1:].lower()))

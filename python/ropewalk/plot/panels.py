@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import statistics
-from .style import ALERT, BAND, COLOURS, DASHED, FAINT, INK, colour, filled, legend, line, note
+from .. import statistics
+from ..style import ALERT, BAND, COLOURS, DASHED, FAINT, INK, colour, filled, legend, line, note
 from .timelines import Curve, Steps, flows_of, of_first_flow, subflows_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    from .results import Results
+    from ..results import Results
     from .timelines import Array
 
 MOST_STEPS = (

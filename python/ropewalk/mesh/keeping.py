@@ -11,53 +11,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import folders
+from .census import Census, Counted
 from .picture import draw
-from .results import Census, Counted
 
 PICTURE = "mesh"
 GRAPHS = "graphs"
 
 
-def keep(census: Census, folder: Path) -> Path:
-    """Write a row for each deployment (Parquet), the picture, deployments, and the JSON object.
+def contents(census: Census) -> folders.Contents:
+    """Return what a folder has of a census: a row for each deployment, and the picture.
 
-    Parameters
-    ----------
-    census : Census
-        What to keep. Deployments are ``deployments/32-nodes-0.csv`` and so on, as
-        ``placement = { file = "..." }`` of ``[mesh]`` reads them.
-    folder : Path
-        New, empty, or with results of before, which are replaced.
-
-    Returns
-    -------
-    Path
-        The picture.
-
-    Raises
-    ------
-    OSError
-        The folder holds something else, or cannot be written.
+    Deployments that were kept are ``deployments/32-nodes-0.csv`` and so on, as
+    ``placement = { file = "..." }`` of ``[mesh]`` reads them.
 
     Examples
     --------
-    >>> import tempfile
+    >>> import ropewalk, tempfile
     >>> from ropewalk import mesh
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     counted = mesh.census(nodes=[40], graphs=10, keep=1)
-    ...     _ = keep(counted, Path(temporary) / "mesh")
-    ...     [file.name for file in (Path(temporary) / "mesh" / "deployments").iterdir()]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(mesh.census(nodes=[40], graphs=10, keep=1), folder)
+    ...     [file.name for file in (Path(folder) / "deployments").iterdir()]
     ['40-nodes-0.csv']
     """
-    (picture,) = folders.keep(
-        folder,
-        census.json(),
+    return folders.Contents(
         census.scenario,
         {GRAPHS: census.graphs},
         {PICTURE: partial(draw, census)},
         partial(_write_deployments, census),
     )
-    return picture
 
 
 def restore(kept: folders.Kept) -> Census:
@@ -65,12 +46,12 @@ def restore(kept: folders.Kept) -> Census:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import ropewalk, tempfile
     >>> from ropewalk import mesh
     >>> counted = mesh.census(nodes=[40], graphs=10, keep=1)
-    >>> with tempfile.TemporaryDirectory() as temporary:
-    ...     _ = keep(counted, Path(temporary) / "mesh")
-    ...     again = restore(folders.open_kept(Path(temporary) / "mesh"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(counted, folder)
+    ...     again = ropewalk.load(folder)
     >>> again.json() == counted.json()
     True
     >>> bool((again.counts[0].places[0] == counted.counts[0].places[0]).all())

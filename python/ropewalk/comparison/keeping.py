@@ -1,0 +1,62 @@
+"""A comparison in a folder, and back."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from .. import folders
+from ..prediction.keeping import of_json
+from ..results import RECORDED, Results
+from .comparison import Comparison
+from .picture import draw
+
+PICTURE = "compare"
+NUMBERS = "numbers"
+TABLES = ("summary", "links", *RECORDED)
+
+
+def contents(comparison: Comparison) -> folders.Contents:
+    """Return what a folder has of a comparison.
+
+    ``tables/numbers.parquet`` has all ways side by side; each way that carried packets has its own
+    frames, such as ``tables/simulate-links.parquet``.
+    """
+    tables = {NUMBERS: comparison.numbers}
+    for way, results in comparison.ran.items():
+        tables |= {f"{way}-{name}": getattr(results, name) for name in TABLES}
+    return folders.Contents(comparison.scenario, tables, {PICTURE: partial(draw, comparison)})
+
+
+def restore(kept: folders.Kept) -> Comparison:
+    """Return the comparison that a folder holds.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> scenario = "scenarios/start/two-links.toml"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(comparison, folder)
+    ...     again = ropewalk.load(folder)
+    >>> again.json() == comparison.json()
+    True
+    """
+    ways = kept.result["ways"]
+    scenario = kept.scenario
+    ran = {
+        way: Results.restored(
+            scenario,
+            ways[way].get("runs", [ways[way]]),
+            kept.several(RECORDED, f"{way}-"),
+        )
+        for way in ways
+        if way != "predict"
+    }
+    return Comparison(
+        scenario,
+        of_json(ways["predict"]) if "predict" in ways else None,
+        ran.get("simulate"),
+        ran.get("testbed"),
+        kept.result.get("left_out", {}),
+        kept.origin,
+    )

@@ -1,0 +1,64 @@
+"""Runs in a folder, and back."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import get_args
+
+from . import folders, plot
+from .origin import without_origin
+from .results import RECORDED, Frame, Results
+
+PICTURES = {
+    "goodput": plot.goodput,
+    "windows": plot.windows,
+    "reorder-buffer": plot.reorder_buffer,
+    "player-buffer": plot.player_buffer,
+    "flows": plot.flows,
+    "shares": plot.shares,
+    "airtime": plot.airtime,
+    "delays": plot.delays,
+}
+
+
+def contents(results: Results) -> folders.Contents:
+    """Return what a folder has of runs: tables, and the pictures that there is something for."""
+    from .plot import panels, whole_runs
+
+    has_steps = not results.connection.is_empty()
+    shown = {
+        "goodput": has_steps,
+        "windows": has_steps and panels.has_windows(results),
+        "reorder-buffer": has_steps and panels.has_reorder_buffer(results),
+        "player-buffer": has_steps and panels.has_player_buffer(results),
+        "flows": has_steps and panels.has_flows(results),
+        "shares": whole_runs.has_shares(results),
+        "airtime": whole_runs.has_radios(results.runs[0]),
+        "delays": True,
+    }
+    return folders.Contents(
+        results.scenario,
+        {name: getattr(results, name) for name in get_args(Frame)},
+        {name: partial(draw, results) for name, draw in PICTURES.items() if shown[name]},
+    )
+
+
+def restore(kept: folders.Kept) -> Results:
+    """Return the runs that a folder holds.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=2, step="1 s")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(results, folder)
+    ...     again = ropewalk.load(folder)
+    >>> again.runs == results.runs, again.timeline.equals(results.timeline)
+    (True, True)
+    """
+    return Results.restored(
+        kept.scenario,
+        kept.result.get("runs", [without_origin(kept.result)]),
+        kept.several(RECORDED),
+        origin=kept.origin,
+    )

@@ -1,0 +1,160 @@
+"""Run a study: of one that is there, what is missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..needs import need
+from ..origin import Beginning
+from ..scenario import Scenario
+from . import definition, folder
+from .definition import Definition, define
+from .lanes import On, check_on
+from .points import KEY, frame_of, known_of, tidy
+from .running import Runner
+from .study_results import StudyResults
+from .work import Row
+
+
+def study(
+    scenario: Scenario | str | os.PathLike[str],
+    vary: Mapping[str, Any] | None = None,
+    *,
+    zip: Sequence[Sequence[str]] | None = None,
+    verb: str | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    until: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    on: On = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> StudyResults:
+    """Run a scenario with keys varied; of a study that is there, what is missing.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        What to change, a ready one by its name, too; or a study file, of which the other
+        arguments take the place.
+    vary : mapping of str to sequence, or to mapping
+        For each key its values, spelled as in a scenario file, or a range: ``from``, ``to``,
+        ``steps``, and ``scale``, ``"linear"`` or ``"log"``. All combinations are run.
+    zip : sequence of sequence of str, optional
+        Keys that step together instead.
+    verb : str, optional
+        ``"simulate"`` (the default), ``"predict"``, ``"compare"``, ``"testbed"``, ``"advise"``.
+    runs : int, optional
+        How many seeds of each combination (1); with `until`, at the least (5).
+    seed : int, optional
+        The first seed (1).
+    until : mapping, optional
+        Go on with seeds until half the 95 % interval of the goodput is at most ``ci95`` of its
+        mean, such as ``"2 %"``, or there are ``at_most`` runs. ``of`` names another column.
+    out : path, optional
+        Folder to keep the runs in; in memory only if not given.
+    on : int, str or concurrent.futures.Executor, optional
+        Where to run: so many processes, ``"local"``, a Dask cluster of this machine, the address
+        of a Dask scheduler, or an executor. In this process on all its cores if not given.
+    progress : callable, optional
+        Called with how many runs are finished, and how many were missing.
+
+    Returns
+    -------
+    StudyResults
+        A row a run, those that failed among them.
+
+    Raises
+    ------
+    ScenarioError
+        A key is unknown or a value is wrong.
+    ValueError
+        Another argument is wrong.
+    MissingLibraryError
+        polars is not installed; or Dask is asked for and is not.
+    OSError
+        The folder holds something else, is in use, or cannot be written.
+    RuntimeError
+        There is nothing to run on.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> delays = {"link.dsl.delay": {"from": "10 ms", "to": "90 ms", "steps": 3}}
+    >>> made = ropewalk.study("scenarios/start/two-links.toml", delays)
+    >>> made.points["link.dsl.delay"].to_list(), made.points["link.dsl.delay_value"].to_list()
+    (['10 ms', '50 ms', '90 ms'], [0.01, 0.05, 0.09])
+    """
+    need("study", "polars")
+    check_on(on)
+    others: dict[str, Any] = {
+        "vary": vary,
+        "zipped": zip,
+        "verb": verb,
+        "runs": runs,
+        "seed": seed,
+        "until": until,
+    }
+    if isinstance(scenario, (str, os.PathLike)) and definition.is_study(Path(scenario)):
+        defined = definition.load(Path(scenario), **others)
+    else:
+        loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
+        given = {key: value for key, value in others.items() if value is not None}
+        defined = define(loaded, given.pop("vary", {}), **given)
+    return run(defined, None if out is None else Path(out), on=on, progress=progress)
+
+
+def run(
+    defined: Definition,
+    out: Path | None = None,
+    *,
+    on: On = None,
+    progress: Callable[[int, int], object] | None = None,
+    begun: Callable[[int, int], object] | None = None,
+) -> StudyResults:
+    """Run a study that was read and checked.
+
+    Parameters
+    ----------
+    defined : Definition
+        Which.
+    out : Path, optional
+        Folder to keep it in.
+    on, progress
+        As of `study`.
+    begun : callable, optional
+        Called with how many runs are there already, and how many are missing.
+
+    Returns
+    -------
+    StudyResults
+        A row a run.
+    """
+    began = Beginning()
+    if out is None:
+        rows: list[Row] = []
+        runner = Runner(defined, {}, rows.extend, progress)
+        if begun is not None:
+            begun(0, runner.plan())
+        runner.run(on)
+        order = runner.order
+        rows.sort(key=lambda row: order[row[KEY]])
+        return StudyResults(
+            defined.scenario,
+            defined.json(),
+            tidy(frame_of(rows), defined.columns),
+            origin=folder.origin_of(defined, began),
+        )
+    with folder.opened(out, defined) as kept:
+        known = known_of(kept.rows(), None if defined.until is None else defined.until.of)
+        runner = Runner(defined, known, kept.add, progress)
+        missing = runner.plan()
+        if begun is not None:
+            begun(len(runner.order) - missing, missing)
+        try:
+            runner.run(on)
+        finally:
+            made = kept.finish(runner.order, folder.origin_of(defined, began))
+    return made
