@@ -128,6 +128,16 @@ def test_every_key_of_the_gateways_status_is_on_its_page():
     assert keys - page == set()
 
 
+def test_the_readme_shows_the_columns_of_the_gateways_status():
+    source = (ROOT / "crates/gateway/src/status/table.rs").read_text()
+    columns = source.partition("LINK_COLUMNS")[2].partition("];")[0]
+    known = re.findall(r'\b(text|number|optional)\("([^"]+)"', columns)
+    (heads,) = re.findall(r"^ +(link  .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    shown = re.split(r" {2,}", heads)
+    assert [head for _, head in known if head in shown] == shown
+    assert {head for kind, head in known if kind != "optional"} <= set(shown)
+
+
 def test_every_option_of_sweep_is_in_its_page(command):
     options = re.findall(r"^  (--[a-z0-9-]+)", command("sweep", "--help").stdout, re.MULTILINE)
     page = (ROOT / "docs/studies.md").read_text()
