@@ -18,7 +18,9 @@ use std::time::{Duration, Instant};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{Spacing, Traffic};
 use ropewalk_testbed::counters::Counters;
-use ropewalk_testbed::traffic::{Carrier, Path, Plan, Session, outcome, run_client, run_server};
+use ropewalk_testbed::traffic::{
+    PathEnds, Plan, Session, SocketProtocol, outcome, run_client, run_server,
+};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -49,7 +51,7 @@ fn main() -> Result<(), Failure> {
 const USAGE: &str = "arguments, each key=value:
   path=NAME,CLIENT-ADDRESS,SERVER-ADDRESS   as often as there are paths
   client=NAMESPACE server=NAMESPACE         of ip-netns(8); default: this one
-  carrier=tcp|mptcp congestion=NAME         default: tcp, cubic
+  protocol=tcp|mptcp congestion=NAME        default: tcp, cubic
   size=BYTES                                bulk; without it until the duration ends
   cbr=RATE poisson=RATE message=BYTES       instead of bulk
   duration=TIME warmup=TIME step=TIME       default: 10s, 0s, none
@@ -80,7 +82,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
     let mut plan = Plan {
         name: "flow".to_owned(),
         seed: 1,
-        carrier: Carrier::Tcp,
+        protocol: SocketProtocol::Tcp,
         congestion: Some("cubic".to_owned()),
         traffic: Traffic::Bulk { size: None },
         segment: Bytes::new(1448),
@@ -92,7 +94,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
         receive_buffer: None,
         unsent: None,
         proxy: None,
-        way: None,
+        datagrams: None,
         paths: Vec::new(),
     };
     for argument in given {
@@ -103,7 +105,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
                 let &[name, client, server] = &parts[..] else {
                     return Err(USAGE.into());
                 };
-                plan.paths.push(Path {
+                plan.paths.push(PathEnds {
                     name: name.to_owned(),
                     client: client.parse()?,
                     server: server.parse()?,
@@ -112,8 +114,8 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
             }
             "client" => namespaces[0] = Some(value.to_owned()),
             "server" => namespaces[1] = Some(value.to_owned()),
-            "carrier" if value == "tcp" => plan.carrier = Carrier::Tcp,
-            "carrier" if value == "mptcp" => plan.carrier = Carrier::Mptcp,
+            "protocol" if value == "tcp" => plan.protocol = SocketProtocol::Tcp,
+            "protocol" if value == "mptcp" => plan.protocol = SocketProtocol::Mptcp,
             "congestion" => plan.congestion = Some(value.to_owned()),
             "size" => size = Some(value.parse::<Bytes>()?),
             "cbr" | "poisson" => {

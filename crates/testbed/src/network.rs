@@ -8,7 +8,7 @@ use ropewalk_network::Network;
 use ropewalk_scenario::Scenario;
 
 use crate::capture::Tap;
-use crate::emulator::{Emulator, Path, Setup};
+use crate::emulator::{Emulator, PathDevices, Setup};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::plan::Plan;
@@ -153,7 +153,7 @@ impl Testbed {
         let setup = Setup {
             network,
             paths: paths
-                .map(|(devices, routes)| Path { devices, routes })
+                .map(|(devices, routes)| PathDevices { devices, routes })
                 .collect(),
             mtu: self.plan.mtu as usize,
             warmup: scenario.warmup,

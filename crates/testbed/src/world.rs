@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use crate::report::{Ends, Measured, Report};
 use crate::request::{EmulatorKind, Request};
 use crate::steal::stolen;
-use crate::traffic::{self, Carrier, Session};
+use crate::traffic::{self, Session, SocketProtocol};
 use crate::tunnel::Tunnel;
 
 /// Datagrams that are later than this after the links' delays are lost.
@@ -187,10 +187,10 @@ fn traffic_plan(
     traffic::Plan {
         name: flow.stream(0),
         seed,
-        carrier: match flow.protocol {
-            Protocol::Mptcp | Protocol::MptcpNs3 => Carrier::Mptcp,
-            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => Carrier::Tcp,
-            Protocol::Udp => Carrier::Udp,
+        protocol: match flow.protocol {
+            Protocol::Mptcp | Protocol::MptcpNs3 => SocketProtocol::Mptcp,
+            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => SocketProtocol::Tcp,
+            Protocol::Udp => SocketProtocol::Udp,
         },
         congestion: congestion.map(str::to_owned),
         traffic: flow.traffic.clone(),
@@ -204,9 +204,9 @@ fn traffic_plan(
         receive_buffer: None,
         unsent: None,
         proxy: None,
-        way: (flow.protocol == Protocol::Udp).then(|| way(scenario)),
+        datagrams: (flow.protocol == Protocol::Udp).then(|| datagram_settings(scenario)),
         paths: ends
-            .map(|&(client, path)| traffic::Path {
+            .map(|&(client, path)| traffic::PathEnds {
                 name: scenario.paths[path].name.clone(),
                 client,
                 server: plan.server,
@@ -217,12 +217,12 @@ fn traffic_plan(
 }
 
 /// What a sender of datagrams needs to know of the links of the first flow's path.
-fn way(scenario: &Scenario) -> traffic::Way {
+fn datagram_settings(scenario: &Scenario) -> traffic::DatagramSettings {
     let flow = scenario.first();
     let hops = &scenario.paths[flow.paths[0]].hops;
     let links = hops.iter().map(|hop| &scenario.links[*hop]);
     let delays = links.map(|link| link.forward.delay);
-    traffic::Way {
+    traffic::DatagramSettings {
         first: scenario.links[hops[0]].clone(),
         headers: flow.datagram_headers(),
         patience: delays.fold(PATIENCE, |sum, delay| sum + delay),

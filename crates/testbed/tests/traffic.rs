@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{Spacing, Traffic};
 use ropewalk_testbed::traffic::{
-    Carrier, ClientReport, Path, Plan, ServerReport, Session, TrafficError, TrafficOutcome,
-    outcome, run_client, run_server,
+    ClientReport, PathEnds, Plan, ServerReport, Session, SocketProtocol, TrafficError,
+    TrafficOutcome, outcome, run_client, run_server,
 };
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -17,7 +17,7 @@ fn plan(traffic: Traffic) -> Plan {
     Plan {
         name: "flow".to_owned(),
         seed: 7,
-        carrier: Carrier::Tcp,
+        protocol: SocketProtocol::Tcp,
         congestion: Some("reno".to_owned()),
         traffic,
         segment: Bytes::new(1448),
@@ -29,8 +29,8 @@ fn plan(traffic: Traffic) -> Plan {
         receive_buffer: None,
         unsent: None,
         proxy: None,
-        way: None,
-        paths: vec![Path {
+        datagrams: None,
+        paths: vec![PathEnds {
             name: "loopback".to_owned(),
             client: LOOPBACK,
             server: LOOPBACK,
@@ -219,7 +219,7 @@ fn a_congestion_control_that_is_none_is_an_error() {
 #[test]
 fn mptcp_is_mptcp() {
     let outcome = run(Plan {
-        carrier: Carrier::Mptcp,
+        protocol: SocketProtocol::Mptcp,
         step: Some(Time::from_millis(1)),
         ..bulk(30)
     });
@@ -244,10 +244,10 @@ fn mptcp_is_mptcp() {
 #[test]
 fn a_path_without_a_subflow_is_told_of() {
     let mut plan = Plan {
-        carrier: Carrier::Mptcp,
+        protocol: SocketProtocol::Mptcp,
         ..bulk(1)
     };
-    plan.paths.push(Path {
+    plan.paths.push(PathEnds {
         name: "lte".to_owned(),
         client: IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9)),
         server: LOOPBACK,

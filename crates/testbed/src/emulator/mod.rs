@@ -31,7 +31,7 @@ pub(crate) struct Setup {
     /// Its links have the scenario's numbers.
     pub(crate) network: Network<Packet>,
     /// Paths, in the order of their numbers.
-    pub(crate) paths: Vec<Path>,
+    pub(crate) paths: Vec<PathDevices>,
     /// The longest packet, in bytes.
     pub(crate) mtu: usize,
     /// The counters of links are also recorded at this time.
@@ -40,7 +40,7 @@ pub(crate) struct Setup {
 
 /// A path and its devices.
 #[derive(Debug)]
-pub(crate) struct Path {
+pub(crate) struct PathDevices {
     /// The devices at the client and at the server.
     pub(crate) devices: [File; 2],
     /// The hops from client to server, and from server to client.

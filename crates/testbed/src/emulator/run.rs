@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::lateness::Lateness;
 use super::pool::Pool;
-use super::{Carried, Path, Setup};
+use super::{Carried, PathDevices, Setup};
 use crate::capture::Tap;
 use crate::syscalls::schedule_fifo;
 
@@ -38,7 +38,7 @@ pub(crate) struct Packet {
 #[derive(Debug)]
 pub(super) struct Run {
     network: Network<Packet>,
-    paths: Vec<Path>,
+    paths: Vec<PathDevices>,
     watch: Watching,
     epoch: Instant,
     epoll: OwnedFd,

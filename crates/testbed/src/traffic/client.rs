@@ -36,8 +36,8 @@ pub struct ClientReport {
 pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let _presence = session.enter(Side::Client);
     be_punctual(session.plan())?;
-    if let Some(way) = &session.plan().way {
-        return datagrams::run_client(session, way);
+    if let Some(settings) = &session.plan().datagrams {
+        return datagrams::run_client(session, settings);
     }
     let socket = socket::client(session.plan())?;
     let port = session.wait_for_start()?;

@@ -35,6 +35,6 @@ pub use error::{Side, TrafficError};
 pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome};
 pub(crate) use outcome::{grown, mbps, share_out};
 pub use pattern::{Corruption, Pattern};
-pub use plan::{Carrier, Path, Plan, Way};
+pub use plan::{DatagramSettings, PathEnds, Plan, SocketProtocol};
 pub use server::{ServerReport, run_server};
 pub use session::Session;

@@ -5,7 +5,7 @@ use ropewalk_simulator::{ApplicationSummary, DelayBin, DelaySummary, SubflowTime
 
 use super::client::ClientReport;
 use super::error::TrafficError;
-use super::plan::{Carrier, Plan};
+use super::plan::{Plan, SocketProtocol};
 use super::sampler::Row;
 use super::server::ServerReport;
 use super::session::Session;
@@ -143,9 +143,9 @@ pub fn outcome(
 }
 
 /// The subflows in the order of the paths, with their indices in the samples of both ends.
-struct Order(Vec<Place>);
+struct Order(Vec<SubflowEnds>);
 
-struct Place {
+struct SubflowEnds {
     /// Index into the plan's paths.
     path: Option<usize>,
     link: String,
@@ -156,13 +156,13 @@ struct Place {
 
 impl Order {
     fn of(plan: &Plan, client: &ClientReport, server: &ServerReport) -> Order {
-        let places = client.measured.addresses.iter().enumerate();
-        let mut places: Vec<Place> = places
+        let subflows = client.measured.addresses.iter().enumerate();
+        let mut subflows: Vec<SubflowEnds> = subflows
             .map(|(number, ends)| {
                 let local = ends.local.ip();
                 let path = plan.paths.iter().position(|path| path.client == local);
                 let mut others = server.measured.addresses.iter();
-                Place {
+                SubflowEnds {
                     path,
                     link: path.map_or_else(|| local.to_string(), |at| plan.paths[at].name.clone()),
                     client: number,
@@ -171,8 +171,8 @@ impl Order {
                 }
             })
             .collect();
-        places.sort_by_key(|place| (place.path.unwrap_or(usize::MAX), place.client));
-        Order(places)
+        subflows.sort_by_key(|subflow| (subflow.path.unwrap_or(usize::MAX), subflow.client));
+        Order(subflows)
     }
 
     fn subflows(
@@ -191,12 +191,12 @@ impl Order {
             Time::ZERO => nothing,
             _ => baseline(&received.baseline, &received.end),
         };
-        let places = self.0.iter().map(|place| {
-            let state = place.sent(&sent.end);
-            let before = place.sent(&sent_before);
-            let bytes = place.received_between(&received_before, &received.end);
+        let subflows = self.0.iter().map(|subflow| {
+            let state = subflow.sent(&sent.end);
+            let before = subflow.sent(&sent_before);
+            let bytes = subflow.received_between(&received_before, &received.end);
             Subflow {
-                link: place.link.clone(),
+                link: subflow.link.clone(),
                 goodput_mbps: bytes.map(|bytes| mbps(bytes, span)),
                 share: None,
                 segments_sent: grown(state.data_segments, before.data_segments),
@@ -207,7 +207,7 @@ impl Order {
                 srtt_ms: state.srtt.map(Time::as_millis_f64),
             }
         });
-        places.collect()
+        subflows.collect()
     }
 
     /// The rows that both ends have; the client's state, the server's goodput.
@@ -229,11 +229,11 @@ impl Order {
                 .goodput_mbps
                 .push(mbps(row.bytes - previous.bytes, span));
             let rows = &mut timeline.subflows;
-            for (number, place) in self.0.iter().enumerate() {
-                let Some(state) = sent.subflows.get(place.client) else {
+            for (number, subflow) in self.0.iter().enumerate() {
+                let Some(state) = sent.subflows.get(subflow.client) else {
                     continue;
                 };
-                let bytes = place.received_between(previous, row);
+                let bytes = subflow.received_between(previous, row);
                 rows.time_s.push(time_s);
                 rows.subflow.push(number as u32);
                 rows.goodput_mbps
@@ -251,7 +251,7 @@ impl Order {
     }
 }
 
-impl Place {
+impl SubflowEnds {
     fn sent(&self, row: &Row) -> SubflowState {
         row.subflows.get(self.client).copied().unwrap_or_default()
     }
@@ -276,7 +276,7 @@ fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
     }
     if client.connected.is_none() {
         warnings.push("the connection was never open: nothing was delivered".to_owned());
-    } else if plan.carrier == Carrier::Mptcp {
+    } else if plan.protocol == SocketProtocol::Mptcp {
         let missing = plan.paths.iter().enumerate();
         let missing = missing.filter(|(path, _)| order.0.iter().all(|of| of.path != Some(*path)));
         warnings.extend(missing.map(|(_, path)| format!("no subflow came up on {:?}", path.name)));

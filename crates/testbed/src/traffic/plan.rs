@@ -16,8 +16,8 @@ pub struct Plan {
     pub name: String,
     /// The run's seed.
     pub seed: u64,
-    /// What carries the bytes.
-    pub carrier: Carrier,
+    /// The protocol of the sockets.
+    pub protocol: SocketProtocol,
     /// Congestion control by the kernel's name (`cubic`, `reno`), set on the socket: what a
     /// namespace has by default depends on the machine. Datagrams have none.
     pub congestion: Option<String>,
@@ -45,16 +45,16 @@ pub struct Plan {
     pub unsent: Option<u32>,
     /// A SOCKS5 proxy (RFC 1928) that the client goes through; the time that this takes counts.
     pub proxy: Option<SocketAddr>,
-    /// What [`Carrier::Udp`] asks of the links.
-    pub way: Option<Way>,
+    /// Settings of [`SocketProtocol::Udp`] alone.
+    pub datagrams: Option<DatagramSettings>,
     /// The paths of the connection. It is opened on the first; those after it name the subflows that the path
     /// manager adds.
-    pub paths: Vec<Path>,
+    pub paths: Vec<PathEnds>,
 }
 
-/// What carries the bytes.
+/// The protocol of a connection's sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carrier {
+pub enum SocketProtocol {
     /// One TCP connection; it may go through a tunnel or a proxy.
     Tcp,
     /// One MPTCP connection. If it falls back to TCP, that is an error.
@@ -63,9 +63,9 @@ pub enum Carrier {
     Udp,
 }
 
-/// What a sender of datagrams knows of the links before it.
+/// What a sender and a receiver of datagrams know of the links between them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Way {
+pub struct DatagramSettings {
     /// The first link, which a bulk sender keeps busy and has for itself.
     pub first: LinkConfig,
     /// The header bytes before each payload, from the IP header on.
@@ -76,14 +76,14 @@ pub struct Way {
 
 /// The two ends of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
+pub struct PathEnds {
     /// The name that results use.
     pub name: String,
     /// The client's address, which it binds to.
     pub client: IpAddr,
     /// The server's address.
     pub server: IpAddr,
-    /// The client's device (SO_BINDTODEVICE). For [`Carrier::Tcp`] alone: with MPTCP it would hold
+    /// The client's device (SO_BINDTODEVICE). For [`SocketProtocol::Tcp`] alone: with MPTCP it would hold
     /// all subflows.
     pub device: Option<String>,
 }

@@ -4,14 +4,14 @@ use ropewalk_quantities::Time;
 use socket2::Socket;
 
 use super::error::TrafficError;
-use super::plan::{Carrier, Plan};
+use super::plan::{Plan, SocketProtocol};
 use super::tcp_info::{Addresses, SubflowState, is_fallback, mptcp_states, tcp_state};
 
 /// Samples a connected socket: at the end of the warm-up, at each step of the timeline, at the end, and often
 /// enough in between to know the counters of a subflow that is removed.
 #[derive(Debug)]
 pub(crate) struct Sampler {
-    carrier: Carrier,
+    protocol: SocketProtocol,
     warmup: Time,
     step: Option<Time>,
     next_step: Time,
@@ -54,7 +54,7 @@ impl Sampler {
     /// For a socket that is connected.
     pub(crate) fn new(plan: &Plan) -> Sampler {
         Sampler {
-            carrier: plan.carrier,
+            protocol: plan.protocol,
             warmup: plan.warmup,
             step: plan.step,
             next_step: plan.step.unwrap_or(Time::MAX),
@@ -134,10 +134,10 @@ impl Sampler {
     }
 
     fn observe(&mut self, socket: &Socket) -> Result<(), TrafficError> {
-        match self.carrier {
+        match self.protocol {
             // A socket of datagrams has no state.
-            Carrier::Udp => {}
-            Carrier::Tcp => {
+            SocketProtocol::Udp => {}
+            SocketProtocol::Tcp => {
                 let state = tcp_state(socket).map_err(TrafficError::State)?;
                 let Some(state) = state else {
                     return Ok(());
@@ -147,7 +147,7 @@ impl Sampler {
                     None => self.subflows.push((addresses(socket)?, state)),
                 }
             }
-            Carrier::Mptcp => {
+            SocketProtocol::Mptcp => {
                 if is_fallback(socket).map_err(TrafficError::State)? {
                     return Err(TrafficError::Fallback);
                 }

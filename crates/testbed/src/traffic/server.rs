@@ -39,8 +39,8 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     let _presence = session.enter(Side::Server);
     let plan = session.plan();
     be_punctual(plan)?;
-    if let Some(way) = &plan.way {
-        return datagrams::run_server(session, way);
+    if let Some(settings) = &plan.datagrams {
+        return datagrams::run_server(session, settings);
     }
     let (listener, port) = socket::server(plan)?;
     session.listening(port);

@@ -11,7 +11,7 @@ use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::error::TrafficError;
-use super::plan::{Carrier, Plan};
+use super::plan::{Plan, SocketProtocol};
 
 /// The client's socket, bound to its address on the first path.
 pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
@@ -35,7 +35,7 @@ pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     };
     let listen = || {
         socket.bind(&SocketAddr::new(any, 0).into())?;
-        if plan.carrier != Carrier::Udp {
+        if plan.protocol != SocketProtocol::Udp {
             socket.listen(1)?;
         }
         let address = socket.local_addr()?.as_socket();
@@ -91,18 +91,18 @@ pub(crate) fn abort(socket: Socket) {
 }
 
 fn open(plan: &Plan) -> Result<Socket, TrafficError> {
-    let (protocol, name) = match plan.carrier {
-        Carrier::Tcp => (Protocol::TCP, "TCP"),
-        Carrier::Mptcp => (Protocol::MPTCP, "MPTCP"),
-        Carrier::Udp => (Protocol::UDP, "UDP"),
+    let (protocol, name) = match plan.protocol {
+        SocketProtocol::Tcp => (Protocol::TCP, "TCP"),
+        SocketProtocol::Mptcp => (Protocol::MPTCP, "MPTCP"),
+        SocketProtocol::Udp => (Protocol::UDP, "UDP"),
     };
     let domain = match plan.paths[0].client {
         IpAddr::V4(_) => Domain::IPV4,
         IpAddr::V6(_) => Domain::IPV6,
     };
-    let kind = match plan.carrier {
-        Carrier::Tcp | Carrier::Mptcp => Type::STREAM,
-        Carrier::Udp => Type::DGRAM,
+    let kind = match plan.protocol {
+        SocketProtocol::Tcp | SocketProtocol::Mptcp => Type::STREAM,
+        SocketProtocol::Udp => Type::DGRAM,
     };
     let socket = Socket::new(domain, kind, Some(protocol));
     let socket = socket.map_err(|source| TrafficError::Socket {
@@ -110,7 +110,7 @@ fn open(plan: &Plan) -> Result<Socket, TrafficError> {
         source,
     })?;
     set("O_NONBLOCK", true, socket.set_nonblocking(true))?;
-    if plan.carrier == Carrier::Udp {
+    if plan.protocol == SocketProtocol::Udp {
         // As large as the kernel allows; datagrams for which it has no room are counted.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, DATAGRAMS)
             .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, DATAGRAMS));

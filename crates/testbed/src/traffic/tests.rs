@@ -15,12 +15,12 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Much longer than any test takes that ends for another reason.
 const LONG: Time = Time::from_secs(600);
 
-fn session(carrier: Carrier, duration: Time) -> Session {
-    Session::new(plan(carrier, duration), Instant::now())
+fn session(protocol: SocketProtocol, duration: Time) -> Session {
+    Session::new(plan(protocol, duration), Instant::now())
 }
 
-fn plan(carrier: Carrier, duration: Time) -> Plan {
-    let path = Path {
+fn plan(protocol: SocketProtocol, duration: Time) -> Plan {
+    let path = PathEnds {
         name: "loopback".to_owned(),
         client: LOOPBACK,
         server: LOOPBACK,
@@ -29,7 +29,7 @@ fn plan(carrier: Carrier, duration: Time) -> Plan {
     Plan {
         name: "flow".to_owned(),
         seed: 7,
-        carrier,
+        protocol,
         congestion: Some("reno".to_owned()),
         traffic: Traffic::Bulk {
             size: Some(Bytes::from_mib(64)),
@@ -43,7 +43,7 @@ fn plan(carrier: Carrier, duration: Time) -> Plan {
         receive_buffer: None,
         unsent: None,
         proxy: None,
-        way: None,
+        datagrams: None,
         paths: vec![path],
     }
 }
@@ -77,7 +77,7 @@ fn server_against(
 
 #[test]
 fn a_server_of_tcp_is_a_fallback() {
-    let session = session(Carrier::Mptcp, LONG);
+    let session = session(SocketProtocol::Mptcp, LONG);
     let client = client_against(&session, |listener| {
         let (mut accepted, _) = listener.accept().unwrap();
         // Until the client is gone; a reset is as good an end as another.
@@ -93,7 +93,7 @@ fn a_server_of_tcp_is_a_fallback() {
 
 #[test]
 fn a_client_of_tcp_is_a_fallback() {
-    let session = session(Carrier::Mptcp, LONG);
+    let session = session(SocketProtocol::Mptcp, LONG);
     if let Err(TrafficError::Socket { source, .. }) = socket::server(session.plan()) {
         println!("skipped: this kernel makes no socket of MPTCP: {source}");
         return;
@@ -109,7 +109,7 @@ fn client_behind_a_proxy(reply: u8) -> Result<ClientReport, TrafficError> {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let plan = Plan {
         proxy: Some(listener.local_addr().unwrap()),
-        ..plan(Carrier::Tcp, LONG)
+        ..plan(SocketProtocol::Tcp, LONG)
     };
     let session = Session::new(plan, Instant::now());
     session.listening(443);
@@ -152,7 +152,7 @@ fn a_proxy_stands_in_the_way() {
 
 #[test]
 fn a_server_that_dies_is_seen() {
-    let session = session(Carrier::Tcp, LONG);
+    let session = session(SocketProtocol::Tcp, LONG);
     let client = client_against(&session, |listener| {
         let (mut accepted, _) = listener.accept().unwrap();
         accepted.read_exact(&mut [0; 100_000]).unwrap();
@@ -166,7 +166,7 @@ fn a_server_that_dies_is_seen() {
 
 #[test]
 fn a_client_that_dies_is_seen() {
-    let session = session(Carrier::Tcp, LONG);
+    let session = session(SocketProtocol::Tcp, LONG);
     let pattern = session.plan().pattern();
     let server = server_against(&session, |mut stream| {
         let mut bytes = [0; 10_000];
@@ -185,7 +185,7 @@ fn a_client_that_dies_is_seen() {
 
 #[test]
 fn a_wrong_byte_is_told_with_its_place() {
-    let session = session(Carrier::Tcp, LONG);
+    let session = session(SocketProtocol::Tcp, LONG);
     let pattern = session.plan().pattern();
     let server = server_against(&session, |mut stream| {
         let mut bytes = [0; 10_000];
@@ -203,7 +203,7 @@ fn a_wrong_byte_is_told_with_its_place() {
 
 #[test]
 fn nobody_listening_is_an_error_at_once() {
-    let session = session(Carrier::Tcp, LONG);
+    let session = session(SocketProtocol::Tcp, LONG);
     let client = client_against(&session, drop);
     // The listener may have been there for the handshake, and no longer.
     let refused = matches!(
@@ -216,7 +216,7 @@ fn nobody_listening_is_an_error_at_once() {
 #[test]
 fn a_server_that_reads_nothing_ends_with_the_duration() {
     let duration = Time::from_millis(300);
-    let session = session(Carrier::Tcp, duration);
+    let session = session(SocketProtocol::Tcp, duration);
     let begun = Instant::now();
     let client = client_against(&session, |listener| {
         let (accepted, _) = listener.accept().unwrap();
@@ -231,7 +231,7 @@ fn a_server_that_reads_nothing_ends_with_the_duration() {
 
 #[test]
 fn a_client_that_writes_nothing_ends_with_the_duration() {
-    let session = session(Carrier::Tcp, Time::from_millis(300));
+    let session = session(SocketProtocol::Tcp, Time::from_millis(300));
     let server = server_against(&session, |mut stream| {
         // Until the server is gone.
         let _ = stream.read(&mut [0]);
@@ -244,7 +244,7 @@ fn a_client_that_writes_nothing_ends_with_the_duration() {
 
 #[test]
 fn a_connection_that_never_opens_is_an_honest_nothing() {
-    let session = session(Carrier::Tcp, Time::from_millis(200));
+    let session = session(SocketProtocol::Tcp, Time::from_millis(200));
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     // The queue of connections is filled: the kernel drops what else comes.
     rustix::net::listen(&listener, 0).unwrap();
@@ -271,20 +271,20 @@ fn a_connection_that_never_opens_is_an_honest_nothing() {
 }
 
 fn server_report_of_nothing() -> ServerReport {
-    let quick = session(Carrier::Tcp, Time::from_millis(1));
+    let quick = session(SocketProtocol::Tcp, Time::from_millis(1));
     run_server(&quick).unwrap()
 }
 
 #[test]
 fn an_end_without_the_other_does_not_wait_for_ever() {
-    let alone = session(Carrier::Tcp, LONG);
+    let alone = session(SocketProtocol::Tcp, LONG);
     drop(alone.enter(Side::Server));
     let client = run_client(&alone);
     assert!(
         matches!(client, Err(TrafficError::Gone(Side::Server))),
         "{client:?}"
     );
-    let alone = session(Carrier::Tcp, LONG);
+    let alone = session(SocketProtocol::Tcp, LONG);
     drop(alone.enter(Side::Client));
     let server = run_server(&alone);
     assert!(
@@ -295,7 +295,7 @@ fn an_end_without_the_other_does_not_wait_for_ever() {
 
 #[test]
 fn both_ends_stop_when_told() {
-    let session = session(Carrier::Tcp, LONG);
+    let session = session(SocketProtocol::Tcp, LONG);
     let (client, server) = thread::scope(|scope| {
         let server = scope.spawn(|| run_server(&session));
         session.stop();
@@ -307,7 +307,7 @@ fn both_ends_stop_when_told() {
 
 #[test]
 fn of_two_failures_the_first_is_told() {
-    let session = session(Carrier::Tcp, LONG);
+    let session = session(SocketProtocol::Tcp, LONG);
     let lost = || TrafficError::Lost {
         side: Side::Client,
         at: Time::ZERO,

@@ -9,7 +9,7 @@ use socket2::Socket;
 
 use super::super::client::ClientReport;
 use super::super::error::{Side, TrafficError};
-use super::super::plan::Way;
+use super::super::plan::DatagramSettings;
 use super::super::sampler::Sampler;
 use super::super::session::Session;
 use super::super::socket;
@@ -17,7 +17,10 @@ use super::Framing;
 use super::departures::Departures;
 
 /// Sends until the transfer is complete or the duration is over.
-pub(crate) fn run(session: &Session, way: &Way) -> Result<ClientReport, TrafficError> {
+pub(crate) fn run(
+    session: &Session,
+    settings: &DatagramSettings,
+) -> Result<ClientReport, TrafficError> {
     let plan = session.plan();
     let socket = socket::client(plan)?;
     let server = SocketAddr::new(plan.paths[0].server, session.wait_for_start()?);
@@ -32,7 +35,7 @@ pub(crate) fn run(session: &Session, way: &Way) -> Result<ClientReport, TrafficE
         socket: &socket,
         sampler: Sampler::new(plan),
         framing: Framing::new(plan.pattern(), plan.unit()),
-        departures: Departures::new(plan, way),
+        departures: Departures::new(plan, settings),
         sent: 0,
         bytes: 0,
         lateness: Histogram::new(),

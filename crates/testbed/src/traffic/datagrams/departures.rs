@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_simulator::Schedule;
 
-use super::super::plan::{Plan, Way};
+use super::super::plan::{DatagramSettings, Plan};
 use super::pace::Pace;
 
 /// The datagram to send next.
@@ -33,14 +33,17 @@ pub(crate) enum Departures {
 }
 
 impl Departures {
-    pub(crate) fn new(plan: &Plan, way: &Way) -> Departures {
+    pub(crate) fn new(plan: &Plan, settings: &DatagramSettings) -> Departures {
         let payload = plan.segment.as_u64();
         match plan.schedule() {
             Some(schedule) => Departures::Messages(schedule),
             None => Departures::Bulk {
-                pace: Box::new(Pace::new(&way.first, way.headers + payload as u32)),
+                pace: Box::new(Pace::new(
+                    &settings.first,
+                    settings.headers + payload as u32,
+                )),
                 payload,
-                headers: way.headers,
+                headers: settings.headers,
                 left: plan.size(),
             },
         }

@@ -8,7 +8,7 @@ use socket2::Socket;
 
 use super::super::deliveries::Deliveries;
 use super::super::error::{Side, TrafficError};
-use super::super::plan::Way;
+use super::super::plan::DatagramSettings;
 use super::super::sampler::Sampler;
 use super::super::server::ServerReport;
 use super::super::session::Session;
@@ -19,13 +19,16 @@ use super::Framing;
 const LONGEST: usize = 1 << 16;
 
 /// Reads until the transfer is complete or the duration is over, and checks every byte that it reads.
-pub(crate) fn run(session: &Session, way: &Way) -> Result<ServerReport, TrafficError> {
+pub(crate) fn run(
+    session: &Session,
+    settings: &DatagramSettings,
+) -> Result<ServerReport, TrafficError> {
     let plan = session.plan();
     let (socket, port) = socket::server(plan)?;
     session.listening(port);
     let mut reader = Reader {
         session,
-        patience: way.patience,
+        patience: settings.patience,
         framing: Framing::new(plan.pattern(), plan.unit()),
         sampler: Sampler::new(plan),
         deliveries: Deliveries::new(plan),

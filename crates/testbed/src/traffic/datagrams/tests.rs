@@ -11,12 +11,14 @@ use ropewalk_simulator::{Options, simulate};
 
 use super::departures::Departures;
 use super::*;
-use crate::traffic::{Carrier, Path, Plan, Session, TrafficOutcome, Way, outcome};
+use crate::traffic::{
+    DatagramSettings, PathEnds, Plan, Session, SocketProtocol, TrafficOutcome, outcome,
+};
 
 /// The first link of a scenario.
-fn way(link: &str) -> Way {
+fn settings(link: &str) -> DatagramSettings {
     let scenario = scenario(link);
-    Way {
+    DatagramSettings {
         first: scenario.links[0].clone(),
         headers: 28,
         patience: Time::from_millis(300),
@@ -35,7 +37,7 @@ fn plan(traffic: Traffic, link: &str) -> Plan {
     Plan {
         name: "flow".to_owned(),
         seed: 7,
-        carrier: Carrier::Udp,
+        protocol: SocketProtocol::Udp,
         congestion: None,
         traffic,
         segment: Bytes::new(1472),
@@ -47,8 +49,8 @@ fn plan(traffic: Traffic, link: &str) -> Plan {
         receive_buffer: None,
         unsent: None,
         proxy: None,
-        way: Some(way(link)),
-        paths: vec![Path {
+        datagrams: Some(settings(link)),
+        paths: vec![PathEnds {
             name: "loopback".to_owned(),
             client: IpAddr::V4(Ipv4Addr::LOCALHOST),
             server: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -71,7 +73,7 @@ const SIX: &str = "rate = \"6 Mbit/s\"\ndelay = \"0 ms\"";
 /// When the first datagrams are due, and how long before they leave, if the machine is always in time.
 fn departures(link: &str, count: usize) -> Vec<(Time, Time)> {
     let plan = plan(Traffic::Bulk { size: None }, link);
-    let mut departures = Departures::new(&plan, &way(link));
+    let mut departures = Departures::new(&plan, &settings(link));
     let next = (0..count).map(|_| {
         let departure = departures.next().unwrap();
         departures.left(departure.at, departure);
@@ -154,7 +156,7 @@ fn none_leaves_while_the_link_is_down() {
 #[test]
 fn what_is_late_is_lost_to_the_link() {
     let plan = plan(Traffic::Bulk { size: None }, SIX);
-    let mut departures = Departures::new(&plan, &way(SIX));
+    let mut departures = Departures::new(&plan, &settings(SIX));
     let late = Time::from_millis(50);
     let first = departures.next().unwrap();
     departures.left(late, first);
