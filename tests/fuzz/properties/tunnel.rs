@@ -68,11 +68,13 @@ pub fn hold(mut bytes: &[u8]) -> Tally {
         tally.datagrams += 1;
         for frame in TunnelFrame::parse_all(frames) {
             match frame {
-                Ok(TunnelFrame::Packet { place, bytes, .. }) => {
+                Ok(TunnelFrame::Packet {
+                    sequencing, bytes, ..
+                }) => {
                     tally.packets += 1;
-                    if receiver.passes(now, place) {
+                    if receiver.passes(now, sequencing) {
                         tally.delivered += 1;
-                    } else if receiver.hold(place, (), bytes.len() as u32).is_none() {
+                    } else if receiver.hold(sequencing, (), bytes.len() as u32).is_none() {
                         held += 1;
                     }
                 }

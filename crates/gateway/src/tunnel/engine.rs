@@ -401,7 +401,7 @@ impl Engine {
         for frame in TunnelFrame::parse_all(frames) {
             match frame {
                 Ok(TunnelFrame::Packet {
-                    place,
+                    sequencing,
                     partial_checksum,
                     bytes,
                 }) => {
@@ -412,7 +412,7 @@ impl Engine {
                         refused = Some(Refusal::ForeignSource);
                         continue;
                     }
-                    if peer.receiver.passes(now.1, place) {
+                    if peer.receiver.passes(now.1, sequencing) {
                         let file = &self.device.file;
                         self.coalescer
                             .push(bytes, partial_checksum, |bytes| write(file, bytes));
@@ -422,7 +422,7 @@ impl Engine {
                             partial_checksum,
                         };
                         // A duplicate is dropped.
-                        let _ = peer.receiver.hold(place, waiting, bytes.len() as u32);
+                        let _ = peer.receiver.hold(sequencing, waiting, bytes.len() as u32);
                     }
                     deliver(peer, &mut self.coalescer, &self.device, now.1);
                 }
@@ -543,7 +543,7 @@ impl Engine {
 fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
     let path_mtu = sender.confirmed_path_mtu(first.link);
     let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
-        TunnelFrame::emit_packet_head(first.place, first.packet.partial_checksum(), None, out);
+        TunnelFrame::emit_packet_head(first.sequencing, first.packet.partial_checksum(), None, out);
         first.packet.emit(out);
         return;
     };
@@ -551,7 +551,7 @@ fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
     while let Some(packet) = next {
         let len = packet.bytes as u16;
         let partial = packet.packet.partial_checksum();
-        TunnelFrame::emit_packet_head(packet.place, partial, Some(len), out);
+        TunnelFrame::emit_packet_head(packet.sequencing, partial, Some(len), out);
         packet.packet.emit(out);
         next = sender.poll_more(packet.link, shared.put(packet.bytes));
     }

@@ -46,7 +46,7 @@ impl<P: Clone> Copies<P> {
             }
             let copy = Transmit {
                 link,
-                place: first.place,
+                sequencing: first.sequencing,
                 packet: first.packet.clone(),
                 bytes: first.bytes,
             };
@@ -86,12 +86,12 @@ impl<P: Clone> Copies<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_wire::gateway::tunnel::{Delivery, Place};
+    use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
     fn packet(link: usize, sequence: u32) -> Transmit<u32> {
         Transmit {
             link,
-            place: Place {
+            sequencing: Sequencing {
                 lane: 1,
                 sequence,
                 delivery: Delivery::InStep,

@@ -87,7 +87,7 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use ropewalk_wire::gateway::tunnel::{Delivery, Gap, Place};
+    use ropewalk_wire::gateway::tunnel::{Delivery, Gap, Sequencing};
 
     use super::*;
 
@@ -98,7 +98,7 @@ mod tests {
             frame(&mut out);
             28 + AROUND + out.len() as u32
         };
-        let place = Place {
+        let sequencing = Sequencing {
             lane: 1,
             sequence: 2,
             delivery: Delivery::InOrder,
@@ -108,13 +108,13 @@ mod tests {
             assert!(feedback.missing.push(Gap::default()));
         }
         let packet = TunnelFrame::Packet {
-            place,
+            sequencing,
             partial_checksum: false,
             bytes: &[0; 52],
         };
         let lengths = DatagramLengths::behind(28);
         let alone = |out: &mut Vec<u8>| {
-            TunnelFrame::emit_packet_head(place, false, None, out);
+            TunnelFrame::emit_packet_head(sequencing, false, None, out);
             out.extend_from_slice(&[0; 1432]);
         };
         assert_eq!(lengths.packet(1432), emitted(&alone));

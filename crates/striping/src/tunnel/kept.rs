@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+use ropewalk_wire::gateway::tunnel::{Feedback, Sequencing};
 
 /// A packet that was sent, with what its retransmission needs.
 #[derive(Clone, Debug)]
 pub(super) struct Packet<P> {
     pub(super) packet: P,
     pub(super) bytes: u32,
-    pub(super) place: Place,
+    pub(super) sequencing: Sequencing,
     /// How often it was sent.
     pub(super) tries: u8,
 }
@@ -80,7 +80,7 @@ mod tests {
     fn kept(sequences: &[u64]) -> Kept<u64> {
         let mut kept = Kept::default();
         for &sequence in sequences {
-            let place = Place {
+            let sequencing = Sequencing {
                 lane: 1,
                 sequence: sequence as u32,
                 delivery: Delivery::InStep,
@@ -88,7 +88,7 @@ mod tests {
             let packet = Packet {
                 packet: sequence,
                 bytes: 1000,
-                place,
+                sequencing,
                 tries: 1,
             };
             kept.put(sequence, packet);
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn what_is_lost_again_and_again_is_not_kept() {
         let mut kept = kept(&[]);
-        let place = Place {
+        let sequencing = Sequencing {
             lane: 1,
             sequence: 0,
             delivery: Delivery::InStep,
@@ -133,7 +133,7 @@ mod tests {
             Packet {
                 packet: 0,
                 bytes: 1,
-                place,
+                sequencing,
                 tries: MOST_TRIES,
             },
         );

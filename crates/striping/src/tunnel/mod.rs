@@ -65,4 +65,4 @@ pub use standby::{Candidate, Standby, Tier};
 pub use telling::{SaidTerms, Telling};
 pub use windowed::Windowed;
 
-pub use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms, Place};
+pub use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms, Sequencing};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_wire::gateway::tunnel::{Delivery, Place};
+use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 use super::lanes::Lanes;
 use super::sending::Transmit;
@@ -48,7 +48,7 @@ impl<P> Fifo<P> {
         self.bytes -= u64::from(first.bytes);
         Transmit {
             link,
-            place: Place {
+            sequencing: Sequencing {
                 lane: first.lane,
                 sequence: lanes.next(first.lane),
                 delivery: first.delivery,

@@ -1,7 +1,7 @@
 //! The receiving end of a tunnel: combines what the links deliver.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Place};
+use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Sequencing};
 
 use super::inbound::Inbound;
 use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
@@ -138,20 +138,20 @@ impl<P> Receiver<P> {
     /// Whether a packet of the current datagram is to be delivered at once; if not, [`hold`](Receiver::hold)
     /// it. Afterwards, others may be due.
     #[must_use]
-    pub fn passes(&mut self, now: Time, place: Place) -> bool {
-        self.is_copy = !self.seen.take(place);
+    pub fn passes(&mut self, now: Time, sequencing: Sequencing) -> bool {
+        self.is_copy = !self.seen.take(sequencing);
         if self.is_copy {
             return false;
         }
-        if let (Some(link), 1..) = (self.links.get_mut(self.from), place.lane) {
-            link.set_wire(place.delivery == Delivery::AtOnce);
+        if let (Some(link), 1..) = (self.links.get_mut(self.from), sequencing.lane) {
+            link.set_wire(sequencing.delivery == Delivery::AtOnce);
         }
         let due = self.due(now);
-        self.resequencer.passes(place, self.sent, &due)
+        self.resequencer.passes(sequencing, self.sent, &due)
     }
 
     /// Holds a packet of the current datagram; one that cannot be held is returned, and is to be dropped.
-    pub fn hold(&mut self, place: Place, packet: P, bytes: u32) -> Option<P> {
+    pub fn hold(&mut self, sequencing: Sequencing, packet: P, bytes: u32) -> Option<P> {
         if self.is_copy {
             return Some(packet);
         }
@@ -159,9 +159,9 @@ impl<P> Receiver<P> {
             packet,
             bytes,
             sent: self.sent,
-            in_step: place.delivery == Delivery::InStep,
+            in_step: sequencing.delivery == Delivery::InStep,
         };
-        self.resequencer.hold(place, held)
+        self.resequencer.hold(sequencing, held)
     }
 
     /// The next packet that is due.

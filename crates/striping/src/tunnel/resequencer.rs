@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_wire::gateway::tunnel::{Delivery, Place};
+use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 /// How far a packet may be ahead of the next one in order; beyond that the lane starts anew with it.
 const MOST_AHEAD: u64 = 1 << 16;
 /// Memory of a slot in a lane, in bytes; empty slots count too.
-const PLACE: u64 = 64;
+const SLOT: u64 = 64;
 /// How many given-up gaps are remembered in a lane.
 const MOST_GIVEN_UP: usize = 256;
 
@@ -98,12 +98,12 @@ impl<P> Resequencer<P> {
 
     /// Whether a packet is to be delivered at once; if not, [`hold`](Resequencer::hold) it. Afterwards,
     /// others may be due.
-    pub(super) fn passes(&mut self, place: Place, sent: i64, due: &Due) -> bool {
-        if place.lane == 0 {
+    pub(super) fn passes(&mut self, sequencing: Sequencing, sent: i64, due: &Due) -> bool {
+        if sequencing.lane == 0 {
             return true;
         }
-        let lane = &mut self.lanes[usize::from(place.lane)];
-        let ahead = place.sequence.wrapping_sub(lane.next as u32) as i32;
+        let lane = &mut self.lanes[usize::from(sequencing.lane)];
+        let ahead = sequencing.sequence.wrapping_sub(lane.next as u32) as i32;
         if ahead < 0 {
             // Nothing precedes a lane's first packet, whatever a peer claims.
             let sequence = lane.next.checked_sub(u64::from(ahead.unsigned_abs()));
@@ -111,36 +111,36 @@ impl<P> Resequencer<P> {
             self.counters.late += u64::from(late);
             return late;
         }
-        if place.delivery == Delivery::AtOnce {
+        if sequencing.delivery == Delivery::AtOnce {
             lane.open_until = lane.next + u64::from(ahead.unsigned_abs());
         }
-        let waits = place.delivery == Delivery::InStep && sent > due.in_step;
+        let waits = sequencing.delivery == Delivery::InStep && sent > due.in_step;
         let is_there = matches!(lane.early.front(), Some(Some(_)));
         if ahead > 0 || waits || is_there {
             return false;
         }
         lane.next += 1;
         if lane.early.pop_front().is_some() {
-            self.held -= PLACE;
+            self.held -= SLOT;
         }
         true
     }
 
     /// Holds a packet that does not pass; a duplicate is returned to the caller.
-    pub(super) fn hold(&mut self, place: Place, held: Held<P>) -> Option<P> {
-        let mut ahead = self.ahead(place);
+    pub(super) fn hold(&mut self, sequencing: Sequencing, held: Held<P>) -> Option<P> {
+        let mut ahead = self.ahead(sequencing);
         if (ahead as u32 as i32) < 0 {
             return Some(held.packet);
         }
         if ahead >= MOST_AHEAD {
-            self.begin_anew(place.lane, ahead);
+            self.begin_anew(sequencing.lane, ahead);
             ahead = 0;
         }
-        let lane = &mut self.lanes[usize::from(place.lane)];
+        let lane = &mut self.lanes[usize::from(sequencing.lane)];
         let index = ahead as usize;
         if lane.early.len() <= index {
-            let places = index + 1 - lane.early.len();
-            self.held += PLACE * places as u64;
+            let slots = index + 1 - lane.early.len();
+            self.held += SLOT * slots as u64;
             lane.early.resize_with(index + 1, || None);
         }
         if lane.early[index].is_some() {
@@ -150,21 +150,21 @@ impl<P> Resequencer<P> {
         self.counters.held_most = self.counters.held_most.max(self.held);
         self.counters.waited += 1;
         lane.early[index] = Some(held);
-        if !self.waiting.contains(&place.lane) {
-            self.waiting.push(place.lane);
+        if !self.waiting.contains(&sequencing.lane) {
+            self.waiting.push(sequencing.lane);
         }
         None
     }
 
-    fn ahead(&self, place: Place) -> u64 {
-        let next = self.lanes[usize::from(place.lane)].next;
-        u64::from(place.sequence.wrapping_sub(next as u32))
+    fn ahead(&self, sequencing: Sequencing) -> u64 {
+        let next = self.lanes[usize::from(sequencing.lane)].next;
+        u64::from(sequencing.sequence.wrapping_sub(next as u32))
     }
 
     /// Gives up everything missing in a lane up to so far ahead.
     fn begin_anew(&mut self, number: u8, ahead: u64) {
         let lane = &mut self.lanes[usize::from(number)];
-        self.held -= PLACE * lane.early.len() as u64;
+        self.held -= SLOT * lane.early.len() as u64;
         let mut missing = lane.next;
         for (held, sequence) in core::mem::take(&mut lane.early)
             .into_iter()
@@ -209,7 +209,7 @@ impl<P> Resequencer<P> {
                 .flatten()
                 .expect("it was found there");
             lane.next += gap as u64 + 1;
-            self.held -= PLACE * (gap as u64 + 1) + u64::from(head.bytes);
+            self.held -= SLOT * (gap as u64 + 1) + u64::from(head.bytes);
             if lane.early.is_empty() {
                 self.waiting.swap_remove(number);
             }
@@ -284,7 +284,7 @@ impl<P> Lane<P> {
         let mut there = early.filter_map(|(gap, held)| Some((gap, held.as_ref()?)));
         there
             .next()
-            .expect("the last place of a lane is never empty")
+            .expect("the last slot of a lane is never empty")
     }
 }
 
@@ -299,8 +299,8 @@ mod tests {
         arrived: i64::MIN,
     };
 
-    fn place(lane: u8, sequence: u32) -> Place {
-        Place {
+    fn sequencing(lane: u8, sequence: u32) -> Sequencing {
+        Sequencing {
             lane,
             sequence,
             delivery: Delivery::InOrder,
@@ -320,11 +320,11 @@ mod tests {
     fn offer(resequencer: &mut Resequencer<u32>, lane: u8, number: u32, due: &Due) -> Vec<u32> {
         let mut out = Vec::new();
         let sent = i64::from(number);
-        if resequencer.passes(place(lane, number), sent, due) {
+        if resequencer.passes(sequencing(lane, number), sent, due) {
             out.push(number);
         } else {
             assert_eq!(
-                resequencer.hold(place(lane, number), held(number, sent)),
+                resequencer.hold(sequencing(lane, number), held(number, sent)),
                 None
             );
         }
@@ -344,9 +344,9 @@ mod tests {
     #[test]
     fn what_is_before_the_first_packet_of_a_lane_is_none() {
         let mut resequencer = Resequencer::<u32>::new(1 << 20);
-        assert!(!resequencer.passes(place(1, u32::MAX), 0, &NEVER));
-        assert!(resequencer.passes(place(1, 0), 0, &NEVER));
-        assert!(!resequencer.passes(place(1, u32::MAX - 5), 0, &NEVER));
+        assert!(!resequencer.passes(sequencing(1, u32::MAX), 0, &NEVER));
+        assert!(resequencer.passes(sequencing(1, 0), 0, &NEVER));
+        assert!(!resequencer.passes(sequencing(1, u32::MAX - 5), 0, &NEVER));
         assert_eq!(resequencer.counters().late, 0);
     }
 
@@ -356,7 +356,7 @@ mod tests {
         let all = 4 * MOST_GIVEN_UP as u32;
         assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [1 << 20]);
         for number in 0..all {
-            resequencer.passes(place(1, 2 * number + 1), 0, &NEVER);
+            resequencer.passes(sequencing(1, 2 * number + 1), 0, &NEVER);
             assert!(resequencer.lanes[1].given_up.len() <= MOST_GIVEN_UP);
         }
     }
@@ -368,9 +368,9 @@ mod tests {
             in_step: 5,
             ..NEVER
         };
-        let in_step = Place {
+        let in_step = Sequencing {
             delivery: Delivery::InStep,
-            ..place(1, 0)
+            ..sequencing(1, 0)
         };
         assert!(!resequencer.passes(in_step, 6, &soon));
         let first = Held {
@@ -378,8 +378,8 @@ mod tests {
             ..held(6, 6)
         };
         assert_eq!(resequencer.hold(in_step, first), None);
-        assert!(!resequencer.passes(place(1, 0), 3, &soon));
-        assert_eq!(resequencer.hold(place(1, 0), held(3, 3)), Some(3));
+        assert!(!resequencer.passes(sequencing(1, 0), 3, &soon));
+        assert_eq!(resequencer.hold(sequencing(1, 0), held(3, 3)), Some(3));
         assert_eq!(resequencer.pop(&soon), None);
         assert_eq!(resequencer.pop(&NEVER), Some(6));
         assert_eq!(resequencer.held(), 0);
@@ -395,9 +395,9 @@ mod tests {
         assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), [1]);
         // What came before, since it went again, is not handed out.
         for before in [1, 3] {
-            assert!(!resequencer.passes(place(1, before), 9, &NEVER));
+            assert!(!resequencer.passes(sequencing(1, before), 9, &NEVER));
             assert_eq!(
-                resequencer.hold(place(1, before), held(before, 9)),
+                resequencer.hold(sequencing(1, before), held(before, 9)),
                 Some(before)
             );
         }
@@ -405,7 +405,7 @@ mod tests {
             waited: 1,
             given_up: 3,
             late: 1,
-            held_most: 1000 + 4 * PLACE,
+            held_most: 1000 + 4 * SLOT,
         };
         assert_eq!(resequencer.counters(), expected);
     }
@@ -414,9 +414,9 @@ mod tests {
     fn at_once_means_whatever_is_missing_and_after_what_waits() {
         let mut resequencer = Resequencer::new(1 << 20);
         assert_eq!(offer(&mut resequencer, 1, 2, &NEVER), []);
-        let at_once = |number| Place {
+        let at_once = |number| Sequencing {
             delivery: Delivery::AtOnce,
-            ..place(1, number)
+            ..sequencing(1, number)
         };
         assert!(!resequencer.passes(at_once(4), 4, &NEVER));
         assert_eq!(resequencer.hold(at_once(4), held(4, 4)), None);
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(due, [2, 4]);
         assert_eq!((resequencer.held(), resequencer.heads().count()), (0, 0));
         // What was not waited for comes late; and what follows in order waits for what is missing.
-        assert!(resequencer.passes(place(1, 3), 3, &NEVER));
+        assert!(resequencer.passes(sequencing(1, 3), 3, &NEVER));
         assert_eq!(offer(&mut resequencer, 1, 6, &NEVER), []);
         assert_eq!(offer(&mut resequencer, 1, 5, &NEVER), [5, 6]);
     }
@@ -436,9 +436,9 @@ mod tests {
             in_step: 9,
             ..NEVER
         };
-        let in_step = Place {
+        let in_step = Sequencing {
             delivery: Delivery::InStep,
-            ..place(1, 0)
+            ..sequencing(1, 0)
         };
         assert!(!resequencer.passes(in_step, 10, &due));
         let packet = Held {
@@ -474,7 +474,7 @@ mod tests {
             for number in order {
                 if !lost.contains(&number) {
                     out.extend(offer(&mut resequencer, 1, number, &NEVER));
-                    prop_assert!(resequencer.held() <= capacity.max(1000 + 200 * PLACE));
+                    prop_assert!(resequencer.held() <= capacity.max(1000 + 200 * SLOT));
                 }
             }
             let end = Due { arrived: i64::MAX, ..NEVER };

@@ -1,6 +1,6 @@
 //! Duplicate detection: copies of packets that have arrived are dropped.
 
-use ropewalk_wire::gateway::tunnel::Place;
+use ropewalk_wire::gateway::tunnel::Sequencing;
 
 use super::replay::ReplayWindow;
 
@@ -16,14 +16,14 @@ struct Lane {
 
 impl Seen {
     /// A packet has arrived: whether it is the first with its lane and sequence.
-    pub(super) fn take(&mut self, place: Place) -> bool {
-        let number = usize::from(place.lane);
+    pub(super) fn take(&mut self, sequencing: Sequencing) -> bool {
+        let number = usize::from(sequencing.lane);
         if self.0.len() <= number {
             self.0.resize_with(number + 1, || None);
         }
         let lane = self.0[number].get_or_insert_default();
         // Only the low 32 bits of its sequence are transmitted.
-        let ahead = place.sequence.wrapping_sub(lane.newest as u32) as i32;
+        let ahead = sequencing.sequence.wrapping_sub(lane.newest as u32) as i32;
         let Some(sequence) = lane.newest.checked_add_signed(ahead.into()) else {
             return false;
         };
@@ -39,8 +39,8 @@ mod tests {
     use ropewalk_wire::gateway::tunnel::Delivery;
     use std::collections::HashSet;
 
-    fn place(lane: u8, sequence: u32) -> Place {
-        Place {
+    fn sequencing(lane: u8, sequence: u32) -> Sequencing {
+        Sequencing {
             lane,
             sequence,
             delivery: Delivery::InOrder,
@@ -50,12 +50,12 @@ mod tests {
     #[test]
     fn each_place_of_each_lane_is_taken_once_beyond_32_bits_too() {
         let mut seen = Seen::default();
-        assert!(seen.take(place(0, 0)) && seen.take(place(255, 0)));
-        assert!(!seen.take(place(0, 0)) && !seen.take(place(255, 0)));
+        assert!(seen.take(sequencing(0, 0)) && seen.take(sequencing(255, 0)));
+        assert!(!seen.take(sequencing(0, 0)) && !seen.take(sequencing(255, 0)));
         let mut seen = Seen::default();
         for sequence in [0, 1 << 30, 1 << 31, 3 << 30, u32::MAX, 0, 1, u32::MAX - 1] {
-            assert!(seen.take(place(1, sequence)), "{sequence}");
-            assert!(!seen.take(place(1, sequence)), "{sequence}");
+            assert!(seen.take(sequencing(1, sequence)), "{sequence}");
+            assert!(!seen.take(sequencing(1, sequence)), "{sequence}");
         }
     }
 
@@ -64,7 +64,7 @@ mod tests {
         fn no_place_is_taken_twice(sequences in prop::collection::vec((0u8..3, 0u32..5000), 0..500)) {
             let (mut seen, mut taken) = (Seen::default(), HashSet::new());
             for (lane, sequence) in sequences {
-                if seen.take(place(lane, sequence)) {
+                if seen.take(sequencing(lane, sequence)) {
                     prop_assert!(taken.insert((lane, sequence)));
                 }
             }

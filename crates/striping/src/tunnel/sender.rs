@@ -228,8 +228,8 @@ impl<P: Clone> Sender<P> {
     /// A packet is sent, and kept for retransmission where needed.
     fn begin(&mut self, mut next: Transmit<P>) -> Transmit<P> {
         let by_wire = self.wire.is_some();
-        if self.lanes.goes_at_once(next.place.lane, by_wire) {
-            next.place.delivery = Delivery::AtOnce;
+        if self.lanes.goes_at_once(next.sequencing.lane, by_wire) {
+            next.sequencing.delivery = Delivery::AtOnce;
         }
         let next = self.copied(next);
         if !by_wire {
@@ -253,7 +253,7 @@ impl<P: Clone> Sender<P> {
         lost.tries += 1;
         let next = Transmit {
             link,
-            place: lost.place,
+            sequencing: lost.sequencing,
             packet: lost.packet.clone(),
             bytes: lost.bytes,
         };
@@ -263,11 +263,11 @@ impl<P: Clone> Sender<P> {
 
     /// Keeps a packet of a flow until it has arrived.
     fn keep(&mut self, next: &Transmit<P>) {
-        if next.place.lane > 0 {
+        if next.sequencing.lane > 0 {
             self.begun.push(Packet {
                 packet: next.packet.clone(),
                 bytes: next.bytes,
-                place: next.place,
+                sequencing: next.sequencing,
                 tries: 1,
             });
         }

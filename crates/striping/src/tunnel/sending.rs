@@ -1,7 +1,7 @@
 //! Configuration, output and status of a sender.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_wire::gateway::tunnel::{LinkTerms, Place};
+use ropewalk_wire::gateway::tunnel::{LinkTerms, Sequencing};
 
 use super::path_mtu::PathMtuConfig;
 use super::scheduler::Scheduler;
@@ -41,7 +41,7 @@ pub struct Transmit<P> {
     /// Which link.
     pub link: usize,
     /// Its lane, sequence and delivery.
-    pub place: Place,
+    pub sequencing: Sequencing,
     /// The packet.
     pub packet: P,
     /// Its length.

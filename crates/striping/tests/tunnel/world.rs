@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    Class, DatagramLengths, Feedback, Flow, LinkTerms, Ping, Place, Receiver, ReceiverConfig,
-    Scheduler, Sender, SenderConfig,
+    Class, DatagramLengths, Feedback, Flow, LinkTerms, Ping, Receiver, ReceiverConfig, Scheduler,
+    Sender, SenderConfig, Sequencing,
 };
 
 /// The end that dials, and the other.
@@ -26,7 +26,7 @@ struct Datagram {
 
 #[derive(Clone, Debug)]
 enum Content {
-    Packet(Place, u32),
+    Packet(Sequencing, u32),
     Feedback(Feedback),
     Ping(u32),
     Pong(u32),
@@ -203,12 +203,12 @@ impl World {
             end.receiver.answer(now, link as u8);
         }
         match content {
-            Content::Packet(place, packet) => {
+            Content::Packet(sequencing, packet) => {
                 end.sender.on_packet(now);
-                if end.receiver.passes(now, place) {
+                if end.receiver.passes(now, sequencing) {
                     self.delivered.push((to, packet, now));
                 } else {
-                    let dropped = end.receiver.hold(place, packet, bytes);
+                    let dropped = end.receiver.hold(sequencing, packet, bytes);
                     assert!(dropped.is_none() || self.has_copies);
                 }
             }
@@ -250,7 +250,7 @@ impl World {
         }
         while let Some(packet) = self.ends[number].sender.poll_transmit(now) {
             let bytes = LENGTHS().packet(packet.bytes);
-            let content = Content::Packet(packet.place, packet.packet);
+            let content = Content::Packet(packet.sequencing, packet.packet);
             self.send(number, packet.link, bytes, content);
         }
     }

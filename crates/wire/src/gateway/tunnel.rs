@@ -37,7 +37,7 @@ const TYPE: u8 = 0x0f;
 
 /// Lane, sequence and delivery of an inner packet, for putting it in order at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Sequencing {
     /// Its lane.
     pub lane: u8,
     /// Its sequence in the lane, of which the low 32 bits are transmitted.
@@ -105,9 +105,9 @@ impl Missing {
 
     /// Adds a gap; false if there is no room for it.
     pub fn push(&mut self, gap: Gap) -> bool {
-        let place = self.gaps.get_mut(usize::from(self.len));
-        let Some(place) = place else { return false };
-        *place = gap;
+        let slot = self.gaps.get_mut(usize::from(self.len));
+        let Some(slot) = slot else { return false };
+        *slot = gap;
         self.len += 1;
         true
     }
@@ -125,7 +125,7 @@ pub enum TunnelFrame<'a> {
     /// An inner packet.
     Packet {
         /// Its lane, sequence and delivery.
-        place: Place,
+        sequencing: Sequencing,
         /// Its TCP or UDP checksum covers the pseudo-header only (VIRTIO_NET_HDR_F_NEEDS_CSUM of a virtio-net
         /// header), since the datagram is authenticated as a whole.
         partial_checksum: bool,
@@ -190,7 +190,7 @@ impl TunnelFrame<'_> {
 
     /// Appends a packet's frame up to where the packet's `len` bytes follow.
     pub fn emit_packet_head(
-        place: Place,
+        sequencing: Sequencing,
         partial_checksum: bool,
         len: Option<u16>,
         out: &mut Vec<u8>,
@@ -202,13 +202,13 @@ impl TunnelFrame<'_> {
         } else {
             0
         };
-        first |= match place.delivery {
+        first |= match sequencing.delivery {
             Delivery::AtOnce => AT_ONCE,
             Delivery::InOrder => 0,
             Delivery::InStep => IN_STEP,
         };
-        out.extend_from_slice(&[first, place.lane]);
-        out.extend_from_slice(&place.sequence.to_be_bytes());
+        out.extend_from_slice(&[first, sequencing.lane]);
+        out.extend_from_slice(&sequencing.sequence.to_be_bytes());
         if let Some(len) = len {
             out.extend_from_slice(&len.to_be_bytes());
         }
@@ -221,12 +221,12 @@ impl TunnelFrame<'_> {
     pub fn emit(&self, out: &mut Vec<u8>) {
         match *self {
             TunnelFrame::Packet {
-                place,
+                sequencing,
                 partial_checksum,
                 bytes,
             } => {
                 let len = u16::try_from(bytes.len()).expect("a packet of 16-bit size");
-                TunnelFrame::emit_packet_head(place, partial_checksum, Some(len), out);
+                TunnelFrame::emit_packet_head(sequencing, partial_checksum, Some(len), out);
                 out.extend_from_slice(bytes);
             }
             TunnelFrame::Feedback(feedback) => {
@@ -323,7 +323,7 @@ fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed>
             };
             need(end)?;
             let frame = TunnelFrame::Packet {
-                place: Place {
+                sequencing: Sequencing {
                     lane: bytes[1],
                     sequence: u32_at(bytes, 2),
                     delivery: match (first & AT_ONCE, first & IN_STEP) {
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn frames_follow_each_other() {
-        let place = Place {
+        let sequencing = Sequencing {
             lane: 7,
             sequence: 0x0a0b_0c0d,
             delivery: Delivery::InStep,
@@ -435,7 +435,7 @@ mod tests {
         };
         let mut bytes = Vec::new();
         let packet = TunnelFrame::Packet {
-            place,
+            sequencing,
             partial_checksum: true,
             bytes: b"ab",
         };
@@ -504,17 +504,17 @@ mod tests {
 
     #[test]
     fn the_last_packet_needs_no_length() {
-        let place = Place {
+        let sequencing = Sequencing {
             lane: 1,
             sequence: 2,
             delivery: Delivery::AtOnce,
         };
         let mut bytes = Vec::new();
-        TunnelFrame::emit_packet_head(place, false, None, &mut bytes);
+        TunnelFrame::emit_packet_head(sequencing, false, None, &mut bytes);
         bytes.extend_from_slice(b"abc");
         assert_eq!(bytes, [0x91, 1, 0, 0, 0, 2, b'a', b'b', b'c']);
         let frame = TunnelFrame::Packet {
-            place,
+            sequencing,
             partial_checksum: false,
             bytes: b"abc",
         };

@@ -1,7 +1,7 @@
 //! Content of a tunnel's datagrams, as far as the simulated packets do not carry it.
 
 use ropewalk_striping::tunnel::{
-    DatagramLengths, Feedback, LinkTerms, Place, Sender, Shared, Transmit,
+    DatagramLengths, Feedback, LinkTerms, Sender, Sequencing, Shared, Transmit,
 };
 use ropewalk_transport::Segment;
 
@@ -23,7 +23,7 @@ pub(super) struct Datagram {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
     /// Packets of the device: sequencing and length of the first, and the slot of the next.
-    Packets(Place, u32, Option<u32>),
+    Packets(Sequencing, u32, Option<u32>),
     Feedback(Feedback),
     Ping(u32),
     Pong(u32),
@@ -36,7 +36,7 @@ pub(super) enum Content {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further {
     pub(super) segment: Segment,
-    pub(super) place: Place,
+    pub(super) sequencing: Sequencing,
     pub(super) bytes: u32,
     pub(super) next: Option<u32>,
 }
@@ -67,7 +67,7 @@ impl Datagrams {
     ) -> (Content, u32) {
         let path_mtu = sender.confirmed_path_mtu(first.link);
         let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
-            let content = Content::Packets(first.place, first.bytes, None);
+            let content = Content::Packets(first.sequencing, first.bytes, None);
             return (content, self.lengths.packet(first.bytes));
         };
         let (mut count, mut bytes) = (1, first.bytes);
@@ -77,7 +77,7 @@ impl Datagrams {
         while let Some(packet) = sender.poll_more(first.link, fits) {
             let number = self.further.put(Further {
                 segment: packet.packet,
-                place: packet.place,
+                sequencing: packet.sequencing,
                 bytes: packet.bytes,
                 next: None,
             });
@@ -89,7 +89,7 @@ impl Datagrams {
             bytes += packet.bytes;
             fits = shared.put(packet.bytes);
         }
-        let content = Content::Packets(first.place, first.bytes, others);
+        let content = Content::Packets(first.sequencing, first.bytes, others);
         (content, self.lengths.packets(count, bytes))
     }
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    Class, Feedback, Flow, LinkTerms, Ping, Place, Receiver, ReceiverConfig, Sender, SenderConfig,
-    Transmit,
+    Class, Feedback, Flow, LinkTerms, Ping, Receiver, ReceiverConfig, Sender, SenderConfig,
+    Sequencing, Transmit,
 };
 use ropewalk_transport::event::Recorder;
 use ropewalk_transport::{Endpoint, Event, Flags, Segment};
@@ -105,18 +105,18 @@ impl End {
     pub(super) fn take_packet(
         &mut self,
         now: Time,
-        place: Place,
+        sequencing: Sequencing,
         bytes: u32,
         segment: &Segment,
         ear: &mut impl Recorder,
     ) -> u64 {
         let mut delivered = 0;
         self.sender.on_packet(self.clock(now));
-        if self.receiver.passes(self.clock(now), place) {
+        if self.receiver.passes(self.clock(now), sequencing) {
             delivered += self.hand_over(now, segment, ear);
         } else {
             // A duplicate, which was sent again since it was taken for lost, is dropped.
-            let _ = self.receiver.hold(place, *segment, bytes);
+            let _ = self.receiver.hold(sequencing, *segment, bytes);
         }
         delivered + self.deliver(now, ear)
     }

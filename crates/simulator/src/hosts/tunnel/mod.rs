@@ -160,17 +160,18 @@ impl Tunnel {
                 end.receiver.answer(clock, link);
             }
             match content {
-                Content::Packets(place, bytes, next) => {
+                Content::Packets(sequencing, bytes, next) => {
                     if is_new {
-                        delivered += end.take_packet(now, place, bytes, packet.segment, ear);
+                        delivered += end.take_packet(now, sequencing, bytes, packet.segment, ear);
                     }
                     let mut next = next;
                     while let Some(further) =
                         next.and_then(|next| self.datagrams.take_further(next))
                     {
                         if is_new {
-                            let (place, bytes) = (further.place, further.bytes);
-                            delivered += end.take_packet(now, place, bytes, &further.segment, ear);
+                            let (sequencing, bytes) = (further.sequencing, further.bytes);
+                            delivered +=
+                                end.take_packet(now, sequencing, bytes, &further.segment, ear);
                         }
                         next = further.next;
                     }

@@ -3,14 +3,14 @@
 /// Stores values under numbers, until they are removed; uses memory for the most that were stored at once.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
-    places: Vec<Option<T>>,
+    slots: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
 impl<T> Slab<T> {
     pub(super) fn new() -> Slab<T> {
         Slab {
-            places: Vec::new(),
+            slots: Vec::new(),
             free: Vec::new(),
         }
     }
@@ -18,21 +18,21 @@ impl<T> Slab<T> {
     /// Stores a value; returns its number.
     pub(super) fn put(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
-            self.places[number as usize] = Some(value);
+            self.slots[number as usize] = Some(value);
             return number;
         }
-        self.places.push(Some(value));
-        (self.places.len() - 1) as u32
+        self.slots.push(Some(value));
+        (self.slots.len() - 1) as u32
     }
 
     /// A stored value.
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
-        self.places.get_mut(number as usize)?.as_mut()
+        self.slots.get_mut(number as usize)?.as_mut()
     }
 
     /// Removes a value, if it is stored.
     pub(super) fn take(&mut self, number: u32) -> Option<T> {
-        let value = self.places.get_mut(number as usize)?.take()?;
+        let value = self.slots.get_mut(number as usize)?.take()?;
         self.free.push(number);
         Some(value)
     }
@@ -40,7 +40,7 @@ impl<T> Slab<T> {
     /// Number of stored values.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 }
 
