@@ -23,7 +23,7 @@ pub struct Link {
     /// Letters, digits, `.`, `_`, `-`; at most 64.
     pub name: String,
     /// Where its packets leave the machine.
-    pub place: Place,
+    pub egress: Egress,
     /// Its known rate; `None`: it is measured.
     pub rate: Option<Rate>,
     /// Cost of a byte, in any unit, if given.
@@ -52,7 +52,7 @@ pub enum Rank {
 
 /// Where a link's packets leave the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Egress {
     /// By the interface of this name (SO_BINDTODEVICE), with the address that it has.
     Interface(String),
     /// From this address; routing rules (ip-rule(8)) choose the interface.
@@ -61,7 +61,7 @@ pub enum Place {
 
 /// The route that packets to a peer take from a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct Route {
     /// The interface's index, which identifies it better than its name; zero if the link is given by address.
     pub interface: u32,
     /// The local address.
@@ -79,10 +79,10 @@ pub struct LinkError {
 impl Link {
     /// A link with default settings.
     #[must_use]
-    pub fn new(name: impl Into<String>, place: Place) -> Link {
+    pub fn new(name: impl Into<String>, egress: Egress) -> Link {
         Link {
             name: name.into(),
-            place,
+            egress,
             rate: None,
             cost: None,
             allowance: Allowance::default(),
@@ -118,9 +118,9 @@ impl Link {
     /// Whether the link can reach the peer's address family.
     #[must_use]
     pub fn reaches(&self, peer: SocketAddr) -> bool {
-        match self.place {
-            Place::Address(own) => own.is_ipv4() == peer.is_ipv4(),
-            Place::Interface(_) => true,
+        match self.egress {
+            Egress::Address(own) => own.is_ipv4() == peer.is_ipv4(),
+            Egress::Interface(_) => true,
         }
     }
 
@@ -129,8 +129,8 @@ impl Link {
     /// # Errors
     /// As [`Link::tcp_socket`].
     pub fn is_there(&self) -> io::Result<()> {
-        let family = match self.place {
-            Place::Address(IpAddr::V6(_)) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        let family = match self.egress {
+            Egress::Address(IpAddr::V6(_)) => IpAddr::V6(Ipv6Addr::LOCALHOST),
             _ => IpAddr::V4(Ipv4Addr::LOCALHOST),
         };
         self.udp_socket(SocketAddr::new(family, 9)).map(drop)
@@ -140,17 +140,17 @@ impl Link {
     ///
     /// # Errors
     /// As [`Link::tcp_socket`], and ENETUNREACH if there is no route.
-    pub fn way_to(&self, peer: SocketAddr) -> io::Result<Way> {
+    pub fn route_to(&self, peer: SocketAddr) -> io::Result<Route> {
         let socket = self.udp_socket(peer)?;
         // Nothing is sent: the kernel looks up the route and selects the source address.
         socket.connect(&peer.into())?;
-        let interface = match &self.place {
-            Place::Interface(name) => name_to_index(&socket, name)?,
-            Place::Address(_) => 0,
+        let interface = match &self.egress {
+            Egress::Interface(name) => name_to_index(&socket, name)?,
+            Egress::Address(_) => 0,
         };
         let address = socket.local_addr()?.as_socket();
         let address = address.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
-        Ok(Way {
+        Ok(Route {
             interface,
             address: address.ip(),
         })
@@ -162,9 +162,9 @@ impl Link {
             kind.nonblocking(),
             Some(protocol),
         )?;
-        match &self.place {
-            Place::Interface(interface) => socket.bind_device(Some(interface.as_bytes()))?,
-            Place::Address(address) => {
+        match &self.egress {
+            Egress::Interface(interface) => socket.bind_device(Some(interface.as_bytes()))?,
+            Egress::Address(address) => {
                 if !self.reaches(peer) {
                     return Err(io::Error::from(rustix::io::Errno::AFNOSUPPORT));
                 }
@@ -204,14 +204,14 @@ pub fn families_in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
 
 fn parse(text: &str) -> Result<Link, String> {
     let mut parts = text.split(',');
-    let (name, place) = parts
+    let (name, egress) = parts
         .next()
         .and_then(|first| first.split_once('='))
         .ok_or("no '=' after a name")?;
     if !is_name(name) {
         return Err(format!("name {name:?}"));
     }
-    let mut link = Link::new(name, place.parse()?);
+    let mut link = Link::new(name, egress.parse()?);
     for part in parts {
         let allowance = &mut link.allowance;
         let Some((key, value)) = part.split_once('=') else {
@@ -271,7 +271,7 @@ fn parse(text: &str) -> Result<Link, String> {
 /// In the form that is parsed.
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.name, self.place)?;
+        write!(f, "{}={}", self.name, self.egress)?;
         if let Some(rate) = self.rate {
             write!(f, ",rate={}bit", rate.as_bps())?;
         }
@@ -308,29 +308,29 @@ impl fmt::Display for Link {
 }
 
 /// An address, or the name of an interface, of at most 15 bytes as in Linux.
-impl FromStr for Place {
+impl FromStr for Egress {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Place, String> {
+    fn from_str(text: &str) -> Result<Egress, String> {
         if let Ok(address) = text.parse() {
-            return Ok(Place::Address(address));
+            return Ok(Egress::Address(address));
         }
         let is_interface = (1..=15).contains(&text.len())
             && !text.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control())
             && text != "."
             && text != "..";
         match is_interface {
-            true => Ok(Place::Interface(text.to_owned())),
+            true => Ok(Egress::Interface(text.to_owned())),
             false => Err(format!("{text:?} is neither an interface nor an address")),
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Egress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Interface(interface) => f.write_str(interface),
-            Place::Address(address) => address.fmt(f),
+            Egress::Interface(interface) => f.write_str(interface),
+            Egress::Address(address) => address.fmt(f),
         }
     }
 }
@@ -349,7 +349,7 @@ mod tests {
             .unwrap();
         let expected = Link {
             name: "lte".to_owned(),
-            place: Place::Interface("wwan0".to_owned()),
+            egress: Egress::Interface("wwan0".to_owned()),
             rate: Some(Rate::from_bps(20_000_000)),
             cost: Some(2.5),
             allowance: Allowance {
@@ -375,7 +375,7 @@ mod tests {
         let link: Link = "home=fe80::1".parse().unwrap();
         assert_eq!(
             link,
-            Link::new("home", Place::Address("fe80::1".parse().unwrap()))
+            Link::new("home", Egress::Address("fe80::1".parse().unwrap()))
         );
     }
 
@@ -421,7 +421,7 @@ mod tests {
 
     #[test]
     fn a_socket_has_the_links_address() {
-        let link = Link::new("a", Place::Address(Ipv4Addr::new(127, 0, 0, 7).into()));
+        let link = Link::new("a", Egress::Address(Ipv4Addr::new(127, 0, 0, 7).into()));
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
         for socket in [link.tcp_socket(peer), link.udp_socket(peer)] {
             let local = socket.unwrap().local_addr().unwrap().as_socket().unwrap();
@@ -433,7 +433,7 @@ mod tests {
             error.raw_os_error(),
             Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
         );
-        let gone = Link::new("b", Place::Interface("no-such-device".to_owned()));
+        let gone = Link::new("b", Egress::Interface("no-such-device".to_owned()));
         assert!(gone.tcp_socket(peer).is_err());
     }
 

@@ -17,16 +17,16 @@ fn harmless_library() -> PathBuf {
     line[line.find('/').unwrap()..].into()
 }
 
-struct Place {
+struct Setup {
     folder: tempfile::TempDir,
     _control: UnixListener,
 }
 
-impl Place {
-    fn new() -> Place {
+impl Setup {
+    fn new() -> Setup {
         let folder = tempfile::tempdir().unwrap();
         let control = UnixListener::bind(folder.path().join("control")).unwrap();
-        Place {
+        Setup {
             folder,
             _control: control,
         }
@@ -52,7 +52,7 @@ fn text(bytes: &[u8]) -> &str {
 
 #[test]
 fn the_program_has_its_environment_its_status_and_its_signals() {
-    let place = Place::new();
+    let setup = Setup::new();
     let script = "echo $0 $1; echo $LD_PRELOAD; echo $ROPEWALK_EXEC_CONTROL; \
                   echo $ROPEWALK_EXEC_DIRECT; echo $ROPEWALK_EXEC_REFUSE_UDP; echo $HERE; exit 7";
     let options = [
@@ -62,13 +62,13 @@ fn the_program_has_its_environment_its_status_and_its_signals() {
         "2001:db8::1",
         "--refuse-udp",
     ];
-    let done = place.exec(
+    let done = setup.exec(
         &options,
         &["env", "HERE=yes", "sh", "-c", script, "name", "one word"],
     );
     assert_eq!(done.status.code(), Some(7), "{done:?}");
     let library = harmless_library().canonicalize().unwrap();
-    let control = place.folder.path().join("control");
+    let control = setup.folder.path().join("control");
     assert_eq!(
         text(&done.stdout),
         format!(
@@ -77,17 +77,17 @@ fn the_program_has_its_environment_its_status_and_its_signals() {
             control.display(),
         )
     );
-    let killed = place.exec(&[], &["sh", "-c", "kill -9 $$"]);
+    let killed = setup.exec(&[], &["sh", "-c", "kill -9 $$"]);
     assert_eq!(killed.status.signal(), Some(9), "{killed:?}");
     // What the test's own runner ignores is not ignored by the program.
-    let piped = place.exec(&[], &["sh", "-c", "kill -PIPE $$"]);
+    let piped = setup.exec(&[], &["sh", "-c", "kill -PIPE $$"]);
     assert_eq!(piped.status.signal(), Some(13), "{piped:?}");
 }
 
 #[test]
 fn what_is_wrong_is_said_in_one_line() {
-    let place = Place::new();
-    let text_file = place.folder.path().join("text");
+    let setup = Setup::new();
+    let text_file = setup.folder.path().join("text");
     fs::write(&text_file, "no program\n").unwrap();
     fs::set_permissions(&text_file, fs::Permissions::from_mode(0o755)).unwrap();
     let cases: [(&[&str], &[&str], &str); 6] = [
@@ -107,7 +107,7 @@ fn what_is_wrong_is_said_in_one_line() {
         (&[], &[], "required"),
     ];
     for (options, program, expected) in cases {
-        let done = place.exec(options, program);
+        let done = setup.exec(options, program);
         assert_eq!(done.status.code(), Some(2), "{done:?}");
         assert!(text(&done.stderr).contains(expected), "{done:?}");
         assert_eq!(text(&done.stderr).lines().count(), 1, "{done:?}");
@@ -122,7 +122,7 @@ fn a_static_program_is_refused_with_advice() {
         eprintln!("skipped: {program} is not there");
         return;
     }
-    let done = Place::new().exec(&[], &[program, "-p"]);
+    let done = Setup::new().exec(&[], &[program, "-p"]);
     assert_eq!(done.status.code(), Some(2), "{done:?}");
     for word in [
         "static program",
@@ -137,9 +137,9 @@ fn a_static_program_is_refused_with_advice() {
 
 #[test]
 fn without_a_gateway_nothing_is_run() {
-    let place = Place::new();
-    fs::remove_file(place.folder.path().join("control")).unwrap();
-    let done = place.exec(&[], &["echo", "run"]);
+    let setup = Setup::new();
+    fs::remove_file(setup.folder.path().join("control")).unwrap();
+    let done = setup.exec(&[], &["echo", "run"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     assert!(
         text(&done.stderr).starts_with("no gateway answers at "),

@@ -1,7 +1,7 @@
 //! The paths of a scenario as the gateway's links.
 
 use ropewalk_gateway::Link;
-use ropewalk_gateway::links::Place;
+use ropewalk_gateway::links::Egress;
 use ropewalk_gateway::quota::{Allowance, Period};
 use ropewalk_scenario::{Quota, Scenario};
 
@@ -10,12 +10,12 @@ use crate::network::Testbed;
 /// The first flow's paths, each with its own address, its price and its quota.
 pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
     scenario.first().paths.iter().map(|&path| {
-        let place = Place::Address(testbed.plan.paths[path].client[0]);
+        let egress = Egress::Address(testbed.plan.paths[path].client[0]);
         let hops = scenario.paths[path].hops.iter();
         Link {
             cost: hops.clone().map(|&hop| scenario.links[hop].cost).sum(),
             allowance: allowance(hops.filter_map(|&hop| scenario.quota(hop))),
-            ..Link::new(scenario.paths[path].name.clone(), place)
+            ..Link::new(scenario.paths[path].name.clone(), egress)
         }
     })
 }

@@ -98,7 +98,7 @@ impl Association {
             id
         });
         let mut tasks = JoinSet::new();
-        let carrier = Carrier {
+        let carrier = CarrierIo {
             shared: Arc::clone(&shared),
             id,
             socket: Arc::clone(&socket),
@@ -165,13 +165,13 @@ impl Drop for CarrierTask {
 }
 
 #[derive(Clone)]
-struct Carrier {
+struct CarrierIo {
     shared: Arc<Shared>,
     id: CarrierId,
     socket: Arc<TcpStream>,
 }
 
-impl Carrier {
+impl CarrierIo {
     async fn read(self, decoder: Decoder) -> CarrierEnd {
         match self.read_all(decoder).await {
             Err(CarrierEnd::Protocol(error)) => {

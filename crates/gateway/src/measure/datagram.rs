@@ -19,7 +19,7 @@ pub struct Datagram {
     /// The number of its train, or of the echo.
     pub train: u32,
     /// Its index in the train.
-    pub place: u32,
+    pub index: u32,
     /// When it left, by the sender's clock.
     pub sent_ns: u64,
 }
@@ -47,7 +47,7 @@ impl Datagram {
         out[..16].copy_from_slice(&self.token);
         out[16] = self.kind as u8;
         out[17..21].copy_from_slice(&self.train.to_be_bytes());
-        out[21..25].copy_from_slice(&self.place.to_be_bytes());
+        out[21..25].copy_from_slice(&self.index.to_be_bytes());
         out[25..HEADER_LEN].copy_from_slice(&self.sent_ns.to_be_bytes());
     }
 
@@ -57,14 +57,14 @@ impl Datagram {
         let (token, rest) = bytes.split_first_chunk()?;
         let (&[kind], rest) = rest.split_first_chunk()?;
         let (train, rest) = rest.split_first_chunk()?;
-        let (place, rest) = rest.split_first_chunk()?;
+        let (index, rest) = rest.split_first_chunk()?;
         let (sent_ns, _) = rest.split_first_chunk()?;
         let kinds = [Kind::Echo, Kind::Answer, Kind::Train, Kind::Challenge];
         Some(Datagram {
             token: *token,
             kind: kinds.into_iter().find(|known| *known as u8 == kind)?,
             train: u32::from_be_bytes(*train),
-            place: u32::from_be_bytes(*place),
+            index: u32::from_be_bytes(*index),
             sent_ns: u64::from_be_bytes(*sent_ns),
         })
     }
@@ -81,7 +81,7 @@ mod tests {
             token: *b"0123456789abcdef",
             kind: Kind::Train,
             train: 7,
-            place: 0x0102,
+            index: 0x0102,
             sent_ns: 1_000_000_000,
         };
         let mut bytes = [0xaa; HEADER_LEN + 2];

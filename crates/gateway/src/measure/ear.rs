@@ -176,7 +176,7 @@ impl Noted {
             (Kind::Train, _) => {
                 if datagram.train == self.train && self.arrivals.len() < MAX_ARRIVALS {
                     self.arrivals.push(Arrival {
-                        place: datagram.place,
+                        index: datagram.index,
                         sent_ns: datagram.sent_ns,
                         received_ns,
                     });
@@ -203,7 +203,7 @@ impl Noted {
                 let took = received_ns.saturating_sub(datagram.sent_ns);
                 if self.round_trips.len() < MAX_ANSWERS {
                     let took = Duration::from_nanos(took);
-                    self.round_trips.entry(datagram.place).or_insert(took);
+                    self.round_trips.entry(datagram.index).or_insert(took);
                 }
                 None
             }
@@ -247,13 +247,13 @@ mod tests {
         (near, far)
     }
 
-    fn echo(place: u32, clock: &Clock) -> [u8; 400] {
+    fn echo(index: u32, clock: &Clock) -> [u8; 400] {
         let mut bytes = [0; 400];
         let datagram = Datagram {
             token: TOKEN,
             kind: Kind::Echo,
             train: 0,
-            place,
+            index,
             sent_ns: clock.now_ns(),
         };
         datagram.emit(&mut bytes);
@@ -283,8 +283,8 @@ mod tests {
         assert!(client.round_trips().is_empty());
         relay.confirm();
         // Each answer is as long as its echo: the budget ends with the second.
-        for place in 1..=3 {
-            near.send(&echo(place, &clock)).unwrap();
+        for index in 1..=3 {
+            near.send(&echo(index, &clock)).unwrap();
         }
         wait_for(|| (client.round_trips().len() == 2).then_some(()));
         thread::sleep(2 * STEP);
@@ -319,7 +319,7 @@ mod tests {
             super::super::socket::send(&near, TOKEN, &train(number, datagrams), &clock).unwrap();
         }
         wait_for(|| (ear.progress().0 == 10).then_some(()));
-        let places: Vec<u32> = ear.arrivals().iter().map(|arrival| arrival.place).collect();
-        assert_eq!(places, (0..10).collect::<Vec<_>>());
+        let indices: Vec<u32> = ear.arrivals().iter().map(|arrival| arrival.index).collect();
+        assert_eq!(indices, (0..10).collect::<Vec<_>>());
     }
 }

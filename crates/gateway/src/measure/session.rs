@@ -93,7 +93,7 @@ pub struct Session {
 
 /// The direction of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum LinkDirection {
     /// To the relay.
     Up,
     /// From the relay.
@@ -152,13 +152,13 @@ impl Session {
         tell("round trip");
         let round_trips = self.round_trips().await?;
         tell("rate up");
-        let up = self.rate(Way::Up).await?;
+        let up = self.rate(LinkDirection::Up).await?;
         tell("rate down");
-        let down = self.rate(Way::Down).await?;
+        let down = self.rate(LinkDirection::Down).await?;
         tell("loss up");
-        let lost_up = self.loss(Way::Up, &up).await?;
+        let lost_up = self.loss(LinkDirection::Up, &up).await?;
         tell("loss down");
-        let lost_down = self.loss(Way::Down, &down).await?;
+        let lost_down = self.loss(LinkDirection::Down, &down).await?;
         let echo_bits = f64::from(HEADER_LEN as u32 + header_bytes(&self.socket)?) * 8.0;
         let sending_s = echo_bits / up.bps + echo_bits / down.bps;
         let measured = Measured {
@@ -188,13 +188,13 @@ impl Session {
         Ok(self.ear.round_trips())
     }
 
-    fn echo(&mut self, place: u32) -> Result<(), MeasureError> {
+    fn echo(&mut self, index: u32) -> Result<(), MeasureError> {
         let mut bytes = [0; HEADER_LEN];
         let datagram = Datagram {
             token: self.token,
             kind: Kind::Echo,
             train: 0,
-            place,
+            index,
             sent_ns: self.clock.now_ns(),
         };
         datagram.emit(&mut bytes);
@@ -204,12 +204,12 @@ impl Session {
         Ok(())
     }
 
-    async fn rate(&mut self, way: Way) -> Result<Rate, MeasureError> {
+    async fn rate(&mut self, direction: LinkDirection) -> Result<Rate, MeasureError> {
         let mut tried = FIRST_BPS;
         let coarse = loop {
             let packets = tried * COARSE.as_secs_f64() / f64::from(PACKET * 8);
             let packets = packets.clamp(*COARSE_PACKETS.start(), *COARSE_PACKETS.end());
-            let (sent, seen) = self.train(way, tried, packets as u32, PACKET).await?;
+            let (sent, seen) = self.train(direction, tried, packets as u32, PACKET).await?;
             let Some(rate) = seen.rate_bps else {
                 // Almost nothing arrived: a slower link, or none.
                 if tried < FIRST_BPS / 100.0 {
@@ -232,10 +232,14 @@ impl Session {
             }
             tried *= GROWTH;
         };
-        self.fine_rate(way, coarse).await
+        self.fine_rate(direction, coarse).await
     }
 
-    async fn fine_rate(&mut self, way: Way, coarse: f64) -> Result<Rate, MeasureError> {
+    async fn fine_rate(
+        &mut self,
+        direction: LinkDirection,
+        coarse: f64,
+    ) -> Result<Rate, MeasureError> {
         let mut best = Rate {
             bps: 0.0,
             is_least: true,
@@ -246,7 +250,7 @@ impl Session {
             let target = f64::max(coarse, best.bps) * overload;
             let packets = target * FINE.as_secs_f64() / f64::from(PACKET * 8);
             let packets = packets.clamp(*FINE_PACKETS.start(), *FINE_PACKETS.end()) as u32;
-            let (sent, seen) = self.train(way, target, packets, PACKET).await?;
+            let (sent, seen) = self.train(direction, target, packets, PACKET).await?;
             let Some(rate) = seen.rate_bps else { continue };
             let is_filled = rate < FILLED * sent.rate_bps();
             if is_filled && sent.lost(&seen) > DROPPED {
@@ -266,12 +270,12 @@ impl Session {
         Ok(best)
     }
 
-    async fn loss(&mut self, way: Way, rate: &Rate) -> Result<Loss, MeasureError> {
+    async fn loss(&mut self, direction: LinkDirection, rate: &Rate) -> Result<Loss, MeasureError> {
         let bits = f64::from(LOSS_PACKET * 8);
         let bps = (rate.bps * LOSS_SHARE).min(LOSS_PACKETS_PER_S * bits);
         // Fewer packets on a slow link, to bound the duration.
         let packets = (bps / bits * 5.0).min(f64::from(LOSS_PACKETS)) as u32;
-        let (sent, seen) = self.train(way, bps, packets, LOSS_PACKET).await?;
+        let (sent, seen) = self.train(direction, bps, packets, LOSS_PACKET).await?;
         Ok(Loss {
             lost: sent.datagrams.saturating_sub(seen.arrived),
             sent: sent.datagrams,
@@ -281,7 +285,7 @@ impl Session {
     /// Sends a train in one direction and returns the result, after the queues have drained.
     async fn train(
         &mut self,
-        way: Way,
+        direction: LinkDirection,
         rate_bps: f64,
         datagrams: u32,
         packet_bytes: u32,
@@ -299,9 +303,9 @@ impl Session {
             packet_bytes,
             rate_bps,
         };
-        match way {
-            Way::Up => self.train_up(train).await,
-            Way::Down => self.train_down(train).await,
+        match direction {
+            LinkDirection::Up => self.train_up(train).await,
+            LinkDirection::Down => self.train_down(train).await,
         }
     }
 

@@ -35,8 +35,8 @@ pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> i
     let mut bytes = vec![0; payload.max(HEADER_LEN)];
     let interval_s = f64::from(train.packet_bytes) * 8.0 / train.rate_bps;
     let start = Instant::now();
-    for place in 0..train.datagrams {
-        let due = Duration::from_secs_f64(f64::from(place) * interval_s);
+    for index in 0..train.datagrams {
+        let due = Duration::from_secs_f64(f64::from(index) * interval_s);
         // Shorter sleeps take longer than asked for.
         if let Some(wait) = due.checked_sub(start.elapsed())
             && wait > Duration::from_micros(100)
@@ -47,7 +47,7 @@ pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> i
             token,
             kind: Kind::Train,
             train: train.number,
-            place,
+            index,
             sent_ns: clock.now_ns(),
         };
         datagram.emit(&mut bytes);

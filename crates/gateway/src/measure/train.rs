@@ -21,8 +21,8 @@ pub struct Sent {
 /// A datagram that arrived. The two clocks need not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its place in the train.
-    pub place: u32,
+    /// Its index in the train.
+    pub index: u32,
     /// By the sender's clock.
     pub sent_ns: u64,
     /// By the receiver's clock.
@@ -65,12 +65,12 @@ impl Seen {
     /// Evaluates arrivals, in order, of packets of one size.
     #[must_use]
     pub fn of(arrivals: &[Arrival], packet_bytes: u32) -> Seen {
-        let mut places: Vec<u32> = arrivals.iter().map(|arrival| arrival.place).collect();
-        places.sort_unstable();
-        places.dedup();
+        let mut indices: Vec<u32> = arrivals.iter().map(|arrival| arrival.index).collect();
+        indices.sort_unstable();
+        indices.dedup();
         let enough = arrivals.len() >= FEWEST;
         Seen {
-            arrived: places.len() as u32,
+            arrived: indices.len() as u32,
             rate_bps: enough
                 .then(|| slope_per_s(arrivals))
                 .flatten()
@@ -120,15 +120,15 @@ mod tests {
         let bits = f64::from(PACKET) * 8.0;
         let mut free_at = 0.0;
         let mut arrivals = Vec::new();
-        for place in 0..packets {
-            let sent = f64::from(place) * bits / sent_bps;
+        for index in 0..packets {
+            let sent = f64::from(index) * bits / sent_bps;
             let waits = (free_at - sent) * link_bps / 8.0;
             if waits > queue_bytes {
                 continue;
             }
             free_at = f64::max(free_at, sent) + bits / link_bps;
             arrivals.push(Arrival {
-                place,
+                index,
                 sent_ns: (sent * 1e9) as u64,
                 // Another clock, which runs elsewhere.
                 received_ns: ((free_at + 0.02 + 777.0) * 1e9) as u64,

@@ -215,7 +215,7 @@ fn sockets(role: &Role) -> Result<Sockets, TunnelError> {
 
 /// Why the first link is not available.
 fn nowhere(links: &[Link], relays: &[SocketAddr]) -> TunnelError {
-    let missing = links[0].way_to(relays[0]).err();
+    let missing = links[0].route_to(relays[0]).err();
     TunnelError::Link {
         name: links[0].name.clone(),
         source: missing.unwrap_or_else(|| io::Error::from(io::ErrorKind::NetworkUnreachable)),

@@ -180,7 +180,7 @@ pub(crate) fn run(
 
 /// The hook, told all but the device's name.
 fn hook_of(arguments: &Arguments) -> Option<Hook> {
-    let links = arguments.link.iter().map(|link| &link.place);
+    let links = arguments.link.iter().map(|link| &link.egress);
     arguments.hook.hook(Told {
         is_relay: arguments.listen.is_some(),
         addresses: words(&arguments.address),

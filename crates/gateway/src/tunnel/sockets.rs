@@ -16,14 +16,14 @@ use tracing::{info, warn};
 use super::peer::{Path, ip_udp_len};
 use super::socket::{Buffers, UdpSocket};
 use crate::Link;
-use crate::links::Way;
+use crate::links::Route;
 
 /// All sockets; a link's socket has the link's number.
 #[derive(Debug)]
 pub struct Sockets {
     sockets: Vec<Option<UdpSocket>>,
     /// Of the dialling end, one per socket; otherwise empty.
-    links: Vec<LinkWay>,
+    links: Vec<LinkRoute>,
     /// The relay's addresses.
     relays: Vec<SocketAddr>,
     namespace: Namespace,
@@ -31,14 +31,14 @@ pub struct Sockets {
 
 /// A link of the dialling end.
 #[derive(Debug)]
-struct LinkWay {
+struct LinkRoute {
     link: Link,
     /// The relay's addresses that it can reach.
     relays: Vec<SocketAddr>,
     /// Index of the one in use.
     relay: usize,
     /// The route for which its socket was created.
-    way: Option<Way>,
+    route: Option<Route>,
     /// Bytes carried since they were last counted, IP and UDP headers included.
     carried: Cell<u64>,
 }
@@ -91,14 +91,14 @@ impl Sockets {
 
     /// Adds a link; [`refresh`](Sockets::refresh) creates its socket.
     pub fn add_link(&mut self, link: &Link) {
-        self.links.push(LinkWay::new(link, &self.relays));
+        self.links.push(LinkRoute::new(link, &self.relays));
         self.sockets.push(None);
     }
 
     /// Replaces the description of a link.
     pub fn set_link(&mut self, number: usize, link: &Link) {
-        if self.links[number].link.place != link.place {
-            self.links[number] = LinkWay::new(link, &self.relays);
+        if self.links[number].link.egress != link.egress {
+            self.links[number] = LinkRoute::new(link, &self.relays);
             self.sockets[number] = None;
         }
     }
@@ -106,7 +106,7 @@ impl Sockets {
     /// Removes a link; its number is not reused.
     pub fn remove_link(&mut self, number: usize) {
         self.links[number].relays.clear();
-        self.links[number].way = None;
+        self.links[number].route = None;
         self.sockets[number] = None;
     }
 
@@ -186,16 +186,18 @@ impl Sockets {
     }
 
     fn refresh_one(&mut self, number: usize) -> Option<Change> {
-        let before = self.links[number].way;
+        let before = self.links[number].route;
         let found = self.find(number);
-        let LinkWay { link, way, .. } = &self.links[number];
+        let LinkRoute { link, route, .. } = &self.links[number];
         match (before, found) {
             (Some(_), Err(error)) => {
-                warn!("link {}: gone: {}: {error}", link.name, link.place);
+                warn!("link {}: gone: {}: {error}", link.name, link.egress);
                 Some(Change::Gone)
             }
             (_, Ok(true)) => {
-                let address = way.map(|way| way.address.to_string()).unwrap_or_default();
+                let address = route
+                    .map(|route| route.address.to_string())
+                    .unwrap_or_default();
                 match before {
                     None => info!("link {}: back, from {address}", link.name),
                     Some(_) => info!("link {}: now from {address}", link.name),
@@ -213,7 +215,7 @@ impl Sockets {
             return None;
         }
         link.relay = (link.relay + 1) % link.relays.len();
-        link.way = None;
+        link.route = None;
         self.sockets[number] = None;
         match self.find(number) {
             Ok(_) => Some(Change::Found),
@@ -223,8 +225,8 @@ impl Sockets {
 
     /// Creates a link's socket if it needs a new one; returns whether it did.
     fn find(&mut self, number: usize) -> io::Result<bool> {
-        let (namespace, way) = (&self.namespace, &mut self.links[number]);
-        let found = namespace.enter(|| way.find());
+        let (namespace, link) = (&self.namespace, &mut self.links[number]);
+        let found = namespace.enter(|| link.find());
         match found {
             Ok(None) => Ok(false),
             Ok(Some(socket)) => {
@@ -232,7 +234,7 @@ impl Sockets {
                 Ok(true)
             }
             Err(error) => {
-                way.way = None;
+                link.route = None;
                 self.sockets[number] = None;
                 Err(error)
             }
@@ -240,14 +242,14 @@ impl Sockets {
     }
 }
 
-impl LinkWay {
-    fn new(link: &Link, relays: &[SocketAddr]) -> LinkWay {
+impl LinkRoute {
+    fn new(link: &Link, relays: &[SocketAddr]) -> LinkRoute {
         let usable = relays.iter().copied().filter(|relay| link.reaches(*relay));
-        LinkWay {
+        LinkRoute {
             link: link.clone(),
             relays: usable.collect(),
             relay: 0,
-            way: None,
+            route: None,
             carried: Cell::new(0),
         }
     }
@@ -263,11 +265,11 @@ impl LinkWay {
         for ahead in 0..self.relays.len() {
             let number = (self.relay + ahead) % self.relays.len();
             let relay = self.relays[number];
-            match self.link.way_to(relay) {
-                Ok(way) if self.way == Some(way) && ahead == 0 => return Ok(None),
-                Ok(way) => {
+            match self.link.route_to(relay) {
+                Ok(route) if self.route == Some(route) && ahead == 0 => return Ok(None),
+                Ok(route) => {
                     let socket = self.link.udp_socket(relay).and_then(UdpSocket::new)?;
-                    (self.relay, self.way) = (number, Some(way));
+                    (self.relay, self.route) = (number, Some(route));
                     return Ok(Some(socket));
                 }
                 Err(error) if ahead == 0 => first = Err(error),

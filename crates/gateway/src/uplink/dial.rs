@@ -115,7 +115,7 @@ impl Near {
         relay.ok_or_else(|| {
             let text = format!(
                 "{} has no address of the family of {}",
-                self.config.relay, link.place
+                self.config.relay, link.egress
             );
             io::Error::new(io::ErrorKind::AddrNotAvailable, text)
         })

@@ -12,7 +12,7 @@ use crate::Failure;
 use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::keys::{read_public_key, read_secret_key};
-use crate::links::{Link, Place};
+use crate::links::{Egress, Link};
 use crate::request::{Host, Target};
 
 /// How long to wait for the first link at the start.
@@ -76,7 +76,7 @@ impl FarEnd {
             if begin.elapsed() >= PATIENCE {
                 let said = self.link.iter().filter_map(|link| {
                     let missing = link.is_there().err()?;
-                    Some(format!("link {} ({}): {missing}", link.name, link.place))
+                    Some(format!("link {} ({}): {missing}", link.name, link.egress))
                 });
                 let said: Vec<String> = said.collect();
                 return Err(Failure::run(format!(
@@ -110,11 +110,11 @@ impl FarEnd {
             )));
         }
         let is_loopback =
-            |link: &&Link| matches!(link.place, Place::Address(ip) if ip.is_loopback());
+            |link: &&Link| matches!(link.egress, Egress::Address(ip) if ip.is_loopback());
         match self.link.iter().find(|link| !is_loopback(link)) {
             Some(link) => Err(Failure::input(format!(
                 "--plaintext --link {}={}: allowed: a loopback address, or --plaintext-anywhere",
-                link.name, link.place
+                link.name, link.egress
             ))),
             None => Ok(()),
         }

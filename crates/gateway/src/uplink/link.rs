@@ -274,8 +274,8 @@ async fn dial_until_up(
                     // The same error is logged once, even if it persists for hours.
                     let text = error.to_string();
                     match text == said {
-                        true => debug!("link {} ({}): {text}", link.name, link.place),
-                        false => warn!("link {} ({}): {text}", link.name, link.place),
+                        true => debug!("link {} ({}): {text}", link.name, link.egress),
+                        false => warn!("link {} ({}): {text}", link.name, link.egress),
                     }
                     said = text;
                 }
