@@ -13,7 +13,7 @@ const MAX_LINE: usize = 1024;
 /// A message from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Ask {
+pub enum ClientMessage {
     /// Repeats a challenge: trains may be sent to the address where it was received.
     Confirm {
         /// The challenge's number.
@@ -47,9 +47,10 @@ pub enum Ask {
 /// A message from the relay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "kebab-case")]
-pub enum Tell {
+pub enum RelayMessage {
     /// The UDP port for the measurement, and its token.
-    Door {
+    #[serde(rename = "door")]
+    Session {
         /// At the relay's address.
         port: u16,
         /// In hexadecimal.

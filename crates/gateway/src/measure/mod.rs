@@ -6,9 +6,9 @@
 //! is pure ([`train`]).
 
 pub mod datagram;
-mod ear;
 mod measured;
 pub(crate) mod messages;
+mod receiver;
 pub(crate) mod responder;
 mod session;
 mod socket;

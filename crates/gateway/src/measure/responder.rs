@@ -12,8 +12,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::datagram::Token;
-use super::ear::{Ear, Side};
-use super::messages::{Ask, Lines, MessageError, Tell};
+use super::messages::{ClientMessage, Lines, MessageError, RelayMessage};
+use super::receiver::{ProbeReceiver, Side};
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::Seen;
 
@@ -53,13 +53,13 @@ impl Responder {
         let local = SocketAddr::new(carrier.ip().to_canonical(), carrier.port());
         let Ok(_permit) = self.room.try_acquire() else {
             let reason = "the relay measures with another client".to_owned();
-            let _ = lines.say(&Tell::Refused { reason }).await;
+            let _ = lines.say(&RelayMessage::Refused { reason }).await;
             return;
         };
         let session = async {
             if let Err(SessionError::Io(error)) = converse(&mut lines, local).await {
                 let reason = error.to_string();
-                let _ = lines.say(&Tell::Refused { reason }).await;
+                let _ = lines.say(&RelayMessage::Refused { reason }).await;
             }
         };
         let _ = timeout(MAX_SESSION, session).await;
@@ -80,10 +80,10 @@ async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionErr
     let (token, challenge) = draw()?;
     let clock = Clock::start();
     let side = Side::Relay { challenge };
-    let ear = Ear::open(Arc::clone(&socket), token, side, clock, MAX_BYTES)?;
+    let receiver = ProbeReceiver::open(Arc::clone(&socket), token, side, clock, MAX_BYTES)?;
     let mut left = MAX_BYTES;
     lines
-        .say(&Tell::Door {
+        .say(&RelayMessage::Session {
             port: socket.local_addr()?.port(),
             token: hexadecimal(&token),
             bytes: MAX_BYTES,
@@ -93,23 +93,23 @@ async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionErr
         let tell = match lines.hear().await {
             Err(MessageError::Ended) => return Ok(()),
             ask => match ask? {
-                Ask::Confirm { challenge: said } => match ear.heard_from() {
+                ClientMessage::Confirm { challenge: said } => match receiver.heard_from() {
                     Some(peer) if said == challenge => {
                         socket.connect(peer)?;
-                        ear.confirm();
-                        Tell::Done
+                        receiver.confirm();
+                        RelayMessage::Done
                     }
                     _ => refused("not what the challenge said"),
                 },
-                Ask::Expect { train } => {
-                    ear.expect(train);
-                    Tell::Done
+                ClientMessage::Expect { train } => {
+                    receiver.expect(train);
+                    RelayMessage::Done
                 }
-                Ask::Report { packet_bytes, .. } => {
-                    settle(&ear).await;
-                    Tell::Seen(Seen::of(&ear.arrivals(), packet_bytes))
+                ClientMessage::Report { packet_bytes, .. } => {
+                    settle(&receiver).await;
+                    RelayMessage::Seen(Seen::of(&receiver.arrivals(), packet_bytes))
                 }
-                Ask::Send {
+                ClientMessage::Send {
                     train,
                     datagrams,
                     packet_bytes,
@@ -129,7 +129,7 @@ async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionErr
                             let sending = spawn_blocking(move || {
                                 socket::send(&socket, token, &train, &clock)
                             });
-                            Tell::Sent(sending.await.map_err(io::Error::other)??)
+                            RelayMessage::Sent(sending.await.map_err(io::Error::other)??)
                         }
                     }
                 }
@@ -140,11 +140,11 @@ async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionErr
 }
 
 /// Waits until nothing has arrived for a moment: the last datagrams of a train may still be in flight.
-pub(super) async fn settle(ear: &Ear) {
-    let mut before = ear.progress();
+pub(super) async fn settle(receiver: &ProbeReceiver) {
+    let mut before = receiver.progress();
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        let now = ear.progress();
+        let now = receiver.progress();
         if now == before {
             return;
         }
@@ -195,8 +195,8 @@ fn draw() -> io::Result<(Token, u64)> {
     Ok((of_token, challenge))
 }
 
-fn refused(reason: &str) -> Tell {
-    Tell::Refused {
+fn refused(reason: &str) -> RelayMessage {
+    RelayMessage::Refused {
         reason: reason.to_owned(),
     }
 }

@@ -10,9 +10,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
-use super::ear::{Ear, Side};
 use super::measured::{Direction, Loss, Measured, Rate, RoundTrip};
-use super::messages::{Ask, Lines, MessageError, Tell};
+use super::messages::{ClientMessage, Lines, MessageError, RelayMessage};
+use super::receiver::{ProbeReceiver, Side};
 use super::responder::settle;
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::{Seen, Sent};
@@ -82,7 +82,7 @@ pub enum MeasureError {
 pub struct Session {
     lines: Lines,
     socket: Arc<UdpSocket>,
-    ear: Ear,
+    receiver: ProbeReceiver,
     token: Token,
     clock: Clock,
     trains: u32,
@@ -110,41 +110,41 @@ impl Session {
         socket: impl FnOnce(SocketAddr) -> io::Result<UdpSocket>,
     ) -> Result<Session, MeasureError> {
         let (port, token) = match lines.hear().await? {
-            Tell::Door { port, token, .. } => (port, token),
+            RelayMessage::Session { port, token, .. } => (port, token),
             other => return Err(unexpected(other)),
         };
         let token = from_hexadecimal(&token).ok_or(MeasureError::Unexpected)?;
-        let door = SocketAddr::new(relay.ip(), port);
-        let socket = Arc::new(socket(door)?);
+        let address = SocketAddr::new(relay.ip(), port);
+        let socket = Arc::new(socket(address)?);
         let clock = Clock::start();
-        let ear = Ear::open(Arc::clone(&socket), token, Side::Client, clock, 0)?;
+        let receiver = ProbeReceiver::open(Arc::clone(&socket), token, Side::Client, clock, 0)?;
         let mut session = Session {
             lines,
             socket,
-            ear,
+            receiver,
             token,
             clock,
             trains: 0,
             left: budget,
             used: 0,
         };
-        session.knock(door).await?;
+        session.confirm_address(address).await?;
         Ok(session)
     }
 
     /// Shows the relay that its datagrams arrive at this address.
-    async fn knock(&mut self, door: SocketAddr) -> Result<(), MeasureError> {
+    async fn confirm_address(&mut self, address: SocketAddr) -> Result<(), MeasureError> {
         for attempt in 0..20 {
             self.echo(attempt)?;
             sleep(Duration::from_millis(100 + 20 * u64::from(attempt))).await;
-            if let Some(challenge) = self.ear.challenge() {
-                return match self.ask(&Ask::Confirm { challenge }).await? {
-                    Tell::Done => Ok(()),
+            if let Some(challenge) = self.receiver.challenge() {
+                return match self.request(&ClientMessage::Confirm { challenge }).await? {
+                    RelayMessage::Done => Ok(()),
                     other => Err(unexpected(other)),
                 };
             }
         }
-        Err(MeasureError::Silent(door))
+        Err(MeasureError::Silent(address))
     }
 
     /// Measures; `tell` is called with the current step, for progress output.
@@ -180,12 +180,12 @@ impl Session {
         }
         // Waits as long as the last answer may take on any link that TCP can use.
         for _ in 0..20 {
-            if self.ear.round_trips().len() >= ECHOES as usize {
+            if self.receiver.round_trips().len() >= ECHOES as usize {
                 break;
             }
             sleep(Duration::from_millis(100)).await;
         }
-        Ok(self.ear.round_trips())
+        Ok(self.receiver.round_trips())
     }
 
     fn echo(&mut self, index: u32) -> Result<(), MeasureError> {
@@ -311,49 +311,55 @@ impl Session {
 
     async fn train_up(&mut self, train: Train) -> Result<(Sent, Seen), MeasureError> {
         let number = train.number;
-        match self.ask(&Ask::Expect { train: number }).await? {
-            Tell::Done => {}
+        match self
+            .request(&ClientMessage::Expect { train: number })
+            .await?
+        {
+            RelayMessage::Done => {}
             other => return Err(unexpected(other)),
         }
         let (socket, token, clock) = (Arc::clone(&self.socket), self.token, self.clock);
         let sending = spawn_blocking(move || socket::send(&socket, token, &train, &clock));
         let sent = sending.await.map_err(io::Error::other)??;
-        let report = Ask::Report {
+        let report = ClientMessage::Report {
             train: number,
             packet_bytes: train.packet_bytes,
         };
-        match self.ask(&report).await? {
-            Tell::Seen(seen) => Ok((sent, seen)),
+        match self.request(&report).await? {
+            RelayMessage::Seen(seen) => Ok((sent, seen)),
             other => Err(unexpected(other)),
         }
     }
 
     async fn train_down(&mut self, train: Train) -> Result<(Sent, Seen), MeasureError> {
-        self.ear.expect(train.number);
-        let ask = Ask::Send {
+        self.receiver.expect(train.number);
+        let request = ClientMessage::Send {
             train: train.number,
             datagrams: train.datagrams,
             packet_bytes: train.packet_bytes,
             rate_bps: train.rate_bps,
         };
-        match self.ask(&ask).await? {
-            Tell::Sent(sent) => {
-                settle(&self.ear).await;
-                Ok((sent, Seen::of(&self.ear.arrivals(), train.packet_bytes)))
+        match self.request(&request).await? {
+            RelayMessage::Sent(sent) => {
+                settle(&self.receiver).await;
+                Ok((
+                    sent,
+                    Seen::of(&self.receiver.arrivals(), train.packet_bytes),
+                ))
             }
             other => Err(unexpected(other)),
         }
     }
 
-    async fn ask(&mut self, ask: &Ask) -> Result<Tell, MeasureError> {
-        self.lines.say(ask).await?;
+    async fn request(&mut self, message: &ClientMessage) -> Result<RelayMessage, MeasureError> {
+        self.lines.say(message).await?;
         Ok(self.lines.hear().await?)
     }
 }
 
-fn unexpected(tell: Tell) -> MeasureError {
-    match tell {
-        Tell::Refused { reason } => MeasureError::Refused(reason),
+fn unexpected(message: RelayMessage) -> MeasureError {
+    match message {
+        RelayMessage::Refused { reason } => MeasureError::Refused(reason),
         _ => MeasureError::Unexpected,
     }
 }

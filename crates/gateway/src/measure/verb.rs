@@ -121,7 +121,7 @@ async fn measure(
         let relays = resolve(&config.relay).await?;
         let relay = relays.into_iter().find(is_usable);
         let relay = relay.ok_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable))?;
-        let socket = |door| udp_socket(link, door);
+        let socket = |address| udp_socket(link, address);
         let session = Session::begin(Lines::new(stream), relay, bytes.as_u64(), socket).await?;
         Ok(session.run(&mut |what| progress.show(what)).await?)
     }
@@ -130,11 +130,11 @@ async fn measure(
     result
 }
 
-fn udp_socket(link: &Link, door: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = link.udp_socket(door)?;
+fn udp_socket(link: &Link, address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = link.udp_socket(address)?;
     socket.set_nonblocking(false)?;
     let _ = socket.set_recv_buffer_size(super::responder::RECEIVE_BUFFER);
-    socket.connect(&door.into())?;
+    socket.connect(&address.into())?;
     Ok(socket.into())
 }
 

@@ -30,9 +30,9 @@ pub(super) struct Front {
 
 /// How connections to a listener name their target.
 #[derive(Clone, Copy)]
-pub(super) enum Door {
+pub(super) enum ListenerKind {
     /// By SOCKS5 or HTTP; the first byte tells which.
-    Asked,
+    Explicit,
     /// Redirected here by the kernel's rules.
     Transparent(Kind),
 }
@@ -56,7 +56,7 @@ impl Front {
     }
 
     /// Accepts connections until it is dropped.
-    pub(super) async fn run(self: Arc<Front>, listener: TcpListener, door: Door) {
+    pub(super) async fn run(self: Arc<Front>, listener: TcpListener, kind: ListenerKind) {
         loop {
             let (socket, peer) = match listener.accept().await {
                 Ok(accepted) => accepted,
@@ -72,9 +72,9 @@ impl Front {
             let front = Arc::clone(&self);
             let listener = listener.local_addr().unwrap_or(peer);
             tokio::spawn(async move {
-                match door {
-                    Door::Asked => front.serve_asked(socket, peer).await,
-                    Door::Transparent(kind) => {
+                match kind {
+                    ListenerKind::Explicit => front.serve_explicit(socket, peer).await,
+                    ListenerKind::Transparent(kind) => {
                         front.serve_transparent(socket, peer, kind, listener).await;
                     }
                 }
@@ -82,7 +82,7 @@ impl Front {
         }
     }
 
-    async fn serve_asked(&self, socket: TcpStream, peer: SocketAddr) {
+    async fn serve_explicit(&self, socket: TcpStream, peer: SocketAddr) {
         let mut first = [0];
         match timeout(PATIENCE, socket.peek(&mut first)).await {
             Ok(Ok(1)) if first[0] == socks5::VERSION => self.serve_socks(socket, peer).await,

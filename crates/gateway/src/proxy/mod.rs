@@ -26,5 +26,7 @@ pub async fn serve(uplink: Uplink, listener: TcpListener) {
         passwords: RwLock::default(),
         refusals: Refusals::default(),
     };
-    Arc::new(front).run(listener, front::Door::Asked).await;
+    Arc::new(front)
+        .run(listener, front::ListenerKind::Explicit)
+        .await;
 }

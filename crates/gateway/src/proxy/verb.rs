@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
-use super::front::{Door, Front};
+use super::front::{Front, ListenerKind};
 use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
@@ -234,18 +234,18 @@ async fn serve(
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
         let at = listener.local_addr().unwrap_or(at);
         info!("proxy listens on {at}");
-        tasks.spawn(Arc::clone(&front).run(listener, Door::Asked));
+        tasks.spawn(Arc::clone(&front).run(listener, ListenerKind::Explicit));
     }
     for &at in &arguments.redirect {
         let listener = TcpListener::bind(at).await;
         let listener =
             listener.map_err(|error| Failure::run(format!("--redirect {at}: {error}")))?;
-        tasks.spawn(Arc::clone(&front).run(listener, Door::Transparent(Kind::Redirect)));
+        tasks.spawn(Arc::clone(&front).run(listener, ListenerKind::Transparent(Kind::Redirect)));
     }
     for &at in &arguments.tproxy {
         let listener = listen_tproxy(at);
         let listener = listener.map_err(|error| Failure::run(format!("--tproxy {at}: {error}")))?;
-        tasks.spawn(Arc::clone(&front).run(listener, Door::Transparent(Kind::Tproxy)));
+        tasks.spawn(Arc::clone(&front).run(listener, ListenerKind::Transparent(Kind::Tproxy)));
     }
     notify_ready();
     until_signal(|| reload(&front, &arguments, &again()?)).await?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tracing::warn;
 
 use super::handshake::{
-    ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, Offer, mark, purpose, random,
+    ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, HelloPayload, mark, purpose, random,
     since_1970,
 };
 use super::peer::{Keys, Peer};
@@ -115,13 +115,13 @@ impl Dialer {
                  once, it refuses the right time for up to a minute)"
             );
         }
-        let offer = Offer {
+        let parameters = HelloPayload {
             session: random() as u32,
             instance: self.instance,
             time: since_1970(),
             addresses: self.addresses.clone(),
         };
-        let payload = offer.to_bytes();
+        let payload = parameters.to_bytes();
         let (noise, message) =
             Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
         self.turned_away = None;
@@ -131,7 +131,7 @@ impl Dialer {
         self.attempts = self.attempts.wrapping_add(1);
         self.pending = Some(Pending {
             noise,
-            ours: offer.session,
+            ours: parameters.session,
             at: now,
         });
         let mut hello = Vec::with_capacity(HELLO_HEAD + message.len());

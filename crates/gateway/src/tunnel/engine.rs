@@ -31,12 +31,12 @@ use super::contracts::Contracts;
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
-use super::door::Door;
 use super::handshake::{ANSWER, COOKIE, HELLO};
 use super::network_changes::NetworkChanges;
 use super::oversize::Oversize;
 use super::peer::{Path, Peer, Waiting, ip_udp_len};
 use super::refusal::{Refusal, Refused};
+use super::responder::HandshakeResponder;
 use super::socket::Buffers;
 use super::sockets::Sockets;
 use super::status::{PeerStatus, Status};
@@ -63,7 +63,7 @@ pub enum End {
     /// Connects to a relay, which is peer 0.
     Initiator(Box<Dialer>),
     /// Is connected to by clients.
-    Responder(Box<Door>),
+    Responder(Box<HandshakeResponder>),
 }
 
 /// Device, sockets, peers.

@@ -44,7 +44,7 @@ const SECRET_LIFE: Duration = Duration::from_secs(60);
 
 /// Payload of Noise's first message: the initiator's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct HelloPayload {
     /// Its identifier of the session, for datagrams sent to it.
     pub session: u32,
     /// Random number of the process, which reveals restarts.
@@ -55,7 +55,7 @@ pub struct Offer {
     pub addresses: Vec<IpAddr>,
 }
 
-impl Offer {
+impl HelloPayload {
     /// Bytes before the addresses, and of each.
     const HEAD: usize = 20;
     const ADDRESS: usize = 16;
@@ -63,7 +63,8 @@ impl Offer {
     /// Its encoding; IPv4 addresses are mapped to IPv6 (RFC 4291, section 2.5.5.2).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(Offer::HEAD + Offer::ADDRESS * self.addresses.len());
+        let mut out =
+            Vec::with_capacity(HelloPayload::HEAD + HelloPayload::ADDRESS * self.addresses.len());
         out.extend(self.session.to_be_bytes());
         out.extend(self.instance.to_be_bytes());
         out.extend(self.time.to_be_bytes());
@@ -79,12 +80,12 @@ impl Offer {
 
     /// Parses it.
     #[must_use]
-    pub fn parse(bytes: &[u8]) -> Option<Offer> {
-        let (head, addresses) = bytes.split_first_chunk::<{ Offer::HEAD }>()?;
-        let (addresses, rest) = addresses.as_chunks::<{ Offer::ADDRESS }>();
+    pub fn parse(bytes: &[u8]) -> Option<HelloPayload> {
+        let (head, addresses) = bytes.split_first_chunk::<{ HelloPayload::HEAD }>()?;
+        let (addresses, rest) = addresses.as_chunks::<{ HelloPayload::ADDRESS }>();
         let is_right = rest.is_empty() && (1..=MOST_ADDRESSES).contains(&addresses.len());
         let canonical = |octets: &[u8; 16]| IpAddr::from(*octets).to_canonical();
-        is_right.then_some(Offer {
+        is_right.then_some(HelloPayload {
             session: u32::from_be_bytes(head[..4].try_into().ok()?),
             instance: u64::from_be_bytes(head[4..12].try_into().ok()?),
             time: u64::from_be_bytes(head[12..].try_into().ok()?),
@@ -163,7 +164,7 @@ pub fn since_1970() -> u64 {
 }
 
 /// Protects the responder from floods of hellos, before anything is computed for them.
-pub struct Gate {
+pub struct HelloLimiter {
     secret: hmac::Key,
     since: Instant,
     /// Start of the present second, in which `read` hellos were processed.
@@ -180,11 +181,11 @@ pub enum Verdict {
     Cookie([u8; COOKIE_LEN]),
 }
 
-impl Gate {
+impl HelloLimiter {
     /// With a new secret.
     #[must_use]
-    pub fn new(now: Instant) -> Gate {
-        Gate {
+    pub fn new(now: Instant) -> HelloLimiter {
+        HelloLimiter {
             secret: secret(),
             since: now,
             second: now,
@@ -193,7 +194,7 @@ impl Gate {
     }
 
     /// A hello with this cookie arrived from this address.
-    pub fn ask(&mut self, now: Instant, from: SocketAddr, cookie: &[u8]) -> Verdict {
+    pub fn check(&mut self, now: Instant, from: SocketAddr, cookie: &[u8]) -> Verdict {
         if now >= self.second + Duration::from_secs(1) {
             self.second = now;
             self.read = 0;
@@ -253,16 +254,16 @@ mod tests {
     #[test]
     fn offers_and_acceptances_are_read_as_written() {
         for addresses in [&["10.9.0.2"][..], &["fd00::2"], &["10.9.0.2", "fd00::2"]] {
-            let offer = Offer {
+            let payload = HelloPayload {
                 session: 1,
                 instance: 2,
                 time: 3,
                 addresses: addresses.iter().map(|text| text.parse().unwrap()).collect(),
             };
-            assert_eq!(Offer::parse(&offer.to_bytes()), Some(offer));
+            assert_eq!(HelloPayload::parse(&payload.to_bytes()), Some(payload));
         }
         for len in [0, 20, 35, 37, 20 + 17 * 16] {
-            assert_eq!(Offer::parse(&vec![0; len]), None, "{len}");
+            assert_eq!(HelloPayload::parse(&vec![0; len]), None, "{len}");
         }
         let acceptance = Acceptance::Accepted {
             session: 1,
@@ -280,17 +281,20 @@ mod tests {
     #[test]
     fn a_flood_is_asked_for_a_cookie_that_is_worth_nothing_elsewhere() {
         let now = Instant::now();
-        let mut gate = Gate::new(now);
+        let mut limiter = HelloLimiter::new(now);
         let (here, there) = ("10.0.0.1:1".parse().unwrap(), "10.0.0.1:2".parse().unwrap());
         for _ in 0..FREE {
-            assert_eq!(gate.ask(now, here, &[0; COOKIE_LEN]), Verdict::Read);
+            assert_eq!(limiter.check(now, here, &[0; COOKIE_LEN]), Verdict::Read);
         }
-        let Verdict::Cookie(cookie) = gate.ask(now, here, &[0; COOKIE_LEN]) else {
+        let Verdict::Cookie(cookie) = limiter.check(now, here, &[0; COOKIE_LEN]) else {
             panic!("a hello too many was read");
         };
-        assert_eq!(gate.ask(now, here, &cookie), Verdict::Read);
-        assert!(matches!(gate.ask(now, there, &cookie), Verdict::Cookie(_)));
+        assert_eq!(limiter.check(now, here, &cookie), Verdict::Read);
+        assert!(matches!(
+            limiter.check(now, there, &cookie),
+            Verdict::Cookie(_)
+        ));
         let later = now + Duration::from_secs(1);
-        assert_eq!(gate.ask(later, there, &[0; COOKIE_LEN]), Verdict::Read);
+        assert_eq!(limiter.check(later, there, &[0; COOKIE_LEN]), Verdict::Read);
     }
 }

@@ -12,10 +12,10 @@ use super::config::{Config, Role};
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
-use super::door::Door;
 use super::engine::{End, Engine};
 use super::handshake::MOST_ADDRESSES;
 use super::network_changes::NetworkChanges;
+use super::responder::HandshakeResponder;
 use super::socket::UdpSocket;
 use super::sockets::Sockets;
 use super::status::Status;
@@ -170,8 +170,9 @@ impl Tunnel {
         let config = &self.config;
         let end = match &config.role {
             Role::Listen { clients, .. } => {
-                let door = Door::new(Instant::now(), config.secret.clone(), clients.clone());
-                End::Responder(Box::new(door.sealed(config.sealed)))
+                let responder =
+                    HandshakeResponder::new(Instant::now(), config.secret.clone(), clients.clone());
+                End::Responder(Box::new(responder.sealed(config.sealed)))
             }
             Role::Dial { key, .. } => {
                 let own = config.interface.addresses.iter();

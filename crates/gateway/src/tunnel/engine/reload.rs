@@ -49,8 +49,8 @@ impl Engine {
         for number in cut {
             self.let_out(number);
         }
-        if let End::Responder(door) = &mut self.end {
-            door.set_clients(clients);
+        if let End::Responder(responder) = &mut self.end {
+            responder.set_clients(clients);
         }
     }
 

@@ -7,9 +7,9 @@ use ropewalk_striping::tunnel::Ping;
 use tracing::info;
 
 use super::{End, Engine, sending};
-use crate::tunnel::door::{Guest, Reply};
 use crate::tunnel::peer::{Path, Peer};
 use crate::tunnel::refusal::Refusal;
+use crate::tunnel::responder::{AcceptedClient, Reply};
 
 impl Engine {
     /// A client has gone: packets to its addresses are dropped until it connects again.
@@ -25,14 +25,14 @@ impl Engine {
         path: Path,
         datagram: &[u8],
     ) -> Result<(), Refusal> {
-        let End::Responder(door) = &mut self.end else {
+        let End::Responder(responder) = &mut self.end else {
             return Err(Refusal::Malformed);
         };
-        let (reply, done) = match door.on_hello(now, path.remote, datagram)? {
+        let (reply, done) = match responder.on_hello(now, path.remote, datagram)? {
             Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
-            Reply::TurnAway(reply) => (reply, Err(Refusal::ForeignAddress)),
-            Reply::Answer(reply, guest) => {
-                self.let_in(*guest);
+            Reply::Reject(reply) => (reply, Err(Refusal::ForeignAddress)),
+            Reply::Answer(reply, accepted) => {
+                self.accept(*accepted);
                 (reply, Ok(()))
             }
         };
@@ -41,15 +41,15 @@ impl Engine {
     }
 
     /// Gives a client its new keys, which take effect when the client uses them.
-    pub(super) fn let_in(&mut self, guest: Guest) {
-        let known = self.keys.get(&guest.key).copied();
+    pub(super) fn accept(&mut self, accepted: AcceptedClient) {
+        let known = self.keys.get(&accepted.key).copied();
         let number = known.unwrap_or_else(|| {
-            let peer = Peer::new(guest.name, Some(Vec::new()), self.configs);
+            let peer = Peer::new(accepted.name, Some(Vec::new()), self.configs);
             self.peers.push(peer);
-            self.keys.insert(guest.key, self.peers.len() - 1);
+            self.keys.insert(accepted.key, self.peers.len() - 1);
             self.peers.len() - 1
         });
-        self.peers[number].offer_keys(guest.keys, guest.offer.addresses);
+        self.peers[number].offer_keys(accepted.keys, accepted.hello.addresses);
         self.forget_sessions(number);
         for session in self.peers[number].sessions() {
             self.sessions.insert(session, number);

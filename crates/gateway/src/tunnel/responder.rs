@@ -7,8 +7,8 @@ use std::time::Instant;
 use subtle::ConstantTimeEq;
 
 use super::handshake::{
-    ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, mark, purpose,
-    random, since_1970,
+    ANSWER, Acceptance, COOKIE, COOKIE_LEN, HELLO_HEAD, HelloLimiter, HelloPayload, Verdict, mark,
+    purpose, random, since_1970,
 };
 use super::peer::Keys;
 use super::refusal::Refusal;
@@ -16,11 +16,11 @@ use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::noise::Responder;
 
 /// The responder, with its list of clients.
-pub struct Door {
+pub struct HandshakeResponder {
     secret: SecretKey,
     public: PublicKey,
     clients: Clients,
-    gate: Gate,
+    limiter: HelloLimiter,
     instance: u64,
     newest: HashMap<PublicKey, Newest>,
     sealed: bool,
@@ -59,32 +59,32 @@ pub enum Reply {
     /// A cookie that must be repeated with the next hello.
     Cookie(Vec<u8>),
     /// The client is accepted.
-    Answer(Vec<u8>, Box<Guest>),
+    Answer(Vec<u8>, Box<AcceptedClient>),
     /// The client is authenticated, but claims an address that is not its own.
-    TurnAway(Vec<u8>),
+    Reject(Vec<u8>),
 }
 
 /// A client that was accepted.
-pub struct Guest {
+pub struct AcceptedClient {
     /// Its public key.
     pub key: PublicKey,
     /// Its name in the list of clients.
     pub name: String,
     /// The payload of its hello.
-    pub offer: Offer,
+    pub hello: HelloPayload,
     /// The new keys, to be used once the client has used them.
     pub keys: Keys,
 }
 
-impl Door {
+impl HandshakeResponder {
     /// With this list of clients.
     #[must_use]
-    pub fn new(now: Instant, secret: SecretKey, clients: Clients) -> Door {
-        Door {
+    pub fn new(now: Instant, secret: SecretKey, clients: Clients) -> HandshakeResponder {
+        HandshakeResponder {
             public: secret.public(),
             secret,
             clients,
-            gate: Gate::new(now),
+            limiter: HelloLimiter::new(now),
             instance: random(),
             newest: HashMap::new(),
             sealed: true,
@@ -93,7 +93,7 @@ impl Door {
 
     /// Sets whether the tunnel's datagrams are encrypted.
     #[must_use]
-    pub fn sealed(mut self, sealed: bool) -> Door {
+    pub fn sealed(mut self, sealed: bool) -> HandshakeResponder {
         self.sealed = sealed;
         self
     }
@@ -121,7 +121,7 @@ impl Door {
         if !bool::from(mark(&self.public, message).ct_eq(mark_of)) {
             return Err(Refusal::WrongKey);
         }
-        if let Verdict::Cookie(cookie) = self.gate.ask(now, from, cookie) {
+        if let Verdict::Cookie(cookie) = self.limiter.check(now, from, cookie) {
             let mut reply = vec![COOKIE, link];
             reply.extend_from_slice(&cookie);
             return Ok(Reply::Cookie(reply));
@@ -130,16 +130,16 @@ impl Door {
         let (responder, payload) = read.map_err(|_| Refusal::WrongKey)?;
         let key = *responder.peer();
         let client = self.clients.get(&key).ok_or(Refusal::UnknownClient)?;
-        let offer = Offer::parse(&payload).ok_or(Refusal::Malformed)?;
+        let hello = HelloPayload::parse(&payload).ok_or(Refusal::Malformed)?;
         let newest = self.newest.get(&key);
-        if newest.is_some_and(|newest| !newest.may_follow(offer.time)) {
+        if newest.is_some_and(|newest| !newest.may_follow(hello.time)) {
             return Err(Refusal::ReplayedHandshake);
         }
         let time = since_1970();
-        self.newest.insert(key, Newest::new(offer.time, time));
+        self.newest.insert(key, Newest::new(hello.time, time));
         let is_own = |address| client.addresses.contains(address);
         let ours = random() as u32;
-        let acceptance = match offer.addresses.iter().all(is_own) {
+        let acceptance = match hello.addresses.iter().all(is_own) {
             true => Acceptance::Accepted {
                 session: ours,
                 instance: self.instance,
@@ -149,24 +149,24 @@ impl Door {
         };
         let (message, session) = responder.answer(&acceptance.to_bytes());
         let mut reply = vec![ANSWER, link];
-        reply.extend_from_slice(&offer.session.to_be_bytes());
+        reply.extend_from_slice(&hello.session.to_be_bytes());
         reply.extend_from_slice(&message);
         if acceptance == Acceptance::ForeignAddress {
-            return Ok(Reply::TurnAway(reply));
+            return Ok(Reply::Reject(reply));
         }
-        let guest = Guest {
+        let accepted = AcceptedClient {
             key,
             name: client.name.clone(),
             keys: Keys {
                 session: self.sealed.then_some(session),
                 ours,
-                theirs: offer.session,
-                instance: offer.instance,
+                theirs: hello.session,
+                instance: hello.instance,
                 since: now,
             },
-            offer,
+            hello,
         };
-        Ok(Reply::Answer(reply, Box::new(guest)))
+        Ok(Reply::Answer(reply, Box::new(accepted)))
     }
 }
 
@@ -184,11 +184,11 @@ mod tests {
         [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]))
     }
 
-    /// That knows the first of the secrets by two addresses; it has the second.
-    fn door(now: Instant) -> Door {
+    /// A responder that has the second secret, and knows the first with two addresses.
+    fn responder(now: Instant) -> HandshakeResponder {
         let [van, relay] = secrets();
         let own = vec![ip("10.9.0.2"), ip("fd00:9::2")];
-        Door::new(now, relay, Clients::of_one("van", van.public(), own))
+        HandshakeResponder::new(now, relay, Clients::of_one("van", van.public(), own))
     }
 
     fn dialer(addresses: &[&str]) -> Dialer {
@@ -213,14 +213,14 @@ mod tests {
         ] {
             let mut dialer = dialer(wanted);
             let hello = dialer.hello(now, &[0]).1;
-            let reply = door(now).on_hello(now, from, &hello);
+            let reply = responder(now).on_hello(now, from, &hello);
             let keys = match reply.ok().unwrap() {
-                Reply::Answer(reply, guest) => {
+                Reply::Answer(reply, accepted) => {
                     let wanted: Vec<IpAddr> = wanted.iter().map(|text| ip(text)).collect();
-                    assert_eq!(guest.offer.addresses, wanted);
+                    assert_eq!(accepted.hello.addresses, wanted);
                     dialer.on_answer(now, &reply)
                 }
-                Reply::TurnAway(reply) => dialer.on_answer(now, &reply),
+                Reply::Reject(reply) => dialer.on_answer(now, &reply),
                 Reply::Cookie(_) => panic!("a first hello was asked for a cookie"),
             };
             match comes_in {
@@ -235,17 +235,17 @@ mod tests {
         let now = Instant::now();
         let from = "192.0.2.1:4000".parse().unwrap();
         let [van, _] = secrets();
-        let mut door = door(now);
+        let mut responder = responder(now);
         let mut stranger = Dialer::new(van.clone(), van.public(), vec![ip("10.9.0.2")]);
         let mut dialer = dialer(&["10.9.0.2"]);
         let mut cookies = 0;
         for _ in 0..100 {
             let hello = stranger.hello(now, &[0]).1;
-            let refused = door.on_hello(now, from, &hello).err();
+            let refused = responder.on_hello(now, from, &hello).err();
             assert_eq!(refused, Some(Refusal::WrongKey));
             let hello = dialer.hello(now, &[0]).1;
             cookies += i32::from(matches!(
-                door.on_hello(now, from, &hello),
+                responder.on_hello(now, from, &hello),
                 Ok(Reply::Cookie(_))
             ));
         }

@@ -22,7 +22,7 @@ const MAX_ANSWERS: usize = 10_000;
 const STEP: Duration = Duration::from_millis(50);
 
 /// A thread that receives until this is dropped.
-pub struct Ear {
+pub struct ProbeReceiver {
     noted: Arc<Mutex<Noted>>,
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -53,7 +53,7 @@ struct Noted {
     answerable: u64,
 }
 
-impl Ear {
+impl ProbeReceiver {
     /// Starts receiving; at most `answerable` bytes of answers to echoes are sent.
     pub fn open(
         socket: Arc<UdpSocket>,
@@ -61,7 +61,7 @@ impl Ear {
         side: Side,
         clock: Clock,
         answerable: u64,
-    ) -> io::Result<Ear> {
+    ) -> io::Result<ProbeReceiver> {
         socket.set_read_timeout(Some(STEP))?;
         let noted = Arc::new(Mutex::new(Noted {
             answerable,
@@ -97,7 +97,7 @@ impl Ear {
                     }
                 }
             })?;
-        Ok(Ear {
+        Ok(ProbeReceiver {
             noted,
             ends,
             thread: Some(thread),
@@ -153,7 +153,7 @@ impl Ear {
     }
 }
 
-impl Drop for Ear {
+impl Drop for ProbeReceiver {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -275,8 +275,8 @@ mod tests {
         let (near, far) = pair();
         let clock = Clock::start();
         let side = Side::Relay { challenge: 42 };
-        let relay = Ear::open(Arc::clone(&far), TOKEN, side, clock, 1000).unwrap();
-        let client = Ear::open(Arc::clone(&near), TOKEN, Side::Client, clock, 0).unwrap();
+        let relay = ProbeReceiver::open(Arc::clone(&far), TOKEN, side, clock, 1000).unwrap();
+        let client = ProbeReceiver::open(Arc::clone(&near), TOKEN, Side::Client, clock, 0).unwrap();
         near.send(&echo(0, &clock)).unwrap();
         assert_eq!(wait_for(|| client.challenge()), 42);
         assert_eq!(relay.heard_from(), Some(near.local_addr().unwrap()));
@@ -296,7 +296,7 @@ mod tests {
         let (near, far) = pair();
         let clock = Clock::start();
         let side = Side::Relay { challenge: 42 };
-        let relay = Ear::open(far, [8; 16], side, clock, 1000).unwrap();
+        let relay = ProbeReceiver::open(far, [8; 16], side, clock, 1000).unwrap();
         near.send(&echo(0, &clock)).unwrap();
         near.send(b"short").unwrap();
         thread::sleep(2 * STEP);
@@ -307,8 +307,8 @@ mod tests {
     fn arrivals_are_those_of_the_expected_train() {
         let (near, far) = pair();
         let clock = Clock::start();
-        let ear = Ear::open(far, TOKEN, Side::Client, clock, 0).unwrap();
-        ear.expect(2);
+        let receiver = ProbeReceiver::open(far, TOKEN, Side::Client, clock, 0).unwrap();
+        receiver.expect(2);
         let train = |number, datagrams| super::super::socket::Train {
             number,
             datagrams,
@@ -318,8 +318,12 @@ mod tests {
         for (number, datagrams) in [(1, 5), (2, 10)] {
             super::super::socket::send(&near, TOKEN, &train(number, datagrams), &clock).unwrap();
         }
-        wait_for(|| (ear.progress().0 == 10).then_some(()));
-        let indices: Vec<u32> = ear.arrivals().iter().map(|arrival| arrival.index).collect();
+        wait_for(|| (receiver.progress().0 == 10).then_some(()));
+        let indices: Vec<u32> = receiver
+            .arrivals()
+            .iter()
+            .map(|arrival| arrival.index)
+            .collect();
         assert_eq!(indices, (0..10).collect::<Vec<_>>());
     }
 }
