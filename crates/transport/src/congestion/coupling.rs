@@ -9,7 +9,7 @@ use crate::SubflowState;
 
 /// A subflow that takes part in the coupling.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Path<'a> {
+pub(super) struct CoupledPath<'a> {
     pub(super) state: &'a SubflowState,
     /// Congestion window, in bytes.
     pub(super) window: f64,
@@ -19,7 +19,7 @@ pub(super) struct Path<'a> {
 
 /// The subflow as a path; `None` if it takes no part, since it is not usable or has no round-trip sample.
 #[inline]
-pub(super) fn path(state: &SubflowState) -> Option<Path<'_>> {
+pub(super) fn path(state: &SubflowState) -> Option<CoupledPath<'_>> {
     // RFC 6356, section 3: ssthresh for a subflow in fast retransmit, whose cwnd may be inflated.
     let window = if state.in_recovery {
         state.cwnd.min(state.ssthresh)
@@ -31,20 +31,23 @@ pub(super) fn path(state: &SubflowState) -> Option<Path<'_>> {
 
 /// All paths of the connection.
 #[inline]
-pub(super) fn paths(subflows: &[SubflowState]) -> impl Iterator<Item = Path<'_>> {
+pub(super) fn paths(subflows: &[SubflowState]) -> impl Iterator<Item = CoupledPath<'_>> {
     subflows.iter().filter_map(path)
 }
 
 /// The subflow as a path whose window is about to grow. Its window is cwnd, even if data that a timeout
 /// marked lost are outstanding.
 #[inline]
-pub(super) fn growing(state: &SubflowState) -> Option<Path<'_>> {
+pub(super) fn growing(state: &SubflowState) -> Option<CoupledPath<'_>> {
     with_window(state, state.cwnd)
 }
 
 /// All paths, for an increase of the subflow `own`.
 #[inline]
-pub(super) fn paths_from(own: usize, subflows: &[SubflowState]) -> impl Iterator<Item = Path<'_>> {
+pub(super) fn paths_from(
+    own: usize,
+    subflows: &[SubflowState],
+) -> impl Iterator<Item = CoupledPath<'_>> {
     subflows
         .iter()
         .enumerate()
@@ -58,9 +61,9 @@ pub(super) fn paths_from(own: usize, subflows: &[SubflowState]) -> impl Iterator
 }
 
 #[inline]
-fn with_window(state: &SubflowState, window: u64) -> Option<Path<'_>> {
+fn with_window(state: &SubflowState, window: u64) -> Option<CoupledPath<'_>> {
     let rtt = state.srtt.as_nanos();
-    (state.usable && rtt > 0).then(|| Path {
+    (state.usable && rtt > 0).then(|| CoupledPath {
         state,
         window: real(window.max(state.mss)),
         per_rtt: 1.0 / real(rtt),
@@ -111,7 +114,7 @@ impl Coupling {
         subflow: usize,
         acked: &Acked,
         subflows: &[SubflowState],
-        increase: impl FnOnce(&Path<'_>) -> f64,
+        increase: impl FnOnce(&CoupledPath<'_>) -> f64,
     ) -> u64 {
         let state = &subflows[subflow];
         let mss = state.mss;

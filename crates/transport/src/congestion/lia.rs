@@ -6,7 +6,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::coupling::{Coupling, Path, paths, paths_from};
+use super::coupling::{CoupledPath, Coupling, paths, paths_from};
 use super::real::{greater, lesser, real};
 use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
@@ -53,7 +53,7 @@ pub(super) struct Sums {
 
 impl Sums {
     #[inline]
-    pub(super) fn of<'a>(paths: impl Iterator<Item = Path<'a>>) -> Sums {
+    pub(super) fn of<'a>(paths: impl Iterator<Item = CoupledPath<'a>>) -> Sums {
         let mut sums = Sums {
             total: 0.0,
             best: 0.0,

@@ -8,7 +8,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::coupling::{Coupling, Path, growing, paths, paths_from};
+use super::coupling::{CoupledPath, Coupling, growing, paths, paths_from};
 use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -64,18 +64,18 @@ impl Sums {
 
     /// Whether the path is in M, the paths with the largest window.
     #[inline]
-    fn is_largest(&self, path: &Path<'_>) -> bool {
+    fn is_largest(&self, path: &CoupledPath<'_>) -> bool {
         path.window + path.state.mss as f64 > self.largest
     }
 
     /// Whether the path is in B, the presumably best paths.
     #[inline]
-    fn is_best(&self, path: &Path<'_>) -> bool {
+    fn is_best(&self, path: &CoupledPath<'_>) -> bool {
         quality(path) == self.best
     }
 
     #[inline]
-    fn alpha(&self, own: &Path<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
+    fn alpha(&self, own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
         let (mut max_windows, mut collected) = (0, 0);
         for path in paths_from(subflow, subflows) {
             if self.is_largest(&path) {
@@ -98,7 +98,7 @@ impl Sums {
 
 /// l_r / rtt_r^2 with l_r = max(l1_r, l2_r): bytes since the last loss, and between the last two.
 #[inline]
-fn quality(path: &Path<'_>) -> f64 {
+fn quality(path: &CoupledPath<'_>) -> f64 {
     let l = (path.state.acked_since_loss).max(path.state.acked_between_losses);
     l as f64 * path.per_rtt * path.per_rtt
 }

@@ -28,12 +28,12 @@ pub(crate) struct Connection {
     /// Per end: when a segment last arrived.
     pub(crate) heard_at: [Option<Time>; 2],
     /// Frames of each direction, by the sending end.
-    lanes: [Lane; 2],
+    streams: [ByteStream; 2],
 }
 
 /// The byte stream of one direction, as offsets.
 #[derive(Debug, Default)]
-struct Lane {
+struct ByteStream {
     /// Frames that the other end has not read completely, with their ends.
     frames: VecDeque<(u64, Frame<Length>)>,
     /// End of the last frame.
@@ -75,7 +75,7 @@ impl Connection {
             blocked: [false; 2],
             changed: [true, false],
             heard_at: [None; 2],
-            lanes: Default::default(),
+            streams: Default::default(),
         }
     }
 
@@ -127,18 +127,18 @@ impl Connection {
             Frame::Data { payload, .. } => payload.len(),
             _ => 0,
         };
-        let lane = &mut self.lanes[end];
-        lane.end += (frame.header_len() + payload) as u64;
-        lane.frames.push_back((lane.end, frame));
+        let stream = &mut self.streams[end];
+        stream.end += (frame.header_len() + payload) as u64;
+        stream.frames.push_back((stream.end, frame));
         self.changed[end] = true;
         self.write(end);
     }
 
     fn write(&mut self, end: usize) {
-        let lane = &mut self.lanes[end];
-        if lane.written < lane.end {
-            let taken = self.ends[end].write(lane.end - lane.written);
-            lane.written += taken;
+        let stream = &mut self.streams[end];
+        if stream.written < stream.end {
+            let taken = self.ends[end].write(stream.end - stream.written);
+            stream.written += taken;
             self.changed[end] |= taken > 0;
         }
     }
@@ -147,8 +147,8 @@ impl Connection {
     /// writable.
     pub(crate) fn takes_more(&mut self, end: usize, appetite: Appetite) -> bool {
         self.write(end);
-        let (lane, socket) = (&self.lanes[end], &self.ends[end]);
-        lane.written == lane.end
+        let (stream, socket) = (&self.streams[end], &self.ends[end]);
+        stream.written == stream.end
             && socket.unsent() < appetite.low_water
             && socket.writable() >= appetite.frame
     }
@@ -156,15 +156,18 @@ impl Connection {
     /// An end reads what has arrived.
     pub(crate) fn read(&mut self, end: usize) {
         let taken = self.ends[end].read(u64::MAX);
-        self.lanes[1 - end].read += taken;
+        self.streams[1 - end].read += taken;
         self.changed[end] |= taken > 0;
     }
 
     /// The next frame that an end has read completely.
     pub(crate) fn next_frame(&mut self, end: usize) -> Option<Frame<Length>> {
-        let lane = &mut self.lanes[1 - end];
-        lane.frames.front().filter(|(end, _)| *end <= lane.read)?;
-        lane.frames.pop_front().map(|(_, frame)| frame)
+        let stream = &mut self.streams[1 - end];
+        stream
+            .frames
+            .front()
+            .filter(|(end, _)| *end <= stream.read)?;
+        stream.frames.pop_front().map(|(_, frame)| frame)
     }
 
     /// An end aborts it, as when a socket with unread data is closed.

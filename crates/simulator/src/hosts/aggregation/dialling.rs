@@ -14,7 +14,7 @@ use super::{Aggregation, CLIENT, SERVER};
 
 /// A path of an association.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Path {
+pub(crate) struct PathState {
     /// `None` while it has a carrier that is not suspected.
     pub(crate) dialling: Option<Dialling>,
     /// Number of dials so far.

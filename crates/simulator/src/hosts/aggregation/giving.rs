@@ -12,7 +12,7 @@ impl Aggregation {
     pub(super) fn give_all(&mut self, now: Time, end: usize) {
         self.take_events(now, end);
         while let Some(of) = self.ends[end].next_to_ask(now, self.stirred.carriers(end)) {
-            self.give(now, self.stirred.place(end, of), end);
+            self.give(now, self.stirred.connection_of(end, of), end);
             self.take_events(now, end);
         }
     }

@@ -29,7 +29,7 @@ use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::Application;
 use crate::hearing::Hears;
 use connection::Connection;
-use dialling::Path;
+use dialling::PathState;
 use stirred::Stirred;
 use writer::Writer;
 
@@ -43,7 +43,7 @@ pub(crate) struct Aggregation {
     ends: [Association<Length>; 2],
     /// The connection in use on each path, by the path's number; then others, being dialled or abandoned.
     connections: Vec<Connection>,
-    paths: Vec<Path>,
+    paths: Vec<PathState>,
     /// At least one path is being dialled.
     is_dialling: bool,
     /// The connections that may have changed.
@@ -117,7 +117,7 @@ impl Aggregation {
             connections: Vec::new(),
             is_dialling: false,
             stirred: Stirred::default(),
-            paths: vec![Path::default(); costs.len()],
+            paths: vec![PathState::default(); costs.len()],
             terms: costs
                 .iter()
                 .map(|&cost| Terms {
@@ -381,7 +381,7 @@ impl Aggregation {
         if !self.is_dialling {
             return Time::MAX;
         }
-        let dialling = |path: &Path| path.dialling.as_ref().map(Dialling::poll_timeout);
+        let dialling = |path: &PathState| path.dialling.as_ref().map(Dialling::poll_timeout);
         let dials = self.paths.iter().filter_map(dialling);
         dials.min().unwrap_or(Time::MAX)
     }

@@ -25,7 +25,7 @@ pub(crate) struct Stirred {
     /// Those that received a segment which the association was not told of.
     heard: [Marks; 2],
     /// Those that are carriers.
-    carriers: [Carriers; 2],
+    carriers: [CarrierIndex; 2],
     /// When timers expire, except for connections touched since their timers were read.
     timers: [Timers; 2],
     untimed: Marks,
@@ -33,9 +33,9 @@ pub(crate) struct Stirred {
 
 /// The carriers of an end, with the indices of their connections.
 #[derive(Debug, Default)]
-struct Carriers {
+struct CarrierIndex {
     ids: Vec<CarrierId>,
-    places: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 impl Stirred {
@@ -56,13 +56,13 @@ impl Stirred {
 
     /// Updates which connections are carriers.
     pub(crate) fn list_carriers(&mut self, connections: &[Connection], end: usize) {
-        let Carriers { ids, places } = &mut self.carriers[end];
+        let CarrierIndex { ids, indices } = &mut self.carriers[end];
         ids.clear();
-        places.clear();
+        indices.clear();
         for (at, connection) in connections.iter().enumerate() {
             if let Some(id) = connection.carriers[end] {
                 ids.push(id);
-                places.push(at);
+                indices.push(at);
             }
         }
     }
@@ -73,8 +73,8 @@ impl Stirred {
     }
 
     /// Index of the connection of a carrier.
-    pub(crate) fn place(&self, end: usize, of: usize) -> usize {
-        self.carriers[end].places[of]
+    pub(crate) fn connection_of(&self, end: usize, of: usize) -> usize {
+        self.carriers[end].indices[of]
     }
 
     /// A connection may have changed.
