@@ -46,7 +46,7 @@ impl TrafficSplitConfig {
             estimates: Estimates::default(),
             slot_end: None,
             waited: false,
-            lanes: Vec::new(),
+            buckets: Vec::new(),
         })
     }
 }
@@ -60,12 +60,12 @@ pub struct TrafficSplit {
     slot_end: Option<Time>,
     /// At the last call, data were left waiting.
     waited: bool,
-    lanes: Vec<Lane>,
+    buckets: Vec<Bucket>,
 }
 
-/// State of a subflow.
+/// The token bucket of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+struct Bucket {
     /// Bytes that it may carry.
     tokens: f64,
     /// Counters at the start of the slot.
@@ -123,7 +123,7 @@ impl TrafficSplit {
     /// Ends the slot that is over. The scheduler is not called while nothing waits, and all that time is one
     /// slot.
     fn end_slot(&mut self, pending: &Pending, subflows: &[SubflowState]) {
-        self.lanes.resize_with(subflows.len(), Lane::default);
+        self.buckets.resize_with(subflows.len(), Bucket::default);
         let slot = self.config.slot;
         let Some(end) = self.slot_end else {
             self.slot_end = Some(pending.now + slot);
@@ -163,16 +163,16 @@ impl TrafficSplit {
             smoothing: (self.config.estimator != PRINTED)
                 .then(|| self.config.smoothing.as_secs_f64()),
         };
-        let lanes = self.lanes.iter().zip(subflows);
-        let shown: Vec<_> = lanes
-            .map(|(lane, state)| lane.counted.shown(state))
+        let buckets = self.buckets.iter().zip(subflows);
+        let shown: Vec<_> = buckets
+            .map(|(bucket, state)| bucket.counted.shown(state))
             .collect();
         let rates = self.estimates.end_slot(&slot, backlog as f64, &shown);
         debug_assert!(pending.unsent >= backlog);
-        for ((lane, state), rate) in self.lanes.iter_mut().zip(subflows).zip(rates) {
-            let kept = lane.tokens.min((KEPT_SEGMENTS * state.mss) as f64);
-            lane.tokens = kept + rate * self.config.slot.as_secs_f64();
-            lane.counted = Counters::of(state);
+        for ((bucket, state), rate) in self.buckets.iter_mut().zip(subflows).zip(rates) {
+            let kept = bucket.tokens.min((KEPT_SEGMENTS * state.mss) as f64);
+            bucket.tokens = kept + rate * self.config.slot.as_secs_f64();
+            bucket.counted = Counters::of(state);
         }
     }
 }
@@ -188,7 +188,7 @@ impl Scheduler for TrafficSplit {
             .filter(|(_, state)| state.can_send());
         let needed = |state: &SubflowState| state.mss.min(pending.unsent);
         let has_tokens = |(number, state): &(usize, &SubflowState)| {
-            usable == 1 || self.lanes[*number].tokens >= needed(state) as f64
+            usable == 1 || self.buckets[*number].tokens >= needed(state) as f64
         };
         let rank = |(_, state): &(usize, &SubflowState)| (state.price(), state.srtt);
         let chosen = (with_room.clone().filter(has_tokens)).reduce(|best, other| {
@@ -199,7 +199,7 @@ impl Scheduler for TrafficSplit {
         });
         if let Some((number, state)) = chosen {
             let len = needed(state);
-            self.lanes[number].tokens = (self.lanes[number].tokens - len as f64).max(0.0);
+            self.buckets[number].tokens = (self.buckets[number].tokens - len as f64).max(0.0);
             self.waited = pending.unsent > len;
             return Choice::Send(number);
         }
@@ -274,7 +274,7 @@ mod tests {
         // window over the round trip, 5000 a second, (15) leaves 4500: the cheap one takes all 110.
         let first = split.choose(&pending(1), &table);
         assert_eq!(first, Choice::Send(0));
-        let tokens = split.lanes.iter().map(|lane| lane.tokens);
+        let tokens = split.buckets.iter().map(|bucket| bucket.tokens);
         assert_eq!(tokens.collect::<Vec<_>>(), [0.1 * MSS as f64, 0.0]);
         assert_eq!(split.choose(&pending(1), &table), Choice::WaitUntil(MS(10)));
         // No room is no matter of slots.
