@@ -16,7 +16,7 @@ use ropewalk_transport::scheduling::earliest_arrival::Lane;
 use crate::CarrierId;
 use crate::carrier::Carrier;
 use crate::carrier::in_flight::{Content, Sent};
-use crate::carrier::room::Limit;
+use crate::carrier::room::InFlightCap;
 use lanes::Lanes;
 use waking::Waking;
 
@@ -62,19 +62,19 @@ struct Facts {
     lane: Lane,
     min_rtt: Option<Time>,
     srtt: Option<Time>,
-    wants: Wants,
+    conditions: SendConditions,
 }
 
 /// Whether a carrier that had nothing to send may have something now.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wants {
+pub(crate) struct SendConditions {
     /// When it has to send an acknowledgement; `Time::MAX` if there is none to send.
     pub(crate) acknowledges_at: Time,
     pub(crate) payload: u64,
     pub(crate) in_flight: u64,
     /// When its oldest frame is due.
     pub(crate) due: Time,
-    pub(crate) limit: Limit,
+    pub(crate) in_flight_cap: InFlightCap,
     /// Its terms limit its rate.
     pub(crate) is_throttled: bool,
 }
@@ -124,7 +124,7 @@ impl Facts {
             },
             min_rtt: carrier.round_trip.min(),
             srtt: carrier.round_trip.smoothed(),
-            wants: Wants {
+            conditions: SendConditions {
                 acknowledges_at: carrier.acknowledgement.due().unwrap_or(Time::MAX),
                 payload: payload as u64,
                 in_flight: carrier.in_flight.bytes(),
@@ -132,7 +132,7 @@ impl Facts {
                     .in_flight
                     .oldest()
                     .map_or(Time::MAX, |sent| sent.due),
-                limit: carrier.limit(),
+                in_flight_cap: carrier.in_flight_cap(),
                 is_throttled: carrier.opens_at().is_some(),
             },
         }
@@ -368,9 +368,9 @@ impl Carriers {
 
     /// What tells whether a carrier that had nothing to send may have something now; `None` if it was
     /// borrowed mutably since, so that it has to be polled.
-    pub(crate) fn wants(&self, at: usize) -> Option<&Wants> {
+    pub(crate) fn conditions(&self, at: usize) -> Option<&SendConditions> {
         self.assert_settled();
-        (!self.waking.is_touched(at)).then(|| &self.facts[at].wants)
+        (!self.waking.is_touched(at)).then(|| &self.facts[at].conditions)
     }
 
     /// A carrier was polled and had nothing to send: it is woken when that may have changed.

@@ -61,29 +61,29 @@ impl<P: Payload> Association<P> {
         if self.closed.is_some() || !self.control.is_empty() {
             return false;
         }
-        let Some(wants) = self.carriers.wants(at) else {
+        let Some(conditions) = self.carriers.conditions(at) else {
             return false;
         };
-        if wants.acknowledges_at <= now {
+        if conditions.acknowledges_at <= now {
             return false;
         }
         if !self.may_send(at) {
             return true;
         }
-        if wants.is_throttled {
+        if conditions.is_throttled {
             return false;
         }
-        if wants.in_flight >= wants.limit.bytes(self.carriers.lasts()) {
+        if conditions.in_flight >= conditions.in_flight_cap.bytes(self.carriers.lasts()) {
             // Once the oldest frame is due, more than the cap may be in flight.
-            if wants.due <= now {
+            if conditions.due <= now {
                 return false;
             }
             if self.turns.len() > 0 {
-                self.carriers.note(at).on_held();
+                self.carriers.note(at).on_cap_limited();
             }
             return true;
         }
-        let payload = wants.payload;
+        let payload = conditions.payload;
         if self.may_schedule(at, payload, findings) {
             return false;
         }
@@ -93,7 +93,7 @@ impl<P: Payload> Association<P> {
         if holder.is_some_and(|holder| self.would_rescue(now, at, holder)) {
             return false;
         }
-        self.carriers.note(at).on_dry();
+        self.carriers.note(at).on_app_limited();
         true
     }
 

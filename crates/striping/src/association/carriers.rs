@@ -115,13 +115,13 @@ impl<P: Payload> Association<P> {
         }
         self.due = None;
         match self.carriers[position].on_heard(at) {
-            Heard::AsEver => {}
+            Heard::Unchanged => {}
             // What it has in flight and no other carrier has sent again yet stays with it.
-            Heard::Late => {
+            Heard::Resumed => {
                 self.take_back(position);
                 self.trust(position);
             }
-            Heard::AfterTimeout => self.trust(position),
+            Heard::ResumedAfterTimeout => self.trust(position),
         }
     }
 

@@ -19,7 +19,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::PacketScheduler;
 
-use crate::carrier::Expected;
+use crate::carrier::LinkHistory;
 use crate::carriers::Carriers;
 use crate::control::ControlQueue;
 use crate::stream::Stream;
@@ -102,7 +102,7 @@ pub struct Association<P> {
     /// For each link, how many carriers in a row were suspected before they gave a first sign of life.
     impatience: BTreeMap<u32, u32>,
     /// For each link, what was learnt on its last carrier.
-    links: BTreeMap<u32, Expected>,
+    links: BTreeMap<u32, LinkHistory>,
     next_token: u64,
     closed: Option<u32>,
     resent_bytes: u64,

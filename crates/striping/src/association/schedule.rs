@@ -354,7 +354,7 @@ impl<P: Payload> Association<P> {
         let in_flight = carrier.in_flight.bytes();
         let lasts = self.carriers.lasts();
         let window = match carrier.has_room(now, lasts) {
-            true => carrier.limit().bytes(lasts).max(in_flight + mss),
+            true => carrier.in_flight_cap().bytes(lasts).max(in_flight + mss),
             false => in_flight,
         };
         SubflowState {

@@ -120,9 +120,9 @@ impl<P: Payload> Association<P> {
                 .opens_at()
                 .is_some_and(|opens| opens > now);
             if is_throttled {
-                self.carriers.note(at).on_dry();
+                self.carriers.note(at).on_app_limited();
             } else if self.turns.len() > 0 {
-                self.carriers.note(at).on_held();
+                self.carriers.note(at).on_cap_limited();
             }
             return None;
         }
@@ -131,7 +131,7 @@ impl<P: Payload> Association<P> {
             next = self.schedule(now, at);
         }
         let Some(next) = next else {
-            self.carriers.note(at).on_dry();
+            self.carriers.note(at).on_app_limited();
             return None;
         };
         Some(self.send(now, at, next))

@@ -28,7 +28,7 @@ use present_rate::PresentRate;
 use round::Rounds;
 use round_trip::RoundTrip;
 use slow_start::SlowStart;
-use trim::{Found, Known, Trim};
+use trim::{Estimates, Trim, TrimResult};
 
 /// Time that a full frame should take on a carrier.
 const FRAME_SECONDS: f64 = 0.005;
@@ -72,11 +72,11 @@ const INITIAL_RTT: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// None: the carrier was not suspected.
-    AsEver,
+    Unchanged,
     /// A suspicion.
-    Late,
+    Resumed,
     /// A suspicion, during which TCP's retransmission timer has expired.
-    AfterTimeout,
+    ResumedAfterTimeout,
 }
 
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ pub(crate) struct Carrier {
     pub(crate) answered: bool,
     patience: Time,
     /// What its link carried before, on another connection or before an outage.
-    expected: Option<Expected>,
+    expected: Option<LinkHistory>,
     /// The last round trip shows the queue that start-up is to end with: start-up continues more slowly (as
     /// in HyStart++, RFC 9406).
     filling: bool,
@@ -130,11 +130,11 @@ pub(crate) struct Carrier {
 
 /// What was learnt of a link on its previous carrier.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Expected {
+pub(crate) struct LinkHistory {
     /// Bytes per second.
     pub(crate) rate: f64,
     /// How far the carrier could be kept below TCP's window.
-    pub(crate) trim: Option<Found>,
+    pub(crate) trim: Option<TrimResult>,
 }
 
 impl Carrier {
@@ -145,7 +145,7 @@ impl Carrier {
         id: CarrierId,
         config: CarrierConfig,
         patience: Time,
-        expected: Option<Expected>,
+        expected: Option<LinkHistory>,
         payload: Option<Bytes>,
     ) -> Carrier {
         Carrier {
@@ -258,10 +258,10 @@ impl Carrier {
     }
 
     /// What is known of its link: its own findings once start-up is over.
-    pub(crate) fn link(&self) -> Option<Expected> {
+    pub(crate) fn link(&self) -> Option<LinkHistory> {
         let rate = self.rate.estimate().filter(|_| self.rate.is_full());
         let trim = self.trim.found();
-        let found = rate.map(|rate| Expected { rate, trim });
+        let found = rate.map(|rate| LinkHistory { rate, trim });
         found.or(self.expected)
     }
 
@@ -290,8 +290,8 @@ impl Carrier {
     }
 
     /// It was polled with data waiting, and the cap did not let it send.
-    pub(crate) fn on_held(&mut self) {
-        self.rounds.on_held();
+    pub(crate) fn on_cap_limited(&mut self) {
+        self.rounds.on_cap_limited();
     }
 
     /// Its socket takes no more.
@@ -302,9 +302,9 @@ impl Carrier {
     }
 
     /// It had room, and nothing was there to send.
-    pub(crate) fn on_dry(&mut self) {
-        self.rounds.on_dry();
-        self.present.on_dry();
+    pub(crate) fn on_app_limited(&mut self) {
+        self.rounds.on_app_limited();
+        self.present.on_app_limited();
         self.rate.on_app_limited(self.in_flight.bytes());
     }
 
@@ -373,7 +373,7 @@ impl Carrier {
             let in_flight = self.in_flight.bytes();
             // The low rate is due to the draining.
             self.rate.on_app_limited(in_flight);
-            if in_flight < self.limit().bytes(f64::INFINITY) && self.ping.is_none() {
+            if in_flight < self.in_flight_cap().bytes(f64::INFINITY) && self.ping.is_none() {
                 // A ping rather than a frame, whose own transmission time would be in the round trip.
                 self.ping_due = true;
             }
@@ -392,24 +392,24 @@ impl Carrier {
         };
         let (before, was_full) = (self.rate.estimate(), self.rate.is_full());
         let is_round_over = self.rate.on_acknowledged(now, bytes, newest, queue);
-        let known = Known {
+        let estimates = Estimates {
             base: CAP_GAIN * min + CAP_SECONDS,
             gain: CAP_GAIN,
             min_rtt: min,
             rate: self.rate.estimate().filter(|_| was_full),
         };
-        if let (Some(old), Some(new)) = (before, known.rate)
+        if let (Some(old), Some(new)) = (before, estimates.rate)
             && old != new
             && self.rounds.is_held()
         {
-            self.trim.on_estimate(known.base, old, new);
+            self.trim.on_estimate(estimates.base, old, new);
         }
         if is_round_over && (!was_full || self.is_round_long_enough(now)) {
             let (delivered, frame) = (self.rate.delivered(), self.payload_len());
             let round = self.rounds.end(now, delivered, frame, self.blocked);
             self.slow_start.on_round(&round, self.filling);
             if !round.drained {
-                self.trim.on_round(now, &known, &round);
+                self.trim.on_round(now, &estimates, &round);
             }
         }
         let is_found_again = is_round_over
@@ -421,7 +421,7 @@ impl Carrier {
         }
         if self.rate.is_full() && !was_full {
             self.trim
-                .on_full(now, &known, self.found_rate(), is_found_again);
+                .on_full(now, &estimates, self.found_rate(), is_found_again);
         }
         self.has_slowed(now, newest)
     }
@@ -463,17 +463,17 @@ impl Carrier {
         let waiting_since = self.waiting_since();
         let silence = at.saturating_sub(self.listening.heard_at());
         if !self.listening.on_heard(at, waiting_since) {
-            return Heard::AsEver;
+            return Heard::Unchanged;
         }
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
         if silence < srtt + LEAST_TIMEOUT {
-            return Heard::Late;
+            return Heard::Resumed;
         }
         self.repaired_at = self.in_flight.sent();
         self.expected = self.link();
         self.rate.restart();
         self.present = PresentRate::new(at, self.rate.delivered());
         self.trim = Trim::starting(self.expected.and_then(|expected| expected.trim));
-        Heard::AfterTimeout
+        Heard::ResumedAfterTimeout
     }
 }

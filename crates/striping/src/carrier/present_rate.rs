@@ -44,7 +44,7 @@ impl PresentRate {
     }
 
     /// There was nothing to send though there was room: the span is only a lower bound.
-    pub(crate) fn on_dry(&mut self) {
+    pub(crate) fn on_app_limited(&mut self) {
         self.dry = true;
     }
 
@@ -105,7 +105,7 @@ mod tests {
         let mut delivered = 0;
         for (number, (bytes, late, dry)) in spans.iter().enumerate() {
             if *dry {
-                present.on_dry();
+                present.on_app_limited();
             }
             delivered += bytes;
             let at = MS(200 * (number as u64 + 1));
@@ -149,7 +149,7 @@ mod tests {
         let mut present = PresentRate::new(MS(0), 0);
         present.on_acknowledged(MS(200), 10_000, true, MS(20));
         assert_eq!(present.at_most(1e6), 5e4);
-        present.on_dry();
+        present.on_app_limited();
         present.on_acknowledged(MS(5000), 11_000, false, MS(20));
         assert_eq!(present.at_most(1e6), 1e6);
     }

@@ -14,7 +14,7 @@ const DRAIN_GAIN: f64 = 0.75;
 /// The in-flight cap, in parts that depend on the carrier alone, so that they need not be computed again
 /// whenever another carrier changes how long the reassembly buffer lasts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limit {
+pub(crate) struct InFlightCap {
     /// Bytes that fit the link.
     own: f64,
     /// The rate in bytes per second, and the seconds for which its data wait for no other carrier's in the
@@ -23,10 +23,10 @@ pub(crate) struct Limit {
     seconds: f64,
 }
 
-impl Limit {
+impl InFlightCap {
     /// A fixed number of bytes, however long the buffer lasts.
-    fn of(bytes: f64) -> Limit {
-        Limit {
+    fn of(bytes: f64) -> InFlightCap {
+        InFlightCap {
             own: bytes,
             rate: 1.0,
             seconds: f64::INFINITY,
@@ -47,15 +47,15 @@ fn absorbed(rate: f64, seconds: f64, lasts: f64) -> f64 {
 
 impl Carrier {
     /// The in-flight cap.
-    pub(crate) fn limit(&self) -> Limit {
+    pub(crate) fn in_flight_cap(&self) -> InFlightCap {
         let Some(rate) = self.rate.estimate() else {
             // TCP sends no more than its initial window before the first acknowledgement. One segment of it
             // was used by the handshake's reply, and the cap may be exceeded by a frame.
-            return Limit::of(0.8 * INITIAL_WINDOW);
+            return InFlightCap::of(0.8 * INITIAL_WINDOW);
         };
         if self.round_trip.is_probed() {
             // At least one byte, so that an empty carrier has room whatever its bandwidth-delay product is.
-            return Limit::of((rate * DRAIN_GAIN * self.min_rtt()).max(1.0));
+            return InFlightCap::of((rate * DRAIN_GAIN * self.min_rtt()).max(1.0));
         }
         let floor = self.floor();
         let pipe = |rate: f64, gain: f64| rate * (gain * floor + CAP_SECONDS);
@@ -72,7 +72,7 @@ impl Carrier {
             let doubled = pipe(rate, SLOW_START_GAIN).min(known);
             pipe(rate, STARTUP_GAIN).max(doubled).max(INITIAL_WINDOW)
         };
-        Limit {
+        InFlightCap {
             own,
             rate: self.present.at_most(rate),
             seconds: self.absorbs_after(),
@@ -97,7 +97,7 @@ impl Carrier {
         let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
         let beyond = || is_due() && self.room_at(lasts).is_some_and(|room| room <= now);
         let is_open = self.opens_at().is_none_or(|opens| opens <= now);
-        !self.blocked && is_open && (in_flight < self.limit().bytes(lasts) || beyond())
+        !self.blocked && is_open && (in_flight < self.in_flight_cap().bytes(lasts) || beyond())
     }
 
     /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order, yet the
@@ -108,7 +108,7 @@ impl Carrier {
             return None;
         }
         let oldest = self.in_flight.oldest()?;
-        let limit = self.limit().bytes(lasts);
+        let limit = self.in_flight_cap().bytes(lasts);
         let beyond = self.in_flight.bytes().checked_sub(limit)?;
         let missed = DUE_ERROR * self.min_rtt();
         let takes = Time::from_secs_f64(missed + beyond as f64 / self.rate_or_guess());

@@ -55,7 +55,7 @@ impl Rounds {
     }
 
     /// Data waited, and the cap did not let them go.
-    pub(crate) fn on_held(&mut self) {
+    pub(crate) fn on_cap_limited(&mut self) {
         self.held = true;
     }
 
@@ -65,7 +65,7 @@ impl Rounds {
     }
 
     /// There was nothing to send though there was room.
-    pub(crate) fn on_dry(&mut self) {
+    pub(crate) fn on_app_limited(&mut self) {
         self.dry = true;
     }
 

@@ -63,7 +63,7 @@ fn after_a_timeout_nothing_follows_what_is_repaired_and_nothing_is_learnt_of_it(
     assert!(carrier.rate.estimate().is_some());
     carrier.listening.suspect(now + Time::from_millis(200));
     let back = now + Time::from_secs(3);
-    assert_eq!(carrier.on_heard(back), Heard::AfterTimeout);
+    assert_eq!(carrier.on_heard(back), Heard::ResumedAfterTimeout);
     while !carrier.in_flight.is_empty() {
         assert!(carrier.is_behind());
         acknowledge(&mut carrier, back + rtt);
@@ -81,7 +81,10 @@ fn a_short_suspicion_changes_nothing() {
     let (mut carrier, now) = running(Time::from_millis(100), 50);
     let rate = carrier.rate.estimate();
     carrier.listening.suspect(now + Time::from_millis(200));
-    assert_eq!(carrier.on_heard(now + Time::from_millis(250)), Heard::Late);
+    assert_eq!(
+        carrier.on_heard(now + Time::from_millis(250)),
+        Heard::Resumed
+    );
     assert!(!carrier.is_behind());
     assert_eq!(carrier.rate.estimate(), rate);
 }
@@ -98,7 +101,7 @@ fn what_is_known_of_the_link_bounds_the_start() {
             CarrierId(1),
             config,
             Time::from_secs(1),
-            expected.map(|rate| Expected { rate, trim: None }),
+            expected.map(|rate| LinkHistory { rate, trim: None }),
             None,
         );
         for _ in 0..12 {
@@ -108,7 +111,7 @@ fn what_is_known_of_the_link_bounds_the_start() {
         while !carrier.in_flight.is_empty() {
             acknowledge(&mut carrier, at);
         }
-        carrier.limit().bytes(f64::INFINITY)
+        carrier.in_flight_cap().bytes(f64::INFINITY)
     };
     // 120 kB/s, by 1.9 or 2.2 round trips, and 7.5 ms.
     assert_eq!(cap(None), 23_700);
@@ -125,7 +128,7 @@ fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
             ..CarrierConfig::default()
         };
         let patience = Time::from_secs(1);
-        let expected = expected.map(|rate| Expected { rate, trim: None });
+        let expected = expected.map(|rate| LinkHistory { rate, trim: None });
         let mut carrier = Carrier::new(Time::ZERO, CarrierId(1), config, patience, expected, None);
         (0..7).find(|round| {
             let at = Time::from_millis(100 * round);
@@ -181,10 +184,14 @@ fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
     let (mut carrier, _) = running(Time::from_millis(100), 100);
     carrier.rate.set_full();
     carrier.trim = Trim::default();
-    let trimmed = carrier.limit().bytes(f64::INFINITY);
+    let trimmed = carrier.in_flight_cap().bytes(f64::INFINITY);
     // 100 kB/s, by 1.25 round trips and 7.5 ms.
     assert!((13_000..14_700).contains(&trimmed), "{trimmed}");
-    assert_eq!(carrier.limit().bytes(0.2), trimmed, "it holds less anyway");
+    assert_eq!(
+        carrier.in_flight_cap().bytes(0.2),
+        trimmed,
+        "it holds less anyway"
+    );
     let rate = carrier.rate.estimate().unwrap();
     assert_eq!(carrier.absorbed_now(0.2), (rate * 0.3325) as u64);
     // TCP's first window at the least.

@@ -73,14 +73,14 @@ pub(crate) struct Trim {
     /// The last trial has shown that more in flight delivers no more.
     futile: bool,
     /// What was found on this link before the carrier started up.
-    found: Option<Found>,
+    found: Option<TrimResult>,
     more: Pause,
     less: Pause,
 }
 
 /// How far a carrier could be trimmed, kept for the link's next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct TrimResult {
     extra: f64,
     trimmed_at: f64,
 }
@@ -115,7 +115,7 @@ struct Trial {
 
 /// Estimates at the end of a round.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct Estimates {
     /// Least time, in seconds, that what is in flight has to cover.
     pub(crate) base: f64,
     /// The gain on the least round trip that is contained in `base`.
@@ -133,7 +133,7 @@ impl Trim {
     }
 
     /// For a carrier that has yet to start up, with what was found on its link before.
-    pub(crate) fn starting(found: Option<Found>) -> Trim {
+    pub(crate) fn starting(found: Option<TrimResult>) -> Trim {
         Trim {
             found,
             ..Trim::default()
@@ -141,14 +141,22 @@ impl Trim {
     }
 
     /// What was found, valid if the link delivers again what it did.
-    pub(crate) fn found(&self) -> Option<Found> {
+    pub(crate) fn found(&self) -> Option<TrimResult> {
         let extra = self.trial.map_or(self.extra, |trial| trial.extra_before);
         let trimmed_at = self.trimmed_at;
-        extra.is_finite().then_some(Found { extra, trimmed_at })
+        extra
+            .is_finite()
+            .then_some(TrimResult { extra, trimmed_at })
     }
 
     /// Start-up is over. `is_found_again`: the link delivers what it did before.
-    pub(crate) fn on_full(&mut self, now: Time, known: &Known, rate: f64, is_found_again: bool) {
+    pub(crate) fn on_full(
+        &mut self,
+        now: Time,
+        estimates: &Estimates,
+        rate: f64,
+        is_found_again: bool,
+    ) {
         let [before, round] = self.last;
         let is_same = (round.rate / before.rate - 1.0).abs() < SAME.max(round.error);
         self.less = Pause::default();
@@ -157,7 +165,7 @@ impl Trim {
         {
             (self.extra, self.trimmed_at) = (found.extra, found.trimmed_at);
             self.more = Pause::default();
-        } else if is_same && round.least > QUEUE * known.min_rtt {
+        } else if is_same && round.least > QUEUE * estimates.min_rtt {
             self.trimmed_at = round.rate;
             self.more = Pause::default();
             self.more.lengthen(now, Time::ZERO, PAUSES);
@@ -165,7 +173,7 @@ impl Trim {
             // TCP may be doubling what it has in flight, so that no queue would form: try more first.
             self.release(now);
             let filled = STEP * round.filled / rate;
-            self.extra = (filled - known.base).max(0.0);
+            self.extra = (filled - estimates.base).max(0.0);
         }
     }
 
@@ -186,15 +194,17 @@ impl Trim {
     }
 
     /// A round is over.
-    pub(crate) fn on_round(&mut self, now: Time, known: &Known, round: &Round) {
+    pub(crate) fn on_round(&mut self, now: Time, estimates: &Estimates, round: &Round) {
         let before = self.last[1];
         if before.rate > 0.0 && round.rate > GREW * before.rate {
-            self.extra = self.extra.max(known.gain * (before.least - known.min_rtt));
+            self.extra = self
+                .extra
+                .max(estimates.gain * (before.least - estimates.min_rtt));
         }
         self.last = [before, *round];
         self.held = if round.held { self.held + 1 } else { 0 };
         self.busy = if round.busy { self.busy + 1 } else { 0 };
-        let Some(estimate) = known.rate else {
+        let Some(estimate) = estimates.rate else {
             return;
         };
         let (peak, rounds) = (self.peak.0.min(estimate), self.peak.1);
@@ -204,23 +214,23 @@ impl Trim {
             (peak, rounds + 1)
         };
         let rate = round.rate.max(before.rate);
-        let whole = known.base + self.extra;
+        let whole = estimates.base + self.extra;
         if let Some(trial) = self.trial {
-            self.judge(now, known.base, trial, round);
+            self.judge(now, estimates.base, trial, round);
         } else if self.held >= 2 && self.extra.is_finite() {
             self.trimmed_at = self.trimmed_at.max(rate);
             if rate < FELL * self.trimmed_at {
                 self.release(now);
             } else if now >= self.more.until {
-                self.begin(now, true, whole * STEP - known.base, rate);
+                self.begin(now, true, whole * STEP - estimates.base, rate);
             } else if self.futile && self.extra > 0.0 && self.may_try_less(now) {
-                self.begin_less(now, known.base, self.extra, rate);
+                self.begin_less(now, estimates.base, self.extra, rate);
             }
         } else if self.busy >= 2 && self.may_try_less(now) {
             // Start from what TCP has in flight, which may be less than the cap.
             let filled = (round.filled / estimate).min(whole);
-            if filled > EXCESS * known.base {
-                self.begin_less(now, known.base, filled - known.base, rate);
+            if filled > EXCESS * estimates.base {
+                self.begin_less(now, estimates.base, filled - estimates.base, rate);
             }
         }
     }

@@ -41,14 +41,15 @@ impl Run {
                 busy: true,
                 drained: false,
             };
-            run.trim.on_round(run.now, &run.known(None), &round);
+            run.trim.on_round(run.now, &run.estimates(None), &round);
         }
-        run.trim.on_full(run.now, &run.known(None), rates[1], false);
+        run.trim
+            .on_full(run.now, &run.estimates(None), rates[1], false);
         run
     }
 
-    fn known(&self, rate: Option<f64>) -> Known {
-        Known {
+    fn estimates(&self, rate: Option<f64>) -> Estimates {
+        Estimates {
             base: BASE,
             gain: GAIN,
             min_rtt: MIN,
@@ -83,7 +84,8 @@ impl Run {
                 busy: true,
                 drained: false,
             };
-            self.trim.on_round(self.now, &self.known(Some(new)), &round);
+            self.trim
+                .on_round(self.now, &self.estimates(Some(new)), &round);
             last = (rate, rtt);
         }
         last
@@ -176,8 +178,8 @@ fn beside_anothers_tcp_half_is_kept() {
             busy: true,
             drained: false,
         };
-        let known = run.known(Some(new));
-        run.trim.on_round(run.now, &known, &round);
+        let estimates = run.estimates(Some(new));
+        run.trim.on_round(run.now, &estimates, &round);
         if run.rates.len() > 40 {
             least = least.min(run.estimate);
         }
@@ -188,7 +190,7 @@ fn beside_anothers_tcp_half_is_kept() {
 #[test]
 fn a_round_that_another_beat_had_no_queue() {
     let mut trim = Trim::default();
-    let known = Known {
+    let estimates = Estimates {
         base: BASE,
         gain: GAIN,
         min_rtt: MIN,
@@ -204,7 +206,7 @@ fn a_round_that_another_beat_had_no_queue() {
             busy: true,
             drained: false,
         };
-        trim.on_round(Time::from_secs(1), &known, &round);
+        trim.on_round(Time::from_secs(1), &estimates, &round);
     }
     assert!((trim.extra() - GAIN * 0.2).abs() < 1e-9, "{}", trim.extra());
 }
@@ -220,8 +222,8 @@ fn a_carrier_begins_where_the_last_one_of_its_link_was_if_the_rate_is_the_same()
             least: MIN,
             ..Round::default()
         };
-        trim.on_round(run.now, &run.known(None), &round);
-        trim.on_full(run.now, &run.known(None), 1e6, is_found_again);
+        trim.on_round(run.now, &run.estimates(None), &round);
+        trim.on_full(run.now, &run.estimates(None), 1e6, is_found_again);
         trim.extra()
     };
     assert!(extra > 0.05);
@@ -246,10 +248,10 @@ fn a_frame_more_or_less_is_the_same_rate() {
                 ..Round::default()
             };
             let run = Run::new(1e6, MIN, 1e6, [1e6, 1e6]);
-            trim.on_round(run.now, &run.known(None), &round);
+            trim.on_round(run.now, &run.estimates(None), &round);
         }
-        let known = Run::new(1e6, MIN, 1e6, [1e6, 1e6]).known(None);
-        trim.on_full(Time::from_secs(1), &known, 1.1e6, false);
+        let estimates = Run::new(1e6, MIN, 1e6, [1e6, 1e6]).estimates(None);
+        trim.on_full(Time::from_secs(1), &estimates, 1.1e6, false);
         trim.extra()
     };
     assert_eq!(extra(0.2), 0.0);
