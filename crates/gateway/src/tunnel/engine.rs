@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    Feedback, Flow, ReceiverConfig, Sender, SenderConfig, Shared, Telling, Transmit,
+    Feedback, Flow, ReceiverConfig, Sender, SenderConfig, Shared, TermsAnnouncer, Transmit,
 };
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
@@ -86,7 +86,7 @@ pub struct Engine {
     buffers: Option<Buffers>,
     /// Ranks and quotas of the links, at the dialling end, and what the relay is told of them.
     contracts: Contracts,
-    telling: Telling,
+    announcer: TermsAnnouncer,
     control: Control,
     published: Instant,
     /// Something has happened since the last status update.
@@ -134,7 +134,7 @@ impl Engine {
             pool: Pool::default(),
             buffers: Some(Buffers::new()),
             contracts,
-            telling: Telling::default(),
+            announcer: TermsAnnouncer::default(),
             status: control.status(),
             control,
             published: epoch,
@@ -449,7 +449,7 @@ impl Engine {
                     refused = taken.err().or(refused);
                 }
                 Ok(TunnelFrame::TermsSeen { link, version }) => {
-                    self.telling.on_seen(usize::from(link), version);
+                    self.announcer.on_seen(usize::from(link), version);
                 }
                 Ok(TunnelFrame::Close) => {
                     info!("{}: closed the tunnel", peer.name);

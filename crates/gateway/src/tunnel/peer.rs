@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{
-    ENVELOPE, Inbound, LinkTerms, Ping, Receiver, ReceiverConfig, SaidTerms, Sender, SenderConfig,
+    AnnouncedTerms, ENVELOPE, Inbound, LinkTerms, Ping, Receiver, ReceiverConfig, Sender,
+    SenderConfig,
 };
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
@@ -80,7 +81,7 @@ pub struct Peer {
     /// What is received from it.
     pub receiver: Receiver<Waiting>,
     /// Terms that a client has announced.
-    pub said: SaidTerms,
+    pub announced: AnnouncedTerms,
     /// Since when something is in flight that should be answered, and nothing authenticated was received.
     pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
@@ -110,7 +111,7 @@ impl Peer {
             addresses,
             sender: Sender::new(configs.0),
             receiver: Receiver::new(configs.1),
-            said: SaidTerms::default(),
+            announced: AnnouncedTerms::default(),
             unanswered: None,
             configs,
             current: None,
@@ -155,7 +156,7 @@ impl Peer {
         self.receiver = Receiver::new(self.configs.1);
         self.paths.clear();
         self.terms.clear();
-        self.said = SaidTerms::default();
+        self.announced = AnnouncedTerms::default();
         self.batches.clear();
     }
 

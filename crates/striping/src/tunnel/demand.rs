@@ -45,9 +45,9 @@ impl Demand {
         }
         let bits = (taken - self.taken).saturating_mul(8_000_000_000);
         let rate = Rate::from_bps(bits / span.as_nanos());
-        let flying = rate.bytes_in(round_trip).as_u64() + waiting;
+        let in_flight = rate.bytes_in(round_trip).as_u64() + waiting;
         (self.begun_at, self.taken) = (now, taken);
-        if flying < LEAST_BYTES {
+        if in_flight < LEAST_BYTES {
             self.quiet = (self.quiet + 1).min(QUIET_ROUNDS);
             if self.quiet == QUIET_ROUNDS {
                 self.rounds.clear();
@@ -59,16 +59,16 @@ impl Demand {
         if self.rounds.len() == ROUNDS {
             self.rounds.pop_front();
         }
-        self.rounds.push_back(flying);
-        if flying > self.best + self.best / 8 {
-            (self.best, self.flat) = (flying, 0);
+        self.rounds.push_back(in_flight);
+        if in_flight > self.best + self.best / 8 {
+            (self.best, self.flat) = (in_flight, 0);
         } else {
             self.flat = (self.flat + 1).min(FLAT_ROUNDS);
         }
     }
 
     /// Bytes in flight, if that is all there is; `None` while it grows.
-    pub(super) fn flying(&self) -> Option<u64> {
+    pub(super) fn in_flight(&self) -> Option<u64> {
         let most = self.rounds.iter().copied().max();
         most.filter(|_| self.flat >= FLAT_ROUNDS)
     }
@@ -91,20 +91,20 @@ mod tests {
 
     #[test]
     fn who_grows_is_not_taken_at_his_word() {
-        assert_eq!(after(&[30, 60, 120, 240, 480]).flying(), None);
-        assert_eq!(after(&[30, 60, 61, 62]).flying(), None);
-        assert_eq!(after(&[30, 60, 61, 62, 60]).flying(), Some(67_000));
+        assert_eq!(after(&[30, 60, 120, 240, 480]).in_flight(), None);
+        assert_eq!(after(&[30, 60, 61, 62]).in_flight(), None);
+        assert_eq!(after(&[30, 60, 61, 62, 60]).in_flight(), Some(67_000));
     }
 
     #[test]
     fn handshakes_say_nothing() {
-        assert_eq!(after(&[1, 1, 1, 1, 1, 30]).flying(), None);
+        assert_eq!(after(&[1, 1, 1, 1, 1, 30]).in_flight(), None);
     }
 
     #[test]
     fn who_comes_after_a_pause_is_not_told_by_who_was_there_before() {
         let before = [400, 400, 400, 400];
-        let then = |rounds: &[u64]| after(&[&before[..], rounds].concat()).flying();
+        let then = |rounds: &[u64]| after(&[&before[..], rounds].concat()).in_flight();
         assert_eq!(then(&[0, 0]), Some(405_000));
         assert_eq!(then(&[0, 0, 14]), None);
         assert_eq!(then(&[0, 0, 14, 30, 60, 120, 200]), None);

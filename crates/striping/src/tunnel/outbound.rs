@@ -14,7 +14,7 @@ const MARK_SPACING: Time = Time::from_millis(4);
 #[derive(Clone, Debug, Default)]
 pub struct Outbound {
     next: u64,
-    flying: VecDeque<Flying>,
+    outstanding: VecDeque<Outstanding>,
     in_flight: u64,
     sent_bytes: u64,
     /// The newest feedback.
@@ -28,7 +28,7 @@ pub struct Outbound {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Flying {
+struct Outstanding {
     sequence: u64,
     bytes: u32,
     at: Time,
@@ -74,7 +74,7 @@ impl Outbound {
         self.next += 1;
         self.in_flight += u64::from(bytes);
         self.sent_bytes += u64::from(bytes);
-        self.flying.push_back(Flying {
+        self.outstanding.push_back(Outstanding {
             sequence,
             bytes,
             at: now,
@@ -86,9 +86,13 @@ impl Outbound {
     /// Of unanswered datagrams at the front, all but the newest are dropped: only that one may ever be
     /// reported.
     fn forget_unanswered(&mut self) {
-        while let Some(flying) = self.flying.front().filter(|flying| !flying.answered) {
-            self.in_flight -= u64::from(flying.bytes);
-            self.flying.pop_front();
+        while let Some(datagram) = self
+            .outstanding
+            .front()
+            .filter(|datagram| !datagram.answered)
+        {
+            self.in_flight -= u64::from(datagram.bytes);
+            self.outstanding.pop_front();
         }
     }
 
@@ -112,13 +116,13 @@ impl Outbound {
         }
         let in_flight = self.in_flight;
         let mut newest = None;
-        while let Some(&flying) = self.flying.front() {
-            if flying.sequence > feedback.highest {
+        while let Some(&datagram) = self.outstanding.front() {
+            if datagram.sequence > feedback.highest {
                 break;
             }
-            self.in_flight -= u64::from(flying.bytes);
-            newest = Some(flying);
-            self.flying.pop_front();
+            self.in_flight -= u64::from(datagram.bytes);
+            newest = Some(datagram);
+            self.outstanding.pop_front();
         }
         self.known = Some(*feedback);
         let datagrams = feedback.highest + 1 - known.0;
@@ -178,8 +182,8 @@ impl Outbound {
     }
 
     /// Takes everything in flight for lost.
-    pub fn forget_flying(&mut self) {
-        self.flying.clear();
+    pub fn forget_outstanding(&mut self) {
+        self.outstanding.clear();
         self.marks.clear();
         self.in_flight = 0;
     }
@@ -193,8 +197,8 @@ impl Outbound {
     /// When the oldest datagram in flight that is to be answered was sent.
     #[must_use]
     pub fn oldest(&self) -> Option<Time> {
-        let answered = self.flying.iter().find(|flying| flying.answered);
-        answered.map(|flying| flying.at)
+        let answered = self.outstanding.iter().find(|datagram| datagram.answered);
+        answered.map(|datagram| datagram.at)
     }
 
     /// Datagrams sent, and lost as far as is known.

@@ -15,7 +15,7 @@ use super::delays::Delays;
 use super::inbound::{REPORT_INTERVAL, SPARSE_INTERVAL};
 use super::losses::Losses;
 use super::outbound::{Outbound, Report};
-use super::selection::Offer;
+use super::selection::LinkEstimate;
 use super::train::Train;
 use super::windowed::Windowed;
 use crate::throttle::Throttle;
@@ -188,7 +188,7 @@ impl RateControl {
     /// The link was not used for some time: everything but the counters is forgotten.
     pub(super) fn begin_anew(&mut self, now: Time) {
         let mut outbound = mem::take(&mut self.outbound);
-        outbound.forget_flying();
+        outbound.forget_outstanding();
         *self = RateControl {
             outbound,
             throttle: self.throttle,
@@ -462,7 +462,7 @@ impl RateControl {
         {
             self.suspected = true;
             self.suspicions += 1;
-            self.outbound.forget_flying();
+            self.outbound.forget_outstanding();
         }
         if now < due {
             return false;
@@ -588,8 +588,8 @@ impl RateControl {
     }
 
     /// Its rate and delay, as the selection of links compares them.
-    pub(super) fn offer(&self) -> Offer {
-        Offer {
+    pub(super) fn estimate(&self) -> LinkEstimate {
+        LinkEstimate {
             rate: self.rate(),
             delay: self.delays.typical(),
             known: !matches!(self.phase, Phase::Startup { flat: 0, .. }),

@@ -3,9 +3,9 @@
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Sequencing};
 
+use super::duplicate_filter::DuplicateFilter;
 use super::inbound::Inbound;
 use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
-use super::seen::Seen;
 
 /// Smaller differences of delay are ignored, in microseconds.
 const LEAST_SKEW: i64 = 2_000;
@@ -49,7 +49,7 @@ pub struct Receiver<P> {
     resequencer: Resequencer<P>,
     /// The newest time of the sender's clock, in microseconds, extended beyond its 32 bits.
     sender_clock: Option<i64>,
-    seen: Seen,
+    duplicates: DuplicateFilter,
     /// The current packet is a copy of one that has arrived before.
     is_copy: bool,
     /// When the current datagram was sent, and its link.
@@ -80,7 +80,7 @@ impl<P> Receiver<P> {
             links: Vec::new(),
             resequencer: Resequencer::new(config.most_held.as_u64()),
             sender_clock: None,
-            seen: Seen::default(),
+            duplicates: DuplicateFilter::default(),
             is_copy: false,
             sent: 0,
             from: 0,
@@ -139,7 +139,7 @@ impl<P> Receiver<P> {
     /// it. Afterwards, others may be due.
     #[must_use]
     pub fn passes(&mut self, now: Time, sequencing: Sequencing) -> bool {
-        self.is_copy = !self.seen.take(sequencing);
+        self.is_copy = !self.duplicates.take(sequencing);
         if self.is_copy {
             return false;
         }

@@ -63,7 +63,7 @@ pub(super) struct Backlog {
 
 /// State of the scheduling.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(super) struct Scheduling {
     /// The link that the next packet waits for, if it waits for one.
     waited_for: Option<usize>,
     turns: Turns,
@@ -77,9 +77,9 @@ pub(super) struct Turn {
     refused_at: Option<Time>,
 }
 
-impl Default for Turn {
-    fn default() -> Turn {
-        Turn {
+impl Default for Scheduling {
+    fn default() -> Scheduling {
+        Scheduling {
             waited_for: None,
             // As if the first link had just been used.
             turns: Turns::after(0),
@@ -92,7 +92,7 @@ impl Default for Turn {
     }
 }
 
-impl Turn {
+impl Scheduling {
     /// From now on uses one of the transport's schedulers, which treats links as subflows.
     pub(super) fn follow(&mut self, scheduler: PacketScheduler) {
         self.other = Some(scheduler);
@@ -240,20 +240,20 @@ mod tests {
     }
 
     fn pick(
-        turn: &mut Turn,
+        scheduling: &mut Scheduling,
         scheduler: Scheduler,
         usable: &[usize],
         links: &[RateControl],
     ) -> Option<usize> {
         let terms = vec![LinkTerms::default(); links.len()];
-        turn.pick(scheduler, Time::ZERO, &PACKET, usable, links, &terms)
+        scheduling.pick(scheduler, Time::ZERO, &PACKET, usable, links, &terms)
     }
 
     #[test]
     fn round_robin_goes_round_those_that_may_be_used() {
-        let (mut turn, links) = (Turn::default(), links(4));
+        let (mut scheduling, links) = (Scheduling::default(), links(4));
         let mut pick = |usable: &[usize]| {
-            super::tests::pick(&mut turn, Scheduler::RoundRobin, usable, &links).unwrap()
+            super::tests::pick(&mut scheduling, Scheduler::RoundRobin, usable, &links).unwrap()
         };
         assert_eq!([(); 4].map(|()| pick(&[0, 1, 3])), [1, 3, 0, 1]);
         assert_eq!([(); 3].map(|()| pick(&[0, 2])), [2, 0, 2]);
@@ -261,15 +261,15 @@ mod tests {
 
     #[test]
     fn who_takes_turns_waits() {
-        let (mut turn, mut links) = (Turn::default(), links(2));
+        let (mut scheduling, mut links) = (Scheduling::default(), links(2));
         while links[1].has_room(Time::ZERO) {
             links[1].send(Time::ZERO, 1500, true);
         }
         for scheduler in [Scheduler::RoundRobin, Scheduler::Weighted] {
-            let picks = [(); 2].map(|()| pick(&mut turn, scheduler, &[0, 1], &links));
+            let picks = [(); 2].map(|()| pick(&mut scheduling, scheduler, &[0, 1], &links));
             assert!(picks.contains(&None), "{scheduler:?}: {picks:?}");
         }
-        let earliest = pick(&mut turn, Scheduler::EarliestArrival, &[0, 1], &links);
+        let earliest = pick(&mut scheduling, Scheduler::EarliestArrival, &[0, 1], &links);
         assert_eq!(earliest, Some(0));
     }
 }

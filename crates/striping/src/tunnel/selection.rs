@@ -27,7 +27,7 @@ const MOST_WAIT: Time = Time::from_secs(120);
 
 /// Rate and delay of a link.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Offer {
+pub(super) struct LinkEstimate {
     /// Its rate, as far as it was used.
     pub(super) rate: Rate,
     /// Its round trip, queues included.
@@ -71,16 +71,16 @@ impl Selection {
     }
 
     /// Selects among the usable links `could`. `busy`: there is more to send than those in use carry.
-    /// `flying`: the bytes in flight of the connections inside, where that is known.
+    /// `in_flight`: the bytes in flight of the connections inside, where that is known.
     pub(super) fn weigh(
         &mut self,
         now: Time,
         busy: bool,
-        flying: Option<u64>,
+        in_flight: Option<u64>,
         could: impl Iterator<Item = usize>,
-        offer: impl Fn(usize) -> Offer,
+        estimate: impl Fn(usize) -> LinkEstimate,
     ) {
-        let delay = |link: usize| offer(link).delay.max(LEAST_DELAY);
+        let delay = |link: usize| estimate(link).delay.max(LEAST_DELAY);
         self.order.clear();
         self.order.extend(could);
         self.order.sort_unstable_by_key(|&link| delay(link));
@@ -90,12 +90,12 @@ impl Selection {
             .rposition(|&link| !self.trials[link].left_out);
         let (mut rate, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
         for (place, &link) in self.order.iter().enumerate() {
-            rate += offer(link).rate.max(LEAST_RATE).as_bps() as f64;
+            rate += estimate(link).rate.max(LEAST_RATE).as_bps() as f64;
             let delay = delay(link).as_secs_f64();
-            let fills = flying.map_or(f64::MAX, |bytes| bytes as f64 * 8.0 / delay);
+            let fills = in_flight.map_or(f64::MAX, |bytes| bytes as f64 * 8.0 / delay);
             let worth = rate.min(fills).ln() - WORTH * delay.ln();
             // A link of unknown rate is worth trying if there is more to send.
-            if worth > best.0 || !offer(link).known && fills > rate {
+            if worth > best.0 || !estimate(link).known && fills > rate {
                 best = (worth, place);
             }
             if Some(place) == used {
@@ -125,8 +125,8 @@ impl Selection {
 mod tests {
     use super::*;
 
-    fn link(mbps: u64, round_trip: u64) -> Offer {
-        Offer {
+    fn link(mbps: u64, round_trip: u64) -> LinkEstimate {
+        LinkEstimate {
             rate: Rate::from_bps(mbps * 1_000_000),
             delay: Time::from_millis(round_trip),
             known: true,
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_link_is_used_as_long_as_nobody_knows_what_it_brings() {
-        let unknown = Offer {
+        let unknown = LinkEstimate {
             known: false,
             ..link(0, 300)
         };
@@ -180,8 +180,10 @@ mod tests {
     fn a_slow_link_is_left_out_while_the_others_carry_all_there_is() {
         let links = [link(100, 10), link(80, 200)];
         let mut selection = selection(2);
-        let mut weigh = |flying| {
-            selection.weigh(Time::from_secs(5), true, flying, 0..2, |link| links[link]);
+        let mut weigh = |in_flight| {
+            selection.weigh(Time::from_secs(5), true, in_flight, 0..2, |link| {
+                links[link]
+            });
             used(&selection)
         };
         assert_eq!(weigh(None), [true, true]);

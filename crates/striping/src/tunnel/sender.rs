@@ -9,13 +9,13 @@ use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms};
 use super::copies::Copies;
 use super::demand::Demand;
 use super::flow::{Class, Flow};
-use super::kept::{Kept, Packet};
 use super::lanes::Lanes;
 use super::path_mtu::PathMtu;
 use super::queue::{Fifo, Queued};
+use super::queue_limit::QueueLimit;
 use super::rate_control::RateControl;
-use super::room::Room;
-use super::scheduler::{Backlog, Scheduler, Turn};
+use super::retransmit_buffer::{Packet, RetransmitBuffer};
+use super::scheduler::{Backlog, Scheduler, Scheduling};
 use super::selection::Selection;
 use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
 use super::train;
@@ -58,7 +58,7 @@ pub struct Sender<P> {
     wire: Option<usize>,
     selection: Selection,
     demand: Demand,
-    turn: Turn,
+    scheduling: Scheduling,
     /// Terms of each link.
     terms: Vec<LinkTerms>,
     urgent: Fifo<P>,
@@ -66,12 +66,12 @@ pub struct Sender<P> {
     repairs: VecDeque<Packet<P>>,
     queue: Fifo<P>,
     /// For each link the packets in flight on it, and those of the datagram that is being made.
-    kept: Vec<Kept<P>>,
+    retransmit_buffers: Vec<RetransmitBuffer<P>>,
     begun: Vec<Packet<P>>,
     lanes: Lanes,
     /// Copies of the redundant mode.
     copies: Copies<P>,
-    room: Room,
+    queue_limit: QueueLimit,
     /// Bytes of the packets taken so far.
     taken: u64,
     /// When a packet last passed through the tunnel in either direction, or a link was added.
@@ -84,7 +84,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn new(config: SenderConfig) -> Sender<P> {
         Sender {
-            room: Room::new(config.most_queue.as_u64()),
+            queue_limit: QueueLimit::new(config.most_queue.as_u64()),
             config,
             links: Vec::new(),
             path_mtus: Vec::new(),
@@ -93,11 +93,11 @@ impl<P: Clone> Sender<P> {
             wire: None,
             selection: Selection::default(),
             demand: Demand::default(),
-            turn: Turn::default(),
+            scheduling: Scheduling::default(),
             terms: Vec::new(),
             urgent: Fifo::new(),
             repairs: VecDeque::new(),
-            kept: Vec::new(),
+            retransmit_buffers: Vec::new(),
             begun: Vec::new(),
             queue: Fifo::new(),
             lanes: Lanes::default(),
@@ -111,7 +111,7 @@ impl<P: Clone> Sender<P> {
     /// Schedules with one of the transport's schedulers, which treats links as subflows, in place of
     /// [`SenderConfig::scheduler`].
     pub fn schedule_by(&mut self, scheduler: PacketScheduler) {
-        self.turn.follow(scheduler);
+        self.scheduling.follow(scheduler);
     }
 
     /// Adds a link; returns its number, counted from zero.
@@ -121,7 +121,7 @@ impl<P: Clone> Sender<P> {
         self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
         self.copies.add_link();
-        self.kept.push(Kept::default());
+        self.retransmit_buffers.push(RetransmitBuffer::default());
         self.selection.add_link();
         self.terms.push(LinkTerms::default());
         self.reconsider();
@@ -138,7 +138,7 @@ impl<P: Clone> Sender<P> {
     pub fn set_up(&mut self, link: usize, up: bool) {
         self.up[link] = up;
         if !up {
-            self.repairs.extend(self.kept[link].give_up());
+            self.repairs.extend(self.retransmit_buffers[link].give_up());
         }
         self.reconsider();
     }
@@ -156,7 +156,7 @@ impl<P: Clone> Sender<P> {
         } else {
             &mut self.queue
         };
-        if queue.bytes + u64::from(bytes) > self.room.bytes() {
+        if queue.bytes + u64::from(bytes) > self.queue_limit.bytes() {
             self.counters.dropped += 1;
             return false;
         }
@@ -206,10 +206,10 @@ impl<P: Clone> Sender<P> {
         let backlog = Backlog {
             next: u64::from(first.bytes),
             waiting: self.queue.bytes,
-            room: self.room.bytes(),
+            room: self.queue_limit.bytes(),
             taken: self.taken,
         };
-        let link = self.turn.pick(
+        let link = self.scheduling.pick(
             self.config.scheduler,
             now,
             &backlog,
@@ -310,7 +310,7 @@ impl<P: Clone> Sender<P> {
             self.links[link].note_limited();
         }
         for packet in self.begun.drain(..) {
-            self.kept[link].put(sequence, packet);
+            self.retransmit_buffers[link].put(sequence, packet);
         }
         sequence
     }
@@ -343,7 +343,8 @@ impl<P: Clone> Sender<P> {
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let number = usize::from(feedback.link);
         if let Some(link) = self.links.get_mut(number) {
-            self.kept[number].settle(feedback, |packet| self.repairs.push_back(packet));
+            self.retransmit_buffers[number]
+                .settle(feedback, |packet| self.repairs.push_back(packet));
             let (_, lost) = link.outbound().counts();
             link.on_feedback(now, feedback);
             if link.outbound().counts().1 > lost {
@@ -434,7 +435,7 @@ impl<P: Clone> Sender<P> {
                 link.hold_back();
             }
             if link.suspected() && !was_suspected || late {
-                let given_up = self.kept[number].give_up();
+                let given_up = self.retransmit_buffers[number].give_up();
                 // The redundant mode has sent it on the other links already, or is about to.
                 if !others || self.config.scheduler != Scheduler::Redundant {
                     self.repairs.extend(given_up);
@@ -472,7 +473,7 @@ impl<P: Clone> Sender<P> {
 
     /// Whether silence of a link matters: it is in use, or packets are still in flight on it.
     fn is_watched(&self, link: usize) -> bool {
-        !self.terms[link].standby || !self.kept[link].is_empty()
+        !self.terms[link].standby || !self.retransmit_buffers[link].is_empty()
     }
 
     /// Whether the path MTU of a link is probed: not of a silent link, and not in a quiet tunnel.
@@ -497,12 +498,12 @@ impl<P: Clone> Sender<P> {
             let usable = self.usable.iter();
             usable.filter_map(|&link| self.links[link].room_at())
         };
-        let sending = match (self.queue.packets.is_empty(), self.turn.waited_for()) {
+        let sending = match (self.queue.packets.is_empty(), self.scheduling.waited_for()) {
             _ if !self.repairs.is_empty() => room().min(),
             (true, _) => None,
-            (false, _) if self.turn.ask_at().is_some() => self.turn.ask_at(),
+            (false, _) if self.scheduling.ask_at().is_some() => self.scheduling.ask_at(),
             (false, Some(link)) => self.links[link].room_at(),
-            (false, None) => room().filter(|at| self.turn.is_news(*at)).min(),
+            (false, None) => room().filter(|at| self.scheduling.is_news(*at)).min(),
         };
         let copied = self
             .usable
@@ -539,7 +540,10 @@ impl<P: Clone> Sender<P> {
     /// Bytes queued, and the bound of the queue.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
-        (self.queue.bytes + self.urgent.bytes, self.room.bytes())
+        (
+            self.queue.bytes + self.urgent.bytes,
+            self.queue_limit.bytes(),
+        )
     }
 
     /// Its counters.

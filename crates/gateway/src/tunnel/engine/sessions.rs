@@ -76,7 +76,7 @@ impl Engine {
             peer.set_terms(now.1, link, self.contracts.terms(link));
         }
         // A relay that was restarted has no terms.
-        self.telling.begin_anew(now.1);
+        self.announcer.begin_anew(now.1);
         for link in 0..self.sockets.len() {
             let Some(relay) = self.sockets.relay(link) else {
                 continue;

@@ -50,14 +50,14 @@ impl Engine {
                 };
                 info!("link {name}: {state}");
             }
-            self.telling.set(now, link, terms);
+            self.announcer.set(now, link, terms);
             use_on(peer, now, link, terms, sockets);
             if !is_open {
                 dialer.hurry(instant);
             }
             self.unpublished = true;
         }
-        if is_open && self.telling.due().is_some_and(|due| due <= now) {
+        if is_open && self.announcer.due().is_some_and(|due| due <= now) {
             self.tell_terms(now);
         }
     }
@@ -65,7 +65,7 @@ impl Engine {
     /// Announces terms that are due, on the fastest link and on the link itself.
     fn tell_terms(&mut self, now: Time) {
         let peer = &mut self.peers[0];
-        for (link, version, terms) in self.telling.poll(now) {
+        for (link, version, terms) in self.announcer.poll(now) {
             let frame = TunnelFrame::Terms {
                 link: link as u8,
                 version,
@@ -81,8 +81,8 @@ impl Engine {
     /// When terms may change, or are to be announced.
     pub(super) fn terms_due(&self, is_open: bool) -> Option<Time> {
         let contracts = self.contracts.due(self.sockets.have_carried());
-        let telling = self.telling.due().filter(|_| is_open);
-        contracts.into_iter().chain(telling).min()
+        let announcer = self.announcer.due().filter(|_| is_open);
+        contracts.into_iter().chain(announcer).min()
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn on_terms(
     if link > TunnelHeader::MAX_LINK {
         return Err(Refusal::Malformed);
     }
-    if peer.said.is_news(link, version) {
+    if peer.announced.is_news(link, version) {
         use_on(peer, now, usize::from(link), terms, sockets);
     }
     let seen = TunnelFrame::TermsSeen { link, version };

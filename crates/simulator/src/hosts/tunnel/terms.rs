@@ -2,7 +2,9 @@
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Terms;
-use ropewalk_striping::tunnel::{Candidate, LinkTerms, SaidTerms, Standby, Telling, Tier};
+use ropewalk_striping::tunnel::{
+    AnnouncedTerms, Candidate, LinkTerms, Standby, TermsAnnouncer, Tier,
+};
 
 use super::end::{Due, End};
 
@@ -12,9 +14,9 @@ pub(super) struct LinksTerms {
     /// Terms from the meters of each link; none before the meters were read.
     uses: Vec<Terms>,
     standby: Standby,
-    telling: Telling,
+    announcer: TermsAnnouncer,
     /// At the server: the terms received.
-    said: SaidTerms,
+    announced: AnnouncedTerms,
 }
 
 impl LinksTerms {
@@ -46,12 +48,12 @@ impl LinksTerms {
                 ..LinkTerms::default()
             };
             if client.sender.terms(link) != terms {
-                self.telling.set(now, link, terms);
+                self.announcer.set(now, link, terms);
                 client.use_on(now, link, terms);
             }
         }
         let clock = client.clock(now);
-        for (link, version, terms) in self.telling.poll(now) {
+        for (link, version, terms) in self.announcer.poll(now) {
             for by in client.sender.terms_links(clock, link) {
                 client
                     .due
@@ -68,7 +70,7 @@ impl LinksTerms {
         (link, version, terms): (u8, u32, LinkTerms),
         by: u8,
     ) {
-        if self.said.is_news(link, version) {
+        if self.announced.is_news(link, version) {
             server.use_on(now, usize::from(link), terms);
         }
         let clock = server.clock(now);
@@ -79,12 +81,12 @@ impl LinksTerms {
 
     /// The server has acknowledged terms.
     pub(super) fn on_seen(&mut self, link: u8, version: u32) {
-        self.telling.on_seen(usize::from(link), version);
+        self.announcer.on_seen(usize::from(link), version);
     }
 
     /// When terms may change, or are to be announced.
     pub(super) fn poll_timeout(&self) -> Option<Time> {
-        let due = self.standby.due().into_iter().chain(self.telling.due());
+        let due = self.standby.due().into_iter().chain(self.announcer.due());
         due.min().filter(|_| !self.uses.is_empty())
     }
 }

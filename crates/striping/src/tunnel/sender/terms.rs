@@ -27,7 +27,7 @@ impl<P: Clone> Sender<P> {
         }
         if before.standby && !terms.standby {
             self.packet_at = self.packet_at.max(now);
-            self.repairs.extend(self.kept[link].give_up());
+            self.repairs.extend(self.retransmit_buffers[link].give_up());
             self.links[link].begin_anew(now);
         }
         self.reconsider();

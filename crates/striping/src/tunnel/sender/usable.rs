@@ -2,35 +2,38 @@
 
 use ropewalk_quantities::{Rate, Time};
 
-use super::super::room::Together;
+use super::super::queue_limit::CombinedLink;
 use super::{RateControl, Scheduler, Sender};
 
 impl<P: Clone> Sender<P> {
     /// Selects the links that are worth their delay; schedulers that take fixed turns use all.
     pub(super) fn weigh(&mut self, now: Time) {
-        if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
-            let busy = self.queue.bytes > self.room.bytes() / 4;
+        if self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other() {
+            let busy = self.queue.bytes > self.queue_limit.bytes() / 4;
             let could = (0..self.links.len()).filter(|&link| {
                 (self.up[link] && !self.terms[link].standby)
                     && self.path_mtus[link].plpmtu() > 0
                     && !self.links[link].suspected()
             });
-            let offer = |link: usize| self.links[link].offer();
+            let estimate = |link: usize| self.links[link].estimate();
             let used = self.usable.iter();
-            let slowest = used.map(|&link| offer(link).delay).max();
+            let slowest = used.map(|&link| estimate(link).delay).max();
             let slowest = slowest.unwrap_or(Time::ZERO);
             self.demand.note(now, self.taken, self.queue.bytes, slowest);
-            let flying = self.demand.flying();
-            self.selection.weigh(now, busy, flying, could, offer);
+            let in_flight = self.demand.in_flight();
+            self.selection.weigh(now, busy, in_flight, could, estimate);
         }
     }
 
     /// Updates which links may carry packets, and the bound of the queue.
     pub(super) fn reconsider(&mut self) {
         self.find_able();
-        let together = self.together();
-        if self.room.follow(self.packet_at, &self.usable, together) {
-            self.counters.dropped += self.queue.cut(self.room.bytes());
+        let combined = self.combined();
+        if self
+            .queue_limit
+            .follow(self.packet_at, &self.usable, combined)
+        {
+            self.counters.dropped += self.queue.cut(self.queue_limit.bytes());
         }
         // The bound counts links that are left out too: only with a queue as long as their delay is there
         // more in flight than the others carry.
@@ -76,10 +79,10 @@ impl<P: Clone> Sender<P> {
     }
 
     /// The usable links, taken as one.
-    fn together(&self) -> Together {
+    fn combined(&self) -> CombinedLink {
         let links = self.usable.iter().map(|&link| &self.links[link]);
         let heard = links.clone().filter(|link| link.smoothed().is_some());
-        Together {
+        CombinedLink {
             rate: Rate::from_bps(links.clone().map(|link| link.rate().as_bps()).sum()),
             round_trip: heard
                 .map(RateControl::round_trip)
@@ -96,12 +99,12 @@ impl<P: Clone> Sender<P> {
             return None;
         };
         let by_itself =
-            self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other();
-        let mut others = self.kept.iter().enumerate();
+            self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other();
+        let mut others = self.retransmit_buffers.iter().enumerate();
         let others_in_use =
             (0..self.links.len()).any(|other| other != link && self.is_in_use(other));
         let only = !others_in_use && self.terms[link].rate.is_none();
-        let settled = others.all(|(other, kept)| other == link || kept.is_empty());
+        let settled = others.all(|(other, buffer)| other == link || buffer.is_empty());
         // On a link that loses without congestion, retransmission by the tunnel is better.
         let is_wire = by_itself && settled && only && !self.links[link].is_lossy();
         is_wire.then_some(link)

@@ -9,12 +9,12 @@ const MOST_WAIT: Time = Time::from_secs(10);
 
 /// The announced terms of each link, and whether the peer has acknowledged them.
 #[derive(Clone, Debug, Default)]
-pub struct Telling {
-    links: Vec<Told>,
+pub struct TermsAnnouncer {
+    links: Vec<Announced>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct Announced {
     terms: LinkTerms,
     /// Zero if there is nothing to announce.
     version: u32,
@@ -23,11 +23,11 @@ struct Told {
     wait: Time,
 }
 
-impl Telling {
+impl TermsAnnouncer {
     /// Sets the terms of a link.
     pub fn set(&mut self, now: Time, link: usize, terms: LinkTerms) {
         if self.links.len() <= link {
-            self.links.resize(link + 1, Told::default());
+            self.links.resize(link + 1, Announced::default());
         }
         let told = &mut self.links[link];
         if told.terms != terms {
@@ -73,11 +73,11 @@ impl Telling {
 
 /// The peer's announcements: the newest version of each link.
 #[derive(Clone, Debug, Default)]
-pub struct SaidTerms {
+pub struct AnnouncedTerms {
     versions: Vec<u32>,
 }
 
-impl SaidTerms {
+impl AnnouncedTerms {
     /// Whether terms of this version are newer than all that were received for a link.
     pub fn is_news(&mut self, link: u8, version: u32) -> bool {
         let link = usize::from(link);
@@ -90,7 +90,7 @@ impl SaidTerms {
     }
 }
 
-impl Told {
+impl Announced {
     fn hurry(&mut self, now: Time) {
         (self.due, self.wait) = (Some(now), FIRST_WAIT);
     }
@@ -108,33 +108,33 @@ mod tests {
 
     #[test]
     fn the_usual_terms_are_not_told() {
-        let mut telling = Telling::default();
-        telling.set(MS(1), 3, LinkTerms::default());
-        assert_eq!(telling.due(), None);
-        telling.begin_anew(MS(2));
-        assert!(telling.poll(MS(9)).is_empty());
+        let mut announcer = TermsAnnouncer::default();
+        announcer.set(MS(1), 3, LinkTerms::default());
+        assert_eq!(announcer.due(), None);
+        announcer.begin_anew(MS(2));
+        assert!(announcer.poll(MS(9)).is_empty());
     }
 
     #[test]
     fn terms_are_repeated_until_they_are_seen() {
-        let mut telling = Telling::default();
-        telling.set(MS(0), 1, STANDBY);
+        let mut announcer = TermsAnnouncer::default();
+        announcer.set(MS(0), 1, STANDBY);
         let said = [(1, 1, STANDBY)];
-        assert_eq!(telling.poll(MS(0)), said);
-        assert!(telling.poll(MS(199)).is_empty());
-        assert_eq!(telling.poll(MS(200)), said);
-        assert_eq!(telling.due(), Some(MS(600)));
+        assert_eq!(announcer.poll(MS(0)), said);
+        assert!(announcer.poll(MS(199)).is_empty());
+        assert_eq!(announcer.poll(MS(200)), said);
+        assert_eq!(announcer.due(), Some(MS(600)));
         // Of other terms, and of another link.
-        telling.on_seen(1, 2);
-        telling.on_seen(7, 1);
-        assert_eq!(telling.poll(MS(600)), said);
-        telling.on_seen(1, 1);
-        assert_eq!(telling.due(), None);
+        announcer.on_seen(1, 2);
+        announcer.on_seen(7, 1);
+        assert_eq!(announcer.poll(MS(600)), said);
+        announcer.on_seen(1, 1);
+        assert_eq!(announcer.due(), None);
     }
 
     #[test]
     fn terms_that_come_late_or_twice_are_no_news() {
-        let mut said = SaidTerms::default();
+        let mut said = AnnouncedTerms::default();
         let came = [(1, 1), (1, 3), (1, 2), (1, 3), (0, 1), (1, 4)];
         let news = came.map(|(link, version)| said.is_news(link, version));
         assert_eq!(news, [true, true, false, false, true, true]);
@@ -142,15 +142,15 @@ mod tests {
 
     #[test]
     fn what_changes_meanwhile_is_what_is_told() {
-        let mut telling = Telling::default();
-        telling.set(MS(0), 0, STANDBY);
-        let _ = telling.poll(MS(0));
-        telling.set(MS(50), 0, LinkTerms::default());
-        telling.on_seen(0, 1);
-        assert_eq!(telling.poll(MS(50)), [(0, 2, LinkTerms::default())]);
-        telling.on_seen(0, 2);
+        let mut announcer = TermsAnnouncer::default();
+        announcer.set(MS(0), 0, STANDBY);
+        let _ = announcer.poll(MS(0));
+        announcer.set(MS(50), 0, LinkTerms::default());
+        announcer.on_seen(0, 1);
+        assert_eq!(announcer.poll(MS(50)), [(0, 2, LinkTerms::default())]);
+        announcer.on_seen(0, 2);
         // After another handshake all is told again.
-        telling.begin_anew(MS(99));
-        assert_eq!(telling.poll(MS(99)), [(0, 2, LinkTerms::default())]);
+        announcer.begin_anew(MS(99));
+        assert_eq!(announcer.poll(MS(99)), [(0, 2, LinkTerms::default())]);
     }
 }

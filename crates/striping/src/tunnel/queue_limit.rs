@@ -23,7 +23,7 @@ const LEAST_ROUND_TRIP: Time = Time::from_millis(10);
 
 /// The usable links, taken as one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Together {
+pub(super) struct CombinedLink {
     pub(super) rate: Rate,
     /// The round trip of the slowest link.
     pub(super) round_trip: Time,
@@ -33,7 +33,7 @@ pub(super) struct Together {
 
 /// The bound of a queue.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct QueueLimit {
     bytes: u64,
     most: u64,
     /// The largest recent bandwidth-delay product.
@@ -42,10 +42,10 @@ pub(super) struct Room {
     links: Vec<usize>,
 }
 
-impl Room {
+impl QueueLimit {
     /// A bound that never exceeds `most`, except for the least that is needed.
-    pub(super) fn new(most: u64) -> Room {
-        Room {
+    pub(super) fn new(most: u64) -> QueueLimit {
+        QueueLimit {
             bytes: LEAST,
             most: most.max(LEAST),
             products: Windowed::new(MEMORY),
@@ -60,7 +60,7 @@ impl Room {
 
     /// Updates the bound for the links that are usable at `now`, a clock that may stand still while nothing
     /// is carried. Returns whether a link has gone, so that packets beyond the bound should be dropped.
-    pub(super) fn follow(&mut self, now: Time, links: &[usize], together: Together) -> bool {
+    pub(super) fn follow(&mut self, now: Time, links: &[usize], combined: CombinedLink) -> bool {
         let is_gone = |link: &usize| links.binary_search(link).is_err();
         let any_gone = self.links.iter().any(is_gone);
         if any_gone {
@@ -68,11 +68,11 @@ impl Room {
         }
         self.links.clear();
         self.links.extend_from_slice(links);
-        let span = together.round_trip.max(LEAST_ROUND_TRIP);
+        let span = combined.round_trip.max(LEAST_ROUND_TRIP);
         self.products
-            .insert(now, together.rate.bytes_in(span).as_u64());
+            .insert(now, combined.rate.bytes_in(span).as_u64());
         let product = self.products.best().unwrap_or(0);
-        let products = match together.known {
+        let products = match combined.known {
             true => PRODUCTS,
             false => UNKNOWN_PRODUCTS,
         };
@@ -88,45 +88,51 @@ mod tests {
     const PRODUCT: u64 = 1_000_000;
 
     /// 80 Mbit/s of 100 ms are a million bytes.
-    fn together(mbps: u64, known: bool) -> Together {
-        Together {
+    fn combined(mbps: u64, known: bool) -> CombinedLink {
+        CombinedLink {
             rate: Rate::from_bps(mbps * 1_000_000),
             round_trip: Time::from_millis(100),
             known,
         }
     }
 
-    /// The room behind links of which none has gone.
-    fn follow(room: &mut Room, seconds: u64, links: &[usize], mbps: u64, known: bool) -> u64 {
-        let any_gone = room.follow(Time::from_secs(seconds), links, together(mbps, known));
+    /// The limit behind links of which none has gone.
+    fn follow(
+        limit: &mut QueueLimit,
+        seconds: u64,
+        links: &[usize],
+        mbps: u64,
+        known: bool,
+    ) -> u64 {
+        let any_gone = limit.follow(Time::from_secs(seconds), links, combined(mbps, known));
         assert!(!any_gone);
-        room.bytes()
+        limit.bytes()
     }
 
     #[test]
     fn a_rate_that_falls_takes_room_away_after_ten_seconds() {
-        let mut room = Room::new(1 << 24);
-        assert_eq!(follow(&mut room, 1, &[0, 1], 80, true), 2 * PRODUCT);
-        assert_eq!(follow(&mut room, 11, &[0, 1], 40, true), 2 * PRODUCT);
-        assert_eq!(follow(&mut room, 12, &[0, 1], 40, true), PRODUCT);
+        let mut limit = QueueLimit::new(1 << 24);
+        assert_eq!(follow(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
+        assert_eq!(follow(&mut limit, 11, &[0, 1], 40, true), 2 * PRODUCT);
+        assert_eq!(follow(&mut limit, 12, &[0, 1], 40, true), PRODUCT);
     }
 
     #[test]
     fn a_link_that_goes_takes_its_room_with_it() {
-        let mut room = Room::new(1 << 24);
-        assert_eq!(follow(&mut room, 1, &[0, 1], 80, true), 2 * PRODUCT);
-        assert!(room.follow(Time::from_secs(1), &[1], together(40, true)));
-        assert_eq!(room.bytes(), PRODUCT);
-        assert_eq!(follow(&mut room, 1, &[0, 1], 80, true), 2 * PRODUCT);
+        let mut limit = QueueLimit::new(1 << 24);
+        assert_eq!(follow(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
+        assert!(limit.follow(Time::from_secs(1), &[1], combined(40, true)));
+        assert_eq!(limit.bytes(), PRODUCT);
+        assert_eq!(follow(&mut limit, 1, &[0, 1], 80, true), 2 * PRODUCT);
     }
 
     #[test]
     fn it_has_bounds() {
-        let mut room = Room::new(2_500_000);
-        assert_eq!(room.bytes(), LEAST);
-        assert_eq!(follow(&mut room, 1, &[0], 1, true), LEAST);
-        assert_eq!(follow(&mut room, 1, &[0], 80, true), 2 * PRODUCT);
-        assert_eq!(follow(&mut room, 1, &[0], 80, false), 2_500_000);
-        assert_eq!(Room::new(0).most, LEAST);
+        let mut limit = QueueLimit::new(2_500_000);
+        assert_eq!(limit.bytes(), LEAST);
+        assert_eq!(follow(&mut limit, 1, &[0], 1, true), LEAST);
+        assert_eq!(follow(&mut limit, 1, &[0], 80, true), 2 * PRODUCT);
+        assert_eq!(follow(&mut limit, 1, &[0], 80, false), 2_500_000);
+        assert_eq!(QueueLimit::new(0).most, LEAST);
     }
 }

@@ -6,7 +6,7 @@ use super::replay::ReplayWindow;
 
 /// Packets of each lane within a window; anything older counts as a duplicate.
 #[derive(Debug, Default)]
-pub(super) struct Seen(Vec<Option<Box<Lane>>>);
+pub(super) struct DuplicateFilter(Vec<Option<Box<Lane>>>);
 
 #[derive(Debug, Default)]
 struct Lane {
@@ -14,7 +14,7 @@ struct Lane {
     newest: u64,
 }
 
-impl Seen {
+impl DuplicateFilter {
     /// A packet has arrived: whether it is the first with its lane and sequence.
     pub(super) fn take(&mut self, sequencing: Sequencing) -> bool {
         let number = usize::from(sequencing.lane);
@@ -49,22 +49,22 @@ mod tests {
 
     #[test]
     fn each_place_of_each_lane_is_taken_once_beyond_32_bits_too() {
-        let mut seen = Seen::default();
-        assert!(seen.take(sequencing(0, 0)) && seen.take(sequencing(255, 0)));
-        assert!(!seen.take(sequencing(0, 0)) && !seen.take(sequencing(255, 0)));
-        let mut seen = Seen::default();
+        let mut filter = DuplicateFilter::default();
+        assert!(filter.take(sequencing(0, 0)) && filter.take(sequencing(255, 0)));
+        assert!(!filter.take(sequencing(0, 0)) && !filter.take(sequencing(255, 0)));
+        let mut filter = DuplicateFilter::default();
         for sequence in [0, 1 << 30, 1 << 31, 3 << 30, u32::MAX, 0, 1, u32::MAX - 1] {
-            assert!(seen.take(sequencing(1, sequence)), "{sequence}");
-            assert!(!seen.take(sequencing(1, sequence)), "{sequence}");
+            assert!(filter.take(sequencing(1, sequence)), "{sequence}");
+            assert!(!filter.take(sequencing(1, sequence)), "{sequence}");
         }
     }
 
     proptest! {
         #[test]
         fn no_place_is_taken_twice(sequences in prop::collection::vec((0u8..3, 0u32..5000), 0..500)) {
-            let (mut seen, mut taken) = (Seen::default(), HashSet::new());
+            let (mut filter, mut taken) = (DuplicateFilter::default(), HashSet::new());
             for (lane, sequence) in sequences {
-                if seen.take(sequencing(lane, sequence)) {
+                if filter.take(sequencing(lane, sequence)) {
                     prop_assert!(taken.insert((lane, sequence)));
                 }
             }

@@ -1,4 +1,4 @@
-//! Packets in flight on a link, kept for retransmission.
+//! The packets in flight on a link, kept for retransmission.
 
 use std::collections::VecDeque;
 
@@ -19,19 +19,19 @@ const MOST_TRIES: u8 = 6;
 
 /// Packets of a link, by the sequence of their datagrams.
 #[derive(Debug)]
-pub(super) struct Kept<P> {
+pub(super) struct RetransmitBuffer<P> {
     packets: VecDeque<(u64, Option<Packet<P>>)>,
 }
 
-impl<P> Default for Kept<P> {
-    fn default() -> Kept<P> {
-        Kept {
+impl<P> Default for RetransmitBuffer<P> {
+    fn default() -> RetransmitBuffer<P> {
+        RetransmitBuffer {
             packets: VecDeque::new(),
         }
     }
 }
 
-impl<P> Kept<P> {
+impl<P> RetransmitBuffer<P> {
     /// A packet was sent in the datagram of this sequence.
     pub(super) fn put(&mut self, sequence: u64, packet: Packet<P>) {
         if packet.tries < MOST_TRIES {
@@ -77,8 +77,8 @@ mod tests {
 
     use super::*;
 
-    fn kept(sequences: &[u64]) -> Kept<u64> {
-        let mut kept = Kept::default();
+    fn buffer(sequences: &[u64]) -> RetransmitBuffer<u64> {
+        let mut buffer = RetransmitBuffer::default();
         for &sequence in sequences {
             let sequencing = Sequencing {
                 lane: 1,
@@ -91,12 +91,17 @@ mod tests {
                 sequencing,
                 tries: 1,
             };
-            kept.put(sequence, packet);
+            buffer.put(sequence, packet);
         }
-        kept
+        buffer
     }
 
-    fn lost(kept: &mut Kept<u64>, highest: u64, settled: u64, gaps: &[(u64, u16)]) -> Vec<u64> {
+    fn lost(
+        buffer: &mut RetransmitBuffer<u64>,
+        highest: u64,
+        settled: u64,
+        gaps: &[(u64, u16)],
+    ) -> Vec<u64> {
         let mut feedback = Feedback {
             highest,
             settled,
@@ -106,29 +111,32 @@ mod tests {
             feedback.missing.push(Gap { first, count });
         }
         let mut lost = Vec::new();
-        kept.settle(&feedback, |packet| lost.push(packet.packet));
+        buffer.settle(&feedback, |packet| lost.push(packet.packet));
         lost
     }
 
     #[test]
     fn what_is_missing_comes_back_once_and_what_arrived_is_forgotten() {
         // Feedback and pings have sequences, too; two packets share a datagram.
-        let mut kept = kept(&[0, 1, 3, 3, 4, 7, 8]);
-        assert_eq!(lost(&mut kept, 4, 1, &[(1, 1), (3, 1)]), [1, 3, 3]);
-        assert_eq!(lost(&mut kept, 7, 1, &[(1, 1), (3, 1)]), []);
-        assert_eq!(lost(&mut kept, 7, 5, &[]), []);
-        assert_eq!(kept.give_up().map(|p| p.packet).collect::<Vec<_>>(), [7, 8]);
+        let mut buffer = buffer(&[0, 1, 3, 3, 4, 7, 8]);
+        assert_eq!(lost(&mut buffer, 4, 1, &[(1, 1), (3, 1)]), [1, 3, 3]);
+        assert_eq!(lost(&mut buffer, 7, 1, &[(1, 1), (3, 1)]), []);
+        assert_eq!(lost(&mut buffer, 7, 5, &[]), []);
+        assert_eq!(
+            buffer.give_up().map(|p| p.packet).collect::<Vec<_>>(),
+            [7, 8]
+        );
     }
 
     #[test]
     fn what_is_lost_again_and_again_is_not_kept() {
-        let mut kept = kept(&[]);
+        let mut buffer = buffer(&[]);
         let sequencing = Sequencing {
             lane: 1,
             sequence: 0,
             delivery: Delivery::InStep,
         };
-        kept.put(
+        buffer.put(
             0,
             Packet {
                 packet: 0,
@@ -137,6 +145,6 @@ mod tests {
                 tries: MOST_TRIES,
             },
         );
-        assert_eq!(kept.give_up().count(), 0);
+        assert_eq!(buffer.give_up().count(), 0);
     }
 }
