@@ -52,7 +52,7 @@ struct CommandLine(Vec<OsString>);
 
 /// A command line combined with its configuration file.
 #[derive(Debug)]
-struct Told {
+struct ParsedCommand {
     command: Command,
     /// The effective options, as a configuration file; empty for a verb without one.
     effective: String,
@@ -60,7 +60,7 @@ struct Told {
 
 /// Why a command line cannot be carried out.
 #[derive(Debug)]
-enum Unread {
+enum ParseError {
     /// It is wrong, or asks for help.
     CommandLine(clap::Error),
     /// Its configuration file is wrong.
@@ -101,32 +101,32 @@ impl CommandLine {
     /// The verb with its options.
     fn verb(&self) -> Result<Verb, Failure> {
         match self.read() {
-            Ok(told) => Ok(told.command.verb),
-            Err(Unread::File(failure)) => Err(failure),
-            Err(Unread::CommandLine(error)) => Err(Failure::Input(one_line(&error))),
+            Ok(parsed) => Ok(parsed.command.verb),
+            Err(ParseError::File(failure)) => Err(failure),
+            Err(ParseError::CommandLine(error)) => Err(Failure::Input(one_line(&error))),
         }
     }
 
     /// Reads all options, including those of a configuration file. It may be called again to read the file's
     /// new content.
-    fn read(&self) -> Result<Told, Unread> {
+    fn read(&self) -> Result<ParsedCommand, ParseError> {
         let mut command = Command::command();
-        let merged = Merged::read(&command, self.0.clone()).map_err(Unread::File)?;
+        let merged = Merged::read(&command, self.0.clone()).map_err(ParseError::File)?;
         let parsed = command.try_get_matches_from_mut(&merged.arguments);
-        let told = parsed.and_then(|matches| {
+        let parsed = parsed.and_then(|matches| {
             let verb = matches.subcommand();
             let verb = verb.and_then(|(name, options)| {
                 let verb = command.find_subcommand(name)?;
                 Some(merged.effective(verb, options))
             });
-            Ok(Told {
+            Ok(ParsedCommand {
                 command: Command::from_arg_matches(&matches)?,
                 effective: verb.unwrap_or_default(),
             })
         });
-        told.map_err(|error| match merged.refusal(&error) {
-            Some(failure) => Unread::File(failure),
-            None => Unread::CommandLine(error),
+        parsed.map_err(|error| match merged.refusal(&error) {
+            Some(failure) => ParseError::File(failure),
+            None => ParseError::CommandLine(error),
         })
     }
 }
@@ -144,9 +144,9 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     output::occupy_standard_descriptors();
     let line = CommandLine(arguments.into_iter().map(Into::into).collect());
     let done = match line.read() {
-        Ok(told) => perform(told, line),
-        Err(Unread::CommandLine(error)) => answer(&error),
-        Err(Unread::File(failure)) => Err(failure),
+        Ok(parsed) => perform(parsed, line),
+        Err(ParseError::CommandLine(error)) => answer(&error),
+        Err(ParseError::File(failure)) => Err(failure),
     };
     let status = match done {
         Ok(()) => 0,
@@ -159,8 +159,8 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     status
 }
 
-fn perform(told: Told, line: CommandLine) -> Result<(), Failure> {
-    let Told { command, effective } = told;
+fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
+    let ParsedCommand { command, effective } = parsed;
     // Another call in the same interpreter may have installed it already.
     let _ = tracing_subscriber::fmt()
         .with_max_level(command.log)

@@ -90,7 +90,7 @@ pub enum HandshakeError {
 
 /// The two directions of an established carrier.
 #[derive(Debug)]
-pub struct Begun {
+pub struct Established {
     /// For what is sent.
     pub encoder: Encoder,
     /// For what is received.
@@ -99,7 +99,7 @@ pub struct Begun {
 
 /// A carrier whose JOIN has been read, but not answered.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PendingJoin {
     /// The peer's JOIN.
     pub join: Join,
     session: Option<Session>,
@@ -115,7 +115,7 @@ pub async fn dial<T>(
     security: &DialSecurity,
     join: &Join,
     turn: impl Future<Output = T>,
-) -> Result<(Begun, T), HandshakeError> {
+) -> Result<(Established, T), HandshakeError> {
     let mut text = Vec::with_capacity(Join::MAX_LEN + 2 + TAG_LEN);
     join.emit(&mut text);
     let session = match security {
@@ -149,7 +149,7 @@ pub async fn dial<T>(
         }
     };
     match JoinAnswer::from_bytes(answer)? {
-        JoinAnswer::Joined => Ok((Begun::new(session), turn)),
+        JoinAnswer::Joined => Ok((Established::new(session), turn)),
         refused => Err(HandshakeError::Refused(refused)),
     }
 }
@@ -164,7 +164,7 @@ pub async fn accept(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     security: &AcceptSecurity,
     admit: impl FnOnce(&PublicKey, &[u8]) -> Result<(), HandshakeError>,
-) -> Result<(Asked, Option<PublicKey>), HandshakeError> {
+) -> Result<(PendingJoin, Option<PublicKey>), HandshakeError> {
     let mut preamble = [0; 6];
     stream.read_exact(&mut preamble).await?;
     if preamble[..4] != MAGIC {
@@ -199,10 +199,10 @@ pub async fn accept(
             }
         }
     };
-    Ok((Asked { join, session }, peer))
+    Ok((PendingJoin { join, session }, peer))
 }
 
-impl Asked {
+impl PendingJoin {
     /// Answers the JOIN; only [`JoinAnswer::Joined`] establishes a carrier.
     ///
     /// # Errors
@@ -211,23 +211,23 @@ impl Asked {
         self,
         stream: &mut (impl AsyncWrite + Unpin),
         answer: JoinAnswer,
-    ) -> Result<Begun, HandshakeError> {
+    ) -> Result<Established, HandshakeError> {
         let key = self.session.as_ref().map(|session| &session.seal);
         write_first(stream, key, answer.to_bytes().to_vec()).await?;
         match answer {
-            JoinAnswer::Joined => Ok(Begun::new(self.session)),
+            JoinAnswer::Joined => Ok(Established::new(self.session)),
             refused => Err(HandshakeError::Refused(refused)),
         }
     }
 }
 
-impl Begun {
-    fn new(session: Option<Session>) -> Begun {
+impl Established {
+    fn new(session: Option<Session>) -> Established {
         // Record 0 of each direction was the JOIN or its answer.
         let sequence = |key| RecordSequence::new(key, 1);
         let keys = session.map(|session| (sequence(session.seal), sequence(session.open)));
         let (seal, open) = keys.unzip();
-        Begun {
+        Established {
             encoder: Encoder::new(seal),
             decoder: Decoder::new(open),
         }
@@ -331,7 +331,10 @@ mod tests {
         dialling: &DialSecurity,
         accepting: &AcceptSecurity,
         answer: JoinAnswer,
-    ) -> (Result<Begun, HandshakeError>, Result<Begun, HandshakeError>) {
+    ) -> (
+        Result<Established, HandshakeError>,
+        Result<Established, HandshakeError>,
+    ) {
         let (mut near, mut far) = duplex(4096);
         let far = async move {
             let (asked, peer) = accept(&mut far, accepting, admit).await?;
@@ -340,9 +343,9 @@ mod tests {
             asked.answer(&mut far, answer).await
         };
         let near = async move {
-            let (begun, turn) = dial(&mut near, dialling, &join(), async { 7 }).await?;
+            let (established, turn) = dial(&mut near, dialling, &join(), async { 7 }).await?;
             assert_eq!(turn, 7);
-            Ok(begun)
+            Ok(established)
         };
         tokio::join!(near, far)
     }

@@ -13,7 +13,7 @@ use tracing::debug;
 
 use super::congestion::{Chooser, Congestion};
 use super::{Association, CarrierEntry, Shared};
-use crate::handshake::Begun;
+use crate::handshake::Established;
 use crate::record::{Decoder, Encoder, RecordError};
 use crate::sockets::set_unsent_bound;
 use crate::tcp_info::tcp_info;
@@ -73,7 +73,7 @@ impl Association {
     pub fn carry(
         &self,
         socket: TcpStream,
-        begun: Begun,
+        established: Established,
         config: CarrierConfig,
         congestion: Congestion,
     ) -> CarrierTask {
@@ -103,8 +103,8 @@ impl Association {
             id,
             socket: Arc::clone(&socket),
         };
-        tasks.spawn(carrier.clone().read(begun.decoder));
-        tasks.spawn(carrier.write(begun.encoder, wake, congestion));
+        tasks.spawn(carrier.clone().read(established.decoder));
+        tasks.spawn(carrier.write(established.encoder, wake, congestion));
         CarrierTask {
             shared,
             id,

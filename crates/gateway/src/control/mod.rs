@@ -37,15 +37,15 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
 /// A request at a control socket.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Asked {
-    Gateway(Question),
+enum ControlRequest {
+    Gateway(GatewayRequest),
     Program(Request),
 }
 
 /// A request to the gateway itself.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Question {
+enum GatewayRequest {
     /// Answered with the [document](crate::status::Document).
     Status {},
 }
@@ -144,11 +144,13 @@ async fn answer<F: FarEnd>(
 ) -> io::Result<()> {
     let (asked, _) = timeout(PATIENCE, conversation.read()).await??;
     match (asked, programs) {
-        (Asked::Gateway(Question::Status {}), _) => conversation.answer(&meter.document()).await,
-        (Asked::Program(request), Some((programs, far))) => {
+        (ControlRequest::Gateway(GatewayRequest::Status {}), _) => {
+            conversation.answer(&meter.document()).await
+        }
+        (ControlRequest::Program(request), Some((programs, far))) => {
             programs.serve(far.as_ref(), conversation, request).await
         }
-        (Asked::Program(_), None) => Err(io::ErrorKind::Unsupported.into()),
+        (ControlRequest::Program(_), None) => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 

@@ -37,9 +37,9 @@ impl FarEnd for Uplink {
 /// At the far end, programs are on the machine where they want to be: they serve there, and connect to
 /// targets like any local program.
 #[derive(Debug)]
-pub struct Here;
+pub struct LocalEnd;
 
-impl FarEnd for Here {
+impl FarEnd for LocalEnd {
     type Stream = TcpStream;
 
     async fn open(&self, target: Target) -> Result<TcpStream, Reason> {

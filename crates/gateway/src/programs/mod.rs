@@ -14,7 +14,7 @@ mod pool;
 mod servers;
 
 pub use conversation::Conversation;
-pub use far_end::{FarEnd, Here};
+pub use far_end::{FarEnd, LocalEnd};
 pub use hold::Hold;
 pub use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};

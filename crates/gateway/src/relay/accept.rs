@@ -15,7 +15,7 @@ use super::half_open::{HalfOpen, Slot, source};
 use super::registry::{Joined, Member, Relay};
 use super::serve::serve_association;
 use crate::association::Congestion;
-use crate::handshake::{Begun, HandshakeError, accept as handshake};
+use crate::handshake::{Established, HandshakeError, accept as handshake};
 use crate::keys::PublicKey;
 use crate::sockets::set_up_carrier;
 
@@ -60,10 +60,10 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc
 async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) {
     let end = Instant::now() + PATIENCE;
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
-        Ok(Ok((member, begun, join))) => {
+        Ok(Ok((member, established, join))) => {
             drop(slot);
             let congestion = Congestion::of(relay.config().congestion.as_deref());
-            return member.carry(socket, begun, join, congestion).await;
+            return member.carry(socket, established, join, congestion).await;
         }
         Ok(Err(error)) => error,
         Err(_) => io::Error::from(io::ErrorKind::TimedOut).into(),
@@ -81,7 +81,7 @@ async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) 
 async fn begin(
     relay: &Arc<Relay>,
     socket: &mut TcpStream,
-) -> Result<(Arc<Member>, Begun, Join), HandshakeError> {
+) -> Result<(Arc<Member>, Established, Join), HandshakeError> {
     let config = relay.config();
     set_up_carrier(socket, config.congestion.as_deref())?;
     let admit = |key: &PublicKey, hello: &[u8]| relay.admit(key, hello);
@@ -93,8 +93,8 @@ async fn begin(
                 let (relay, member) = (Arc::clone(relay), Arc::clone(&member));
                 tokio::spawn(serve_association(relay, name, member, incoming));
             }
-            let begun = asked.answer(socket, JoinAnswer::Joined).await?;
-            Ok((member, begun, join))
+            let established = asked.answer(socket, JoinAnswer::Joined).await?;
+            Ok((member, established, join))
         }
         Err(answer) => {
             asked.answer(socket, answer).await?;

@@ -9,7 +9,7 @@ use crate::bucket::Bucket;
 
 /// A client that is connected.
 #[derive(Debug)]
-pub struct Account {
+pub struct ClientAccount {
     /// Its name in the list of clients.
     pub name: String,
     streams: AtomicU32,
@@ -20,13 +20,13 @@ pub struct Account {
 
 /// A stream of a client, counted until this is dropped.
 #[derive(Debug)]
-pub struct StreamSlot(Arc<Account>);
+pub struct StreamSlot(Arc<ClientAccount>);
 
-impl Account {
+impl ClientAccount {
     /// Of a client with these limits.
     #[must_use]
-    pub fn new(name: &str, most_streams: u32, rate: Option<Rate>) -> Arc<Account> {
-        Arc::new(Account {
+    pub fn new(name: &str, most_streams: u32, rate: Option<Rate>) -> Arc<ClientAccount> {
+        Arc::new(ClientAccount {
             name: name.to_owned(),
             streams: AtomicU32::new(0),
             most_streams: AtomicU32::new(most_streams),
@@ -44,7 +44,7 @@ impl Account {
 
     /// Counts another stream, unless the limit is reached.
     #[must_use]
-    pub fn open(self: &Arc<Account>) -> Option<StreamSlot> {
+    pub fn open(self: &Arc<ClientAccount>) -> Option<StreamSlot> {
         let slot = StreamSlot(Arc::clone(self));
         let before = self.streams.fetch_add(1, Ordering::Relaxed);
         // Dropping the slot undoes the count.
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn streams_are_counted() {
-        let account = Account::new("van", 2, None);
+        let account = ClientAccount::new("van", 2, None);
         let slots: Vec<_> = (0..5).map(|_| account.open()).collect();
         assert_eq!(slots.iter().flatten().count(), 2);
         drop(slots);

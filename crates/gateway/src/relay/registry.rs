@@ -15,12 +15,12 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tracing::{debug, info};
 
-use super::clients::Account;
+use super::clients::ClientAccount;
 use super::hellos::Hellos;
 use super::rules::Rules;
 use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Congestion, Incoming};
-use crate::handshake::{AcceptSecurity, Begun, HandshakeError};
+use crate::handshake::{AcceptSecurity, Established, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
 use crate::measure::responder::Responder;
 use crate::programs::Programs;
@@ -97,7 +97,7 @@ pub struct Relay {
 #[derive(Default)]
 struct Registry {
     associations: HashMap<Name, Arc<Member>>,
-    accounts: HashMap<Option<PublicKey>, Arc<Account>>,
+    accounts: HashMap<Option<PublicKey>, Arc<ClientAccount>>,
 }
 
 /// The identifier of an association includes the client's key, so that nobody else can join it.
@@ -113,7 +113,7 @@ pub(super) struct Joined {
 /// An association at the relay.
 pub(super) struct Member {
     pub(super) association: Association,
-    pub(super) account: Arc<Account>,
+    pub(super) account: Arc<ClientAccount>,
     /// The address that the newest carrier comes from.
     client: Mutex<IpAddr>,
     began: Instant,
@@ -295,7 +295,7 @@ fn begin(
     let account = registry.accounts.entry(name.0).or_insert_with(|| {
         let client = name.0.and_then(|peer| config.clients.get(&peer));
         let client = client.map_or("plaintext", |client| &client.name);
-        Account::new(client, limits.streams, limits.rate)
+        ClientAccount::new(client, limits.streams, limits.rate)
     });
     let memory = limits.memory.as_u64() / limits.associations.max(1) as u64;
     let config = Config {
@@ -356,7 +356,7 @@ impl Member {
     pub(super) async fn carry(
         &self,
         socket: TcpStream,
-        begun: Begun,
+        established: Established,
         join: Join,
         congestion: Congestion,
     ) {
@@ -381,7 +381,9 @@ impl Member {
             metered: join.quota.is_some() || join.cost > 1000,
             rtt: None,
         };
-        let mut carrier = self.association.carry(socket, begun, config, congestion);
+        let mut carrier = self
+            .association
+            .carry(socket, established, config, congestion);
         debug!("{}: link {} up", self.account.name, join.link);
         tokio::select! {
             end = carrier.ended() => debug!("{}: link {} down: {end}", self.account.name, join.link),

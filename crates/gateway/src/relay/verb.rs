@@ -22,7 +22,7 @@ use crate::control::ControlSocket;
 use crate::handed_over::handed_over;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
-use crate::programs::{Here, Programs};
+use crate::programs::{LocalEnd, Programs};
 use crate::runtime::{block_on, notify_ready, unchangeable, until_signal};
 use crate::status::{self, Meter};
 
@@ -212,7 +212,7 @@ async fn serve(
     let meter = Meter::new(Arc::new(move || observed.document()));
     status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
     if let Some(socket) = ControlSocket::open(arguments.control.clone(), "relay")? {
-        tasks.spawn(socket.run(meter, Some((programs, Arc::new(Here)))));
+        tasks.spawn(socket.run(meter, Some((programs, Arc::new(LocalEnd)))));
     }
     for (listener, at) in listeners(&arguments.listen).await? {
         info!("relay listens on {at}");

@@ -64,7 +64,7 @@ enum RunHook {
 
 /// Parameters for the hook from the tunnel's own options.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct HookVariables {
     pub is_relay: bool,
     pub addresses: String,
     pub links: String,
@@ -109,17 +109,21 @@ impl HookOptions {
     }
 
     /// The hook, if one is configured.
-    pub fn hook(&self, told: Told) -> Option<Hook> {
+    pub fn hook(&self, variables: HookVariables) -> Option<Hook> {
         let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
-        let role = if told.is_relay { "relay" } else { "client" };
+        let role = if variables.is_relay {
+            "relay"
+        } else {
+            "client"
+        };
         Some(Hook {
             // A bare name is a file in the current folder, and is not searched in PATH.
             program: path::absolute(self.hook.as_ref()?).ok()?,
             environment: vec![
                 ("ROPEWALK_ROLE", role.to_owned()),
-                ("ROPEWALK_ADDRESSES", told.addresses),
-                ("ROPEWALK_LINKS", told.links),
-                ("ROPEWALK_RELAY", told.relay),
+                ("ROPEWALK_ADDRESSES", variables.addresses),
+                ("ROPEWALK_LINKS", variables.links),
+                ("ROPEWALK_RELAY", variables.relay),
                 ("ROPEWALK_DEFAULT_ROUTE", flag(self.default_route)),
                 ("ROPEWALK_DNS", words(&self.dns)),
                 ("ROPEWALK_MASQUERADE", flag(self.masquerade)),
@@ -175,8 +179,8 @@ pub(super) async fn between(
 impl Hook {
     /// Adds the device's name.
     pub fn of_device(mut self, device: &str) -> Hook {
-        let told = ("ROPEWALK_DEVICE", device.to_owned());
-        self.environment.push(told);
+        let variable = ("ROPEWALK_DEVICE", device.to_owned());
+        self.environment.push(variable);
         self
     }
 

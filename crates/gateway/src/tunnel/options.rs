@@ -16,13 +16,13 @@ use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role};
 use super::control::{Control, Reload};
-use super::hook::{self, Hook, HookOptions, Told, words};
+use super::hook::{self, Hook, HookOptions, HookVariables, words};
 use super::open::{Tunnel, TunnelError};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
 use crate::links::families_in_turn;
-use crate::programs::{Here, Programs};
+use crate::programs::{LocalEnd, Programs};
 use crate::quota::{self, Book};
 use crate::runtime::{block_on, unchangeable, until_signal};
 use crate::status::document::{self, Document};
@@ -181,7 +181,7 @@ pub(crate) fn run(
 /// The hook, told all but the device's name.
 fn hook_of(arguments: &Arguments) -> Option<Hook> {
     let links = arguments.link.iter().map(|link| &link.egress);
-    arguments.hook.hook(Told {
+    arguments.hook.hook(HookVariables {
         is_relay: arguments.listen.is_some(),
         addresses: words(&arguments.address),
         links: words(links),
@@ -228,7 +228,7 @@ async fn serve(
     }));
     status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
     if let Some(socket) = ControlSocket::open(arguments.control.clone(), "tunnel")? {
-        let no_programs: Option<(Arc<Programs>, Arc<Here>)> = None;
+        let no_programs: Option<(Arc<Programs>, Arc<LocalEnd>)> = None;
         tasks.spawn(socket.run(meter, no_programs));
     }
     let broken = async {

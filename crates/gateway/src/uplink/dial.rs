@@ -12,8 +12,8 @@ use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
-use super::{Near, Session};
-use crate::handshake::{Begun, HandshakeError, dial as handshake};
+use super::{Session, UplinkState};
+use crate::handshake::{Established, HandshakeError, dial as handshake};
 use crate::links::{Link, families_in_turn};
 use crate::request::{Host, Target};
 use crate::sockets::set_up_carrier;
@@ -24,7 +24,7 @@ const RESOLVING: Duration = Duration::from_secs(2);
 /// A connection whose JOIN was accepted.
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
-    pub(super) begun: Begun,
+    pub(super) established: Established,
     /// The terms that the relay was told.
     pub(super) terms: Terms,
     /// The right to join, to be kept until the link's other dials are abandoned.
@@ -33,33 +33,33 @@ pub(super) struct Dialled {
 
 /// `number` counts the link's dials; `joining` is the right to send a JOIN.
 pub(super) async fn dial(
-    near: &Near,
+    uplink: &UplinkState,
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
     (number, begins): (u32, Dial),
 ) -> Result<Dialled, HandshakeError> {
-    let whole = dial_patiently(near, link, session, joining, (number, begins));
+    let whole = dial_patiently(uplink, link, session, joining, (number, begins));
     let dialled = timeout(duration(begins.joins_within), whole).await;
     dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
 }
 
 async fn dial_patiently(
-    near: &Near,
+    uplink: &UplinkState,
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
     (number, begins): (u32, Dial),
 ) -> Result<Dialled, HandshakeError> {
-    let config = &near.config;
-    let relay = near.relay_for(link, number).await?;
+    let config = &uplink.config;
+    let relay = uplink.relay_for(link, number).await?;
     let socket = link.tcp_socket(relay)?;
     set_up_carrier(&socket, config.congestion.as_deref())?;
     let connecting = TcpSocket::from_std_stream(socket.into()).connect(relay);
     let mut socket = timeout(duration(begins.connects_within), connecting)
         .await
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    let terms = near.book.terms(link);
+    let terms = uplink.book.terms(link);
     let join = Join {
         association: session.name,
         resumes: session.has_joined(),
@@ -70,10 +70,10 @@ async fn dial_patiently(
         scheduler: config.association.scheduling.name().to_owned(),
     };
     let turn = Arc::clone(joining).lock_owned();
-    let (begun, turn) = handshake(&mut socket, &config.security, &join, turn).await?;
+    let (established, turn) = handshake(&mut socket, &config.security, &join, turn).await?;
     Ok(Dialled {
         socket,
-        begun,
+        established,
         terms,
         turn,
     })
@@ -94,7 +94,7 @@ pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-impl Near {
+impl UplinkState {
     /// The address of the relay for a link's dial of that number: each has its turn, including a patient one.
     /// If name resolution takes too long, the previous addresses are used.
     async fn relay_for(&self, link: &Link, number: u32) -> io::Result<SocketAddr> {

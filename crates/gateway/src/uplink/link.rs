@@ -15,7 +15,7 @@ use tracing::{debug, info, warn};
 use super::dial::{Dialled, dial};
 use super::metered::Metered;
 use super::primaries::{self, Primary};
-use super::{GONE, Near, Session, link_number};
+use super::{GONE, Session, UplinkState, link_number};
 use crate::association::Congestion;
 use crate::handshake::HandshakeError;
 use crate::links::{Link, Rank};
@@ -31,8 +31,8 @@ pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 const COUNTED_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs until it is aborted, or the uplink is closed or dropped.
-pub(super) async fn run(weak: Weak<Near>, link: Arc<Link>) {
-    let primaries = weak.upgrade().map(|near| near.primaries.subscribe());
+pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
+    let primaries = weak.upgrade().map(|uplink| uplink.primaries.subscribe());
     let Some(mut primaries) = primaries.filter(|_| link.rank != Rank::Never) else {
         return;
     };
@@ -44,39 +44,39 @@ pub(super) async fn run(weak: Weak<Near>, link: Arc<Link>) {
         if is_backup {
             primaries::are_dead(&mut primaries).await;
         }
-        let Some(near) = weak.upgrade() else { return };
-        if near.book.is_stopped(&link) {
-            drop(near);
+        let Some(uplink) = weak.upgrade() else { return };
+        if uplink.book.is_stopped(&link) {
+            drop(uplink);
             sleep(COUNTED_EVERY).await;
             continue;
         }
-        let session = near.session();
+        let session = uplink.session();
         tokio::select! {
-            () = keep_carrier(&near, &session, &link) => {}
+            () = keep_carrier(&uplink, &session, &link) => {}
             () = primaries::are_back(&mut primaries), if is_backup => {
                 info!("link {}: left, since a primary link is back", link.name);
             }
         }
-        if near.is_closing() {
+        if uplink.is_closing() {
             return;
         }
         if session.association.is_closed() {
-            near.renew(&session);
+            uplink.renew(&session);
         }
     }
 }
 
 /// Keeps up a carrier of this association, until the link has none and none is being dialled, or the
 /// association ends.
-async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) {
-    let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(near));
-    let mut coming = Some(Coming::begin(near, session, link));
+async fn keep_carrier(uplink: &Arc<UplinkState>, session: &Arc<Session>, link: &Arc<Link>) {
+    let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(uplink));
+    let mut coming = Some(Coming::begin(uplink, session, link));
     while let Some(next) = coming {
         let Some(carrier) = next.carrier.await else {
             return;
         };
         info!("link {}: up", link.name);
-        coming = use_carrier(near, session, link, carrier, &mut primary).await;
+        coming = use_carrier(uplink, session, link, carrier, &mut primary).await;
         if let Some(primary) = &mut primary {
             primary.set_trusted(false);
         }
@@ -87,7 +87,7 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
 /// time, if any: the relay closes a carrier when a newer one of its link has joined, and that may be noticed
 /// before the answer to the new one's JOIN.
 async fn use_carrier<'a>(
-    near: &'a Arc<Near>,
+    uplink: &'a Arc<UplinkState>,
     session: &'a Arc<Session>,
     link: &'a Arc<Link>,
     mut carrier: Metered,
@@ -108,7 +108,7 @@ async fn use_carrier<'a>(
         }
         was_suspected = is_suspected;
         match &coming {
-            None if is_suspected => coming = Some(Coming::begin(near, session, link)),
+            None if is_suspected => coming = Some(Coming::begin(uplink, session, link)),
             Some(next) if !is_suspected && next.is_needless() => coming = None,
             _ => {}
         }
@@ -127,7 +127,7 @@ async fn use_carrier<'a>(
             }
             () = sleep(COUNTED_EVERY), if link.allowance.is_metered() => {
                 carrier.look();
-                if near.book.is_stopped(link) {
+                if uplink.book.is_stopped(link) {
                     info!("link {}: not used any more, until its quota is whole again", link.name);
                     return None;
                 }
@@ -153,10 +153,14 @@ struct Coming<'a> {
 }
 
 impl<'a> Coming<'a> {
-    fn begin(near: &'a Arc<Near>, session: &'a Arc<Session>, link: &'a Arc<Link>) -> Coming<'a> {
+    fn begin(
+        uplink: &'a Arc<UplinkState>,
+        session: &'a Arc<Session>,
+        link: &'a Arc<Link>,
+    ) -> Coming<'a> {
         let dials = Dials::begin();
         Coming {
-            carrier: Box::pin(bring_up(near, session, link, dials.clone())),
+            carrier: Box::pin(bring_up(uplink, session, link, dials.clone())),
             dials,
         }
     }
@@ -177,13 +181,13 @@ async fn next_carrier(coming: &mut Option<Coming<'_>>) -> Option<Metered> {
 
 /// `None` if the association ends first.
 async fn bring_up(
-    near: &Arc<Near>,
+    uplink: &Arc<UplinkState>,
     session: &Arc<Session>,
     link: &Arc<Link>,
     dials: Dials,
 ) -> Option<Metered> {
     let dialled = tokio::select! {
-        dialled = dial_until_up(near, session, link, dials) => dialled,
+        dialled = dial_until_up(uplink, session, link, dials) => dialled,
         _ = session.association.closed() => return None,
     };
     // The other dials have been abandoned.
@@ -193,13 +197,13 @@ async fn bring_up(
         link: link_number(&link.name),
         terms: dialled.terms,
         priority: link.priority,
-        metered: near.book.left(link).is_some() || link.price() > 1.0,
+        metered: uplink.book.left(link).is_some() || link.price() > 1.0,
         rtt: None,
     };
     let association = &session.association;
-    let congestion = Congestion::of(near.config.congestion.as_deref());
-    let carrier = association.carry(dialled.socket, dialled.begun, config, congestion);
-    let (link, book) = (Arc::clone(link), near.book.clone());
+    let congestion = Congestion::of(uplink.config.congestion.as_deref());
+    let carrier = association.carry(dialled.socket, dialled.established, config, congestion);
+    let (link, book) = (Arc::clone(link), uplink.book.clone());
     Some(Metered::new(carrier, link, book, dialled.terms))
 }
 
@@ -242,7 +246,7 @@ impl Dials {
 
 /// Dials several times in parallel; returns the first connection that is established.
 async fn dial_until_up(
-    near: &Arc<Near>,
+    uplink: &Arc<UplinkState>,
     session: &Arc<Session>,
     link: &Arc<Link>,
     mut dials: Dials,
@@ -254,12 +258,12 @@ async fn dial_until_up(
         tokio::select! {
             () = sleep_until(dials.due().into()) => {
                 if let Some(begins) = dials.dialling.poll_dial(dials.now(), under_way.len()) {
-                    let (near, session, link) = (near.clone(), session.clone(), link.clone());
+                    let (uplink, session, link) = (uplink.clone(), session.clone(), link.clone());
                     let joining = Arc::clone(&dials.joining);
                     let dial_of_link = (number, begins);
                     number += 1;
                     under_way.spawn(async move {
-                        dial(&near, &link, &session, &joining, dial_of_link).await
+                        dial(&uplink, &link, &session, &joining, dial_of_link).await
                     });
                 }
             }

@@ -58,9 +58,9 @@ pub struct UplinkConfig {
 
 /// The near end. Clones refer to the same one.
 #[derive(Clone)]
-pub struct Uplink(Arc<Near>);
+pub struct Uplink(Arc<UplinkState>);
 
-struct Near {
+struct UplinkState {
     config: UplinkConfig,
     session: Mutex<Arc<Session>>,
     /// No new association is opened.
@@ -117,7 +117,7 @@ impl Uplink {
     #[must_use]
     pub fn with_book(config: UplinkConfig, book: Book) -> Uplink {
         let session = Session::new(&config);
-        let near = Arc::new(Near {
+        let state = Arc::new(UplinkState {
             config,
             session: Mutex::new(session),
             closing: AtomicBool::new(false),
@@ -126,8 +126,8 @@ impl Uplink {
             book,
             primaries: watch::Sender::new(0),
         });
-        tokio::spawn(save_often(Arc::downgrade(&near)));
-        Uplink(near)
+        tokio::spawn(save_often(Arc::downgrade(&state)));
+        Uplink(state)
     }
 
     /// Adds a link.
@@ -308,8 +308,8 @@ impl Uplink {
 }
 
 /// Runs until the uplink is dropped.
-async fn save_often(near: Weak<Near>) {
-    while let Some(book) = near.upgrade().map(|near| near.book.clone()) {
+async fn save_often(uplink: Weak<UplinkState>) {
+    while let Some(book) = uplink.upgrade().map(|uplink| uplink.book.clone()) {
         book.save_soon().await;
     }
 }
@@ -323,7 +323,7 @@ pub fn link_number(name: &str) -> u32 {
     })
 }
 
-impl Near {
+impl UplinkState {
     fn session(&self) -> Arc<Session> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&session)

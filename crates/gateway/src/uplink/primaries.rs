@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::Near;
+use super::UplinkState;
 
 /// How long to wait for a primary link at the start before a backup is dialled.
 const START: Duration = Duration::from_secs(1);
@@ -20,14 +20,14 @@ const PROVEN: Duration = Duration::from_secs(1);
 
 /// A carrier of a primary link; it is counted while it is not suspected.
 pub(super) struct Primary {
-    near: Arc<Near>,
+    uplink: Arc<UplinkState>,
     counts: bool,
 }
 
 impl Primary {
-    pub(super) fn new(near: &Arc<Near>) -> Primary {
+    pub(super) fn new(uplink: &Arc<UplinkState>) -> Primary {
         Primary {
-            near: Arc::clone(near),
+            uplink: Arc::clone(uplink),
             counts: false,
         }
     }
@@ -35,7 +35,7 @@ impl Primary {
     pub(super) fn set_trusted(&mut self, is_trusted: bool) {
         if self.counts != is_trusted {
             self.counts = is_trusted;
-            self.near.primaries.send_modify(|count| match is_trusted {
+            self.uplink.primaries.send_modify(|count| match is_trusted {
                 true => *count += 1,
                 false => *count -= 1,
             });
