@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ropewalk_network::DropReason;
 use ropewalk_network::radio::{Ear, Heard};
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{FlowFacts, Observer, Sighting, Told};
+use ropewalk_simulator::{EndpointEvent, FlowFacts, Observer, Sighting};
 use ropewalk_transport::Flags;
 
 use crate::air_tap::AirTap;
@@ -175,11 +175,11 @@ impl Observer for Recording {
         }
     }
 
-    fn told(&mut self, told: &Told) {
+    fn event(&mut self, event: &EndpointEvent) {
         if let Some(log) = &mut self.log
-            && told.flow == 0
+            && event.flow == 0
         {
-            log.told(told);
+            log.event(event);
         }
     }
 }

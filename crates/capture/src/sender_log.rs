@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Protocol, Scenario};
-use ropewalk_simulator::Told;
+use ropewalk_simulator::EndpointEvent;
 use ropewalk_transport::event::{Happening, LossSign, Recorded, Settled};
 
 use crate::error::FileError;
@@ -45,13 +45,13 @@ impl SenderLog {
     }
 
     /// An endpoint of the measured flow reports an event.
-    pub(crate) fn told(&mut self, told: &Told) {
-        let Recorded { time, subflow, .. } = told.recorded;
-        if told.dial < self.dials[subflow] {
+    pub(crate) fn event(&mut self, event: &EndpointEvent) {
+        let Recorded { time, subflow, .. } = event.recorded;
+        if event.dial < self.dials[subflow] {
             return;
         }
-        self.dials[subflow] = told.dial;
-        let event = match (&told.recorded.happening, told.by_server) {
+        self.dials[subflow] = event.dial;
+        let event = match (&event.recorded.happening, event.by_server) {
             (Happening::SegmentLost(lost), false) => QlogEvent::PacketLost(PacketLost {
                 offset: lost.seq,
                 length: Bytes::new(u64::from(lost.len)),

@@ -27,7 +27,7 @@ mod world;
 pub use conversation::{Arrived, Conversation, REQUEST};
 pub use flow::{Late, Timeliness};
 pub use metrics::Histogram;
-pub use observer::{FlowFacts, Observer, Sighting, Told};
+pub use observer::{EndpointEvent, FlowFacts, Observer, Sighting};
 pub use outcome::{
     AirtimeShares, ApplicationSummary, ChannelSummary, ChunksSummary, CompetitorSummary, DelayBin,
     DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary,

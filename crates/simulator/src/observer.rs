@@ -51,12 +51,12 @@ pub trait Observer {
     );
 
     /// An event of an endpoint, as it happens.
-    fn told(&mut self, told: &Told);
+    fn event(&mut self, event: &EndpointEvent);
 }
 
 /// An event of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Told {
+pub struct EndpointEvent {
     /// Number of the flow; 0 is the first.
     pub flow: usize,
     /// Whether it is the server's endpoint.
@@ -127,5 +127,5 @@ impl Observer for () {
     }
     fn heard(&mut self, _: usize, _: &Heard<()>, _: Option<(Sighting<'_>, ())>) {}
     #[inline(always)]
-    fn told(&mut self, _: &Told) {}
+    fn event(&mut self, _: &EndpointEvent) {}
 }

@@ -5,7 +5,7 @@ use ropewalk_transport::event::{Happening, Recorded, Recorder};
 
 use crate::hearing::{Hears, Speaker};
 use crate::hosts::SERVER;
-use crate::observer::{Observer, Sighting, Told};
+use crate::observer::{EndpointEvent, Observer, Sighting};
 use crate::packet::Packet;
 
 /// A packet at a hop; `path` is the scenario's path of its route.
@@ -104,7 +104,7 @@ impl<O: Observer> Recorder for Ear<'_, '_, O> {
     fn record(&mut self, recorded: &Recorded) {
         let watching = &mut *self.watching;
         watching.duplicate |= matches!(recorded.happening, Happening::DuplicateArrived(_));
-        watching.observer.told(&Told {
+        watching.observer.event(&EndpointEvent {
             flow: watching.flow,
             by_server: self.speaker.end == SERVER,
             dial: self.speaker.dial,

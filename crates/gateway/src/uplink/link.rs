@@ -70,13 +70,13 @@ pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
 /// association ends.
 async fn keep_carrier(uplink: &Arc<UplinkState>, session: &Arc<Session>, link: &Arc<Link>) {
     let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(uplink));
-    let mut coming = Some(Coming::begin(uplink, session, link));
-    while let Some(next) = coming {
+    let mut replacement = Some(Replacement::begin(uplink, session, link));
+    while let Some(next) = replacement {
         let Some(carrier) = next.carrier.await else {
             return;
         };
         info!("link {}: up", link.name);
-        coming = use_carrier(uplink, session, link, carrier, &mut primary).await;
+        replacement = use_carrier(uplink, session, link, carrier, &mut primary).await;
         if let Some(primary) = &mut primary {
             primary.set_trusted(false);
         }
@@ -92,8 +92,8 @@ async fn use_carrier<'a>(
     link: &'a Arc<Link>,
     mut carrier: Metered,
     primary: &mut Option<Primary>,
-) -> Option<Coming<'a>> {
-    let mut coming: Option<Coming<'a>> = None;
+) -> Option<Replacement<'a>> {
+    let mut replacement: Option<Replacement<'a>> = None;
     let mut was_suspected = false;
     loop {
         let mut suspicion = carrier.task.suspicion();
@@ -107,9 +107,9 @@ async fn use_carrier<'a>(
             _ => {}
         }
         was_suspected = is_suspected;
-        match &coming {
-            None if is_suspected => coming = Some(Coming::begin(uplink, session, link)),
-            Some(next) if !is_suspected && next.is_needless() => coming = None,
+        match &replacement {
+            None if is_suspected => replacement = Some(Replacement::begin(uplink, session, link)),
+            Some(next) if !is_suspected && next.is_needless() => replacement = None,
             _ => {}
         }
         tokio::select! {
@@ -118,7 +118,7 @@ async fn use_carrier<'a>(
                     return None;
                 }
                 warn!("link {}: down: {end}", link.name);
-                return coming;
+                return replacement;
             }
             _ = session.association.closed() => {
                 // The carrier sends the close, and ends.
@@ -133,8 +133,8 @@ async fn use_carrier<'a>(
                 }
             }
             _ = suspicion.changed() => {}
-            next = next_carrier(&mut coming) => {
-                coming = None;
+            next = next_carrier(&mut replacement) => {
+                replacement = None;
                 if let Some(next) = next {
                     carrier = next;
                     was_suspected = false;
@@ -146,20 +146,20 @@ async fn use_carrier<'a>(
 }
 
 /// A replacement that is being dialled.
-struct Coming<'a> {
+struct Replacement<'a> {
     /// `None` if the association ends first.
     carrier: Pin<Box<dyn Future<Output = Option<Metered>> + Send + 'a>>,
     dials: Dials,
 }
 
-impl<'a> Coming<'a> {
+impl<'a> Replacement<'a> {
     fn begin(
         uplink: &'a Arc<UplinkState>,
         session: &'a Arc<Session>,
         link: &'a Arc<Link>,
-    ) -> Coming<'a> {
+    ) -> Replacement<'a> {
         let dials = Dials::begin();
-        Coming {
+        Replacement {
             carrier: Box::pin(bring_up(uplink, session, link, dials.clone())),
             dials,
         }
@@ -172,9 +172,9 @@ impl<'a> Coming<'a> {
 }
 
 /// The carrier that is being dialled; waits for ever if there is none.
-async fn next_carrier(coming: &mut Option<Coming<'_>>) -> Option<Metered> {
-    match coming {
-        Some(coming) => coming.carrier.as_mut().await,
+async fn next_carrier(replacement: &mut Option<Replacement<'_>>) -> Option<Metered> {
+    match replacement {
+        Some(replacement) => replacement.carrier.as_mut().await,
         None => std::future::pending().await,
     }
 }

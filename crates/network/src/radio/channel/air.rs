@@ -222,8 +222,8 @@ impl<P: Copy> Channel<P> {
         if addressed && frame.kind == FrameKind::Data && read == Some(Read::Good) {
             // Configured loss: the frame is received with errors.
             let hop = self.stations[from].queue[0].hop as usize;
-            let way = &mut self.hops[hop];
-            if way.loss > 0.0 && uniform(&mut way.losses) < way.loss {
+            let state = &mut self.hops[hop];
+            if state.loss > 0.0 && uniform(&mut state.losses) < state.loss {
                 read = Some(Read::BadPayload);
                 overlapped = false;
             }

@@ -46,14 +46,14 @@ impl<P: Copy> Channel<P> {
     fn data_frame(&self, radio: usize, start: Time) -> Frame {
         let station = &self.stations[radio];
         let first = &station.queue[0];
-        let way = &self.hops[first.hop as usize];
-        let rate = way.rate.rate();
+        let state = &self.hops[first.hop as usize];
+        let rate = state.rate.rate();
         let ack = rate.response(&station.basic_rates);
         let bytes = first.carried.size + DATA_OVERHEAD_BYTES;
         Frame {
             duration: station.timing.sifs() + station.timing.response(ack),
             retry: station.head.sent,
-            ..station.frame(FrameKind::Data, way.to, rate, bytes, start)
+            ..station.frame(FrameKind::Data, state.to, rate, bytes, start)
         }
     }
 
@@ -215,11 +215,11 @@ impl<P: Copy> Channel<P> {
         };
         station.stats.timeouts += 1;
         let first = &station.queue[0];
-        let way = &mut self.hops[first.hop as usize];
+        let state = &mut self.hops[first.hop as usize];
         let bytes = first.carried.size + DATA_OVERHEAD_BYTES;
         let head = &mut station.head;
         if kind == FrameKind::Ack {
-            way.rate.failed();
+            state.rate.failed();
         }
         let last = if kind == FrameKind::Ack && bytes > station.rts {
             head.long += 1;
@@ -233,7 +233,7 @@ impl<P: Copy> Channel<P> {
         if last {
             station.stats.drops_tries += 1;
             if !head.delivered {
-                way.stats.drops_tries += 1;
+                state.stats.drops_tries += 1;
                 happened = Happened::Dropped(first.carried, DropReason::RetryLimit);
             }
             self.leaves(radio, now);

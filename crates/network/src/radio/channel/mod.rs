@@ -42,7 +42,7 @@ pub struct Channel<P> {
     dues: Dues,
     /// Frames in propagation, if propagation takes time.
     waves: Option<Waves>,
-    hops: Vec<Way>,
+    hops: Vec<HopState>,
     /// Number of the channel's first hop in the network.
     first_hop: usize,
     frame_error: FrameError,
@@ -64,7 +64,7 @@ struct Listening<P> {
 
 /// A hop from one radio to another.
 #[derive(Clone, Debug)]
-struct Way {
+struct HopState {
     from: u32,
     to: u32,
     loss: f64,
@@ -118,12 +118,12 @@ impl<P: Copy> Channel<P> {
             }
             station
         });
-        let ways = hops.iter().map(|hop| {
+        let states = hops.iter().map(|hop| {
             let snr_db = match reach(channel, radios, hop.from, hop.to) {
                 Reach::Power(dbm) => dbm - noise_dbm(radios[hop.to].noise_figure_db),
                 Reach::Sensed | Reach::Nothing => f64::NEG_INFINITY,
             };
-            Way {
+            HopState {
                 from: hop.from as u32,
                 to: hop.to as u32,
                 loss: hop.loss,
@@ -138,7 +138,7 @@ impl<P: Copy> Channel<P> {
             neighbours: Neighbours::new(channel, radios, seed),
             dues: Dues::new(radios.len()),
             waves: channel.propagation_delay.then(Waves::default),
-            hops: ways.collect(),
+            hops: states.collect(),
             first_hop,
             capture: channel.capture_db.map(|db| 10_f64.powf(db / 10.0)),
             frame_error,
@@ -225,19 +225,19 @@ impl<P: Copy> Channel<P> {
 impl<P: Copy> Medium<P> for Channel<P> {
     fn offer(&mut self, now: Time, packet: &Carried<P>) -> Offer {
         let hop = packet.hop.index() - self.first_hop;
-        let way = &mut self.hops[hop];
-        let radio = way.from as usize;
+        let state = &mut self.hops[hop];
+        let radio = state.from as usize;
         let station = &mut self.stations[radio];
         if station.queue.len() >= station.queue_packets {
-            way.stats.drops_queue += 1;
+            state.stats.drops_queue += 1;
             station.stats.drops_queue += 1;
             return Offer::Dropped(DropReason::QueueFull);
         }
-        way.stats.packets += 1;
+        state.stats.packets += 1;
         let waiting = Waiting {
             carried: *packet,
             hop: hop as u32,
-            to: way.to,
+            to: state.to,
             since: now,
         };
         station.joins(now, waiting);
