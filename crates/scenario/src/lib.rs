@@ -36,9 +36,9 @@ pub use base_value::base_value;
 pub use error::{Errors, Position, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Asked, Channel, ChunkSizes, Chunks, Device, Flow, Frames, Ladder, Mesh,
-    MeshWeight, Node, ObjectKind, Origin, Page, PageObject, Path, Preset, Protocol, Quality, Quota,
-    RadioLink, Requests, Scenario, Spacing, Think, Thinking, Traffic, Video, VirtualDevice, Web,
+    Aggregation, Channel, ChunkSizes, Chunks, Device, Flow, Frames, Ladder, Mesh, MeshWeight, Node,
+    ObjectKind, Origin, Page, PageObject, Path, Preset, Protocol, Quality, Quota, RadioLink,
+    Requested, Requests, Scenario, Spacing, Think, Thinking, Traffic, Video, VirtualDevice, Web,
     WifiProfile, Wireless,
 };
 pub use parse::{decode, effective};

@@ -1,9 +1,9 @@
 //! A scenario after parsing: every default filled in, every reference resolved.
 
-mod asked;
 mod mesh;
 mod protocol;
 mod quota;
+mod requested;
 mod traffic;
 mod video;
 mod wireless;
@@ -12,14 +12,14 @@ use ropewalk_network::LinkConfig;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
-pub use asked::{
-    Asked, ChunkSizes, Chunks, Ladder, ObjectKind, Page, PageObject, Quality, Requests, Think,
-    Thinking, Web,
-};
 pub use mesh::{Mesh, MeshWeight};
 pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
 pub use quota::Quota;
+pub use requested::{
+    ChunkSizes, Chunks, Ladder, ObjectKind, Page, PageObject, Quality, Requested, Requests, Think,
+    Thinking, Web,
+};
 pub use traffic::{Spacing, Traffic};
 pub use video::{Frames, Preset, Video};
 pub use wireless::{Channel, Node, RadioLink, WifiProfile, Wireless};

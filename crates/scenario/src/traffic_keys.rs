@@ -1,6 +1,6 @@
 //! Traffic as the keys of `[traffic]` that describe it.
 
-use crate::model::{Asked, ChunkSizes, Frames, Page, Think, Traffic, Video};
+use crate::model::{ChunkSizes, Frames, Page, Requested, Think, Traffic, Video};
 use crate::parsed::{Held, Items, Parsed};
 
 /// A key, and its value if it has one.
@@ -15,7 +15,7 @@ pub(crate) fn of(traffic: &Traffic) -> Vec<(&'static str, Parsed)> {
             ("message", Some(Parsed::Bytes(*message))),
         ],
         Traffic::Video(video) => of_video(video),
-        Traffic::Asked(asked) => of_asked(asked),
+        Traffic::Requested(requested) => of_requested(requested),
     };
     let deadline = ("deadline", traffic.deadline().map(Parsed::Time));
     let keys = keys.into_iter().chain([deadline]);
@@ -37,15 +37,15 @@ fn of_video(video: &Video) -> Vec<Key> {
     ]
 }
 
-fn of_asked(asked: &Asked) -> Vec<Key> {
+fn of_requested(requested: &Requested) -> Vec<Key> {
     let think = |think: &Think| {
         [
             ("think", Some(Parsed::Time(think.time))),
             ("thinking", Some(think.thinking.to_parsed())),
         ]
     };
-    match asked {
-        Asked::Chunks(chunks) => {
+    match requested {
+        Requested::Chunks(chunks) => {
             let mut keys = match &chunks.sizes {
                 ChunkSizes::Trace { name, .. } => {
                     vec![("trace", Some(Parsed::Text(name.clone())))]
@@ -70,7 +70,7 @@ fn of_asked(asked: &Asked) -> Vec<Key> {
             ]);
             keys
         }
-        Asked::Requests(requests) => {
+        Requested::Requests(requests) => {
             let mut keys = vec![
                 ("size", Some(Parsed::Bytes(requests.size))),
                 ("spread", Some(Parsed::Number(requests.spread))),
@@ -79,7 +79,7 @@ fn of_asked(asked: &Asked) -> Vec<Key> {
             keys.extend(think(&requests.think));
             keys
         }
-        Asked::Web(web) => {
+        Requested::Web(web) => {
             let mut keys = match &web.page {
                 Page::Trace { name, .. } => vec![("trace", Some(Parsed::Text(name.clone())))],
                 Page::Drawn { objects, size } => vec![

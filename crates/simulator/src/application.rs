@@ -36,7 +36,7 @@ pub(crate) struct Application {
 enum Source {
     Bulk { left: Option<u64> },
     Messages(Schedule),
-    Asked(Box<Conversation>),
+    Requested(Box<Conversation>),
 }
 
 impl Application {
@@ -55,9 +55,11 @@ impl Application {
                 let schedule = Schedule::new(traffic, start, end, random);
                 Source::Messages(schedule.expect("messages are due at some time"))
             }
-            Traffic::Asked(ref asked) => {
+            Traffic::Requested(ref requested) => {
                 let times = [start, warmup, end];
-                Source::Asked(Box::new(Conversation::new(asked, times, random, measured)))
+                Source::Requested(Box::new(Conversation::new(
+                    requested, times, random, measured,
+                )))
             }
         };
         Application {
@@ -85,7 +87,7 @@ impl Application {
     #[inline]
     pub(crate) fn conversation(&mut self) -> Option<&mut Conversation> {
         match &mut self.source {
-            Source::Asked(conversation) => Some(conversation),
+            Source::Requested(conversation) => Some(conversation),
             Source::Bulk { .. } | Source::Messages(_) => None,
         }
     }
@@ -93,7 +95,7 @@ impl Application {
     /// The same, shared.
     pub(crate) fn said(&self) -> Option<&Conversation> {
         match &self.source {
-            Source::Asked(conversation) => Some(conversation),
+            Source::Requested(conversation) => Some(conversation),
             Source::Bulk { .. } | Source::Messages(_) => None,
         }
     }
@@ -101,7 +103,7 @@ impl Application {
     /// The reading end sends its requests.
     #[inline]
     pub(crate) fn send_requests(&mut self, sink: &mut impl Sink) {
-        if let Source::Asked(conversation) = &mut self.source
+        if let Source::Requested(conversation) = &mut self.source
             && conversation.unsent() > 0
         {
             let taken = sink.write(conversation.unsent());
@@ -113,7 +115,7 @@ impl Application {
     /// from the log.
     #[inline]
     pub(crate) fn take_message(&mut self, end: u64) -> Option<(u64, Time)> {
-        if let Source::Asked(conversation) = &mut self.source {
+        if let Source::Requested(conversation) = &mut self.source {
             let Arrived { size, written } = conversation.take_arrived()?;
             return Some((size, written));
         }
@@ -136,7 +138,7 @@ impl Application {
         match &self.source {
             Source::Bulk { .. } => None,
             Source::Messages(schedule) => Some(schedule.next()),
-            Source::Asked(conversation) => conversation.next(),
+            Source::Requested(conversation) => conversation.next(),
         }
     }
 
@@ -153,7 +155,7 @@ impl Application {
     /// To be called at its time, with an open connection: writes the messages that are due, or sends
     /// requests.
     pub(crate) fn produce(&mut self, now: Time) {
-        if let Source::Asked(conversation) = &mut self.source {
+        if let Source::Requested(conversation) = &mut self.source {
             conversation.ask(now);
             self.first_write.get_or_insert(now);
         }
@@ -208,7 +210,7 @@ impl Application {
     fn fill_with_messages(&mut self, sink: &mut impl Sink) {
         match &mut self.source {
             Source::Bulk { .. } => {}
-            Source::Asked(conversation) => conversation.answer(sink),
+            Source::Requested(conversation) => conversation.answer(sink),
             Source::Messages(_) if self.deadline.is_some() => {
                 while let Some((bytes, due)) = self.due.front_mut() {
                     let taken = sink.write_by(*bytes, *due);

@@ -36,7 +36,7 @@ impl Schedule {
     /// rate. `None` for traffic without times of its own: bulk, and requests.
     pub fn new(traffic: &Traffic, start: Time, end: Time, random: Pcg64Mcg) -> Option<Schedule> {
         let (sizes, gaps) = match *traffic {
-            Traffic::Bulk { .. } | Traffic::Asked(_) => return None,
+            Traffic::Bulk { .. } | Traffic::Requested(_) => return None,
             Traffic::Messages {
                 spacing,
                 rate,

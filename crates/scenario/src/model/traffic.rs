@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-use super::{Asked, Video};
+use super::{Requested, Video};
 
 /// What an application sends, from client to server.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub enum Traffic {
     /// Frames of different sizes at even spacings.
     Video(Video),
     /// Requested content: the client sends it when the server's request has reached it.
-    Asked(Asked),
+    Requested(Requested),
 }
 
 /// How the gaps between messages are distributed.
@@ -51,7 +51,7 @@ impl Traffic {
             Traffic::Bulk { .. } => Traffic::BULK,
             Traffic::Messages { spacing, .. } => spacing.kind(),
             Traffic::Video(_) => Traffic::VIDEO,
-            Traffic::Asked(asked) => asked.kind(),
+            Traffic::Requested(requested) => requested.kind(),
         }
     }
 
@@ -60,10 +60,12 @@ impl Traffic {
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         match self {
-            Traffic::Bulk { .. } | Traffic::Asked(Asked::Chunks(_) | Asked::Web(_)) => None,
+            Traffic::Bulk { .. } | Traffic::Requested(Requested::Chunks(_) | Requested::Web(_)) => {
+                None
+            }
             Traffic::Messages { deadline, .. } => *deadline,
             Traffic::Video(video) => Some(video.deadline),
-            Traffic::Asked(Asked::Requests(requests)) => requests.deadline,
+            Traffic::Requested(Requested::Requests(requests)) => requests.deadline,
         }
     }
 
@@ -71,8 +73,8 @@ impl Traffic {
     pub(crate) fn kinds() -> Vec<&'static str> {
         let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);
         let kinds = [Traffic::BULK].into_iter().chain(messages);
-        let asked = [Asked::CHUNKS, Asked::REQUEST, Asked::WEB];
-        kinds.chain([Traffic::VIDEO]).chain(asked).collect()
+        let requested = [Requested::CHUNKS, Requested::REQUEST, Requested::WEB];
+        kinds.chain([Traffic::VIDEO]).chain(requested).collect()
     }
 }
 

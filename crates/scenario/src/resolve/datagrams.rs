@@ -29,7 +29,7 @@ pub(super) fn check(
         );
         traffic.complain("kind", problem, report);
     }
-    if let (Traffic::Asked(_), Some(traffic)) = (&flow.traffic, traffic) {
+    if let (Traffic::Requested(_), Some(traffic)) = (&flow.traffic, traffic) {
         let problem = Problem::OnlyWith("a protocol that carries a stream");
         traffic.complain("kind", problem, report);
     }

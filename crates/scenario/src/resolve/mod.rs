@@ -1,7 +1,6 @@
 //! From checked tables to a scenario: defaults, references, and checks across keys.
 
 mod air;
-mod asked;
 mod channels;
 mod datagrams;
 mod flows;
@@ -12,6 +11,7 @@ mod nodes;
 mod paths;
 mod protocol;
 mod radios;
+mod requested;
 mod traces;
 mod traffic;
 mod transport;

@@ -3,7 +3,7 @@
 use ropewalk_quantities::{Rate, Time};
 
 use super::Traces;
-use super::asked::asked;
+use super::requested::requested;
 use crate::error::Problem;
 use crate::frame_sizes;
 use crate::keys::TRAFFIC;
@@ -90,8 +90,8 @@ pub(super) fn traffic(
             buffer: section.get("buffer"),
         });
     }
-    match asked(&kind, section, traces, report) {
-        Some(asked) => Traffic::Asked(asked),
+    match requested(&kind, section, traces, report) {
+        Some(requested) => Traffic::Requested(requested),
         None => Traffic::Bulk {
             size: section.get("size"),
         },

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Asked, Think, Thinking};
+use ropewalk_scenario::{Requested, Think, Thinking};
 use ropewalk_transport::Deadline;
 
 use crate::draws::exponential;
@@ -154,24 +154,24 @@ impl Conversation {
     /// Begins at `start`, ends at `end` at the latest, and is measured from `warmup` on. `logged`: arrived
     /// answers are kept until they are removed.
     pub fn new(
-        asked: &Asked,
+        requested: &Requested,
         [start, warmup, end]: [Time; 3],
         random: Pcg64Mcg,
         logged: bool,
     ) -> Conversation {
         let lasts = end.saturating_sub(start);
         Conversation {
-            reader: match asked {
-                Asked::Chunks(chunks) => Reader::Player(Box::new(Player::new(
+            reader: match requested {
+                Requested::Chunks(chunks) => Reader::Player(Box::new(Player::new(
                     chunks,
                     [start, warmup],
                     lasts,
                     random,
                 ))),
-                Asked::Requests(requests) => {
+                Requested::Requests(requests) => {
                     Reader::Requester(Requester::new(requests, start, random))
                 }
-                Asked::Web(web) => {
+                Requested::Web(web) => {
                     Reader::Browser(Box::new(Browser::new(web, [start, warmup], random)))
                 }
             },

@@ -57,7 +57,7 @@ impl Late {
                 }),
                 ..ApplicationSummary::default()
             },
-            Traffic::Bulk { .. } | Traffic::Messages { .. } | Traffic::Asked(_) => {
+            Traffic::Bulk { .. } | Traffic::Messages { .. } | Traffic::Requested(_) => {
                 ApplicationSummary {
                     messages: Some(MessagesSummary {
                         count,
@@ -89,7 +89,7 @@ impl Timeliness {
             }),
             Traffic::Bulk { .. } | Traffic::Messages { .. } => None,
             // Here the reader counts late answers.
-            Traffic::Asked(_) => return None,
+            Traffic::Requested(_) => return None,
         };
         Some(Timeliness {
             deadline: traffic.deadline()?,

@@ -64,7 +64,7 @@ impl Datagrams {
     pub(crate) fn new(flow: &Flow) -> Datagrams {
         let (payload, pace) = match flow.traffic {
             // Scenarios have no such flows, since a frame is longer than a datagram.
-            Traffic::Video(_) | Traffic::Asked(_) => (flow.payload(), Pace::Messages),
+            Traffic::Video(_) | Traffic::Requested(_) => (flow.payload(), Pace::Messages),
             Traffic::Bulk { .. } => (flow.payload(), Pace::At(Time::ZERO)),
             Traffic::Messages { message, .. } => (message, Pace::Messages),
         };

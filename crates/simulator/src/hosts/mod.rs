@@ -191,7 +191,7 @@ impl Host {
             Protocol::Bas(aggregation) => {
                 let costs = costs(scenario, flow);
                 let first = match flow.traffic {
-                    Traffic::Asked(_) => SERVER,
+                    Traffic::Requested(_) => SERVER,
                     Traffic::Bulk { .. } | Traffic::Messages { .. } | Traffic::Video(_) => CLIENT,
                 };
                 let host = Aggregation::new(aggregation, config, first, &costs, headers, keys);

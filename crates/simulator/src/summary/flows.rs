@@ -68,7 +68,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// Application-level results of an entry.
     pub(super) fn application(&self, entry: usize) -> ApplicationSummary {
         let traffic = &self.scenario.flows[entry].traffic;
-        if let Traffic::Asked(_) = traffic {
+        if let Traffic::Requested(_) = traffic {
             let own = self.world.flows[self.of_entry(entry)].iter();
             let said: Vec<&Conversation> = own.filter_map(|flow| flow.application.said()).collect();
             return Conversation::summary(&said, self.end_at);

@@ -148,7 +148,7 @@ fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
     mtu(flow)?;
     match flow.traffic {
         // The scenario refuses it.
-        Traffic::Video(_) | Traffic::Asked(_) => Ok(()),
+        Traffic::Video(_) | Traffic::Requested(_) => Ok(()),
         Traffic::Messages { message, .. } if message < LEAST_DATAGRAM => Err(Error::Unsupported {
             key: "traffic.message".to_owned(),
             value: format!("\"{message}\""),

@@ -8,9 +8,9 @@ use ropewalk_simulator::Histogram;
 use socket2::Socket;
 
 use super::application::{Application, Chunk};
-use super::asked::{self, Pipe};
 use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
+use super::requested::{self, Pipe};
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::{datagrams, socket, socks};
@@ -195,7 +195,7 @@ impl<'a> Writer<'a> {
             }
             // Held until the bytes are counted: the server may have them before the call returns.
             if let Some(mut conversation) = self.session.conversation() {
-                if !asked::hear(self.socket, now, &mut conversation)? {
+                if !requested::hear(self.socket, now, &mut conversation)? {
                     return Err(self.ended());
                 }
                 let mut pipe = Pipe {

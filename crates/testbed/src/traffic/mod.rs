@@ -11,7 +11,6 @@
 //! - Every byte that the server reads is compared with what was sent.
 
 mod application;
-mod asked;
 mod client;
 mod datagrams;
 mod deliveries;
@@ -20,6 +19,7 @@ mod outcome;
 mod pattern;
 mod plan;
 mod punctual;
+mod requested;
 mod sampler;
 mod server;
 mod session;

@@ -91,12 +91,12 @@ pub struct PathEnds {
 impl Plan {
     /// What its server requests, if it does.
     pub(crate) fn conversation(&self) -> Option<Conversation> {
-        let Traffic::Asked(asked) = &self.traffic else {
+        let Traffic::Requested(requested) = &self.traffic else {
             return None;
         };
         let random = stream(self.seed, &format!("{}/traffic", self.name));
         let times = [Time::ZERO, self.warmup, self.duration];
-        Some(Conversation::new(asked, times, random, true))
+        Some(Conversation::new(requested, times, random, true))
     }
 
     /// When its messages are due; `None` for bulk, and for requested data.
@@ -117,7 +117,9 @@ impl Plan {
     /// The bytes of a message; for a bulk transfer, of a full segment or datagram.
     pub(crate) fn unit(&self) -> u64 {
         match self.traffic {
-            Traffic::Bulk { .. } | Traffic::Video(_) | Traffic::Asked(_) => self.segment.as_u64(),
+            Traffic::Bulk { .. } | Traffic::Video(_) | Traffic::Requested(_) => {
+                self.segment.as_u64()
+            }
             Traffic::Messages { message, .. } => message.as_u64(),
         }
     }
@@ -126,7 +128,7 @@ impl Plan {
     pub(crate) fn size(&self) -> Option<u64> {
         match self.traffic {
             Traffic::Bulk { size } => size.map(Bytes::as_u64),
-            Traffic::Messages { .. } | Traffic::Video(_) | Traffic::Asked(_) => None,
+            Traffic::Messages { .. } | Traffic::Video(_) | Traffic::Requested(_) => None,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
-use super::{asked, datagrams, socket};
+use super::{datagrams, requested, socket};
 
 /// The server's observations.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ fn read(
             return Ok(None);
         }
         let asks_at = match session.conversation() {
-            Some(mut conversation) => asked::ask(socket, now, &mut conversation)?,
+            Some(mut conversation) => requested::ask(socket, now, &mut conversation)?,
             None => None,
         };
         match reader.read(&mut chunk) {

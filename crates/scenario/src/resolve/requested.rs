@@ -7,28 +7,28 @@ use ropewalk_quantities::{Bytes, Rate};
 use super::Traces;
 use crate::asked_files;
 use crate::error::Problem;
-use crate::model::{Asked, ChunkSizes, Chunks, Page, Preset, Quality, Requests, Think, Web};
+use crate::model::{ChunkSizes, Chunks, Page, Preset, Quality, Requested, Requests, Think, Web};
 use crate::parsed::Items;
 use crate::report::Report;
 use crate::section::Section;
 
 /// The traffic of such a kind.
-pub(super) fn asked(
+pub(super) fn requested(
     kind: &str,
     section: &Section,
     traces: &mut Traces,
     report: &mut Report,
-) -> Option<Asked> {
+) -> Option<Requested> {
     Some(match kind {
-        Asked::CHUNKS => Asked::Chunks(chunks(section, traces, report)),
-        Asked::REQUEST => Asked::Requests(Requests {
+        Requested::CHUNKS => Requested::Chunks(chunks(section, traces, report)),
+        Requested::REQUEST => Requested::Requests(Requests {
             size: section.get("size").unwrap_or(SIZE_OF_RESPONSE),
             spread: section.value("spread"),
             think: think(section),
             parallel: section.value("parallel"),
             deadline: section.get("deadline"),
         }),
-        Asked::WEB => Asked::Web(Web {
+        Requested::WEB => Requested::Web(Web {
             page: page(section, traces, report),
             think: think(section),
         }),

@@ -8,7 +8,7 @@ use super::Preset;
 
 /// What the receiver requests.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum Requested {
     /// Adaptive streaming: a player requests the next chunk of a video when its buffer has room.
     Chunks(Chunks),
     /// Responses, with a think time before each request.
@@ -161,7 +161,7 @@ pub enum ObjectKind {
     Other,
 }
 
-impl Asked {
+impl Requested {
     /// The name of the kind of chunks.
     pub(crate) const CHUNKS: &'static str = "chunks";
     /// The name of the kind of responses.
@@ -172,9 +172,9 @@ impl Asked {
     /// Its kind's name in a scenario file.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Asked::Chunks(_) => Asked::CHUNKS,
-            Asked::Requests(_) => Asked::REQUEST,
-            Asked::Web(_) => Asked::WEB,
+            Requested::Chunks(_) => Requested::CHUNKS,
+            Requested::Requests(_) => Requested::REQUEST,
+            Requested::Web(_) => Requested::WEB,
         }
     }
 }
