@@ -1,7 +1,7 @@
-//! `ropewalk._core`: the Rust rooms as Python sees them.
+//! `ropewalk._core`: the Python interface of the Rust crates.
 //!
-//! Thin: it converts values, releases the interpreter's lock, runs seeds in
-//! parallel, and reads the clock that the pure rooms may not read.
+//! Thin: it converts values, releases the interpreter's lock, runs seeds in parallel, and reads the clock,
+//! which the pure crates may not do.
 
 mod gateway;
 mod mesh;

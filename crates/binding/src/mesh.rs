@@ -1,4 +1,4 @@
-//! How many routes routings find on many deployments of a mesh, on all cores.
+//! How many routes routing methods find on many deployments of a mesh, on all cores.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -71,7 +71,7 @@ pub fn mesh_census<'py>(
     columns(py, &census, &surveyed, keep)
 }
 
-/// Each thread takes the next deployment; the order of the numbers is kept.
+/// Each thread takes the next deployment; results are in the order of their numbers.
 fn survey(
     census: &Census,
     first: u64,
@@ -90,7 +90,7 @@ fn survey(
                     }
                     let surveyed = census.survey(first + number);
                     if surveyed.is_err() {
-                        // What is impossible is so for all: the rest need not be looked at.
+                        // A problem in the settings affects all deployments, so the rest are skipped.
                         next.store(count, Ordering::Relaxed);
                     }
                     let mut done = done.lock().expect("no thread panics with it");

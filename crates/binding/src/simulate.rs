@@ -19,7 +19,7 @@ use crate::ScenarioError;
 use crate::run::Run;
 use crate::scenario::Scenario;
 
-/// How often an interrupt is looked for while runs are under way.
+/// How often interrupts are checked for during runs.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
 /// How long an abandoned run is waited for.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -90,7 +90,7 @@ pub fn simulate(
         && progress.is_none()
         && !is_main_thread(py)?
     {
-        // Nobody else's thread need wake for it, and interrupts are not told to this one.
+        // No other thread needs to wake for it, and interrupts are not delivered to this one.
         let parsed = &scenario.parsed;
         let outcome = py.detach(|| run(parsed, seed, &options, None));
         return Ok(vec![outcome.map_err(Failure::into_error)?]);
@@ -121,7 +121,7 @@ pub fn simulate(
     Ok(outcomes.into_iter().flatten().collect())
 }
 
-/// Whether Python tells interrupts to this thread.
+/// Whether Python delivers interrupts to this thread.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import("threading")?;
     let main: u64 = threading
@@ -145,8 +145,8 @@ fn step_of(text: &str, duration: Time) -> PyResult<Time> {
     Ok(step)
 }
 
-/// Runs under way on threads of their own; dropping it lets no further one start, and takes
-/// back the files that the first has begun.
+/// Runs in progress on their own threads. Dropping it starts no further one, and removes the files that the
+/// first has begun.
 struct Runs {
     next: Arc<AtomicUsize>,
     total: usize,
@@ -214,7 +214,7 @@ impl Drop for Runs {
     }
 }
 
-/// One run by the clock; a panic is a failed run, not the end of the process.
+/// One run with the wall-clock time that it took; a panic is a failed run, not the end of the process.
 fn run(
     scenario: &ropewalk_scenario::Scenario,
     seed: u64,

@@ -1,43 +1,42 @@
-//! What the preloaded library and the gateway say to each other over the control socket.
+//! The protocol between the preloaded library and the gateway on the control socket.
 //!
-//! One JSON value a line, as with all of the control socket; a connection of its own for each
-//! question, so that the library keeps nothing open and nothing in memory: what a socket is can
-//! be read from the kernel's addresses (the constants below), and the rest is asked for by the
-//! socket's cookie (SO_COOKIE, socket(7)), which a duplicate, a child and a program that was
-//! started with the descriptor all share.
+//! Each message is one line of JSON, as always on the control socket. Each request has its own connection, so
+//! that the library keeps nothing open and nothing in memory: it recognises sockets by the kernel's addresses
+//! (the constants below), and asks for the rest by the socket's cookie (SO_COOKIE, socket(7)), which
+//! duplicates, child processes and programs that inherit the descriptor share.
 //!
-//! A program's connect() goes like this:
+//! A program's connect() proceeds as follows:
 //!
-//! 1. `{"connect": {"target": "198.18.0.5:443", "cookie": 41, "wait": false}}`; the gateway
-//!    begins to open the stream and answers `{"hold": {"at": "127.82.87.2:40001"}}`.
-//! 2. The library connects the program's own socket to that address without blocking. A listener
-//!    is there that drops every SYN (a socket filter that lets nothing in), so the socket stays
-//!    in SYN-SENT, and poll(2) does not say writable.
-//! 3. `{"started": {}}`, with the program's socket beside it (SCM_RIGHTS, unix(7)).
-//! 4. When the far end has answered, the gateway either connects a socket of its own, bound to
-//!    the listener's address, to the program's: both are in SYN-SENT, so the connection comes
-//!    about by simultaneous open (RFC 9293, section 3.5), and the program's socket becomes
-//!    writable, the kernel's own from then on. Or it shuts the duplicate down, and the program's
-//!    socket fails: poll(2) says so, and the library puts the true reason in place of the
-//!    kernel's (ECONNRESET), which it asks for with `failure`.
-//! 5. With `"wait": true`, for a blocking connect(), the gateway says on the same connection what
-//!    came of it: `{"done": {}}` or `{"refused": {"reason": "connection-refused"}}`.
+//! 1. `{"connect": {"target": "198.18.0.5:443", "cookie": 41, "wait": false}}`; the gateway begins to open
+//!    the stream and answers `{"hold": {"at": "127.82.87.2:40001"}}`.
+//! 2. The library connects the program's own socket to that address without blocking. A listener there drops
+//!    every SYN (by a socket filter that accepts nothing), so the socket stays in SYN-SENT, and poll(2) does
+//!    not report it writable.
+//! 3. `{"started": {}}`, with the program's socket attached (SCM_RIGHTS, unix(7)).
+//! 4. When the far end has answered, the gateway connects a socket of its own, bound to the listener's
+//!    address, to the program's: both are in SYN-SENT, so the connection is established by simultaneous open
+//!    (RFC 9293, section 3.5), and the program's socket becomes writable. Or it shuts its duplicate down, and
+//!    the program's socket fails: poll(2) reports it, and the library asks for the reason with `failure` and
+//!    returns it instead of the kernel's (ECONNRESET).
+//! 5. With `"wait": true`, for a blocking connect(), the gateway sends the result on the same connection:
+//!    `{"done": {}}` or `{"refused": {"reason": "connection-refused"}}`.
 //!
-//! Both ends hold these types, and the library little else: it is in every program that is run so.
+//! Both ends use these types. The crate is small, since the library is loaded into every program that is run
+//! with it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-/// Where sockets of programs are that listen on every address, or on a specific one: the
-/// library binds them here, under the port that was asked for.
+/// Programs' sockets that listen on every address, or on a specific one, are bound to this address, with the
+/// port that the program asked for.
 pub const LISTENERS: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 1);
-/// The address of the gateway's end of a program's connection to somewhere.
+/// The address of the gateway's end of an outgoing connection of a program.
 pub const HOLD: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 2);
 /// The address that the gateway binds to before it connects to a program that listens.
 pub const CLIENTS: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 3);
-/// Where sockets of programs are that listen for IPv6 only (IPV6_V6ONLY): a program may have
-/// one of these and one for IPv4 at the same port.
+/// Programs' sockets that listen for IPv6 only (IPV6_V6ONLY) are bound to this address: a program may have
+/// one of them and one for IPv4 at the same port.
 pub const LISTENERS_V6ONLY: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 6);
 
 /// The first address of the pool for names, 198.18.0.0/15 (RFC 2544).
@@ -54,61 +53,62 @@ pub fn in_pool(address: IpAddr) -> bool {
     }
 }
 
-/// What the library asks.
+/// A request of the library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
     /// The program's socket wants to be connected. Answered by [`Answer::Hold`].
     Connect {
-        /// Where the program wants to go; an address of the pool stands for its name.
+        /// The target, as the program gave it; an address of the pool stands for its name.
         target: SocketAddr,
         /// The socket's cookie.
         cookie: u64,
-        /// Whether what came of it is to be told on this connection.
+        /// Whether the result is to be sent on this connection.
         wait: bool,
     },
-    /// The socket, which comes along as SCM_RIGHTS, is in SYN-SENT. Only after [`Answer::Hold`].
-    /// Answered by [`Answer::Done`] or [`Answer::Refused`] if `wait` was asked for.
+    /// The socket, attached as SCM_RIGHTS, is in SYN-SENT. Only after [`Answer::Hold`]. Answered by
+    /// [`Answer::Done`] or [`Answer::Refused`] if `wait` was set.
     Started {},
-    /// Where did the program want this socket to go? Answered by [`Answer::Address`].
+    /// Asks for the target of this socket. Answered by [`Answer::Address`].
     Target {
         /// The socket's cookie.
         cookie: u64,
     },
-    /// Why did this socket fail? Answered, once, by [`Answer::Refused`].
+    /// Asks why this socket failed. Answered, once, by [`Answer::Refused`].
     Failure {
         /// The socket's cookie.
         cookie: u64,
     },
-    /// A program listens at `at`, and streams for `port` are to come to it. Answered by
-    /// [`Answer::Done`] or [`Answer::Refused`]. Ends when nobody listens there any more.
+    /// A program listens at `at`, and streams for `port` are to be connected to it. Answered by
+    /// [`Answer::Done`] or [`Answer::Refused`]. It ends when the program no longer listens.
     Listen {
         /// The port that the program asked for.
         port: u16,
         /// Where it listens on loopback.
         at: SocketAddr,
     },
-    /// Who is behind the gateway's end of a connection to a program that listens? Answered by
+    /// Asks for the client of the gateway's end of a connection to a program that listens. Answered by
     /// [`Answer::Client`].
     Client {
         /// The gateway's end, the program's peer.
         at: SocketAddr,
     },
-    /// An address for a name. Answered by [`Answer::Ip`], or [`Answer::Refused`] if it is none.
+    /// Asks for an address for a name. Answered by [`Answer::Ip`], or [`Answer::Refused`] if it is not a
+    /// name.
     Resolve {
         /// The name, not an address.
         name: String,
-        /// Whether it is to be an IPv6 address.
+        /// Whether an IPv6 address is wanted.
         v6: bool,
     },
-    /// The name behind an address of the pool. Answered by [`Answer::Name`].
+    /// Asks for the name of an address of the pool. Answered by [`Answer::Name`].
     Name {
         /// The address.
         ip: IpAddr,
     },
 }
 
-/// What the gateway answers.
+/// An answer of the gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Answer {
@@ -117,21 +117,21 @@ pub enum Answer {
         /// An address of the host [`HOLD`].
         at: SocketAddr,
     },
-    /// It is done; the socket is connected.
+    /// Success; the socket is connected.
     Done {},
-    /// It is not done.
+    /// Failure.
     Refused {
         /// Why.
         reason: Reason,
     },
-    /// Where the program wanted to go.
+    /// The target of a socket.
     Address {
-        /// As it gave it to connect().
+        /// As the program gave it to connect().
         address: SocketAddr,
     },
-    /// Who is behind the gateway's end.
+    /// The client of the gateway's end.
     Client {
-        /// The client's address, as well as it is known.
+        /// The client's address, as far as it is known.
         client: SocketAddr,
     },
     /// The address that stands for the name from now on.
@@ -139,12 +139,12 @@ pub enum Answer {
         /// An address of the pool.
         ip: IpAddr,
     },
-    /// The name that the address stands for.
+    /// The name that an address stands for.
     Name {
         /// The name.
         name: String,
     },
-    /// Nothing is known of that cookie or address.
+    /// The cookie or address is unknown.
     Unknown {},
 }
 
@@ -152,19 +152,19 @@ pub enum Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// The target refused: ECONNREFUSED.
+    /// The target refused the connection: ECONNREFUSED.
     ConnectionRefused,
-    /// The target's network cannot be reached, or the gateway is gone: ENETUNREACH.
+    /// The target's network is unreachable, or the gateway is gone: ENETUNREACH.
     NetworkUnreachable,
-    /// The target cannot be reached, or the name has no address at the far end: EHOSTUNREACH.
+    /// The target is unreachable, or the name has no address at the far end: EHOSTUNREACH.
     HostUnreachable,
-    /// Nobody answered: ETIMEDOUT.
+    /// There was no answer in time: ETIMEDOUT.
     TimedOut,
     /// The far end's rules do not allow it: EACCES.
     NotAllowed,
-    /// The port is somebody else's: EADDRINUSE.
+    /// Another program has the port: EADDRINUSE.
     AddressInUse,
-    /// The gateway has no room for more: ENOBUFS.
+    /// The gateway has no resources left: ENOBUFS.
     NoRoom,
 }
 

@@ -7,8 +7,7 @@ use std::ptr;
 
 use libc::{sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
 
-/// Reads an IPv4 or IPv6 address; nothing for other families, for one that is too short, and
-/// for null.
+/// Reads an IPv4 or IPv6 address; `None` for other families, for one that is too short, and for null.
 ///
 /// # Safety
 /// `address` is null, or `length` bytes are readable there.
@@ -17,7 +16,7 @@ pub(crate) unsafe fn read(address: *const sockaddr, length: socklen_t) -> Option
     if address.is_null() || length < mem::size_of::<sa_family_t>() {
         return None;
     }
-    // SAFETY: these bytes are readable, as was checked; unaligned, since programs cast buffers.
+    // SAFETY: these bytes are readable, as was checked; they may be unaligned, since programs cast buffers.
     let family = unsafe { ptr::read_unaligned(address.cast::<sa_family_t>()) };
     match i32::from(family) {
         libc::AF_INET if length >= mem::size_of::<sockaddr_in>() => {
@@ -37,8 +36,7 @@ pub(crate) unsafe fn read(address: *const sockaddr, length: socklen_t) -> Option
     }
 }
 
-/// Writes an address as the kernel does: as much as there is room for, and the length that all
-/// of it has.
+/// Writes an address like the kernel: as much as there is room for, and the length of the whole.
 ///
 /// # Safety
 /// `address` is null, or `*length` bytes are writable there, and `length` is null or may be
@@ -120,7 +118,7 @@ mod tests {
     #[test]
     fn other_families_are_nothing() {
         let unix = [1_u8, 0, b'/', b'a', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        // SAFETY: there are so many bytes.
+        // SAFETY: the bytes are there.
         assert_eq!(unsafe { read(unix.as_ptr().cast(), 16) }, None);
         // SAFETY: null.
         assert_eq!(unsafe { read(ptr::null(), 16) }, None);

@@ -1,7 +1,7 @@
-//! A question to the gateway.
+//! Requests to the gateway.
 //!
-//! All by system calls of rustix, not of the C library: they are no cancellation points
-//! (pthreads(7)), leave errno alone, and do not come back to our own functions.
+//! They use system calls of rustix, not of the C library: these are no cancellation points (pthreads(7)),
+//! leave errno alone, and do not call this library's own functions.
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,12 +17,12 @@ use rustix::net::{
 use crate::settings::Settings;
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
-/// How long the gateway may take to answer what it can answer by itself.
+/// How long the gateway may take for answers that need no far end.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The most that an answer may be: a name has at most 253 characters.
+/// The longest answer: a name has at most 253 characters.
 const LONGEST: usize = 1024;
 
-/// Asks one question.
+/// Sends one request and waits for the answer.
 ///
 /// # Errors
 /// Those of [`Line::open`] and [`Line::ask`].
@@ -50,7 +50,7 @@ impl Line {
         Ok(Line { socket })
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
     /// # Errors
     /// Those of [`Line::tell`] and [`Line::answer`].
@@ -64,7 +64,7 @@ impl Line {
         }
     }
 
-    /// Tells, and gives a descriptor along.
+    /// Sends a message with a descriptor attached.
     ///
     /// # Errors
     /// Those of sendmsg(2); EPIPE if the gateway is gone.
@@ -84,7 +84,7 @@ impl Line {
         let socket = self.socket.as_fd();
         let iov = [IoSlice::new(&line)];
         let sent = retry_on_intr(|| sendmsg(socket, &iov, &mut beside, SendFlags::NOSIGNAL))?;
-        // A line is far shorter than a socket's buffer: it goes whole.
+        // A line is far shorter than a socket's buffer, so it is sent completely.
         if sent == line.len() {
             Ok(())
         } else {
@@ -95,8 +95,8 @@ impl Line {
     /// Waits for an answer.
     ///
     /// # Errors
-    /// EINTR if a signal's handler says so (signal(7)); EAGAIN after the time that was set;
-    /// ECONNRESET if the gateway went away; EPROTO for what is no answer.
+    /// EINTR if a signal handler interrupts (signal(7)); EAGAIN after the timeout; ECONNRESET if the gateway
+    /// has gone; EPROTO for an invalid answer.
     pub(crate) fn answer(&self) -> Result<Answer, Errno> {
         let mut line = Vec::with_capacity(128);
         while line.last() != Some(&b'\n') {
@@ -114,13 +114,13 @@ impl Line {
         serde_json::from_slice(&line).map_err(|_| Errno::PROTO)
     }
 
-    /// Lets [`Line::answer`] wait so long, or for ever.
+    /// Sets the timeout of [`Line::answer`]; `None` waits for ever.
     pub(crate) fn set_patience(&self, patience: Option<Duration>) -> Result<(), Errno> {
         set_socket_timeout(&self.socket, Timeout::Recv, patience)
     }
 }
 
-/// What a program is told.
+/// The errno for a reason.
 pub(crate) fn errno(reason: Reason) -> Errno {
     match reason {
         Reason::ConnectionRefused => Errno::CONNREFUSED,

@@ -7,7 +7,7 @@ use std::{mem, ptr};
 
 use libc::hostent;
 
-/// What follows the entry in the buffer: no aliases, one address.
+/// The data after the entry in the buffer: no aliases, one address.
 #[repr(C)]
 struct Tail {
     aliases: [*mut c_char; 1],
@@ -15,7 +15,7 @@ struct Tail {
     address: [u8; 16],
 }
 
-/// Writes name and address; nothing if there is not enough room, as ERANGE says.
+/// Writes name and address; `None` if there is not enough room, which is ERANGE.
 ///
 /// # Safety
 /// `entry` is writable, and so are `room` bytes at `buffer`; both live as long as the entry is

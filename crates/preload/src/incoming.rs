@@ -1,5 +1,5 @@
-//! bind(), listen(), accept(): a program that serves is moved to loopback, where the gateway
-//! finds it under the port that it asked for.
+//! bind(), listen(), accept(): sockets of servers are moved to loopback, where the gateway finds them under
+//! the port that the program asked for.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
@@ -13,8 +13,8 @@ use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
 use ropewalk_preload_protocol::{Answer, LISTENERS, LISTENERS_V6ONLY, Request};
 
-/// Where to bind the socket instead of the address that the program wants; nothing if that
-/// stays: what is not TCP, loopback, and networks that are not carried.
+/// The address to bind the socket to instead of the one that the program wants; `None` if it stays, for
+/// sockets other than TCP, loopback, and direct networks.
 pub(crate) fn place(
     settings: &Settings,
     socket: BorrowedFd<'_>,
@@ -56,8 +56,8 @@ pub(crate) fn bind_if_needed(settings: &Settings, socket: BorrowedFd<'_>) -> Res
     }
 }
 
-/// Tells the gateway of a socket that listens now, if it was moved. If the gateway does not
-/// want it, it listens no more.
+/// Tells the gateway of a socket that listens now, if it was moved. If the gateway refuses it, the socket
+/// stops listening.
 pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<(), Errno> {
     let Some((host, port)) = socket::local(socket).filter(|&(host, _)| is_listener(host)) else {
         return Ok(());
@@ -74,7 +74,7 @@ pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<()
     Err(refused)
 }
 
-/// Who is behind a socket's peer, which is an address of [`ropewalk_preload_protocol::CLIENTS`].
+/// The client of a socket's peer, which is an address of [`ropewalk_preload_protocol::CLIENTS`].
 pub(crate) fn client(
     settings: &Settings,
     socket: BorrowedFd<'_>,
@@ -90,8 +90,8 @@ pub(crate) fn client(
     }
 }
 
-/// The program's address of a socket that was moved: every address while it listens, this
-/// machine's once it is connected.
+/// The address that the program sees for a socket that was moved: the unspecified address while it listens,
+/// this machine's once it is connected.
 pub(crate) fn own_address(socket: BorrowedFd<'_>) -> Option<SocketAddr> {
     let (_, port) = socket::local(socket).filter(|&(host, _)| is_listener(host))?;
     let Kind::Tcp(family) = Kind::of(socket) else {

@@ -10,10 +10,10 @@ use crate::control;
 use crate::settings::Settings;
 use ropewalk_preload_protocol::{Answer, Request, in_pool};
 
-/// What becomes of a look-up.
+/// The result of a look-up.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// It is the C library's.
+    /// It is left to the C library.
     Here,
     /// This address stands for the name.
     Address(IpAddr),
@@ -23,8 +23,8 @@ pub(crate) enum Lookup {
     Gone,
 }
 
-/// An address for the name, if it is to be resolved at the far end. Whether the name exists
-/// is found out there, when it is connected to.
+/// An address for the name, if that is to be resolved at the far end. Whether the name exists is only known
+/// there, on connecting to it.
 pub(crate) fn look_up(settings: &Settings, name: &str, v6: bool) -> Lookup {
     let hosts = fs::read_to_string("/etc/hosts").unwrap_or_default();
     let own = uname();
@@ -39,7 +39,7 @@ pub(crate) fn look_up(settings: &Settings, name: &str, v6: bool) -> Lookup {
     }
 }
 
-/// The name that an address of the pool stands for; nothing for other addresses.
+/// The name that an address of the pool stands for; `None` for other addresses.
 pub(crate) fn name_of(settings: &Settings, ip: IpAddr) -> Option<Result<String, Errno>> {
     in_pool(ip).then(|| {
         let ip = ip.to_canonical();
@@ -50,9 +50,8 @@ pub(crate) fn name_of(settings: &Settings, ip: IpAddr) -> Option<Result<String, 
     })
 }
 
-/// Whether a name is to be resolved here: addresses in any notation that inet_aton(3) or
-/// inet_pton(3) reads, localhost (RFC 6761), this machine's own name, and what is in the text
-/// of hosts(5).
+/// Whether a name is to be resolved here: addresses in any notation that inet_aton(3) or inet_pton(3) reads,
+/// localhost (RFC 6761), this machine's own name, and the names in this text of hosts(5).
 fn is_local(name: &str, hosts: &str, own: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     let localhost = name

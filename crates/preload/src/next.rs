@@ -1,5 +1,5 @@
-//! The C library's own functions: the next ones after ours in the order in which the dynamic
-//! linker looks (RTLD_NEXT, dlsym(3)), so that other preloaded libraries keep their place.
+//! The C library's own functions: the next ones after this library's in the search order of the dynamic
+//! linker (RTLD_NEXT, dlsym(3)), so that other preloaded libraries keep working.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -9,11 +9,10 @@ use std::ptr;
 use libc::{addrinfo, hostent, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use rustix::io::Errno;
 
-/// Declares functions that call the next one of their name; `or` is what they return where
-/// there is none.
+/// Declares functions that call the next one of their name; `or` is their result if there is none.
 ///
-/// They are "C-unwind" since some are cancellation points (pthreads(7)), which glibc implements
-/// as an unwinding through the frames.
+/// They are "C-unwind" since some are cancellation points (pthreads(7)), which glibc implements by unwinding
+/// the stack.
 macro_rules! next {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty, or $missing:expr;)*) => {
         $(
@@ -38,7 +37,7 @@ macro_rules! next {
             }
         )*
 
-        /// Where they are.
+        /// The addresses of the functions.
         mod found {
             use std::ffi::{CStr, c_void};
             use std::ptr;
@@ -62,8 +61,8 @@ macro_rules! next {
                 }
             )*
 
-            /// Finds all, while there is one thread: dlsym takes the dynamic linker's lock, which
-            /// a child of a program with threads may inherit locked.
+            /// Finds all while there is one thread: dlsym takes the dynamic linker's lock, which a child of a
+            /// program with threads may inherit locked.
             pub(super) fn all() {
                 $($name();)*
             }
@@ -111,19 +110,18 @@ pub(crate) fn last_errno() -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
-/// Sets errno(3) to what it was.
+/// Sets errno(3) to an earlier value.
 pub(crate) fn restore_errno(errno: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
 }
 
-/// Takes TCP_FASTOPEN_CONNECT back (tcp(7)): with it, connect() would send nothing.
+/// Resets TCP_FASTOPEN_CONNECT (tcp(7)): with it, connect() would send nothing.
 pub(crate) fn no_deferred_connect(socket: BorrowedFd<'_>) {
     let off: c_int = 0;
     let value = (&raw const off).cast();
     let size = std::mem::size_of::<c_int>() as socklen_t;
     let option = libc::TCP_FASTOPEN_CONNECT;
-    // SAFETY: the value lives until the call is over. A kernel without the option has not got
-    // it set.
+    // SAFETY: the value lives until the call is over. A kernel without the option cannot have it set.
     unsafe { setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, value, size) };
 }

@@ -1,4 +1,4 @@
-//! connect(), and what becomes of it.
+//! connect() and its result.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -14,13 +14,13 @@ use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
 use ropewalk_preload_protocol::{Answer, Request, in_pool};
 
-/// What becomes of a call.
+/// How a call proceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is the kernel's.
+    /// It is left to the kernel.
     Kernel,
-    /// It is the kernel's, since the socket is connecting already; if it fails, the reason is to
-    /// be asked for by [`failure`].
+    /// It is left to the kernel, since the socket is connecting already; if it fails, [`failure`] has the
+    /// reason.
     Resume,
     /// It has succeeded.
     Done,
@@ -28,9 +28,9 @@ pub(crate) enum Verdict {
     Failed(Errno),
 }
 
-/// Connects the program's socket to the target through the gateway, as connect(2) does: a
-/// blocking socket waits for the far end, SO_SNDTIMEO and signals included, and fails with the
-/// far end's reason; for others EINPROGRESS.
+/// Connects the program's socket to the target through the gateway, like connect(2): a blocking socket waits
+/// for the far end, with SO_SNDTIMEO and signals, and fails with the far end's reason; others get
+/// EINPROGRESS.
 pub(crate) fn connect(settings: &Settings, socket: BorrowedFd<'_>, target: SocketAddr) -> Verdict {
     if !settings.carries(target.ip()) {
         return Verdict::Kernel;
@@ -55,7 +55,7 @@ pub(crate) fn connect(settings: &Settings, socket: BorrowedFd<'_>, target: Socke
     }
 }
 
-/// What becomes of a send that names its target: fast open connects first (tcp(7)).
+/// How a send that names its target proceeds: TCP Fast Open connects first (tcp(7)).
 pub(crate) fn send(
     settings: &Settings,
     socket: BorrowedFd<'_>,
@@ -67,7 +67,7 @@ pub(crate) fn send(
     }
     match Kind::of(socket) {
         Kind::Tcp(_) if fast_open => match connect(settings, socket, target) {
-            // Connected already, or the error of before: as the kernel has it.
+            // Already connected, or the previous error: as the kernel does it.
             Verdict::Resume => Verdict::Kernel,
             verdict => verdict,
         },
@@ -81,8 +81,8 @@ pub(crate) fn is_carried(socket: BorrowedFd<'_>) -> bool {
     matches!(Kind::of(socket), Kind::Tcp(_))
 }
 
-/// What becomes of a datagram for the target: an address of the pool leads nowhere, and other
-/// UDP goes its way unless it is refused.
+/// How a datagram for the target proceeds: it cannot reach an address of the pool, and other UDP is left
+/// alone unless it is refused.
 fn datagram(settings: &Settings, target: SocketAddr) -> Verdict {
     let refused = in_pool(target.ip()) || settings.refuse_udp;
     if refused && settings.carries(target.ip()) {
@@ -92,7 +92,7 @@ fn datagram(settings: &Settings, target: SocketAddr) -> Verdict {
     }
 }
 
-/// Why a connection of this socket failed, if it was one through the gateway.
+/// Why a connection of this socket through the gateway failed, if it did.
 pub(crate) fn failure(settings: &Settings, socket: BorrowedFd<'_>) -> Option<Errno> {
     let cookie = socket_cookie(socket).ok()?;
     match control::ask(settings, &Request::Failure { cookie }) {
@@ -101,7 +101,7 @@ pub(crate) fn failure(settings: &Settings, socket: BorrowedFd<'_>) -> Option<Err
     }
 }
 
-/// Where the program wanted a socket to go whose peer is the gateway.
+/// The target of a socket whose peer is the gateway.
 pub(crate) fn target(settings: &Settings, socket: BorrowedFd<'_>) -> Option<SocketAddr> {
     let Kind::Tcp(family) = Kind::of(socket) else {
         return None;
@@ -119,7 +119,7 @@ fn carry(
     family: Family,
     target: SocketAddr,
 ) -> Result<(), Errno> {
-    // What went wrong the time before is told by the next call (connect(2)).
+    // The next call reports the error of an earlier one (connect(2)).
     if let Err(last) = socket_error(socket)? {
         return Err(failure(settings, socket).unwrap_or(last));
     }
@@ -148,15 +148,15 @@ fn carry(
     }
 }
 
-/// Sends the SYN that nobody answers yet.
+/// Sends the SYN, which is not answered yet.
 fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> Result<(), Errno> {
     if family == Family::V6 {
-        // Fails for a socket that is bound; ours are bound as they have to be.
+        // It fails for a socket that is bound; such sockets need no change.
         let _ = set_ipv6_v6only(socket, false);
     }
     no_deferred_connect(socket);
-    // O_NONBLOCK is set for this one call: it would wait for an answer to the SYN before the
-    // gateway has been told that there is one to give.
+    // O_NONBLOCK is set for this one call: otherwise it would wait for an answer to the SYN before the
+    // gateway has been told to give one.
     if wait {
         ioctl_fionbio(socket, true)?;
     }
@@ -175,14 +175,14 @@ fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> 
 fn finish(line: &Line, socket: BorrowedFd<'_>, at: SocketAddr) -> Result<(), Errno> {
     line.set_patience(socket_timeout(socket, Timeout::Send)?)?;
     match line.answer() {
-        // Makes the socket connected in the eyes of connect(2), too.
+        // Makes the socket connected for connect(2), too.
         Ok(Answer::Done {}) => kernel_connect(socket, &at),
         Ok(Answer::Refused { reason }) => {
-            // The kernel's reason has been told by this.
+            // This has reported the kernel's reason.
             let _ = socket_error(socket);
             Err(errno(reason))
         }
-        // It goes on without us, as in connect(2).
+        // The connection proceeds in the background, as for connect(2).
         Err(Errno::INTR) => Err(Errno::INTR),
         Err(Errno::AGAIN) => Err(Errno::INPROGRESS),
         Ok(_) | Err(_) => give_up(socket),
@@ -196,7 +196,8 @@ fn give_up(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     Err(Errno::NETUNREACH)
 }
 
-/// No gateway, no network; but what the process itself lacks is told as it is.
+/// Without the gateway, the network is unreachable; but errors of the process itself are reported as they
+/// are.
 fn gone(errno: Errno) -> Errno {
     match errno {
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS => errno,

@@ -1,18 +1,18 @@
-//! What `ropewalk exec` tells the library in the environment.
+//! The settings from `ropewalk exec`, in environment variables.
 
 use std::env;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Where the gateway's control socket is.
+/// The path of the gateway's control socket.
 const CONTROL: &str = "ROPEWALK_EXEC_CONTROL";
-/// Networks that are not carried, as `ADDRESS/BITS` with commas between.
+/// Direct networks, whose connections bypass the gateway, as `ADDRESS/BITS` separated by commas.
 const DIRECT: &str = "ROPEWALK_EXEC_DIRECT";
-/// Set if UDP to elsewhere than the direct networks is refused.
+/// Set if UDP is refused except to direct networks.
 const REFUSE_UDP: &str = "ROPEWALK_EXEC_REFUSE_UDP";
 
-/// What is carried, and by whom.
+/// Which connections go through the gateway, and where that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) control: PathBuf,

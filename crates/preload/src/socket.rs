@@ -1,4 +1,4 @@
-//! What the kernel says of a socket of the program.
+//! The kernel's state of a program's socket.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::BorrowedFd;
@@ -7,18 +7,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{socket_domain, socket_protocol, socket_type};
 use rustix::net::{AddressFamily, SocketType, getpeername, getsockname, ipproto};
 
-/// Which of our calls a socket concerns.
+/// The kind of a socket, as far as the library cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// TCP over IPv4, or over IPv6.
     Tcp(Family),
     /// UDP, or a ping socket.
     Datagram,
-    /// Anything else, and what is no socket.
+    /// Anything else, and descriptors that are no sockets.
     Other,
 }
 
-/// What addresses a socket has.
+/// The address family of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     V4,
@@ -41,8 +41,8 @@ impl Kind {
 }
 
 impl Family {
-    /// The address as a socket of this family has it: IPv4 in an IPv6 socket is mapped
-    /// (RFC 4291, section 2.5.5.2). Nothing if it cannot have it.
+    /// The address as a socket of this family has it: IPv4 in an IPv6 socket is mapped (RFC 4291, section
+    /// 2.5.5.2). `None` if it cannot have it.
     pub(crate) fn spell(self, address: SocketAddr) -> Option<SocketAddr> {
         match (self, address) {
             (Family::V4, SocketAddr::V6(v6)) => {
@@ -57,7 +57,7 @@ impl Family {
         }
     }
 
-    /// The address that stands for all.
+    /// The unspecified address.
     pub(crate) fn unspecified(self, port: u16) -> SocketAddr {
         match self {
             Family::V4 => (Ipv4Addr::UNSPECIFIED, port).into(),
@@ -65,7 +65,7 @@ impl Family {
         }
     }
 
-    /// The address of this machine in itself.
+    /// The loopback address.
     pub(crate) fn loopback(self, port: u16) -> SocketAddr {
         match self {
             Family::V4 => (Ipv4Addr::LOCALHOST, port).into(),
@@ -74,8 +74,8 @@ impl Family {
     }
 }
 
-/// Whether the socket is neither connected, nor on its way to it, nor listening: only then
-/// does poll(2) say that it is hung up (tcp_poll in net/ipv4/tcp.c), or that all is over.
+/// Whether the socket is neither connected, nor connecting, nor listening: only then does poll(2) report it
+/// as hung up (tcp_poll in net/ipv4/tcp.c), or both directions are closed.
 pub(crate) fn is_closed(socket: BorrowedFd<'_>) -> bool {
     let mut polled = [PollFd::from_borrowed_fd(socket, PollFlags::empty())];
     let polling = poll(
@@ -96,12 +96,12 @@ pub(crate) fn local(socket: BorrowedFd<'_>) -> Option<(Ipv4Addr, u16)> {
     loopback_part(getsockname(socket).ok()?.try_into().ok()?)
 }
 
-/// The same of its peer.
+/// The same for its peer.
 pub(crate) fn peer(socket: BorrowedFd<'_>) -> Option<(Ipv4Addr, u16)> {
     loopback_part(getpeername(socket).ok()??.try_into().ok()?)
 }
 
-/// An address that may be one of ours: these are all IPv4.
+/// An address that may be one of the gateway's, which are all IPv4.
 pub(crate) fn loopback_part(address: SocketAddr) -> Option<(Ipv4Addr, u16)> {
     match address.ip().to_canonical() {
         IpAddr::V4(v4) if v4.is_loopback() => Some((v4, address.port())),

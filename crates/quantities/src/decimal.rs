@@ -2,7 +2,7 @@
 
 use crate::QuantityProblem;
 
-/// Digits of the fraction that are kept; the rest is far below half of any unit's last place.
+/// How many digits of the fraction are kept; the rest is far below half of any unit's last place.
 const FRACTION_DIGITS: usize = 18;
 const FRACTION_ONE: u128 = 1_000_000_000_000_000_000;
 
@@ -44,7 +44,7 @@ impl Decimal {
         self.whole == 0 && self.fraction == 0
     }
 
-    /// The whole number that it is, if it is one.
+    /// The whole number, if it is one.
     pub const fn as_whole(self) -> Option<u64> {
         if self.fraction == 0 {
             Some(self.whole)

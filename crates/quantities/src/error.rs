@@ -1,12 +1,12 @@
-//! Why a text is no quantity.
+//! Why a text is not a quantity.
 
-/// What is wrong with a quantity, and what would do.
+/// What is wrong with a quantity, and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; allowed: {allowed}")]
 pub struct QuantityError {
     /// What is wrong.
     pub problem: QuantityProblem,
-    /// What would do.
+    /// What is allowed.
     pub allowed: &'static str,
 }
 
@@ -19,7 +19,7 @@ impl QuantityError {
 /// What is wrong with a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityProblem {
-    /// Nothing but white space.
+    /// The text is empty, or only white space.
     #[error("must not be empty")]
     Empty,
     /// It does not begin with a decimal number ("nan" and "inf" do not).
@@ -28,24 +28,24 @@ pub enum QuantityProblem {
     /// A minus sign.
     #[error("must not be negative")]
     Negative,
-    /// A decimal comma.
+    /// It has a decimal comma.
     #[error("must have a decimal point, not a comma")]
     Comma,
     /// A bare number other than zero.
     #[error("must have a unit")]
     MissingUnit,
-    /// A unit that nobody knows here.
+    /// An unknown unit.
     #[error("unknown unit {0:?}")]
     UnknownUnit(String),
-    /// A unit that some read one way and some the other.
+    /// A unit whose meaning differs between programs.
     #[error("unit {unit:?} means different things to different programs: write {instead}")]
     AmbiguousUnit {
-        /// What stands there.
+        /// The unit.
         unit: String,
         /// What to write instead.
         instead: &'static str,
     },
-    /// Beyond what the type holds or the quantity may be.
+    /// It exceeds the type or the allowed range.
     #[error("too large")]
     TooLarge,
 }

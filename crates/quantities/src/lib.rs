@@ -1,10 +1,10 @@
-//! Quantities with units, so that no bare number crosses a room.
+//! Quantities with units, so that no bare number crosses a crate's boundary.
 //!
 //! [`Time`] is nanoseconds, [`Rate`] bits per second, [`Bytes`] bytes. Each is
 //! a `Copy` integer: simulations are bit-for-bit repeatable and never see NaN.
 //!
-//! Each reads the spellings of `tc` and netem, exactly, and refuses those that
-//! mean different things to different programs:
+//! Each reads the spellings of `tc` and netem exactly, and rejects those whose meaning differs between
+//! programs:
 //!
 //! ```
 //! use ropewalk_quantities::{Rate, Time};

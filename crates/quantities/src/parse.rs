@@ -5,10 +5,10 @@ use std::str::FromStr;
 use crate::{Bytes, Decimal, QuantityError, QuantityProblem, Rate, Time};
 
 impl Time {
-    /// What a time may look like, for error messages.
+    /// The allowed times, for error messages.
     pub const ALLOWED: &'static str = r#"a time such as "10 ms" (units: ns us ms s min h d)"#;
 
-    /// Its units with their nanoseconds; the case matters.
+    /// The units with their nanoseconds, case-sensitive.
     pub const UNITS: &'static [(&'static str, u64)] = &[
         ("ns", 1),
         ("nsec", 1),
@@ -32,11 +32,11 @@ impl Time {
 }
 
 impl Rate {
-    /// What a rate may look like, for error messages.
+    /// The allowed rates, for error messages.
     pub const ALLOWED: &'static str =
         r#"a rate such as "20 Mbit/s" (units: bit/s kbit/s Mbit/s Gbit/s)"#;
 
-    /// Its units with their bits per second; as in `tc`, the case does not matter and `/s` may follow.
+    /// The units with their bits per second; as in `tc`, case does not matter and `/s` may follow.
     pub const UNITS: &'static [(&'static str, u64)] = &[
         ("bit", 1),
         ("kbit", 1_000),
@@ -50,11 +50,11 @@ impl Rate {
 }
 
 impl Bytes {
-    /// What a size may look like, for error messages.
+    /// The allowed sizes, for error messages.
     pub const ALLOWED: &'static str =
         r#"a size such as "64 KiB" or "20 MB" (units: B kB MB GB KiB MiB GiB)"#;
 
-    /// Its units with their bytes; the case matters.
+    /// The units with their bytes, case-sensitive.
     pub const UNITS: &'static [(&'static str, u64)] = &[
         ("B", 1),
         ("byte", 1),
@@ -104,13 +104,13 @@ impl FromStr for Bytes {
     }
 }
 
-/// What a probability may look like, for error messages.
+/// The allowed probabilities, for error messages.
 pub const PROBABILITY_ALLOWED: &str = r#"a percentage such as "0.1 %", from 0 to 100"#;
 
 /// `"0.1%"` or `"0.1 %"` as a probability, here 0.001.
 ///
 /// # Errors
-/// No percentage, or one above 100.
+/// It is not a percentage, or above 100.
 pub fn parse_probability(text: &str) -> Result<f64, QuantityError> {
     probability(text).map_err(|problem| QuantityError::new(problem, PROBABILITY_ALLOWED))
 }

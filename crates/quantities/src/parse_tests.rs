@@ -73,7 +73,7 @@ fn percentages_are_the_nearest_float() {
     }
 }
 
-/// Every way to be wrong, with its message.
+/// Every kind of error, with its message.
 #[test]
 fn errors_say_what_is_wrong() {
     let time = |text: &str| text.parse::<Time>().unwrap_err().problem.to_string();

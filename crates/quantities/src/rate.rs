@@ -29,7 +29,7 @@ impl Rate {
         self.0 as f64 / 1e6
     }
 
-    /// How long `bytes` take at this rate, rounded up to a nanosecond; at rate zero, for ever.
+    /// How long `bytes` take at this rate, rounded up to a nanosecond; infinite at rate zero.
     #[inline]
     pub fn transmission_time(self, bytes: Bytes) -> Time {
         if self.0 == 0 {

@@ -8,7 +8,7 @@ pub struct Time(u64);
 impl Time {
     /// The start of the clock, and the empty span.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens: "never".
+    /// Later than any event: "never".
     pub const MAX: Time = Time(u64::MAX);
 
     /// From nanoseconds.

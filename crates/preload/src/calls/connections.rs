@@ -1,4 +1,4 @@
-//! socket, connect, getpeername, SO_ERROR; and fast open, which connects, too.
+//! socket, connect, getpeername, SO_ERROR; and TCP Fast Open, which connects, too.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
@@ -12,7 +12,7 @@ use crate::outgoing::{self, Verdict};
 use crate::{c_address, incoming, next, socket};
 use ropewalk_preload_protocol::{CLIENTS, HOLD};
 
-/// As socket(2), but Multipath TCP is TCP: several paths are the gateway's business.
+/// As socket(2), but Multipath TCP becomes TCP: using several paths is up to the gateway.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     let ours = protocol == libc::IPPROTO_MPTCP && ruled(|_| Some(())).is_some();
@@ -27,7 +27,7 @@ unsafe extern "C-unwind" fn connect(
     address: *const sockaddr,
     length: socklen_t,
 ) -> c_int {
-    // SAFETY: the program says that so many bytes are there.
+    // SAFETY: the program guarantees that the bytes are there.
     let target = unsafe { c_address::read(address, length) };
     let verdict = ruled(|settings| Some(outgoing::connect(settings, borrowed(fd)?, target?)));
     match verdict {
@@ -83,8 +83,8 @@ unsafe extern "C-unwind" fn getpeername(
     unsafe { next::getpeername(fd, address, length) }
 }
 
-/// As getsockopt(2), with SO_ERROR that tells why the far end could not be reached: the kernel
-/// has only seen the gateway shut the socket down.
+/// As getsockopt(2), with an SO_ERROR that has the far end's reason: the kernel has only seen that the
+/// gateway shut the socket down.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn getsockopt(
     fd: c_int,
@@ -112,8 +112,8 @@ unsafe extern "C-unwind" fn getsockopt(
     result
 }
 
-/// As setsockopt(2), but a TCP socket is not bound to an interface: its way is the gateway's
-/// business, and loopback would be out of its reach.
+/// As setsockopt(2), but a TCP socket is not bound to an interface, from which it could not reach loopback:
+/// the interface is up to the gateway.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,

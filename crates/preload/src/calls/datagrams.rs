@@ -1,4 +1,4 @@
-//! Sends that name their target: datagrams, and fast open.
+//! Sends that name their target: datagrams, and TCP Fast Open.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_uint};
@@ -10,7 +10,7 @@ use super::{borrowed, ruled};
 use crate::outgoing::{self, Verdict};
 use crate::{c_address, next};
 
-/// What becomes of a send to that address; `Done` if the socket is connected to it now.
+/// How a send to that address proceeds; `Done` if the socket is connected to it now.
 ///
 /// # Safety
 /// `address` is null, or `length` bytes are readable there.

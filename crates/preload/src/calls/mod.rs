@@ -1,7 +1,7 @@
-//! The functions that stand in for the C library's.
+//! Replacements of the C library's functions.
 //!
-//! Each reads what C gave it, lets the safe part of the library say what becomes of the call,
-//! and hands it to the next function of its name otherwise.
+//! Each reads its C arguments, lets the safe part of the library decide, and otherwise calls the next
+//! function of its name.
 #![allow(unsafe_code)]
 
 use std::os::fd::{BorrowedFd, RawFd};
@@ -28,8 +28,8 @@ static PREPARE: extern "C" fn() = {
     prepare
 };
 
-/// Lets the safe part say what becomes of a call, with the program's errno as it was; nothing
-/// if the library has no settings, or panicked.
+/// Lets the safe part decide on a call, with the program's errno preserved; `None` if the library has no
+/// settings, or panicked.
 fn ruled<T>(rule: impl FnOnce(&'static Settings) -> Option<T>) -> Option<T> {
     let settings = settings()?;
     let errno = next::last_errno();
@@ -38,7 +38,7 @@ fn ruled<T>(rule: impl FnOnce(&'static Settings) -> Option<T>) -> Option<T> {
     ruling.ok().flatten()
 }
 
-/// The program's descriptor; nothing if it cannot be one.
+/// The program's descriptor; `None` if it cannot be one.
 fn borrowed<'a>(fd: RawFd) -> Option<BorrowedFd<'a>> {
     // SAFETY: not negative. That it stays open is for the program to see to, as with every
     // call; if it does not, our calls fail with EBADF, as its own does.

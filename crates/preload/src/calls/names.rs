@@ -17,9 +17,9 @@ const HOST_NOT_FOUND: c_int = 1;
 const TRY_AGAIN: c_int = 2;
 const NO_RECOVERY: c_int = 3;
 
-/// As getaddrinfo(3). A name that is not local gets one address out of the pool, of IPv6 only if
-/// that alone is asked for, so that no program tries two. Look-ups for datagrams are left to the
-/// C library, as datagrams are, unless these are refused.
+/// As getaddrinfo(3). A name that is not local gets one address of the pool, IPv6 only if nothing else is
+/// asked for, so that no program tries two. Look-ups for datagrams are left to the C library, like datagrams
+/// themselves, unless these are refused.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn getaddrinfo(
     node: *const c_char,
@@ -84,7 +84,7 @@ unsafe extern "C-unwind" fn getnameinfo(
     flags: c_int,
 ) -> c_int {
     let wanted = !host.is_null() && host_room > 0 && flags & libc::NI_NUMERICHOST == 0;
-    // SAFETY: the program says that so many bytes are there.
+    // SAFETY: the program guarantees that the bytes are there.
     let asked = wanted.then(|| unsafe { c_address::read(address, length) });
     let name = ruled(|settings| names::name_of(settings, asked??.ip())?.ok());
     let Some(name) = name else {
@@ -216,7 +216,7 @@ unsafe extern "C-unwind" fn gethostbyaddr_r(
 /// A name and its address, or h_errno.
 type Known = Result<(String, IpAddr), c_int>;
 
-/// The name's address out of the pool; nothing if it is for the C library to look up.
+/// The name's address from the pool; `None` if the C library is to look it up.
 ///
 /// # Safety
 /// `name` is a string, or null.
@@ -243,9 +243,9 @@ unsafe fn by_name(name: *const c_char, family: c_int) -> Option<Known> {
 unsafe fn by_address(address: *const c_void, length: socklen_t, family: c_int) -> Option<Known> {
     let ip: IpAddr = match (family, length) {
         _ if address.is_null() => return None,
-        // SAFETY: so many bytes are there.
+        // SAFETY: the bytes are there.
         (libc::AF_INET, 4) => unsafe { Ipv4Addr::from(address.cast::<[u8; 4]>().read()).into() },
-        // SAFETY: so many bytes are there.
+        // SAFETY: the bytes are there.
         (libc::AF_INET6, 16) => unsafe { Ipv6Addr::from(address.cast::<[u8; 16]>().read()).into() },
         _ => return None,
     };
@@ -253,7 +253,7 @@ unsafe fn by_address(address: *const c_void, length: socklen_t, family: c_int) -
     Some(name.map(|name| (name, ip)).map_err(|_| HOST_NOT_FOUND))
 }
 
-/// Answers as the functions with a buffer do.
+/// Answers like the functions with a buffer.
 ///
 /// # Safety
 /// As gethostbyname(3) says of gethostbyname_r.
@@ -287,7 +287,7 @@ unsafe fn in_buffer(
     }
 }
 
-/// Answers as the functions without a buffer do, but for each thread by itself.
+/// Answers like the functions without a buffer, but with a buffer for each thread.
 fn in_this_thread(known: Known) -> *mut hostent {
     struct Answer {
         entry: hostent,
@@ -301,8 +301,8 @@ fn in_this_thread(known: Known) -> *mut hostent {
     let mut error = 0;
     let written = ANSWER.try_with(|answer| {
         let answer = answer.get();
-        // SAFETY: this thread's own, and nobody of ours holds a reference to it; what the
-        // program keeps of the last answer is void by the next call, as the manual says.
+        // SAFETY: this is the thread's own, and nothing here holds a reference to it; what the program keeps
+        // of the last answer is invalid after the next call, as the manual says.
         unsafe {
             let entry = &raw mut (*answer).entry;
             let buffer = (&raw mut (*answer).buffer).cast();
@@ -321,7 +321,7 @@ unsafe extern "C" {
     fn __h_errno_location() -> *mut c_int;
 }
 
-/// A string that the program gave; nothing for null and for what is not UTF-8.
+/// A string that the program gave; `None` for null and for text that is not UTF-8.
 ///
 /// # Safety
 /// `string` is null, or ends with a zero and lives as long as it is used.

@@ -12,12 +12,12 @@ use ropewalk_preload_protocol::CLIENTS;
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int {
-    // SAFETY: the program says that so many bytes are there.
+    // SAFETY: the program guarantees that the bytes are there.
     let wanted = unsafe { c_address::read(address, length) };
     match ruled(|settings| incoming::place(settings, borrowed(fd)?, wanted?)) {
         Some(place) => {
             let (place, length) = c_address::to_c(place);
-            // SAFETY: so many bytes are there.
+            // SAFETY: the program guarantees that the bytes are there.
             unsafe { next::bind(fd, (&raw const place).cast(), length as socklen_t) }
         }
         // SAFETY: the program's own arguments.
@@ -69,7 +69,7 @@ unsafe extern "C-unwind" fn accept4(
     }
 }
 
-/// Accepts, and puts the client's address in place of the gateway's.
+/// Accepts a connection, and replaces the gateway's address by the client's.
 ///
 /// # Safety
 /// As accept(2) has it of `address` and `length`.
