@@ -18,9 +18,9 @@ import polars as pl
 
 import linux
 import ropewalk
-from ropewalk.cli.progress import progress
 from gateway import CASES, TIMES, rates
 from kernel import ATTEMPTS
+from ropewalk.cli.progress import progress
 from tables import ROOT, Table, reference, write_into_pages
 
 SCHEDULERS = ("earliest-arrival", "weighted", "round-robin")
