@@ -14,8 +14,6 @@ use crate::scoreboard::{Delivered, Scoreboard, Sent};
 
 /// Recoveries for which a larger reordering window persists (`TCP_RACK_RECOVERY_THRESH`).
 const PERSIST: u32 = 16;
-/// Maximum reordering window, in quarters of a round trip.
-const MOST_STEPS: u64 = 255;
 
 /// RACK's state of a subflow.
 #[derive(Clone, Debug)]
@@ -28,8 +26,8 @@ pub(crate) struct Rack {
     /// Segments have arrived since the last search for losses.
     advanced: bool,
     reordering_seen: bool,
-    /// The reordering window in quarters of the minimum round trip (RACK.reo_wnd_mult).
-    steps: u64,
+    /// The reordering window in quarters of the minimum round trip (RACK.reo_wnd_mult), 255 at most.
+    steps: u8,
     /// Recoveries for which it persists (RACK.reo_wnd_persist).
     persist: u32,
     /// A D-SACK counts again once this offset is acknowledged (RACK.dsack_round).
@@ -37,6 +35,8 @@ pub(crate) struct Rack {
     /// Lasting numbers of retransmitted segments with their times: in order of time, which the scoreboard, in
     /// order of offsets, lacks.
     resent: VecDeque<(u64, Time)>,
+    /// Up to this lasting number all segments from the first unjudged one on were overtaken or retransmitted.
+    passed_to: u64,
 }
 
 /// State of a sender for detecting its losses.
@@ -62,6 +62,7 @@ impl Rack {
             persist: 0,
             round: None,
             resent: VecDeque::new(),
+            passed_to: 0,
         }
     }
 
@@ -100,7 +101,7 @@ impl Rack {
 
     /// The reordering window in quarters of the minimum round trip.
     #[cfg(test)]
-    pub(crate) fn steps(&self) -> u64 {
+    pub(crate) fn steps(&self) -> u8 {
         self.steps
     }
 
@@ -136,7 +137,7 @@ impl Rack {
         }
         if self.round.is_none() && self.reordering_seen {
             self.round = Some(nxt);
-            self.steps = (self.steps + 1).min(MOST_STEPS);
+            self.steps = self.steps.saturating_add(1);
             self.persist = PERSIST;
         }
     }
@@ -162,7 +163,7 @@ impl Rack {
             return Time::ZERO;
         }
         let state = around.state;
-        (state.min_rtt.min(state.srtt) / 4 * self.steps).min(state.srtt)
+        (state.min_rtt.min(state.srtt) / 4 * u64::from(self.steps)).min(state.srtt)
     }
 
     /// Detects losses if segments have arrived since the last search (RACK_detect_loss(), 6.2, step 5).
@@ -212,7 +213,15 @@ impl Rack {
             board.mark_lost(late, lost);
         }
         let waits = |sent: &&Sent| sent.is_in_flight() && !sent.was_retransmitted();
-        let last = self.overtaken(board, name).filter(waits).last();
+        let end = self.overtaken_until(board, name);
+        let last = board.between(name, end).rfind(waits);
+        debug_assert_eq!(
+            last.map(|sent| sent.seq),
+            self.overtaken(board, name)
+                .filter(waits)
+                .last()
+                .map(|sent| sent.seq),
+        );
         found.wait = last.and_then(|sent| self.time_left(sent, now, window));
         self.search_copies(now, board, window, &mut found, lost);
         found.loss = board.lost_bytes() > 0;
@@ -230,6 +239,19 @@ impl Rack {
         board
             .from(name)
             .take_while(|sent| sent.was_retransmitted() || self.is_overtaken(sent))
+    }
+
+    /// The end of the segments from `name` on that were overtaken or retransmitted. Those that were stay so:
+    /// only the segments behind them are looked at.
+    fn overtaken_until(&mut self, board: &Scoreboard, name: u64) -> u64 {
+        let known = name.max(self.passed_to);
+        self.passed_to = known + self.overtaken(board, known).count() as u64;
+        self.passed_to
+    }
+
+    /// Segments that were found lost are not: they may be judged anew.
+    pub(crate) fn judge_anew(&mut self) {
+        self.passed_to = 0;
     }
 
     /// The next segment from `name` on that was sent once, was overtaken, and has no time left, unless one

@@ -346,6 +346,13 @@ impl Scoreboard {
         self.segments.range(at.min(self.segments.len())..)
     }
 
+    /// The segments between two lasting numbers, except for those that are acknowledged.
+    #[inline]
+    pub(crate) fn between(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = &Sent> {
+        let at = |name: u64| (name.saturating_sub(self.base) as usize).min(self.segments.len());
+        self.segments.range(at(from)..at(to))
+    }
+
     /// The lasting number of the segment at this index.
     #[inline]
     pub(crate) fn name(&self, at: usize) -> u64 {

@@ -238,6 +238,7 @@ impl Sender {
             self.loss.duplicates.forget();
             if undo.marks != Marks::Kept {
                 unmarked = self.board.unmark_lost();
+                self.loss.rack.judge_anew();
             }
         }
         if undo.evidence == Evidence::Duplicates {
