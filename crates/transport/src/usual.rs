@@ -76,18 +76,18 @@ impl Endpoint {
             && (own.contains(wide) || !segment.flags.contains(Flags::DATA_SEQ_64))
     }
 
-    /// The next data in order of a subflow, at an end that has nothing unacknowledged.
+    /// The next data in order of a subflow, which acknowledge nothing new or what is usual.
     #[inline(always)]
     fn take_usual_data(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
-        let len = u64::from(segment.len);
-        let usual = segment.seq == flow.receiver.nxt()
-            && segment.data_seq + len <= self.rx.edge()
-            && segment.ack == flow.sender.una()
-            && flow.sender.is_idle()
-            && self.tx.is_idle()
-            && !flow.receiver.is_old(segment);
-        if !usual {
+        let end = segment.data_seq + u64::from(segment.len);
+        if segment.seq != flow.receiver.nxt() || end > self.rx.edge() {
+            return false;
+        }
+        if segment.ack != flow.sender.una() || !flow.sender.is_idle() || !self.tx.is_idle() {
+            return self.take_usual_data_beside(now, subflow, segment);
+        }
+        if flow.receiver.is_old(segment) {
             return false;
         }
         if segment.flags.contains(Flags::NUMBERED)
@@ -97,8 +97,42 @@ impl Endpoint {
             return false;
         }
         self.tx.on_window(self.tx.una() + u64::from(segment.window));
+        self.take_payload(now, subflow, segment);
+        true
+    }
+
+    /// The same at an end that has something unacknowledged itself. Returns whether what the data
+    /// acknowledge is usual; if not, nothing was done.
+    #[inline(never)]
+    fn take_usual_data_beside(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+        let flow = &mut self.subflows[subflow];
+        if self.tx.closed()
+            || flow.receiver.is_old(segment)
+            || !flow.sender.reordering.passes_over_data()
+        {
+            return false;
+        }
+        if segment.ack != flow.sender.una() {
+            if !self.take_new_ack(now, subflow, segment, false) {
+                return false;
+            }
+        } else {
+            if flow.sender.is_idle() {
+                flow.sender.disarm();
+            }
+            self.timer = self.timer.min(flow.sender.timer_at());
+            self.after_ack(subflow, segment);
+        }
+        self.take_payload(now, subflow, segment);
+        true
+    }
+
+    /// Takes the payload of the next data in order.
+    #[inline(always)]
+    fn take_payload(&mut self, now: Time, subflow: usize, segment: &Segment) {
+        let flow = &mut self.subflows[subflow];
         flow.receiver.take_next(now, segment);
-        let (new, waits) = self.rx.take(segment.data_seq, len);
+        let (new, waits) = self.rx.take(segment.data_seq, u64::from(segment.len));
         flow.delivered += new;
         self.packets += u64::from(new > 0);
         if flow.receiver.ack_due() {
@@ -116,30 +150,51 @@ impl Endpoint {
                 self.settle(subflow);
             }
         }
-        true
     }
 
-    /// An acknowledgement of segments that were all sent once, before everything outstanding.
+    /// An acknowledgement without data.
     #[inline]
     fn take_usual_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
-        let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
-        let data_ack = match self.multipath {
+        let ends = self
+            .tx
+            .end()
+            .is_some_and(|end| self.data_ack(segment) > end);
+        segment.seq == self.subflows[subflow].receiver.nxt()
+            && !ends
+            && self.take_new_ack(now, subflow, segment, true)
+    }
+
+    /// The offset up to which a segment acknowledges the stream.
+    #[inline(always)]
+    fn data_ack(&self, segment: &Segment) -> u64 {
+        match self.multipath {
             true => segment.data_ack,
             false => segment.ack.saturating_sub(1),
-        };
-        let ends = self.tx.end().is_some_and(|end| data_ack > end);
-        if segment.seq != flow.receiver.nxt() || ends {
-            return false;
         }
+    }
+
+    /// An acknowledgement, alone or with data, of segments that were all sent once, before everything
+    /// outstanding. Returns whether it is one; if not, nothing was done.
+    #[inline(always)]
+    fn take_new_ack(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+        is_alone: bool,
+    ) -> bool {
+        let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
         let cwnd_limited = self.cwnd_limited >> subflow & 1 == 1;
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
-        flow.receiver.note_usual_timestamp(segment);
-        if segment.flags.contains(Flags::NUMBERED)
-            && let Some(door) = flow.sender.reordering.door()
-        {
-            door.take_ack(segment.ack, segment.number);
+        if is_alone {
+            flow.receiver.note_usual_timestamp(segment);
+            if segment.flags.contains(Flags::NUMBERED)
+                && let Some(door) = flow.sender.reordering.door()
+            {
+                door.take_ack(segment.ack, segment.number);
+            }
         }
         let cwnd = self.controller.on_ack(subflow, &acked, &self.table);
         let state = &mut self.table[subflow];
@@ -149,12 +204,19 @@ impl Endpoint {
         if self.multipath {
             self.ask_again(subflow);
         }
+        self.after_ack(subflow, segment);
+        true
+    }
+
+    /// What follows once a subflow has processed an acknowledgement.
+    #[inline(always)]
+    fn after_ack(&mut self, subflow: usize, segment: &Segment) {
+        let data_ack = self.data_ack(segment);
         self.tx.on_ack(data_ack, u64::from(segment.window));
         if self.tx.blocks() {
             self.expand_send_buffer(subflow);
         }
         self.may_send = true;
-        true
     }
 
     /// Whether nothing is to be sent now, in agreement with [`poll_transmit`](Endpoint::poll_transmit).

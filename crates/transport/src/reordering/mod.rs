@@ -375,6 +375,13 @@ impl Policy {
         }
     }
 
+    /// Whether, while it rests, acknowledgements that data carry need not be shown to it either.
+    #[inline]
+    pub(crate) fn passes_over_data(&self) -> bool {
+        // TCP-DOOR reads the numbers of all segments, and NCR acknowledgements of nothing new.
+        !matches!(self, Policy::Door(_) | Policy::Ncr(_) | Policy::Own(_))
+    }
+
     /// Whether it is not `none`.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {

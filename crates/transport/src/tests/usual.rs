@@ -125,6 +125,20 @@ fn without_losses_nearly_all_is_usual() {
     assert!(settled > 3000, "{settled}");
 }
 
+#[test]
+fn data_both_ways_are_usual() {
+    for config in [linux(), multipath()] {
+        let course = Course {
+            writes: vec![200_000; 9],
+            pause: ms(30),
+            answer: 3_000_000,
+            ..undisturbed(&[20])
+        };
+        let settled = compare(&config, &course);
+        assert!(settled > 1000, "{settled}");
+    }
+}
+
 prop_compose! {
     fn any_course(paths: std::ops::RangeInclusive<usize>)(
         delays_ms in prop::collection::vec(5u64..100, paths),
