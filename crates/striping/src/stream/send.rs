@@ -34,6 +34,9 @@ pub(crate) struct SendBuffer<P> {
     fin_acknowledged: bool,
     /// The last search of [`part_ahead`](SendBuffer::part_ahead) that found nothing; cleared by any change.
     vain: Option<Vain>,
+    /// Where parts may begin while the window allows no new data ahead of the lowest; cleared when anything
+    /// but a write changes what waits.
+    openings: Openings,
 }
 
 /// No part of at least so many bytes begins after so many waiting bytes or more.
@@ -41,6 +44,34 @@ pub(crate) struct SendBuffer<P> {
 struct Vain {
     skip: u64,
     least: u64,
+}
+
+/// Where parts of at least `least` bytes may begin, of what is to be sent again and of the lowest data that
+/// never was sent; by the number of bytes that wait before each.
+#[derive(Clone, Debug, Default)]
+struct Openings {
+    /// `None` if the rest is out of date.
+    least: Option<u64>,
+    /// None begins after more waiting bytes than this, except for `others`. It is the last place in a range
+    /// with which a range of waiting bytes begins.
+    up_to: u64,
+    /// First and last place in ranges that follow on other waiting bytes: there a part begins only if the
+    /// search does so. In ascending order.
+    others: Vec<(u64, u64)>,
+}
+
+impl Openings {
+    /// No part begins after more waiting bytes.
+    fn last(&self) -> u64 {
+        let last = self.others.last().map_or(0, |(_, last)| *last);
+        last.max(self.up_to)
+    }
+
+    /// Whether a part may begin after so many waiting bytes, or at a range behind them.
+    fn may_be_at(&self, skip: u64) -> bool {
+        let mut others = self.others.iter();
+        skip <= self.up_to || others.any(|(first, last)| (first..=last).contains(&&skip))
+    }
 }
 
 /// A part of a stream that fits a frame.
@@ -65,6 +96,7 @@ impl<P: Payload> SendBuffer<P> {
             fin_pending: false,
             fin_acknowledged: false,
             vain: None,
+            openings: Openings::default(),
         }
     }
 
@@ -198,6 +230,9 @@ impl<P: Payload> SendBuffer<P> {
         if skip > self.nothing_beyond(least) {
             return None;
         }
+        if self.credit_ahead() < least && !self.find_openings(least).may_be_at(skip) {
+            return None;
+        }
         let from = self.pending.place_of(skip)?;
         let found = self.find_part(from, most, least);
         // Beyond what is to be sent again, searching for more bytes or from farther on cannot find more.
@@ -209,8 +244,8 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     /// A number of waiting bytes after which no part of at least `least` bytes begins. It is small when all
-    /// that may be sent is the lowest part that never was, and what is sent again before that.
-    pub(crate) fn nothing_beyond(&self, least: u64) -> u64 {
+    /// that may be sent is the lowest part that never was, and what is sent again.
+    pub(crate) fn nothing_beyond(&mut self, least: u64) -> u64 {
         let vain = self.vain.filter(|vain| vain.least <= least);
         let all = vain
             .map_or(self.pending.bytes(), |vain| vain.skip)
@@ -218,16 +253,31 @@ impl<P: Payload> SendBuffer<P> {
         if self.credit_ahead() >= least {
             return all;
         }
+        self.find_openings(least).last().min(all)
+    }
+
+    /// The openings for parts of at least `least` bytes, found anew if they are out of date.
+    fn find_openings(&mut self, least: u64) -> &Openings {
+        if self.openings.least == Some(least) {
+            return &self.openings;
+        }
         let lowest = self.lowest();
-        let mut before = 0;
-        for (start, end) in self.again.iter() {
-            if start < lowest {
-                before += end - start;
-            } else if end - start >= least {
-                return all;
+        let Openings { up_to, others, .. } = &mut self.openings;
+        *up_to = self.pending.before(lowest);
+        others.clear();
+        for (start, end) in self.again.within(lowest, u64::MAX) {
+            if end - start < least {
+                continue;
+            }
+            let first = self.pending.before(start);
+            let last = first + (end - start - least);
+            match self.pending.containing(start) {
+                Some((begins, _)) if begins < start => others.push((first, last)),
+                _ => *up_to = last,
             }
         }
-        before.min(all)
+        self.openings.least = Some(least);
+        &self.openings
     }
 
     /// Offset of the lowest byte that was never sent.
@@ -286,6 +336,7 @@ impl<P: Payload> SendBuffer<P> {
     /// The part is sent; returns whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
         self.vain = None;
+        self.openings.least = None;
         self.pending.remove(part.start, part.end);
         self.again.remove(part.start, part.end);
         self.claimed.insert(part.start, part.end);
@@ -350,8 +401,10 @@ impl<P: Payload> SendBuffer<P> {
     pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
         self.vain = None;
         self.acknowledged.insert(start, end);
-        self.pending.remove(start, end);
-        self.again.remove(start, end);
+        if self.pending.remove(start, end) > 0 {
+            self.openings.least = None;
+            self.again.remove(start, end);
+        }
         if fin {
             self.fin_acknowledged = true;
             self.fin_pending = false;
@@ -377,6 +430,7 @@ impl<P: Payload> SendBuffer<P> {
     /// acknowledged otherwise. Returns how many bytes that is.
     pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
         self.vain = None;
+        self.openings.least = None;
         if fin && !self.fin_acknowledged {
             self.fin_pending = true;
         }
@@ -393,6 +447,7 @@ impl<P: Payload> SendBuffer<P> {
     /// to be sent.
     pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
         self.vain = None;
+        self.openings.least = None;
         self.again.remove(start, end);
         let found = self.pending.remove(start, end) > 0 || fin && self.fin_pending;
         if fin {
@@ -415,6 +470,7 @@ impl<P: Payload> SendBuffer<P> {
     /// Drops everything.
     pub(crate) fn clear(&mut self) {
         self.vain = None;
+        self.openings.least = None;
         self.pieces.clear();
         self.pending = Waiting::default();
         self.again = RangeSet::default();

@@ -96,6 +96,14 @@ impl Waiting {
         self.ranges.within(place, u64::MAX)
     }
 
+    /// Bytes that wait before an offset.
+    pub(crate) fn before(&self, place: u64) -> u64 {
+        let block = (place / BLOCK).clamp(self.first, self.first + self.blocks.len() as u64);
+        let whole = self.blocks.range(..(block - self.first) as usize);
+        let part = self.ranges.within(block * BLOCK, place);
+        whole.sum::<u64>() + part.map(|(start, end)| end - start).sum::<u64>()
+    }
+
     /// Offset of the byte before which `skip` bytes wait.
     pub(crate) fn place_of(&self, skip: u64) -> Option<u64> {
         if skip >= self.bytes() {
@@ -163,6 +171,8 @@ mod tests {
                     (place < end).then_some(place)
                 });
                 prop_assert_eq!(waiting.place_of(skip), counted);
+                let before = ranges.within(0, skip).map(|(start, end)| end - start);
+                prop_assert_eq!(waiting.before(skip), before.sum::<u64>());
             }
         }
     }
