@@ -6,10 +6,12 @@
 //! recomputes the values of the marked ones. All values read here require settled carriers.
 
 mod lanes;
+pub(crate) mod resting;
 mod waking;
 
 use std::ops::{Index, IndexMut};
 
+use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::Lane;
 
@@ -18,6 +20,7 @@ use crate::carrier::Carrier;
 use crate::carrier::in_flight::{Content, Sent};
 use crate::carrier::room::InFlightCap;
 use lanes::Lanes;
+use resting::Reason;
 use waking::Waking;
 
 /// In the order in which they came up, so that their numbers rise.
@@ -44,9 +47,10 @@ pub(crate) struct Carriers {
     fastest: Option<Fastest>,
     rates: Option<f64>,
     slowest: Option<Option<Time>>,
-    /// Cached result of the last query for the carrier responsible for a byte of a stream; cleared when a
-    /// carrier is borrowed mutably, since its frames in flight may change.
+    /// Cached result of the last query for the carrier responsible for a byte of a stream, and the carriers
+    /// that were borrowed mutably since, whose frames in flight may have changed.
     holder: Option<((u32, u64), Option<Holder>)>,
+    moved: FixedBitSet,
 }
 
 /// The index of the carrier responsible for some bytes, and when their acknowledgement was expected.
@@ -180,6 +184,7 @@ impl Carriers {
         self.numbers.push(carrier.id.0);
         self.list.push(carrier);
         self.waking.push();
+        self.moved.grow(self.list.len());
         self.look_anew();
     }
 
@@ -237,6 +242,7 @@ impl Carriers {
             }
         }
         if before != (self.good == 0, self.able == 0) {
+            self.waking.rouse();
             self.lanes = Lanes::of((0..self.list.len()).map(|at| self.effective_lane(at)));
         } else {
             for at in marked.iter().copied() {
@@ -280,27 +286,43 @@ impl Carriers {
     /// The carrier responsible for this byte of a stream, and when its acknowledgement was expected.
     pub(crate) fn holder(&mut self, stream: u32, at: u64) -> Option<Holder> {
         let asked = (stream, at);
-        match self.holder {
-            Some((known, holder)) if known == asked => holder,
-            _ => {
-                let holder = self.find_holder(asked);
-                self.holder = Some((asked, holder));
-                holder
-            }
-        }
+        let holder = match self.holder {
+            Some((known, holder)) if known == asked => self.find_holder_again(asked, holder),
+            _ => self.find_holder(asked),
+        };
+        self.holder = Some((asked, holder));
+        self.moved.clear();
+        holder
     }
 
-    fn find_holder(&self, (stream, at): (u32, u64)) -> Option<Holder> {
+    /// The first carrier that is responsible for this byte of a stream.
+    fn find_holder(&self, asked: (u32, u64)) -> Option<Holder> {
+        (0..self.list.len()).find_map(|number| self.as_holder(number, asked))
+    }
+
+    /// The same, where it is known which one was before. Carriers with a lower index that were not borrowed
+    /// mutably since need not be looked at.
+    fn find_holder_again(&self, asked: (u32, u64), before: Option<Holder>) -> Option<Holder> {
+        let place = before.map_or(self.list.len(), |(number, _)| number);
+        let mut moved = self.moved.ones().take_while(|number| *number < place);
+        let first = moved.find_map(|number| self.as_holder(number, asked));
+        first.or_else(|| match before {
+            Some(_) if self.moved.contains(place) => {
+                (place..self.list.len()).find_map(|number| self.as_holder(number, asked))
+            }
+            _ => before,
+        })
+    }
+
+    /// This carrier, if it is responsible for this byte of a stream.
+    fn as_holder(&self, number: usize, (stream, at): (u32, u64)) -> Option<Holder> {
         let holds = |sent: &&Sent| {
             !sent.elsewhere
                 && matches!(sent.content, Content::Data { stream: of, start, end, .. }
                     if of == stream && start <= at && at < end)
         };
-        let mut carriers = self.list.iter().enumerate();
-        carriers.find_map(|(number, carrier)| {
-            let sent = carrier.in_flight.iter().find(holds)?;
-            Some((number, sent.due))
-        })
+        let sent = self.list[number].in_flight.iter().find(holds)?;
+        Some((number, sent.due))
     }
 
     /// Bytes that the other usable carriers deliver before a frame of this one would arrive, if that is less
@@ -308,6 +330,12 @@ impl Carriers {
     pub(crate) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
         self.assert_settled();
         self.lanes.gap_below(at, enough)
+    }
+
+    /// The same for a frame that would arrive in so many seconds.
+    pub(crate) fn gap_until(&mut self, arrives_in: f64, enough: u64) -> Option<u64> {
+        self.assert_settled();
+        self.lanes.gap_until(arrives_in, enough)
     }
 
     /// When a carrier delivers, and how fast, as the scheduler compares them.
@@ -398,6 +426,58 @@ impl Carriers {
         self.waking.is_any_awake()
     }
 
+    /// The first carrier that is awake and does not rest, from this index on.
+    pub(crate) fn next_awake(&self, from: usize) -> Option<usize> {
+        self.waking.next_awake(from)
+    }
+
+    /// Whether these are all carriers, in their order.
+    pub(crate) fn are_all(&self, ids: &[CarrierId]) -> bool {
+        let pairs = self.numbers.iter().zip(ids);
+        // Without an early exit, the compiler compares several at a time.
+        let differ = pairs.fold(0, |differ, (number, id)| differ | number ^ id.0);
+        self.numbers.len() == ids.len() && differ == 0
+    }
+
+    /// A carrier that has just fallen asleep joins those that rest.
+    pub(crate) fn rest(&mut self, at: usize, reason: Reason) {
+        self.waking.rest(at, reason);
+    }
+
+    /// If those that rest were woken: the condition under which none of them has anything to send.
+    pub(crate) fn why_they_rest(&self) -> Option<Reason> {
+        self.waking.why_they_rest()
+    }
+
+    /// Those that rest with a lower index than this one still have nothing to send. It may, and what the others
+    /// have may rest on what it does.
+    pub(crate) fn rest_on_before(&mut self, now: Time, at: usize) {
+        self.waking.rest_on_before(now, at);
+    }
+
+    /// Whether some that rest are awake and others fell asleep at another time than this.
+    pub(crate) fn is_rest_torn(&self, now: Time) -> bool {
+        self.waking.is_rest_torn(now)
+    }
+
+    /// Those that rest still have nothing to send: they fall asleep again.
+    pub(crate) fn rest_on(&mut self, now: Time) {
+        self.waking.rest_on(now);
+    }
+
+    /// No carrier rests any more: each is polled by itself.
+    pub(crate) fn rouse(&mut self) {
+        self.waking.rouse();
+    }
+
+    /// The usable carrier with the shortest smoothed round trip.
+    pub(crate) fn quickest(&self) -> Option<usize> {
+        self.assert_settled();
+        let taking =
+            (0..self.list.len()).filter(|at| !self.list[*at].blocked && self.may_send(*at));
+        taking.min_by_key(|at| self.facts[*at].srtt.unwrap_or(Time::MAX))
+    }
+
     /// A carrier's socket is full.
     pub(crate) fn block(&mut self, at: usize) {
         self[at].on_blocked();
@@ -437,8 +517,8 @@ impl Carriers {
     /// Whether the stored values equal those computed afresh.
     pub(crate) fn is_as_if_new(&mut self) -> bool {
         self.settle();
-        if let Some((asked, holder)) = self.holder
-            && holder != self.find_holder(asked)
+        if let Some(((stream, at), _)) = self.holder
+            && self.holder(stream, at) != self.find_holder((stream, at))
         {
             return false;
         }
@@ -470,7 +550,7 @@ impl Index<usize> for Carriers {
 
 impl IndexMut<usize> for Carriers {
     fn index_mut(&mut self, at: usize) -> &mut Carrier {
-        self.holder = None;
+        self.moved.insert(at);
         self.waking.touch(at);
         let facts = &mut self.facts[at];
         if !facts.is_marked {

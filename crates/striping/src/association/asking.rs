@@ -6,6 +6,10 @@
 //! the carriers that may have something. For each carrier it skips, the effect that
 //! [`poll_transmit`](Association::poll_transmit) would have had is known and is applied here, so both ways
 //! leave the same state.
+//!
+//! Carriers whose reason for having nothing lasts come to [rest](crate::carriers::resting). Whether the reasons
+//! of all of them still hold is one check. The effect of polling one was applied when it came to rest; applied
+//! again it would change nothing.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::SchedulerConfig;
@@ -13,7 +17,15 @@ use ropewalk_transport::SchedulerConfig;
 use super::Association;
 use super::schedule::least_ahead;
 use crate::carriers::Holder;
+use crate::carriers::resting::{Outrun, Reason};
 use crate::{CarrierId, Payload};
+
+/// A carrier rests only if its reason would still hold should the reassembly buffer last longer or shorter by
+/// this factor.
+const MARGIN: f64 = 2.0;
+
+/// And only if the other carriers deliver this many times as much as is enough to leave it nothing.
+const FAR: u64 = 2;
 
 /// Results that hold for all carriers as long as no carrier's state changes.
 #[derive(Default)]
@@ -22,6 +34,16 @@ struct Findings {
     /// sent; see [`nothing_beyond`](Association::nothing_beyond).
     beyond: Option<(u64, Option<u64>)>,
     holder: Option<Option<Holder>>,
+}
+
+/// Whether a carrier has something to send.
+enum Answer {
+    /// It may have: it is to be polled.
+    Perhaps,
+    /// It has nothing.
+    Nothing,
+    /// It has nothing as long as this holds.
+    NothingWhile(Reason),
 }
 
 impl<P: Payload> Association<P> {
@@ -35,77 +57,168 @@ impl<P: Payload> Association<P> {
     /// The index in `carriers` of the first one to poll. The driver polls it until it has nothing more to
     /// send or is [`blocked`](Association::blocked). Those before it have nothing to send. A driver that uses
     /// this need not call [`poll_wake`](Association::poll_wake).
+    #[inline]
     pub fn next_to_ask(&mut self, now: Time, carriers: &[CarrierId]) -> Option<usize> {
-        if !self.carriers.is_any_awake() {
-            return None;
+        match self.carriers.is_any_awake() {
+            true => self.pass_over(now, carriers),
+            false => None,
         }
+    }
+
+    /// The same, if any carrier is awake.
+    fn pass_over(&mut self, now: Time, carriers: &[CarrierId]) -> Option<usize> {
         self.due = None;
         self.carriers.tell_all_awake();
         self.carriers.settle();
         let mut findings = Findings::default();
-        carriers.iter().position(|id| {
-            let Some(at) = self.position(*id).filter(|at| self.carriers.is_awake(*at)) else {
-                return false;
-            };
-            let is_vain = self.is_asked_in_vain(now, at, &mut findings);
-            if is_vain {
-                self.carriers.fall_asleep(now, at);
+        if !self.carriers.are_all(carriers) {
+            // None rests where they are polled in another order than theirs.
+            self.carriers.rouse();
+            let next = carriers.iter().position(|id| {
+                let at = self.position(*id).filter(|at| self.carriers.is_awake(*at));
+                at.is_some_and(|at| self.is_to_be_asked(now, at, &mut findings))
+            });
+            self.carriers.rouse();
+            return next;
+        }
+        let mut rests = false;
+        if let Some(reason) = self.carriers.why_they_rest() {
+            rests =
+                !self.carriers.is_rest_torn(now) && self.holds_still(now, &reason, &mut findings);
+            if !rests {
+                self.carriers.rouse();
             }
-            !is_vain
-        })
+        }
+        let mut from = 0;
+        while let Some(at) = self.carriers.next_awake(from) {
+            if self.is_to_be_asked(now, at, &mut findings) {
+                if rests {
+                    self.carriers.rest_on_before(now, at);
+                }
+                return Some(at);
+            }
+            from = at + 1;
+        }
+        if rests {
+            self.carriers.rest_on(now);
+        }
+        None
+    }
+
+    /// Whether a carrier that is awake is to be polled. If not, it falls asleep.
+    fn is_to_be_asked(&mut self, now: Time, at: usize, findings: &mut Findings) -> bool {
+        let reason = match self.answer(now, at, findings) {
+            Answer::Perhaps => return true,
+            Answer::Nothing => None,
+            Answer::NothingWhile(reason) => Some(reason),
+        };
+        self.carriers.fall_asleep(now, at);
+        if let Some(reason) = reason {
+            self.carriers.rest(at, reason);
+        }
+        false
     }
 
     /// Whether polling this carrier is known to give nothing. If so, the side effects of that poll are
     /// applied.
-    fn is_asked_in_vain(&mut self, now: Time, at: usize, findings: &mut Findings) -> bool {
-        if self.closed.is_some() || !self.control.is_empty() {
-            return false;
-        }
-        let Some(conditions) = self.carriers.conditions(at) else {
-            return false;
+    fn answer(&mut self, now: Time, at: usize, findings: &mut Findings) -> Answer {
+        let Some(conditions) = self.carriers.conditions(at).copied() else {
+            return Answer::Perhaps;
         };
-        if conditions.acknowledges_at <= now {
-            return false;
+        if self.must_poll_all() || conditions.acknowledges_at <= now {
+            return Answer::Perhaps;
         }
+        let mut reason = Reason {
+            until: conditions.acknowledges_at,
+            ..Reason::NONE
+        };
         if !self.may_send(at) {
-            return true;
+            return Answer::NothingWhile(reason);
         }
         if conditions.is_throttled {
-            return false;
+            return Answer::Perhaps;
         }
-        if conditions.in_flight >= conditions.in_flight_cap.bytes(self.carriers.lasts()) {
+        let lasts = self.carriers.lasts();
+        if conditions.in_flight >= conditions.in_flight_cap.bytes(lasts) {
             // Once the oldest frame is due, more than the cap may be in flight.
             if conditions.due <= now {
-                return false;
+                return Answer::Perhaps;
             }
-            if self.turns.len() > 0 {
-                self.carriers.note(at).on_cap_limited();
+            if self.turns.len() == 0 {
+                return Answer::Nothing;
             }
-            return true;
+            self.carriers.note(at).on_cap_limited();
+            reason.until = reason.until.min(conditions.due);
+            reason.lasts[1] = MARGIN * lasts;
+            return match conditions.in_flight >= conditions.in_flight_cap.bytes(reason.lasts[1]) {
+                true => Answer::NothingWhile(reason),
+                false => Answer::Nothing,
+            };
         }
-        let payload = conditions.payload;
-        if self.may_schedule(at, payload, findings) {
-            return false;
-        }
-        let holder = *findings
-            .holder
-            .get_or_insert_with(|| self.holds_up_a_full_window());
+        let Some(is_far) = self.is_outrun(at, conditions.payload, findings) else {
+            return Answer::Perhaps;
+        };
+        let holder = self.find_holder(findings);
         if holder.is_some_and(|holder| self.would_rescue(now, at, holder)) {
-            return false;
+            return Answer::Perhaps;
         }
         self.carriers.note(at).on_app_limited();
-        true
+        reason.lasts[0] = lasts / MARGIN;
+        reason.outrun = Some(Outrun {
+            arrives_in: self.carriers.lane(at).arrives_in,
+            payloads: [conditions.payload; 2],
+        });
+        match is_far && conditions.in_flight < conditions.in_flight_cap.bytes(reason.lasts[0]) {
+            true => Answer::NothingWhile(reason),
+            false => Answer::Nothing,
+        }
     }
 
-    /// Whether a carrier with room has, or may have, something to send.
-    fn may_schedule(&mut self, at: usize, payload: u64, findings: &mut Findings) -> bool {
-        if self.turns.len() == 0 {
+    /// Whether none of the carriers that rest has anything to send.
+    fn holds_still(&mut self, now: Time, reason: &Reason, findings: &mut Findings) -> bool {
+        let [least, most] = reason.lasts;
+        let lasts = self.carriers.lasts();
+        if self.must_poll_all() || now >= reason.until || lasts < least || lasts > most {
             return false;
         }
-        if !matches!(self.config.scheduling, SchedulerConfig::EarliestArrival(_)) {
+        let Some(Outrun {
+            arrives_in,
+            payloads,
+        }) = reason.outrun
+        else {
             return true;
+        };
+        if self.turns.len() > 0 {
+            let Some(enough) = self.enough(payloads, findings) else {
+                return false;
+            };
+            if self.carriers.gap_until(arrives_in, enough).is_some() {
+                return false;
+            }
         }
-        let least = least_ahead(payload);
+        let holder = self.find_holder(findings);
+        !holder.is_some_and(|holder| self.is_sooner(now, arrives_in, holder))
+    }
+
+    /// Whether all carriers are to be polled: control frames wait for the fastest, or each is to say that the
+    /// association has ended.
+    fn must_poll_all(&self) -> bool {
+        self.closed.is_some() || !self.control.is_empty()
+    }
+
+    fn find_holder(&mut self, findings: &mut Findings) -> Option<Holder> {
+        *findings
+            .holder
+            .get_or_insert_with(|| self.holds_up_a_full_window())
+    }
+
+    /// If the other carriers deliver so many bytes before a carrier with payloads of these lengths, from the
+    /// least to the largest, would, it has nothing to send. `None` if that is not known.
+    fn enough(&mut self, [least, most]: [u64; 2], findings: &mut Findings) -> Option<u64> {
+        if !matches!(self.config.scheduling, SchedulerConfig::EarliestArrival(_)) {
+            return None;
+        }
+        let least = least_ahead(least);
         let beyond = match findings.beyond {
             Some((known, beyond)) if known == least => beyond,
             _ => {
@@ -114,19 +227,28 @@ impl<P: Payload> Association<P> {
                 beyond
             }
         };
-        let Some(beyond) = beyond else {
-            return true;
-        };
-        let enough = (beyond + 1).max(payload / 2);
-        let Some(gap) = self.carriers.gap_below(at, enough) else {
-            return false;
+        Some((beyond? + 1).max(most / 2))
+    }
+
+    /// Whether a carrier with room has nothing to send because the others deliver the waiting data sooner, and
+    /// if so, whether by far. `None` if it has something to send, or may have.
+    fn is_outrun(&mut self, at: usize, payload: u64, findings: &mut Findings) -> Option<bool> {
+        if self.turns.len() == 0 {
+            return Some(true);
+        }
+        let enough = self.enough([payload; 2], findings)?;
+        let by_far = enough.saturating_mul(FAR);
+        let gap = match self.carriers.gap_below(at, by_far) {
+            None => return Some(true),
+            Some(gap) if gap >= enough => return Some(false),
+            Some(gap) => gap,
         };
         if gap < payload / 2 || self.part_behind(gap, payload).is_some() {
-            return true;
+            return None;
         }
         // A later carrier, behind a longer gap, has nothing either; but the cached result is for this length
         // only.
         findings.beyond = None;
-        false
+        Some(false)
     }
 }

@@ -162,6 +162,12 @@ impl<P: Payload> Association<P> {
         self.events.pop_front()
     }
 
+    /// Whether there is no event to take and no carrier to poll.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.events.is_empty() && !self.carriers.is_any_awake()
+    }
+
     /// Ends the association: streams are dropped, and each carrier sends a last frame that says so. The
     /// driver closes the connections once [`poll_transmit`](Association::poll_transmit) gives nothing more.
     pub fn close(&mut self, code: u32) {

@@ -45,11 +45,15 @@ impl<P: Payload> Association<P> {
     }
 
     /// Whether an idle carrier would deliver what the holder has in flight much sooner, or it is overdue.
-    pub(super) fn would_rescue(&self, now: Time, by: usize, (holder, due): Holder) -> bool {
-        let own = self.carriers.lane(by).arrives_in;
+    pub(super) fn would_rescue(&self, now: Time, by: usize, holder: Holder) -> bool {
+        holder.0 != by && self.is_sooner(now, self.carriers.lane(by).arrives_in, holder)
+    }
+
+    /// Whether a frame that arrives in so many seconds would be there much sooner than what the holder has in
+    /// flight, or that is overdue.
+    pub(super) fn is_sooner(&self, now: Time, arrives_in: f64, (holder, due): Holder) -> bool {
         let left = due.saturating_sub(now).as_secs_f64() - self.back(holder);
-        let is_sooner = left > 2.0 * own + OVERDUE.as_secs_f64();
-        holder != by && (is_sooner || now >= due + OVERDUE / 2)
+        left > 2.0 * arrives_in + OVERDUE.as_secs_f64() || now >= due + OVERDUE / 2
     }
 
     /// Seconds that an acknowledgement takes to come back over a carrier: half a round trip.

@@ -55,19 +55,6 @@ impl<P: Payload> Association<P> {
         self.carriers.may_send(at)
     }
 
-    /// Whether no other usable carrier has a shorter round trip.
-    pub(super) fn is_quickest(&self, at: usize) -> bool {
-        let srtt = |carrier: &Carrier| carrier.round_trip.smoothed().unwrap_or(Time::MAX);
-        let own = srtt(&self.carriers[at]);
-        (0..self.carriers.len()).all(|other| {
-            let carrier = &self.carriers[other];
-            other == at
-                || carrier.blocked
-                || (srtt(carrier), other) > (own, at)
-                || !self.may_send(other)
-        })
-    }
-
     /// The part that this carrier, which has room, sends now.
     pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
         self.carriers.settle();
@@ -165,12 +152,13 @@ impl<P: Payload> Association<P> {
 
     /// If only one stream has something to send: the number of waiting bytes behind which no part of at least
     /// `least` bytes begins. The whole gap is that stream's share.
-    pub(super) fn nothing_beyond(&self, least: u64) -> Option<u64> {
+    pub(super) fn nothing_beyond(&mut self, least: u64) -> Option<u64> {
         let mut numbers = self.turns.iter();
         let (Some(only), None) = (numbers.next(), numbers.next()) else {
             return None;
         };
-        Some(self.streams.get(&only)?.send.nothing_beyond(least))
+        let stream = self.streams.get_mut(&only)?;
+        Some(stream.send.nothing_beyond(least))
     }
 
     /// Bytes that wait to be sent, in all streams.

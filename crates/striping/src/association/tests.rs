@@ -204,6 +204,26 @@ impl Pair {
     }
 }
 
+#[test]
+fn carriers_with_nothing_to_send_come_to_rest_and_are_passed_over_together() {
+    let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), false);
+    for _ in 0..5 {
+        for end in 0..2 {
+            pair.ends[end].wake_all();
+            pair.go(Step::Ask(end));
+            (0..CARRIERS).for_each(|lane| pair.go(Step::Deliver(lane, 1 - end, 9)));
+        }
+        pair.go(Step::Wait(5));
+    }
+    let ids: Vec<CarrierId> = pair.lanes.iter().map(|lane| lane.ids[1]).collect();
+    let end = &mut pair.ends[1];
+    end.wake_all();
+    assert!(end.carriers.why_they_rest().is_some());
+    assert_eq!(end.next_to_ask(pair.now, &ids), None);
+    let asleep = |at| (end.carriers.is_asleep(at), end.carriers.asked_at(at)) == (true, pair.now);
+    assert!((0..CARRIERS).all(asleep));
+}
+
 proptest! {
     #[test]
     fn the_deadline_is_the_one_that_a_scan_finds(

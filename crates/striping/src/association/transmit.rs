@@ -81,7 +81,7 @@ impl<P: Payload> Association<P> {
 
     /// Control frames of streams go on the usable carrier with the shortest round trip.
     fn next_control(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
-        if self.control.is_empty() || !self.is_quickest(at) {
+        if self.control.is_empty() || self.carriers.quickest() != Some(at) {
             return None;
         }
         loop {

@@ -32,7 +32,11 @@ impl Lanes {
     /// Bytes that the other carriers deliver before a frame of this one would arrive, if that is less than
     /// `enough`. A carrier that is not faster, such as this one itself, delivers nothing until then.
     pub(super) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
-        let own = self.arrive_in[at];
+        self.gap_until(self.arrive_in[at], enough)
+    }
+
+    /// The same for a frame that would arrive in so many seconds.
+    pub(super) fn gap_until(&mut self, own: f64, enough: u64) -> Option<u64> {
         // A carrier that arrives later has more carriers ahead of it, and each delivers more until then.
         if self
             .bring

@@ -3,6 +3,8 @@
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
+use super::resting::{Reason, Resting};
+
 /// Indexed by carrier. A carrier whose socket is blocked is neither asleep nor awake.
 #[derive(Debug, Default)]
 pub(super) struct Waking {
@@ -14,13 +16,15 @@ pub(super) struct Waking {
     untold: FixedBitSet,
     /// Borrowed mutably since they were last polled with nothing to send.
     touched: FixedBitSet,
-    /// When each was last polled with nothing to send.
+    /// When each was last polled with nothing to send, except for those that rest.
     asked_at: Vec<Time>,
+    resting: Resting,
 }
 
 impl Waking {
     /// Adds a carrier, asleep.
     pub(super) fn push(&mut self) {
+        self.rouse();
         let at = self.asked_at.len();
         self.asked_at.push(Time::ZERO);
         for set in self.sets() {
@@ -32,6 +36,7 @@ impl Waking {
 
     /// Removes a carrier; those behind it move up.
     pub(super) fn remove(&mut self, at: usize) {
+        self.rouse();
         self.asked_at.remove(at);
         for set in self.sets() {
             let moved = set.ones().filter(|place| *place != at);
@@ -41,17 +46,19 @@ impl Waking {
         }
     }
 
-    fn sets(&mut self) -> [&mut FixedBitSet; 4] {
+    fn sets(&mut self) -> [&mut FixedBitSet; 5] {
         [
             &mut self.asleep,
             &mut self.awake,
             &mut self.untold,
             &mut self.touched,
+            &mut self.resting.members,
         ]
     }
 
     pub(super) fn touch(&mut self, at: usize) {
         self.touched.insert(at);
+        self.rouse_one(at);
     }
 
     pub(super) fn is_touched(&self, at: usize) -> bool {
@@ -70,12 +77,26 @@ impl Waking {
         !self.awake.is_clear()
     }
 
+    /// The first that is awake and does not rest, from this index on.
+    pub(super) fn next_awake(&self, from: usize) -> Option<usize> {
+        let bits = usize::BITS as usize;
+        let (awake, resting) = (self.awake.as_slice(), self.resting.members.as_slice());
+        let words = awake.iter().zip(resting).enumerate().skip(from / bits);
+        let mut words = words.map(|(at, (awake, resting))| match at == from / bits {
+            true => (at, awake & !resting & (usize::MAX << (from % bits))),
+            false => (at, awake & !resting),
+        });
+        let (at, word) = words.find(|(_, word)| *word != 0)?;
+        Some(at * bits + word.trailing_zeros() as usize)
+    }
+
     pub(super) fn asked_at(&self, at: usize) -> Time {
-        self.asked_at[at]
+        self.resting.asked_at(at, self.asked_at[at])
     }
 
     #[inline]
     pub(super) fn fall_asleep(&mut self, now: Time, at: usize) {
+        self.resting.remove(at);
         self.asked_at[at] = now;
         self.asleep.insert(at);
         self.awake.remove(at);
@@ -83,11 +104,13 @@ impl Waking {
     }
 
     pub(super) fn block(&mut self, at: usize) {
+        self.rouse_one(at);
         self.asleep.remove(at);
         self.awake.remove(at);
     }
 
     pub(super) fn unblock(&mut self, at: usize) {
+        self.rouse_one(at);
         self.asleep.remove(at);
         self.awake.insert(at);
         self.untold.insert(at);
@@ -100,9 +123,67 @@ impl Waking {
     }
 
     pub(super) fn wake_all(&mut self) {
+        if self.asleep.is_clear() {
+            return;
+        }
         self.awake.union_with(&self.asleep);
         self.untold.union_with(&self.asleep);
         self.asleep.clear();
+        self.resting.wake();
+    }
+
+    /// A carrier that is asleep joins those that rest.
+    pub(super) fn rest(&mut self, at: usize, reason: Reason) {
+        self.resting.insert(at, reason);
+    }
+
+    /// If those that rest were woken: the condition under which none of them has anything to send.
+    pub(super) fn why_they_rest(&self) -> Option<Reason> {
+        self.resting.woken()
+    }
+
+    /// Those that rest with a lower index than this one still have nothing to send. It may, and what the others
+    /// have may rest on what it does.
+    pub(super) fn rest_on_before(&mut self, now: Time, at: usize) {
+        for before in self
+            .resting
+            .members
+            .ones()
+            .take_while(|before| *before < at)
+        {
+            self.asleep.insert(before);
+            self.awake.remove(before);
+        }
+        self.resting.fall_partly_asleep(now);
+    }
+
+    /// Whether some that rest are awake and others fell asleep at another time than this.
+    pub(super) fn is_rest_torn(&self, now: Time) -> bool {
+        self.resting.is_torn(now)
+    }
+
+    /// Those that rest still have nothing to send: they fall asleep again.
+    pub(super) fn rest_on(&mut self, now: Time) {
+        self.asleep.union_with(&self.resting.members);
+        self.awake.difference_with(&self.resting.members);
+        self.resting.fall_asleep(now);
+    }
+
+    /// No carrier rests any more: each is polled by itself.
+    pub(super) fn rouse(&mut self) {
+        for at in self.resting.members.ones() {
+            self.asked_at[at] = self.resting.asked_at(at, self.asked_at[at]);
+        }
+        self.resting.clear();
+    }
+
+    /// This carrier no longer rests: it is polled by itself.
+    #[inline]
+    fn rouse_one(&mut self, at: usize) {
+        if self.resting.has(at) {
+            self.asked_at[at] = self.resting.asked_at(at, self.asked_at[at]);
+            self.resting.remove(at);
+        }
     }
 
     /// The next carrier to be polled that was not reported to the driver.
