@@ -44,7 +44,10 @@ impl Aggregation {
                 return;
             }
             match core.poll_transmit(now, id) {
-                Some(frame) => connection.put(end, frame),
+                Some(frame) => {
+                    self.pass.gave = true;
+                    connection.put(end, frame);
+                }
                 None => return,
             }
         }

@@ -51,6 +51,24 @@ impl Marks {
         Some(number * BITS + place)
     }
 
+    /// The first index from this one on that is marked here or in another set of the same size.
+    #[inline]
+    pub(super) fn next_in_either(&self, other: &Marks, from: usize) -> Option<usize> {
+        let words = self.words.iter().zip(&other.words).enumerate();
+        let either = words.map(|(number, (own, other))| (number, own | other));
+        let mut behind = either.skip(from / BITS).map(|(number, word)| {
+            let is_first = number == from / BITS;
+            let before = if is_first {
+                (1 << (from % BITS)) - 1
+            } else {
+                0
+            };
+            (number, word & !before)
+        });
+        let (number, word) = behind.find(|(_, word)| *word != 0)?;
+        Some(number * BITS + word.trailing_zeros() as usize)
+    }
+
     /// Moves all indices of another set to this one.
     #[inline]
     pub(super) fn take_all(&mut self, of: &mut Marks) {
@@ -73,6 +91,7 @@ mod tests {
         fn they_are_a_set(
             places in 1_usize..200,
             changes in prop::collection::vec((0_usize..200, 0..5), 0..100),
+            others in prop::collection::vec(0_usize..200, 0..10),
         ) {
             let (mut marks, mut model) = (Marks::none_of(places), BTreeSet::new());
             for (place, change) in changes {
@@ -93,6 +112,10 @@ mod tests {
                     }
                 }
                 prop_assert!((0..places).all(|at| marks.contains(at) == model.contains(&at)));
+                let mut other = Marks::none_of(places);
+                others.iter().for_each(|at| other.insert(at % places));
+                let next = (place..places).find(|at| marks.contains(*at) || other.contains(*at));
+                prop_assert_eq!(marks.next_in_either(&other, place), next);
             }
             prop_assert!((0..places).all(|at| Marks::all_of(places).contains(at)));
         }

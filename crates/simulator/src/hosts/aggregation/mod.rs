@@ -80,6 +80,10 @@ struct Pass {
     sends: bool,
     /// Some may have changed.
     any: bool,
+    /// Frames were given to carriers before it.
+    gave: bool,
+    /// Another turn is to follow.
+    again: bool,
 }
 
 /// State of the stream at the server.
@@ -337,6 +341,14 @@ impl Aggregation {
         }
     }
 
+    /// Whether another turn may change anything: frames have made room for what the application writes, a
+    /// socket that was blocked has sent, or an association has an event or a carrier to poll.
+    fn may_do_more(&self) -> bool {
+        self.pass.gave
+            || self.stirred.is_any_touched()
+            || !self.ends.iter().all(Association::is_quiet)
+    }
+
     /// A connection becomes a carrier of an end.
     pub(crate) fn carry(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
@@ -389,10 +401,11 @@ impl Aggregation {
     /// One or more timers of an end may have expired.
     #[inline(never)]
     pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
-        for at in 0..self.connections.len() {
-            if !self.stirred.is_concerned(now, at, end) {
-                continue;
-            }
+        let (mut from, until) = (0, self.connections.len());
+        while let Some(at) = self.stirred.next_concerned(now, from, end)
+            && at < until
+        {
+            from = at + 1;
             if self.stirred.may_be_due(now, at, end) {
                 self.stirred.touch(at);
                 self.connections[at].handle_timeout(now, end, heard_by);
@@ -430,9 +443,9 @@ impl Sends for Aggregation {
             host: self,
             end: SERVER,
         });
+        self.pass = Pass::default();
         self.give_all(now, CLIENT);
         self.give_all(now, SERVER);
-        self.pass = Pass::default();
         self.stirred.begin_pass();
     }
 
@@ -470,15 +483,16 @@ impl Sends for Aggregation {
             }
             self.pass.at = (end == CLIENT).then_some((at, SERVER));
         }
-        if !self.pass.any {
+        self.pass.again = self.pass.any && self.may_do_more();
+        if !self.pass.again {
             self.tidy();
         }
         None
     }
 
-    /// Sockets were drained: there may be room for more.
+    /// Sockets were drained, or frames have left their buffer: there may be room for more.
     fn wants_turn(&self, _: Time) -> bool {
-        self.pass.any
+        self.pass.again
     }
 
     #[inline(never)]

@@ -87,6 +87,11 @@ impl Stirred {
         }
     }
 
+    /// Whether any was touched since the last pass began.
+    pub(crate) fn is_any_touched(&self) -> bool {
+        self.is_any_touched
+    }
+
     /// Begins a pass: all that were touched are to be polled.
     pub(crate) fn begin_pass(&mut self) {
         if std::mem::take(&mut self.is_any_touched) {
@@ -131,9 +136,13 @@ impl Stirred {
         [client.earliest(), server.earliest()]
     }
 
-    /// Whether a timer of it may have expired, or it may have events.
-    pub(crate) fn is_concerned(&self, now: Time, at: usize, end: usize) -> bool {
-        self.eventful[end].contains(at) || self.may_be_due(now, at, end)
+    /// The first from this index on of which a timer may have expired, or which may have events.
+    pub(crate) fn next_concerned(&mut self, now: Time, from: usize, end: usize) -> Option<usize> {
+        let marked = self.eventful[end].next_in_either(&self.untimed, from);
+        match self.timers[end].earliest() <= now {
+            false => marked,
+            true => self.timers[end].next_due(now, from, marked),
+        }
     }
 
     /// Whether a timer of it may have expired.

@@ -44,6 +44,14 @@ impl Timers {
         self.first.map_or(Time::MAX, |first| self.of_each[first])
     }
 
+    /// The first from this index on that has expired, if it is below `other`; else that one.
+    pub(super) fn next_due(&self, now: Time, from: usize, other: Option<usize>) -> Option<usize> {
+        let to = other.unwrap_or(self.of_each.len());
+        let mut between = self.of_each.get(from..to)?.iter();
+        let found = between.position(|time| *time <= now);
+        found.map(|at| from + at).or(other)
+    }
+
     fn find(&mut self) {
         let timers = self.of_each.iter().enumerate();
         self.first = timers.min_by_key(|(_, time)| **time).map(|(at, _)| at);
@@ -68,6 +76,11 @@ mod tests {
                 if asks {
                     let least = timers.of_each.iter().min().copied();
                     prop_assert_eq!(Some(timers.earliest()), least);
+                    let now = Time::from_millis(time);
+                    let mut due = (place..connections).filter(|at| timers.at(*at) <= now);
+                    let next = due.next().filter(|at| *at < connections - 1);
+                    let last = (place < connections).then_some(connections - 1);
+                    prop_assert_eq!(timers.next_due(now, place, last), next.or(last));
                 }
             }
         }
