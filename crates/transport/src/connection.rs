@@ -1,8 +1,8 @@
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
-use crate::congestion::{Congestion, CongestionControl, Controller};
-use crate::event::{Happening, Recorded, Recorder, Window};
+use crate::congestion::{Congestion, CongestionControl, Controller, Window};
+use crate::event::{Happening, Recorded, Recorder};
 
 /// The parts of a connection that a subflow's sender uses: congestion control, the table of subflows, and the
 /// recorder.

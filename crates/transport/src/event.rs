@@ -8,7 +8,7 @@
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
-use crate::congestion::Congestion;
+use crate::congestion::{Congestion, Window};
 use crate::reordering::{Evidence, Remark};
 
 /// Receives the events of an endpoint; `()` ignores them and costs nothing.
@@ -166,24 +166,6 @@ pub enum LossSign {
     Overtaken,
     /// The retransmission timer expired (RFC 6298).
     Timeout,
-}
-
-/// Congestion window and slow-start threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Congestion window.
-    pub cwnd: u64,
-    /// Slow-start threshold; `u64::MAX` until the first loss.
-    pub ssthresh: u64,
-}
-
-impl Window {
-    pub(crate) fn of(state: &SubflowState) -> Window {
-        Window {
-            cwnd: state.cwnd,
-            ssthresh: state.ssthresh,
-        }
-    }
 }
 
 /// Loss recovery began.

@@ -25,6 +25,7 @@ mod receiver;
 mod recent_ranges;
 mod recorded;
 mod recovery;
+mod reinjection;
 pub mod reordering;
 mod retransmission_timer;
 mod rtt;

@@ -4,7 +4,6 @@
 mod episode;
 mod prr;
 
-use crate::Config;
 use crate::acknowledgement::Acknowledgement;
 
 pub(crate) use episode::Restored;
@@ -33,12 +32,13 @@ pub(crate) struct Recovery {
 }
 
 impl Recovery {
-    pub(crate) fn new(config: &Config) -> Recovery {
+    /// `use_prr`: by proportional rate reduction (RFC 6937).
+    pub(crate) fn new(use_prr: bool) -> Recovery {
         Recovery {
             phase: Phase::Open,
             point: 0,
             force: false,
-            use_prr: config.prr,
+            use_prr,
             prr: Prr::default(),
             keeps_window: false,
             new_first: 0,

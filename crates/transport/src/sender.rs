@@ -60,7 +60,7 @@ impl Sender {
             nxt: 0,
             board: Scoreboard::new(),
             loss: LossDetection::new(config),
-            recovery: Recovery::new(config),
+            recovery: Recovery::new(config.prr),
             reordering: config.reordering_policy(),
             rto: Rto::new(config),
             renewal: Renewal::NONE,

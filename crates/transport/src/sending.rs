@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
+use crate::congestion::Window;
 use crate::connection::record;
 use crate::endpoint::Endpoint;
-use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, Window, WindowReduced};
+use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, WindowReduced};
 use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 use crate::subflow_set::members;

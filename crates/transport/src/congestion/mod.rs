@@ -18,6 +18,7 @@ mod slow_start;
 #[cfg(test)]
 mod testing;
 pub mod uncoupled;
+mod window;
 
 use std::fmt;
 
@@ -29,6 +30,7 @@ use crate::algorithm::{Own, registry};
 pub use hystart::HyStart;
 pub use single_path::SinglePathControl;
 pub use slow_start::{Grown, SlowStart};
+pub use window::Window;
 
 registry! {
     ($)

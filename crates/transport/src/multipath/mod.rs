@@ -3,4 +3,3 @@
 pub(crate) mod data_receiver;
 pub(crate) mod data_sender;
 pub mod keys;
-mod reinjection;

@@ -2,8 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use crate::congestion::Congestion;
-use crate::event::Window;
+use crate::congestion::{Congestion, Window};
 
 /// Phase of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,7 @@ use super::{
     Resent, Settings, Sighting, Undo,
 };
 use crate::algorithm::algorithm;
-use crate::congestion::Congestion;
-use crate::event::Window;
+use crate::congestion::{Congestion, Window};
 
 algorithm! {
     /// Linux's undo: by timestamps, by D-SACK, and after timeouts by F-RTO; windows are as before

@@ -31,8 +31,7 @@ use std::fmt;
 use ropewalk_quantities::Time;
 
 use crate::algorithm::{Own, registry};
-use crate::congestion::Congestion;
-use crate::event::Window;
+use crate::congestion::{Congestion, Window};
 use crate::initial_window::InitialWindow;
 
 pub use crate::recovery::{Before, Phase};

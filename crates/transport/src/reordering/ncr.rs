@@ -12,7 +12,7 @@
 
 use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
-use crate::event::Window;
+use crate::congestion::Window;
 
 algorithm! {
     /// Takes a segment for lost when a window's worth of data has arrived past it, and sends new data until

@@ -1,8 +1,7 @@
 //! Windows restored according to RFC 4015, and the extent of reordering.
 
 use super::{AckSigns, Answer, Before, Evidence, Marks, Settings, Undo};
-use crate::congestion::Congestion;
-use crate::event::Window;
+use crate::congestion::{Congestion, Window};
 
 /// Largest duplicate-acknowledgement threshold (Linux's `net.ipv4.tcp_max_reordering`).
 pub(super) const MOST_THRESHOLD: u64 = 300;

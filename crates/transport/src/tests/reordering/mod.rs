@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 
 use super::recovery::{data, lose};
 use super::*;
-use crate::congestion::{Congestion, CongestionControl};
-use crate::event::{RecoveryEntered, Undone, Window};
+use crate::congestion::{Congestion, CongestionControl, Window};
+use crate::event::{RecoveryEntered, Undone};
 use crate::reordering::{
     AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, Marks, OwnReordering, Phase,
     ReorderingPolicy, Resent, Undo,

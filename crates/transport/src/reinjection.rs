@@ -4,9 +4,10 @@
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
+use crate::congestion::Window;
 use crate::connection::record;
 use crate::endpoint::Endpoint;
-use crate::event::{Happening, Recorder, ReductionCause, Window, WindowReduced};
+use crate::event::{Happening, Recorder, ReductionCause, WindowReduced};
 use crate::scheduling::{Flying, Rescue, Scheduler};
 use crate::scoreboard::Sent;
 use crate::sending::regular;
