@@ -22,10 +22,10 @@ mod sights;
 mod sink;
 mod summary;
 mod timeline;
+mod timeliness;
 mod world;
 
 pub use conversation::{Arrived, Conversation, REQUEST};
-pub use flow::{Late, Timeliness};
 pub use metrics::Histogram;
 pub use observer::{EndpointEvent, FlowFacts, Observer, Sighting};
 pub use outcome::{
@@ -39,6 +39,7 @@ pub use schedule::Schedule;
 pub use sink::Sink;
 pub use summary::{cost_per_gb, jain_index};
 pub use timeline::{CompetitorTimeline, ConnectionTimeline, SubflowTimeline, Timeline};
+pub use timeliness::{Late, Timeliness};
 
 use std::convert::Infallible;
 

@@ -9,8 +9,8 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{ObjectKind, PageObject, Think, Web};
 
+use super::ask::{Answers, Ask, thought};
 use super::page::Pages;
-use super::{Answers, Ask, thought};
 use crate::metrics::Histogram;
 use crate::outcome::WebSummary;
 
@@ -152,7 +152,7 @@ mod tests {
     use ropewalk_scenario::{Page, Thinking};
 
     use super::*;
-    use crate::flow::Late;
+    use crate::timeliness::Late;
 
     fn browser(objects: &[(u64, u32, ObjectKind)]) -> Browser {
         let objects = objects

@@ -9,27 +9,29 @@
 //! Both ends share this object, so that the bytes need not be parsed, neither in virtual time nor over
 //! sockets. The code that transports the bytes calls its methods for the events at either end.
 
+mod ask;
 mod browser;
 mod chunk_sizes;
 mod page;
 mod player;
+mod reader;
 mod requester;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Requested, Think, Thinking};
+use ropewalk_scenario::Requested;
 use ropewalk_transport::Deadline;
 
-use crate::draws::exponential;
-use crate::flow::Late;
 use crate::metrics::Histogram;
-use crate::outcome::{ApplicationSummary, DelaySummary};
+use crate::outcome::ApplicationSummary;
 use crate::sink::Sink;
+use crate::timeliness::Late;
+use ask::{Answers, Ask};
 use browser::Browser;
 use player::Player;
-use requester::Requester;
+use reader::Reader;
 
 /// Length of a request: that of HTTP/2 for another object of a site, with compressed header fields (RFC
 /// 7541).
@@ -55,19 +57,6 @@ pub struct Conversation {
     /// Answers that have arrived and were not removed.
     arrived: VecDeque<Arrived>,
     measured: Measured,
-}
-
-/// A request of a reader.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ask {
-    /// The reader's identifier of it.
-    tag: u32,
-    /// Size of the answer, in bytes.
-    size: u64,
-    /// From 0, the most urgent, to 7 (RFC 9218, 4.1).
-    urgency: u8,
-    /// Deadline of the answer, as a time after the request arrives at the writer, if it has one.
-    span: Option<Time>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -105,51 +94,6 @@ struct Measured {
     late: Late,
 }
 
-/// All answers to requests of the measured time.
-#[derive(Debug)]
-struct Answers {
-    count: u64,
-    response_s: Option<DelaySummary>,
-    late: Late,
-}
-
-/// The reader's behaviour.
-#[derive(Debug)]
-enum Reader {
-    Player(Box<Player>),
-    Requester(Requester),
-    Browser(Box<Browser>),
-}
-
-impl Reader {
-    /// When it next makes a request by itself.
-    fn next(&self) -> Option<Time> {
-        match self {
-            Reader::Player(player) => player.next(),
-            Reader::Requester(requester) => requester.next(),
-            Reader::Browser(browser) => browser.next(),
-        }
-    }
-
-    /// Its next request, if there is one now; to be called until there is none.
-    fn ask(&mut self, now: Time) -> Option<Ask> {
-        match self {
-            Reader::Player(player) => player.ask(now),
-            Reader::Requester(requester) => requester.ask(now),
-            Reader::Browser(browser) => browser.ask(now),
-        }
-    }
-
-    /// The answer to a request has arrived.
-    fn answered(&mut self, now: Time, ask: &Ask) {
-        match self {
-            Reader::Player(player) => player.answered(now),
-            Reader::Requester(requester) => requester.answered(now, ask.tag),
-            Reader::Browser(browser) => browser.answered(now, ask.tag),
-        }
-    }
-}
-
 impl Conversation {
     /// Begins at `start`, ends at `end` at the latest, and is measured from `warmup` on. `logged`: arrived
     /// answers are kept until they are removed.
@@ -159,22 +103,8 @@ impl Conversation {
         random: Pcg64Mcg,
         logged: bool,
     ) -> Conversation {
-        let lasts = end.saturating_sub(start);
         Conversation {
-            reader: match requested {
-                Requested::Chunks(chunks) => Reader::Player(Box::new(Player::new(
-                    chunks,
-                    [start, warmup],
-                    lasts,
-                    random,
-                ))),
-                Requested::Requests(requests) => {
-                    Reader::Requester(Requester::new(requests, start, random))
-                }
-                Requested::Web(web) => {
-                    Reader::Browser(Box::new(Browser::new(web, [start, warmup], random)))
-                }
-            },
+            reader: Reader::new(requested, [start, warmup, end], random),
             requests: VecDeque::new(),
             unsent: 0,
             heard: 0,
@@ -295,10 +225,7 @@ impl Conversation {
 
     /// Playing time in the buffer of the reader's player, if it has one.
     pub fn held(&mut self, now: Time) -> Option<Time> {
-        match &mut self.reader {
-            Reader::Player(player) => Some(player.held(now)),
-            Reader::Requester(_) | Reader::Browser(_) => None,
-        }
+        self.reader.held(now)
     }
 
     /// Summary of readers with the same traffic, at the end of the run.
@@ -353,15 +280,5 @@ impl Conversation {
             };
             late
         })
-    }
-}
-
-/// The next think time.
-fn thought(think: Think, random: &mut Pcg64Mcg) -> Time {
-    match think.thinking {
-        Thinking::Fixed => think.time,
-        Thinking::Exponential => {
-            Time::from_nanos((exponential(random) * think.time.as_nanos() as f64) as u64)
-        }
     }
 }

@@ -4,8 +4,8 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Chunks, Quality};
 
+use super::ask::{Answers, Ask};
 use super::chunk_sizes::ChunkSizes;
-use super::{Answers, Ask};
 use crate::outcome::{ChunksSummary, Stall};
 use crate::playout::Playout;
 

@@ -7,10 +7,10 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Requests;
 
-use super::{Answers, Ask, thought};
+use super::ask::{Answers, Ask, thought};
 use crate::draws::{log_normal, normal};
-use crate::flow::Late;
 use crate::outcome::RequestsSummary;
+use crate::timeliness::Late;
 
 /// The default of an HTTP priority (RFC 9218, 4.1).
 const URGENCY: u8 = 3;

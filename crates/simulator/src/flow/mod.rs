@@ -1,7 +1,6 @@
 //! A flow of the scenario: an application, the host that carries its data, and measurements.
 
 mod recorder;
-mod timeliness;
 
 use std::sync::Arc;
 
@@ -14,7 +13,6 @@ use crate::application::Application;
 use crate::hosts::{Datagrams, Host};
 use crate::{Options, Unsupported};
 pub(crate) use recorder::{FlowRecorder, may_undo};
-pub use timeliness::{Late, Timeliness};
 
 /// A flow from client to server.
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use ropewalk_network::{Direction, LinkId, Medium, Network, RouteId};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Protocol, Scenario};
 
-use super::Timeliness;
 use crate::Options;
 use crate::application::Application;
 use crate::hosts::Host;
 use crate::metrics::{Histogram, Reorder};
 use crate::timeline::{ConnectionTimeline, SubflowTimeline, Timeline};
+use crate::timeliness::Timeliness;
 
 /// Displacements beyond this count as loss in RFC 5236's densities.
 const REORDER_THRESHOLD: u32 = 64;

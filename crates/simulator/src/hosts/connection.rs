@@ -8,8 +8,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Terms;
 use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowState};
 
-use super::verbs::Sends;
-use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
 use crate::application::Application;
 use crate::hearing::{Hears, Speaker};
 

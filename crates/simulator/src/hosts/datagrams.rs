@@ -9,8 +9,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, Traffic};
 use ropewalk_transport::{Counters, Segment, SubflowState};
 
-use super::verbs::{FirstHop, Sends};
-use super::{CLIENT, Incoming, Outgoing, Taken};
+use super::verbs::{CLIENT, FirstHop, Incoming, Outgoing, Sends, Taken};
 use crate::application::Application;
 use crate::hearing::Hears;
 use crate::sink::Sink;

@@ -20,7 +20,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::{Device, Flow, Protocol, Scenario, Traffic};
 use ropewalk_striping::Terms;
 use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
-use ropewalk_transport::{Config, Counters, Segment, SubflowState};
+use ropewalk_transport::{Config, Counters, SubflowState};
 
 use crate::Unsupported;
 use crate::hearing::Hears;
@@ -30,12 +30,7 @@ pub(crate) use datagrams::Datagrams;
 use mptcp_ns3::MptcpNs3;
 use striped::Striped;
 use tunnel::Tunnel;
-pub(crate) use verbs::{FirstHop, Sends};
-
-/// The end that sends data.
-pub(crate) const CLIENT: usize = 0;
-/// The end that receives them.
-pub(crate) const SERVER: usize = 1;
+pub(crate) use verbs::{CLIENT, FirstHop, Incoming, SERVER, Sends, Taken};
 
 /// Client and server of a flow, with any protocol.
 #[derive(Debug)]
@@ -52,42 +47,6 @@ pub(crate) enum Host {
     Tunnel(Box<Tunnel>),
     /// `bas`
     Aggregation(Box<Aggregation>),
-}
-
-/// A packet that left its last hop, as passed to its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Incoming<'a> {
-    /// The end that it is for.
-    pub(crate) end: usize,
-    pub(crate) subflow: usize,
-    /// Number of the connection among those that its path has had.
-    pub(crate) dial: u16,
-    /// As in the [`Outgoing`] packet.
-    pub(crate) slot: u32,
-    pub(crate) segment: &'a Segment,
-}
-
-/// Result of a packet or a timer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Taken {
-    /// Bytes delivered in order to the application of the end concerned.
-    pub(crate) delivered: u64,
-}
-
-/// A packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outgoing {
-    /// The end that sends it.
-    pub(crate) end: usize,
-    /// Index of its route among the flow's.
-    pub(crate) route: usize,
-    pub(crate) subflow: usize,
-    pub(crate) dial: u16,
-    /// Where the host keeps what the packet carries besides its segment, until it arrives or is dropped;
-    /// unused where there is nothing.
-    pub(crate) slot: u32,
-    /// Length of the IP packet.
-    pub(crate) size: u32,
 }
 
 /// Calls the same method of any host; of a striped one, its connection's.

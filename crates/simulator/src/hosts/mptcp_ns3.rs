@@ -15,8 +15,7 @@ use ropewalk_striping::Terms;
 use ropewalk_transport::mptcp_ns3::{Ack, Data, Policy, Receiver, Sender, Settings};
 use ropewalk_transport::{Counters, Flags, Options, SackList, Segment, SubflowState};
 
-use super::verbs::Sends;
-use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
 use crate::application::Application;
 use crate::hearing::Hears;
 use crate::sink::Sink;

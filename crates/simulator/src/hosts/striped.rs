@@ -6,9 +6,8 @@ use ropewalk_scenario::{Flow, Scenario, VirtualDevice as DeviceConfig};
 use ropewalk_striping::tunnel::Scheduler;
 use ropewalk_transport::Segment;
 
-use super::Outgoing;
 use super::connection::Connection;
-use super::verbs::Sends;
+use super::verbs::{Outgoing, Sends};
 use super::virtual_device::VirtualDevice;
 use crate::Unsupported;
 use crate::application::Application;

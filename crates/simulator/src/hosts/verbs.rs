@@ -4,9 +4,49 @@ use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
 use ropewalk_transport::Segment;
 
-use super::Outgoing;
 use crate::application::Application;
 use crate::hearing::Hears;
+
+/// The end that sends data.
+pub(crate) const CLIENT: usize = 0;
+/// The end that receives them.
+pub(crate) const SERVER: usize = 1;
+
+/// A packet that left its last hop, as passed to its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming<'a> {
+    /// The end that it is for.
+    pub(crate) end: usize,
+    pub(crate) subflow: usize,
+    /// Number of the connection among those that its path has had.
+    pub(crate) dial: u16,
+    /// As in the [`Outgoing`] packet.
+    pub(crate) slot: u32,
+    pub(crate) segment: &'a Segment,
+}
+
+/// Result of a packet or a timer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    /// Bytes delivered in order to the application of the end concerned.
+    pub(crate) delivered: u64,
+}
+
+/// A packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing {
+    /// The end that sends it.
+    pub(crate) end: usize,
+    /// Index of its route among the flow's.
+    pub(crate) route: usize,
+    pub(crate) subflow: usize,
+    pub(crate) dial: u16,
+    /// Where the host keeps what the packet carries besides its segment, until it arrives or is dropped;
+    /// unused where there is nothing.
+    pub(crate) slot: u32,
+    /// Length of the IP packet.
+    pub(crate) size: u32,
+}
 
 /// The fate of a packet at the first hop of its route.
 #[derive(Clone, Copy, Debug)]

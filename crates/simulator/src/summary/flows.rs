@@ -10,9 +10,10 @@ use ropewalk_transport::{Counters, USUAL_THRESHOLD};
 use super::{Span, mbps};
 use crate::air::Air;
 use crate::conversation::Conversation;
-use crate::flow::{Late, may_undo};
+use crate::flow::may_undo;
 use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, FlowSummary, Nstat, SubflowSummary, UndoneSummary};
+use crate::timeliness::Late;
 
 /// Results of one flow in the measured time.
 pub(super) struct Measured {

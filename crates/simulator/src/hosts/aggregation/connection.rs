@@ -8,7 +8,7 @@ use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
 use crate::hearing::{Hears, Speaker};
-use crate::hosts::{CLIENT, SERVER};
+use crate::hosts::verbs::{CLIENT, SERVER};
 
 /// Client and server of a connection on one path, and the frames between them.
 #[derive(Debug)]

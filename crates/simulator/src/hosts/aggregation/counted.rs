@@ -2,7 +2,8 @@
 
 use ropewalk_transport::{Counters, Endpoint, SubflowState};
 
-use super::{Aggregation, CLIENT, SERVER};
+use super::Aggregation;
+use crate::hosts::verbs::{CLIENT, SERVER};
 
 impl Aggregation {
     pub(crate) fn key(&self, end: usize) -> u64 {

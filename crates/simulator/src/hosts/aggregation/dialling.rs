@@ -9,8 +9,9 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Dialling};
 use ropewalk_transport::Counters;
 
+use super::Aggregation;
 use super::connection::Connection;
-use super::{Aggregation, CLIENT, SERVER};
+use crate::hosts::verbs::{CLIENT, SERVER};
 
 /// A path of an association.
 #[derive(Clone, Debug, Default)]

@@ -24,8 +24,7 @@ use ropewalk_striping::{
 };
 use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
-use super::verbs::Sends;
-use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
 use crate::application::Application;
 use crate::hearing::Hears;
 use connection::Connection;

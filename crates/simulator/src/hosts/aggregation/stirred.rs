@@ -11,7 +11,7 @@ use ropewalk_striping::CarrierId;
 use super::connection::Connection;
 use super::marks::Marks;
 use super::timers::Timers;
-use crate::hosts::{CLIENT, SERVER};
+use crate::hosts::verbs::{CLIENT, SERVER};
 
 /// Marks and timers of connections, by index; pairs are of client and server.
 #[derive(Debug, Default)]

@@ -24,8 +24,7 @@ use ropewalk_striping::tunnel::{
 use ropewalk_transport::{Config, Counters, Endpoint, IpVersion, Segment, SubflowState};
 
 use super::connection::speaker;
-use super::verbs::Sends;
-use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
 use crate::application::Application;
 use crate::hearing::Hears;
 use datagram::{Content, Datagram, Datagrams};

@@ -1,0 +1,76 @@
+//! The readers behind one type.
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Requested;
+
+use super::ask::Ask;
+use super::browser::Browser;
+use super::player::Player;
+use super::requester::Requester;
+
+/// The reader's behaviour.
+#[derive(Debug)]
+pub(super) enum Reader {
+    Player(Box<Player>),
+    Requester(Requester),
+    Browser(Box<Browser>),
+}
+
+impl Reader {
+    /// Begins at `start`, ends at `end` at the latest, and is measured from `warmup` on.
+    pub(super) fn new(
+        requested: &Requested,
+        [start, warmup, end]: [Time; 3],
+        random: Pcg64Mcg,
+    ) -> Reader {
+        let lasts = end.saturating_sub(start);
+        match requested {
+            Requested::Chunks(chunks) => {
+                let player = Player::new(chunks, [start, warmup], lasts, random);
+                Reader::Player(Box::new(player))
+            }
+            Requested::Requests(requests) => {
+                Reader::Requester(Requester::new(requests, start, random))
+            }
+            Requested::Web(web) => {
+                Reader::Browser(Box::new(Browser::new(web, [start, warmup], random)))
+            }
+        }
+    }
+
+    /// When it next makes a request by itself.
+    pub(super) fn next(&self) -> Option<Time> {
+        match self {
+            Reader::Player(player) => player.next(),
+            Reader::Requester(requester) => requester.next(),
+            Reader::Browser(browser) => browser.next(),
+        }
+    }
+
+    /// Its next request, if there is one now; to be called until there is none.
+    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+        match self {
+            Reader::Player(player) => player.ask(now),
+            Reader::Requester(requester) => requester.ask(now),
+            Reader::Browser(browser) => browser.ask(now),
+        }
+    }
+
+    /// The answer to a request has arrived.
+    pub(super) fn answered(&mut self, now: Time, ask: &Ask) {
+        match self {
+            Reader::Player(player) => player.answered(now),
+            Reader::Requester(requester) => requester.answered(now, ask.tag),
+            Reader::Browser(browser) => browser.answered(now, ask.tag),
+        }
+    }
+
+    /// Playing time in the buffer of its player, if it has one.
+    pub(super) fn held(&mut self, now: Time) -> Option<Time> {
+        match self {
+            Reader::Player(player) => Some(player.held(now)),
+            Reader::Requester(_) | Reader::Browser(_) => None,
+        }
+    }
+}
