@@ -7,13 +7,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ropewalk_scenario::{Flow, Protocol, Scenario};
+use ropewalk_scenario::Scenario;
 use ropewalk_transport::IpVersion;
 
-use crate::kernel::RouteMetrics;
+use crate::kernel::{MOST_FURTHER_SUBFLOWS, RouteMetrics, subflows};
 
-/// The kernel's limit of further subflows of an MPTCP connection (`MPTCP_PM_ADDR_MAX`, net/mptcp/protocol.h).
-pub const MOST_FURTHER_SUBFLOWS: usize = 8;
 /// The routing table of the first path; 253 to 255 are the kernel's own.
 const FIRST_TABLE: usize = 1000;
 /// The length of a device's own queue, far more than the emulator leaves in it: only the links' queues are to
@@ -172,14 +170,6 @@ impl Plan {
             "link set {device} mtu {} txqueuelen {DEVICE_QUEUE} up",
             self.mtu
         ));
-    }
-}
-
-/// How many subflows the kernel's connection is to have.
-pub(crate) fn subflows(flow: &Flow) -> usize {
-    match flow.protocol {
-        Protocol::Mptcp | Protocol::MptcpNs3 => flow.subflows(),
-        Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Bas(_) => 1,
     }
 }
 

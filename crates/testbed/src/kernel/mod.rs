@@ -5,7 +5,7 @@ mod refusals;
 use std::fmt;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::Flow;
+use ropewalk_scenario::{Flow, Protocol};
 use ropewalk_transport::algorithm::Declared;
 use ropewalk_transport::{
     Config, CongestionConfig, InitialWindow, IpVersion, Profile, SinglePathConfig,
@@ -16,6 +16,8 @@ pub(crate) use refusals::{check, check_size};
 use crate::error::Error;
 use crate::sysctl;
 
+/// The kernel's limit of further subflows of an MPTCP connection (`MPTCP_PM_ADDR_MAX`, net/mptcp/protocol.h).
+pub const MOST_FURTHER_SUBFLOWS: usize = 8;
 /// The longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
 const LONGEST_PACKET: u64 = 65_535;
 
@@ -40,6 +42,14 @@ impl fmt::Display for RouteMetrics {
             write!(f, " quickack 1")?;
         }
         Ok(())
+    }
+}
+
+/// How many subflows the kernel's connection is to have.
+pub(crate) fn subflows(flow: &Flow) -> usize {
+    match flow.protocol {
+        Protocol::Mptcp | Protocol::MptcpNs3 => flow.subflows(),
+        Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Bas(_) => 1,
     }
 }
 

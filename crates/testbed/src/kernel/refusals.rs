@@ -4,9 +4,8 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Origin, Protocol, Scenario, Traffic};
 use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 
-use super::{congestion, headers, mtu};
+use super::{MOST_FURTHER_SUBFLOWS, congestion, headers, mtu, subflows};
 use crate::error::Error;
-use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
 use crate::traffic;
 
 /// The highest number of paths.
@@ -68,7 +67,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             }
         }
     }
-    let subflows = plan::subflows(flow);
+    let subflows = subflows(flow);
     if subflows > 1 + MOST_FURTHER_SUBFLOWS {
         let (per_path, paths) = (transport.subflows_per_path, flow.paths.len());
         return Err(Error::Unsupported {

@@ -8,24 +8,13 @@ use ropewalk_simulator::Histogram;
 use socket2::Socket;
 
 use super::application::{Application, Chunk};
+use super::end_report::ClientReport;
 use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::requested::{self, Pipe};
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::{datagrams, socket, socks};
-
-/// The client's observations.
-#[derive(Debug)]
-pub struct ClientReport {
-    /// When the client began to connect; ideally at zero.
-    pub(crate) began: Time,
-    /// When the connection was established; `None` if it never was.
-    pub(crate) connected: Option<Time>,
-    /// How late messages were written to a socket that had room for them.
-    pub(crate) lateness: Histogram,
-    pub(crate) measured: Measured,
-}
 
 /// Runs the client on this thread, in the thread's network namespace, until the transfer is complete or the
 /// duration is over; at most two seconds more. The thread should not be used for anything else: it gets a

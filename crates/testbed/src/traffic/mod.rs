@@ -14,6 +14,8 @@ mod application;
 mod client;
 mod datagrams;
 mod deliveries;
+mod due_times;
+mod end_report;
 mod error;
 mod outcome;
 mod pattern;
@@ -29,12 +31,13 @@ mod tcp_info;
 #[cfg(test)]
 mod tests;
 
-pub use client::{ClientReport, run_client};
+pub use client::run_client;
 pub(crate) use datagrams::NUMBER;
+pub use end_report::{ClientReport, ServerReport};
 pub use error::{Side, TrafficError};
 pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome};
 pub(crate) use outcome::{grown, mbps, share_out};
 pub use pattern::{Corruption, Pattern};
 pub use plan::{DatagramSettings, PathEnds, Plan, SocketProtocol};
-pub use server::{ServerReport, run_server};
+pub use server::run_server;
 pub use session::Session;

@@ -3,11 +3,10 @@
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{ApplicationSummary, DelayBin, DelaySummary, SubflowTimeline};
 
-use super::client::ClientReport;
+use super::end_report::{ClientReport, ServerReport};
 use super::error::TrafficError;
 use super::plan::{Plan, SocketProtocol};
 use super::sampler::Row;
-use super::server::ServerReport;
 use super::session::Session;
 use super::tcp_info::SubflowState;
 

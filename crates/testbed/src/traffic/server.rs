@@ -3,31 +3,16 @@
 use std::io::{ErrorKind, Read};
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{ApplicationSummary, Conversation, Histogram};
+use ropewalk_simulator::Conversation;
 use socket2::Socket;
 
 use super::deliveries::Deliveries;
+use super::end_report::ServerReport;
 use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::{datagrams, requested, socket};
-
-/// The server's observations.
-#[derive(Debug)]
-pub struct ServerReport {
-    /// When the last byte of a finite transfer was read; for datagrams, the last that arrived.
-    pub(crate) complete: Option<Time>,
-    /// When the last bytes were read; `None` if none were.
-    pub(crate) last_delivery: Option<Time>,
-    /// Bytes read until the end of the warm-up, and in all.
-    pub(crate) bytes: [u64; 2],
-    pub(crate) delays: Histogram,
-    pub(crate) application: ApplicationSummary,
-    /// After the warm-up; `None` if nothing was read.
-    pub(crate) longest_gap: Option<Time>,
-    pub(crate) measured: Measured,
-}
 
 /// Runs the server on this thread, in the thread's network namespace, until the transfer is complete or the
 /// duration is over; at most two seconds more. Checks every byte that it reads. The thread should not be used

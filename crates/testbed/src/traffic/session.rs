@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ropewalk_quantities::Time;
 use ropewalk_simulator::Conversation;
 
-use super::datagrams::DueTimes;
+use super::due_times::DueTimes;
 use super::error::{Side, TrafficError};
 use super::plan::Plan;
 

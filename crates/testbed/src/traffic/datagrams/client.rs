@@ -7,7 +7,7 @@ use ropewalk_quantities::Time;
 use ropewalk_simulator::Histogram;
 use socket2::Socket;
 
-use super::super::client::ClientReport;
+use super::super::end_report::ClientReport;
 use super::super::error::{Side, TrafficError};
 use super::super::plan::DatagramSettings;
 use super::super::sampler::Sampler;

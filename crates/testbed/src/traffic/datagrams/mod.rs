@@ -11,10 +11,6 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
-
-use ropewalk_quantities::Time;
-
 pub(super) use client::run as run_client;
 pub(super) use server::run as run_server;
 
@@ -23,42 +19,6 @@ use super::pattern::{Corruption, Pattern};
 /// The length of the number, little-endian, at the beginning of a datagram's payload. The rest of the payload
 /// is the part of the pattern at the datagram's offset in a stream of all of them.
 pub(crate) const NUMBER: usize = size_of::<u64>();
-
-/// When datagrams were due; written by the client and read by the server.
-#[derive(Debug, Default)]
-pub(crate) struct DueTimes {
-    /// The number of the first that is kept.
-    first: u64,
-    times: VecDeque<Time>,
-    /// When the last of a finite transfer was sent.
-    pub(crate) closed: Option<Time>,
-}
-
-/// How many due times are kept: a datagram that arrives after this many later ones were sent has no known
-/// delay.
-const KEPT: usize = 1 << 20;
-
-impl DueTimes {
-    /// The next datagram is about to be sent.
-    pub(crate) fn sending(&mut self, due: Time) {
-        if self.times.len() == KEPT {
-            self.times.pop_front();
-            self.first += 1;
-        }
-        self.times.push_back(due);
-    }
-
-    /// When the datagram with this number was due.
-    pub(crate) fn due(&self, number: u64) -> Option<Time> {
-        let place = number.checked_sub(self.first)?;
-        self.times.get(usize::try_from(place).ok()?).copied()
-    }
-
-    /// How many have been sent.
-    pub(crate) fn sent(&self) -> u64 {
-        self.first + self.times.len() as u64
-    }
-}
 
 /// Datagrams of the same size, except the last of a finite transfer, which may be shorter.
 #[derive(Clone, Copy, Debug)]

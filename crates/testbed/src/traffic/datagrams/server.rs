@@ -10,7 +10,7 @@ use super::super::deliveries::Deliveries;
 use super::super::error::{Side, TrafficError};
 use super::super::plan::DatagramSettings;
 use super::super::sampler::Sampler;
-use super::super::server::ServerReport;
+use super::super::end_report::ServerReport;
 use super::super::session::Session;
 use super::super::socket;
 use super::Framing;

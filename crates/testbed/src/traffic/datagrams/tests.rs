@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use proptest::prelude::*;
-use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{Scenario, Spacing, Traffic};
 use ropewalk_simulator::{Options, simulate};
 
@@ -194,22 +194,6 @@ fn a_datagram_that_is_not_what_was_sent_is_an_error() {
         changed[byte] ^= 1;
         assert!(framing.read(&changed, 9).is_err(), "{byte}");
     }
-}
-
-#[test]
-fn times_are_kept_for_as_long_as_a_datagram_may_be_on_its_way() {
-    let mut times = DueTimes::default();
-    for number in 0..KEPT as u64 + 10 {
-        times.sending(Time::from_nanos(number));
-    }
-    assert_eq!(times.sent(), KEPT as u64 + 10);
-    assert_eq!(times.due(9), None);
-    assert_eq!(times.due(10), Some(Time::from_nanos(10)));
-    assert_eq!(
-        times.due(KEPT as u64 + 9),
-        Some(Time::from_nanos(KEPT as u64 + 9))
-    );
-    assert_eq!(times.due(KEPT as u64 + 10), None);
 }
 
 proptest! {

@@ -1,0 +1,62 @@
+//! Due times of datagrams, which both ends share.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+/// When datagrams were due; written by the client and read by the server.
+#[derive(Debug, Default)]
+pub(crate) struct DueTimes {
+    /// The number of the first that is kept.
+    first: u64,
+    times: VecDeque<Time>,
+    /// When the last of a finite transfer was sent.
+    pub(crate) closed: Option<Time>,
+}
+
+/// How many due times are kept: a datagram that arrives after this many later ones were sent has no known
+/// delay.
+const KEPT: usize = 1 << 20;
+
+impl DueTimes {
+    /// The next datagram is about to be sent.
+    pub(crate) fn sending(&mut self, due: Time) {
+        if self.times.len() == KEPT {
+            self.times.pop_front();
+            self.first += 1;
+        }
+        self.times.push_back(due);
+    }
+
+    /// When the datagram with this number was due.
+    pub(crate) fn due(&self, number: u64) -> Option<Time> {
+        let place = number.checked_sub(self.first)?;
+        self.times.get(usize::try_from(place).ok()?).copied()
+    }
+
+    /// How many have been sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.first + self.times.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_kept_for_as_long_as_a_datagram_may_be_on_its_way() {
+        let mut times = DueTimes::default();
+        for number in 0..KEPT as u64 + 10 {
+            times.sending(Time::from_nanos(number));
+        }
+        assert_eq!(times.sent(), KEPT as u64 + 10);
+        assert_eq!(times.due(9), None);
+        assert_eq!(times.due(10), Some(Time::from_nanos(10)));
+        assert_eq!(
+            times.due(KEPT as u64 + 9),
+            Some(Time::from_nanos(KEPT as u64 + 9))
+        );
+        assert_eq!(times.due(KEPT as u64 + 10), None);
+    }
+}
