@@ -12,7 +12,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::configuration::Merged;
 use crate::output::{self, StandardError};
 use crate::setup::Readers;
-use crate::status::watch;
+use crate::watch;
 use crate::{Failure, exec, keygen, measure, proxy, relay, setup, tunnel};
 
 /// Lay the real links of this machine together.

@@ -5,6 +5,7 @@
 //! of a network device in UDP instead. Both ends have keys in files ([`keys`]) and authenticate each other
 //! ([`noise`]).
 
+pub mod allowance;
 pub mod association;
 mod bucket;
 mod buffers;
@@ -38,6 +39,7 @@ pub mod status;
 mod tcp_info;
 pub mod tunnel;
 pub mod uplink;
+mod watch;
 
 pub use cli::{command, main};
 pub use failure::Failure;

@@ -10,8 +10,8 @@ use ropewalk_striping::Pace;
 use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::allowance::{Allowance, AtCap, Period};
 use crate::keys::is_name;
-use crate::quota::{Allowance, AtCap, Period};
 
 /// What a link may look like, for error messages.
 const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUMBER ,priority=0..255 \

@@ -2,7 +2,7 @@
 
 use ropewalk_gateway::Link;
 use ropewalk_gateway::links::Egress;
-use ropewalk_gateway::quota::{Allowance, Period};
+use ropewalk_gateway::allowance::{Allowance, Period};
 use ropewalk_scenario::{Quota, Scenario};
 
 use crate::network::Testbed;

@@ -16,7 +16,8 @@ use tempfile::NamedTempFile;
 use tokio::time::sleep;
 use tracing::warn;
 
-use super::{Account, AtCap, Standing};
+use super::{Account, Standing};
+use crate::allowance::AtCap;
 use crate::links::Link;
 
 /// The user is warned at these percentages of a quota.
@@ -104,7 +105,7 @@ impl Book {
         link.allowance.left(self.pages().account(link))
     }
 
-    /// The terms on which a link is used now, as [`Allowance::terms`](super::Allowance::terms).
+    /// The terms on which a link is used now, as [`Allowance::terms`](crate::allowance::Allowance::terms).
     #[must_use]
     pub fn terms(&self, link: &Link) -> Terms {
         if !link.allowance.is_metered() {

@@ -17,7 +17,7 @@ pub struct Standing {
     pub used_today: Bytes,
     /// Bytes left of the period's quota or of the day's, whichever is less.
     pub left: Option<Bytes>,
-    /// How long the quota will last, as [`Allowance::lasts`](super::Allowance::lasts).
+    /// How long the quota will last, as [`Allowance::lasts`](crate::allowance::Allowance::lasts).
     pub lasts: Option<Duration>,
 }
 

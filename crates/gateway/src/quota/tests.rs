@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::{Pace, Terms};
 
-use super::{Account, Allowance, AtCap, Book, Period};
+use super::{Account, Book};
+use crate::allowance::{Allowance, AtCap, Period};
 use crate::links::Link;
 
 fn at(text: &str) -> Zoned {

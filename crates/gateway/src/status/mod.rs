@@ -2,13 +2,12 @@
 
 pub mod document;
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;
 mod history;
 pub mod http;
 mod meter;
 pub mod metrics;
 pub mod table;
-pub(crate) mod watch;
 
 pub use document::Document;
 pub use history::{Recorded, RecordedLink};

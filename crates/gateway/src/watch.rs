@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Document;
-use super::table::{Look, tables};
 use crate::Failure;
 use crate::control::default_path;
 use crate::output::printed;
+use crate::status::Document;
+use crate::status::table::{Look, tables};
 
 /// Longest document that is read.
 const MAX_DOCUMENT: u64 = 16 << 20;
@@ -130,8 +130,8 @@ fn read(line: &str) -> Result<Document, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::examples;
     use super::*;
+    use crate::status::examples;
     use std::os::unix::net::UnixListener;
 
     #[test]
