@@ -4,6 +4,9 @@ Between files, an import that goes up or down one branch of the module tree (a f
 ``mod.rs`` and what stands below it) is no edge: that is how a module is put together. A name
 that a module only hands on (``pub use``) counts as an import of the file that it comes from.
 
+A folder is a room, and so is a file beside it: what a file of one imports from a file of the
+other is an edge between the two rooms, and these form no circle either, in any folder.
+
 Run as a program, it prints what it finds::
 
     python tests/python/structure.py
@@ -69,6 +72,34 @@ def circles(edges: Edges) -> list[list[str]]:
         if node not in index:
             visit(node)
     return sorted(found)
+
+
+def between_rooms(edges: Edges) -> dict[str, Edges]:
+    """Of each folder, the edges between what stands in it: its files and the folders in it.
+
+    The file that is the folder's face (``mod.rs``, ``__init__.py``) is no room of it.
+    """
+    folders: dict[str, Edges] = {}
+    for file, others in edges.items():
+        for other in others:
+            ends = [Path(end).with_suffix("").parts for end in (file, other)]
+            depth = next(
+                at for at, (one, two) in enumerate(zip(*ends, strict=False)) if one != two
+            )
+            one, two = (end[depth] for end in ends)
+            if not {one, two} & {"mod", "lib", "main", "__init__"}:
+                folder = folders.setdefault("/".join(ends[0][:depth]), {})
+                folder.setdefault(one, set()).add(two)
+    return folders
+
+
+def circles_of_rooms(edges: Edges) -> list[list[str]]:
+    """Circles between what stands in one folder, in all folders, named from the root."""
+    return [
+        [f"{folder}/{room}" for room in circle]
+        for folder, rooms in sorted(between_rooms(edges).items())
+        for circle in circles(rooms)
+    ]
 
 
 def rust_edges(crate: Path) -> Edges:
@@ -247,6 +278,8 @@ def main() -> int:
     bad = 0
     for name, edges in trees.items():
         found = circles(edges)
+        if name != "crates":
+            found += circles_of_rooms(edges)
         bad += len(found)
         count = sum(map(len, edges.values()))
         print(f"{name}: {len(edges)} files, {count} edges, {len(found)} circles")

@@ -1,4 +1,4 @@
-"""Data flows one way: neither files nor crates import each other in a circle."""
+"""Data flows one way: neither files nor rooms nor crates import each other in a circle."""
 
 import shutil
 from pathlib import Path
@@ -13,12 +13,14 @@ def test_the_files_of_a_crate_import_nothing_in_a_circle(crate: Path) -> None:
     edges = structure.rust_edges(crate)
     assert edges, "files were found"
     assert structure.circles(edges) == []
+    assert structure.circles_of_rooms(edges) == []
 
 
 def test_the_files_of_the_package_import_nothing_in_a_circle() -> None:
     edges = structure.python_edges(structure.ROOT / "python" / "ropewalk")
     assert sum(map(len, edges.values())) > 100, "imports were found"
     assert structure.circles(edges) == []
+    assert structure.circles_of_rooms(edges) == []
 
 
 def test_no_edge_between_crates_leads_outwards_or_in_a_circle() -> None:
@@ -33,6 +35,16 @@ def test_no_edge_between_crates_leads_outwards_or_in_a_circle() -> None:
 def test_a_circle_is_found() -> None:
     edges = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"d"}}
     assert structure.circles(edges) == [["a", "b", "c"]]
+
+
+def test_a_circle_of_rooms_is_found_where_no_files_are_in_one() -> None:
+    edges = {
+        "src/hosts/tcp.rs": {"src/writer.rs"},
+        "src/writer.rs": {"src/flow/late.rs"},
+        "src/flow/mod.rs": {"src/hosts/mod.rs", "src/flow/late.rs"},
+    }
+    assert structure.circles(edges) == []
+    assert structure.circles_of_rooms(edges) == [["src/flow", "src/hosts", "src/writer"]]
 
 
 def test_a_use_tree_is_taken_apart() -> None:
