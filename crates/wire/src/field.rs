@@ -1,5 +1,17 @@
 //! Access to header fields: numbers in network byte order at fixed offsets.
 
+use crate::error::Malformed;
+
+/// That bytes do not end too early.
+#[inline]
+pub(crate) fn at_least(needed: usize, bytes: &[u8]) -> Result<(), Malformed> {
+    let got = bytes.len();
+    match got < needed {
+        true => Err(Malformed::Truncated { needed, got }),
+        false => Ok(()),
+    }
+}
+
 /// `N` bytes from `at` on.
 ///
 /// # Panics

@@ -4,7 +4,7 @@ use core::net::Ipv4Addr;
 
 use crate::checksum::Checksum;
 use crate::error::Malformed;
-use crate::field::{array, put, u16_at};
+use crate::field::{array, at_least, put, u16_at};
 
 /// An IPv4 packet, over its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +16,7 @@ pub struct Ipv4View<'a> {
 impl<'a> Ipv4View<'a> {
     /// Takes `bytes` for an IPv4 packet; what follows its total length is left out.
     pub fn parse(bytes: &'a [u8]) -> Result<Ipv4View<'a>, Malformed> {
-        let got = bytes.len();
-        let truncated = |needed| Err(Malformed::Truncated { needed, got });
-        if got < Ipv4Header::LEN {
-            return truncated(Ipv4Header::LEN);
-        }
+        at_least(Ipv4Header::LEN, bytes)?;
         if bytes[0] >> 4 != 4 {
             return Err(Malformed::Version(bytes[0] >> 4));
         }
@@ -32,9 +28,7 @@ impl<'a> Ipv4View<'a> {
         if total < header_len {
             return Err(Malformed::Length(total));
         }
-        if got < total {
-            return truncated(total);
-        }
+        at_least(total, bytes)?;
         Ok(Ipv4View {
             bytes: &bytes[..total],
         })

@@ -3,7 +3,7 @@
 use core::net::Ipv6Addr;
 
 use crate::error::Malformed;
-use crate::field::{array, put, u16_at, u32_at};
+use crate::field::{array, at_least, put, u16_at, u32_at};
 
 /// How many extension headers are passed before a packet is refused.
 pub const MAX_EXTENSION_HEADERS: usize = 8;
@@ -131,14 +131,6 @@ impl<'a> Ipv6View<'a> {
     pub fn payload(&self) -> &'a [u8] {
         &self.bytes[self.payload..]
     }
-}
-
-fn at_least(needed: usize, bytes: &[u8]) -> Result<(), Malformed> {
-    let got = bytes.len();
-    if got < needed {
-        return Err(Malformed::Truncated { needed, got });
-    }
-    Ok(())
 }
 
 /// What an IPv6 header says of a packet without extension headers.

@@ -2,7 +2,7 @@
 
 use crate::checksum::Checksum;
 use crate::error::{Malformed, OptionsTooLong};
-use crate::field::{put, u16_at, u32_at};
+use crate::field::{at_least, put, u16_at, u32_at};
 use crate::tcp_options::{TcpOption, TcpOptions, emit_options};
 
 /// A TCP segment, over its bytes.
@@ -14,19 +14,13 @@ pub struct TcpView<'a> {
 impl<'a> TcpView<'a> {
     /// Takes all of `bytes` for a TCP segment.
     pub fn parse(bytes: &'a [u8]) -> Result<TcpView<'a>, Malformed> {
-        let got = bytes.len();
-        let truncated = |needed| Err(Malformed::Truncated { needed, got });
-        if got < TcpHeader::LEN {
-            return truncated(TcpHeader::LEN);
-        }
+        at_least(TcpHeader::LEN, bytes)?;
         let view = TcpView { bytes };
         let header_len = view.header_len();
         if header_len < TcpHeader::LEN {
             return Err(Malformed::Length(header_len));
         }
-        if got < header_len {
-            return truncated(header_len);
-        }
+        at_least(header_len, bytes)?;
         Ok(view)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::checksum::Checksum;
 use crate::error::Malformed;
-use crate::field::{put, u16_at};
+use crate::field::{at_least, put, u16_at};
 
 /// A UDP datagram, over its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -14,18 +14,12 @@ pub struct UdpView<'a> {
 impl<'a> UdpView<'a> {
     /// Takes `bytes` for a UDP datagram; what follows its length is left out.
     pub fn parse(bytes: &'a [u8]) -> Result<UdpView<'a>, Malformed> {
-        let got = bytes.len();
-        let truncated = |needed| Err(Malformed::Truncated { needed, got });
-        if got < UdpHeader::LEN {
-            return truncated(UdpHeader::LEN);
-        }
+        at_least(UdpHeader::LEN, bytes)?;
         let len = usize::from(u16_at(bytes, 4));
         if len < UdpHeader::LEN {
             return Err(Malformed::Length(len));
         }
-        if got < len {
-            return truncated(len);
-        }
+        at_least(len, bytes)?;
         Ok(UdpView {
             bytes: &bytes[..len],
         })

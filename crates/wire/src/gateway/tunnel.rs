@@ -9,7 +9,7 @@ use ropewalk_quantities::Time;
 
 use super::TAG_LEN;
 use crate::error::Malformed;
-use crate::field::{u16_at, u32_at, u64_at};
+use crate::field::{at_least, u16_at, u32_at, u64_at};
 
 mod header;
 mod link_terms;
@@ -303,13 +303,7 @@ impl TunnelFrame<'_> {
 }
 
 fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed> {
-    let need = |needed| {
-        if bytes.len() < needed {
-            let got = bytes.len();
-            return Err(Malformed::Truncated { needed, got });
-        }
-        Ok(())
-    };
+    let need = |needed| at_least(needed, bytes);
     match first & TYPE {
         PACKET => {
             let last = first & TO_THE_END != 0;

@@ -1,7 +1,7 @@
 //! MAC frames: data, ACK, RTS and CTS (IEEE 802.11-2016, 9.3.1 and 9.3.2).
 
 use crate::error::Malformed;
-use crate::field::{array, put};
+use crate::field::{array, at_least, put};
 
 /// An address of the MAC.
 pub type MacAddress = [u8; 6];
@@ -123,19 +123,12 @@ impl<'a> MacFrame<'a> {
     /// # Errors
     /// It ends too early, or is of another kind than these.
     pub fn parse(bytes: &'a [u8]) -> Result<MacFrame<'a>, Malformed> {
-        let at_least = |needed: usize| {
-            let got = bytes.len();
-            if got < needed {
-                return Err(Malformed::Truncated { needed, got });
-            }
-            Ok(())
-        };
-        at_least(CTS_LEN)?;
+        at_least(CTS_LEN, bytes)?;
         let le = |at: usize| u16::from_le_bytes(array(bytes, at));
         let (duration_us, receiver) = (le(2), array(bytes, 4));
         Ok(match bytes[0] {
             DATA => {
-                at_least(DATA_HEADER + SNAP_HEADER)?;
+                at_least(DATA_HEADER + SNAP_HEADER, bytes)?;
                 MacFrame::Data {
                     retry: bytes[1] & RETRY != 0,
                     duration_us,
@@ -146,7 +139,7 @@ impl<'a> MacFrame<'a> {
                 }
             }
             RTS => {
-                at_least(RTS_LEN)?;
+                at_least(RTS_LEN, bytes)?;
                 MacFrame::Rts {
                     duration_us,
                     receiver,
