@@ -41,7 +41,7 @@ impl DatagramLengths {
     /// Of a datagram with feedback about a link.
     #[must_use]
     pub fn feedback(self, feedback: &Feedback) -> u32 {
-        self.outside + AROUND + TunnelFrame::feedback_len(feedback) as u32
+        self.outside + AROUND + feedback.frame_len() as u32
     }
 
     /// Of a datagram with an unpadded ping, or a pong.
