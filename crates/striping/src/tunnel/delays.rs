@@ -27,6 +27,8 @@ pub(super) struct Delays {
     /// Lowest recent one-way delay: jitter and bursts of the link leave it small, a queue does not.
     recent_one_way: Windowed<Reverse<i64>>,
     queueing: Time,
+    /// By how much delays exceeded the minimum although there was no queue of our own.
+    noise: Time,
     /// The lowest recent mean.
     floor: Windowed<Reverse<Time>>,
     mean: Mean,
@@ -51,6 +53,7 @@ impl Default for Delays {
             rttvar: Time::ZERO,
             recent_one_way: Windowed::new(REPORT_INTERVAL),
             queueing: Time::ZERO,
+            noise: Time::ZERO,
             floor: Windowed::new(MEMORY),
             mean: Mean::default(),
             typical: None,
@@ -109,6 +112,16 @@ impl Delays {
     /// How long datagrams wait in the link's queue, as far as is known.
     pub(super) fn queueing(&self) -> Time {
         self.queueing
+    }
+
+    /// A burst of our own explains `own` of the queueing delay; the rest is noise of the link.
+    pub(super) fn note_noise(&mut self, own: Time) {
+        self.noise = self.noise.max(self.queueing.saturating_sub(own));
+    }
+
+    /// Whether the queueing delay exceeds `short`, and what noise would cause.
+    pub(super) fn is_queueing(&self, short: Time) -> bool {
+        self.queueing > short.max(self.noise * 5 / 4)
     }
 
     /// The lowest recent round trip; 100 ms before anything is known.

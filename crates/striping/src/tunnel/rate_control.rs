@@ -12,10 +12,12 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
 use super::delays::Delays;
-use super::inbound::{REPORT_INTERVAL, SPARSE_INTERVAL};
+use super::inbound::REPORT_INTERVAL;
 use super::losses::Losses;
 use super::outbound::{Outbound, Report};
 use super::selection::LinkEstimate;
+use super::silence::{self, Silence};
+use super::startup::Startup;
 use super::train::Train;
 use super::windowed::Windowed;
 use crate::throttle::Throttle;
@@ -31,18 +33,6 @@ const LEAST_QUEUE: Time = Time::from_millis(2);
 const MOST_QUEUE: Time = Time::from_millis(8);
 /// After half of this without a delay near the minimum, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
-/// A link is suspected after this much silence at the earliest.
-const LEAST_SILENCE: Time = Time::from_millis(250);
-/// After this much silence, or a round trip with its variation, what is in flight on a link is sent on others
-/// as well.
-const LEAST_LATE: Time = Time::from_millis(50);
-/// Interval of pings to a suspected link, and to an idle one.
-const ASK_SUSPECTED: Time = Time::from_millis(100);
-const ASK_IDLE: Time = Time::from_secs(1);
-/// The same to a suspected link while the tunnel is quiet, at first and after [`LONG_SILENCE`].
-const ASK_QUIETLY: Time = Time::from_millis(1500);
-const ASK_RARELY: Time = Time::from_secs(10);
-const LONG_SILENCE: Time = Time::from_secs(600);
 /// How late the driver may be and still catch up with a burst.
 const MOST_CREDIT: Time = Time::from_millis(2);
 /// The same during start-up, when probes of the path MTU are sent in bursts and packets should not wait for
@@ -50,8 +40,6 @@ const MOST_CREDIT: Time = Time::from_millis(2);
 const STARTUP_CREDIT: Time = Time::from_millis(12);
 /// Most that may be in flight on a link without rate control.
 const MOST_UNCONTROLLED: u64 = 16 << 20;
-/// Rounds without growth by a quarter after which start-up ends.
-const FLAT_ROUNDS: u32 = 3;
 /// Rate that is assumed of an unknown link, and the least of any.
 const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
 const LEAST_RATE: Rate = Rate::from_bps(50_000);
@@ -72,8 +60,6 @@ pub struct RateControl {
     /// The largest window, in bytes, since more was last found to deliver nothing: a rate that falls because
     /// the round trip grew does not reduce the window.
     held: u64,
-    /// By how much delays exceeded the minimum although there was no queue of our own.
-    noise: Time,
     /// When a delay near the minimum was last seen.
     near_least_at: Time,
     next_probe: Time,
@@ -83,50 +69,22 @@ pub struct RateControl {
     free_at: Time,
     /// Rate limit of its terms.
     throttle: Option<Throttle>,
-    progress_at: Time,
-    asked_at: Time,
-    /// When the peer was last heard on the link.
-    heard_at: Time,
+    silence: Silence,
+    /// When feedback was last sent on this link as well.
     repeated_at: Time,
-    suspected: bool,
-    suspicions: u64,
-    /// The silence for which what is in flight was last given to other links.
-    late_since: Option<Time>,
-    /// Whether it is given nothing until it is heard again.
-    held_back: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// The window doubles every round trip until a queue or a loss shows, or the rate stops growing.
-    Startup {
-        window: u64,
-        best: u64,
-        flat: u32,
-        round_end: Time,
-        sent: u64,
-        lost: i64,
-    },
+    Startup(Startup),
     Cruise,
-    Probe {
-        until: Time,
-        rate_before: u64,
-    },
-    Drain {
-        until: Time,
-    },
+    Probe { until: Time, rate_before: u64 },
+    Drain { until: Time },
 }
 
 impl Phase {
     fn startup(window: u64) -> Phase {
-        Phase::Startup {
-            window,
-            best: 0,
-            flat: 0,
-            round_end: Time::ZERO,
-            sent: 0,
-            lost: 0,
-        }
+        Phase::Startup(Startup::new(window))
     }
 }
 
@@ -143,20 +101,13 @@ impl RateControl {
             train: Train::default(),
             is_wire: false,
             held: 0,
-            noise: Time::ZERO,
             near_least_at: now,
             next_probe: now,
             probe_by: Time::ZERO,
             free_at: now,
             throttle: None,
-            progress_at: now,
-            asked_at: Time::ZERO,
-            heard_at: Time::ZERO,
+            silence: Silence::new(now),
             repeated_at: Time::ZERO,
-            suspected: false,
-            suspicions: 0,
-            late_since: None,
-            held_back: false,
         }
     }
 
@@ -189,10 +140,11 @@ impl RateControl {
     pub(super) fn begin_anew(&mut self, now: Time) {
         let mut outbound = mem::take(&mut self.outbound);
         outbound.forget_outstanding();
+        let silence = self.silence.anew(now);
         *self = RateControl {
             outbound,
             throttle: self.throttle,
-            suspicions: self.suspicions,
+            silence,
             ..RateControl::new(now)
         };
     }
@@ -208,7 +160,7 @@ impl RateControl {
     #[must_use]
     pub fn room_at(&self) -> Option<Time> {
         // What is lost on a wire that is down, the connections inside send again.
-        let open = self.is_wire || !self.suspected && !self.held_back;
+        let open = self.is_wire || self.silence.is_open();
         let most = match self.is_wire {
             true => MOST_UNCONTROLLED,
             false => self.window(),
@@ -219,10 +171,10 @@ impl RateControl {
     /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence.
     pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
         if self.outbound.in_flight() == 0 {
-            self.progress_at = now;
+            self.silence.on_first_sent(now);
         }
         if let Some(rate) = self.pacing_rate() {
-            let startup = matches!(self.phase, Phase::Startup { .. });
+            let startup = matches!(self.phase, Phase::Startup(_));
             let credit = if startup { STARTUP_CREDIT } else { MOST_CREDIT };
             let from = self.free_at.max(now.saturating_sub(credit));
             self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
@@ -256,7 +208,7 @@ impl RateControl {
 
     /// The peer was heard on the link.
     pub fn on_heard(&mut self, now: Time) {
-        self.heard_at = now;
+        self.silence.on_heard(now);
     }
 
     /// There is nothing more to send on the link: what is measured now is not its rate, unless its window is
@@ -288,7 +240,7 @@ impl RateControl {
 
     /// Feedback about the link.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
-        let startup = matches!(self.phase, Phase::Startup { .. });
+        let startup = matches!(self.phase, Phase::Startup(_));
         let span = if startup {
             Time::ZERO
         } else {
@@ -297,10 +249,7 @@ impl RateControl {
         let Some(report) = self.outbound.on_feedback(now, feedback, span) else {
             return;
         };
-        self.progress_at = now;
-        self.held_back = false;
-        if self.suspected {
-            self.suspected = false;
+        if self.silence.on_feedback(now) {
             self.phase = Phase::startup(FIRST_WINDOW);
             self.rate.clear();
             self.held = 0;
@@ -330,8 +279,8 @@ impl RateControl {
     /// A datagram was lost for its length, and not because of congestion.
     pub fn forgive_loss(&mut self) {
         self.outbound.forgive_loss();
-        if let Phase::Startup { lost, .. } = &mut self.phase {
-            *lost -= 1;
+        if let Phase::Startup(startup) = &mut self.phase {
+            startup.forgive_loss();
         }
     }
 
@@ -342,11 +291,9 @@ impl RateControl {
         if let Some(rate) = self.train.on_feedback(highest, sent, waited) {
             self.rate.clear();
             self.rate.insert(now, rate.as_bps());
-            if let Phase::Startup { window, .. } = &mut self.phase {
-                *window = rate
-                    .bytes_in(self.delays.floor())
-                    .as_u64()
-                    .max(FIRST_WINDOW);
+            if let Phase::Startup(startup) = &mut self.phase {
+                let window = rate.bytes_in(self.delays.floor()).as_u64();
+                startup.window = window.max(FIRST_WINDOW);
             }
         }
     }
@@ -361,46 +308,10 @@ impl RateControl {
         let best = self.rate.best();
         let short_queue = self.short_queue();
         match &mut self.phase {
-            Phase::Startup {
-                window,
-                best: best_before,
-                flat,
-                round_end,
-                sent,
-                lost,
-            } => {
-                // Only a full window shows whether more delivers more.
+            Phase::Startup(startup) => {
                 let flew = self.outbound.in_flight() + report.gone;
-                let filled = flew * 2 >= *window;
-                if filled {
-                    *window += report.gone;
-                }
-                *sent += report.datagrams;
-                *lost += report.lost;
-                let unlimited = matches!(report.rate, Some((_, false)));
-                if let (Some(rate), true) = (best, flew * 4 <= *window) {
-                    // A burst waits in its own queue.
-                    let own = Rate::from_bps(rate).transmission_time(Bytes::new(flew));
-                    let noise = self.delays.queueing().saturating_sub(own);
-                    self.noise = self.noise.max(noise);
-                }
-                let queue = self.delays.queueing() > short_queue.max(self.noise * 5 / 4);
-                let lossy = *lost * 20 > *sent as i64 && *lost > 2;
-                if now >= *round_end {
-                    if let (Some(rate), true) = (best, unlimited) {
-                        *flat = if rate > *best_before + *best_before / 4 {
-                            *best_before = rate;
-                            0
-                        } else {
-                            *flat + 1
-                        };
-                    }
-                    (*sent, *lost) = (0, 0);
-                    *round_end = now + round_trip.max(REPORT_INTERVAL * 2);
-                }
-                // A few pings cause no queue.
-                let answered = filled && (queue || lossy);
-                if best.is_some() && (answered || *flat >= FLAT_ROUNDS) {
+                let delays = &mut self.delays;
+                if startup.on_report(now, report, flew, best, delays, short_queue) {
                     self.cruise(now);
                 }
             }
@@ -455,87 +366,47 @@ impl RateControl {
     /// Whether a ping is to be sent on the link now; it is due at the time of
     /// [`timeout`](RateControl::timeout).
     pub fn ask(&mut self, now: Time, due: Time) -> bool {
-        if self
-            .silent_since()
-            .is_some_and(|at| now >= at + self.patience())
-            && !self.suspected
-        {
-            self.suspected = true;
-            self.suspicions += 1;
+        let silence = &mut self.silence;
+        if silence.suspect(now, &self.outbound, &self.delays) {
             self.outbound.forget_outstanding();
         }
-        if now < due {
-            return false;
-        }
-        self.asked_at = now;
-        true
+        silence.ask(now, due)
     }
 
     /// Whether what is in flight should have been answered by now and is to be sent on other links as well;
     /// once for each silence.
     pub fn is_late(&mut self, now: Time) -> bool {
-        let late = self.late_at().is_some_and(|at| now >= at);
-        if late {
-            self.late_since = self.silent_since();
-        }
-        late
+        self.silence.is_late(now, &self.outbound, &self.delays)
     }
 
     /// When that will be so.
     pub(super) fn late_at(&self) -> Option<Time> {
-        let silent = self.silent_since().filter(|_| !self.suspected)?;
-        let waits = (self.late_since != Some(silent)).then_some(silent)?;
-        let usual = self.delays.varied()? + SPARSE_INTERVAL;
-        Some((waits + LEAST_LATE).max(self.outbound.oldest()? + usual))
+        self.silence.late_at(&self.outbound, &self.delays)
     }
 
     /// It is given nothing until it is heard again.
     pub(super) fn hold_back(&mut self) {
-        self.held_back = true;
+        self.silence.hold_back();
     }
 
     /// When a ping is to be sent on the link. `keepalive`: the interval of pings while nothing passes through
     /// the tunnel.
     #[must_use]
     pub fn timeout(&self, keepalive: Option<Time>) -> Time {
-        if self.suspected {
-            let silence = self.asked_at.saturating_sub(self.progress_at);
-            let interval = match keepalive {
-                None => ASK_SUSPECTED,
-                Some(_) if silence < LONG_SILENCE => ASK_QUIETLY,
-                Some(_) => ASK_RARELY,
-            };
-            return self.asked_at + interval;
-        }
-        match self.silent_since() {
-            // Only the last datagrams may have been lost.
-            Some(at) => (at + self.patience() / 2).max(self.asked_at + self.patience() / 4),
-            None => {
-                let last = self.progress_at.max(self.asked_at);
-                match keepalive {
-                    None => last + ASK_IDLE,
-                    Some(keepalive) => last.max(self.heard_at) + keepalive,
-                }
-            }
-        }
-    }
-
-    /// Since when something is in flight and nothing was heard.
-    fn silent_since(&self) -> Option<Time> {
-        Some(self.outbound.oldest()?.max(self.progress_at))
+        let (outbound, delays) = (&self.outbound, &self.delays);
+        self.silence.timeout(keepalive, outbound, delays)
     }
 
     /// How long a datagram may be in flight before it is answered, a repetition included.
     pub(super) fn patience(&self) -> Time {
-        let varied = self.delays.varied().unwrap_or(LEAST_SILENCE);
-        LEAST_SILENCE.max(varied * 2)
+        silence::patience(&self.delays)
     }
 
     /// The window: bytes that may be in flight.
     fn window(&self) -> u64 {
         let rate = self.rate();
         let span = match self.phase {
-            Phase::Startup { window, .. } => return window,
+            Phase::Startup(startup) => return startup.window,
             Phase::Cruise | Phase::Drain { .. } => Time::ZERO,
             Phase::Probe { .. } => self.probe_by,
         };
@@ -558,9 +429,9 @@ impl RateControl {
     fn pacing_rate(&self) -> Option<Rate> {
         let rate = match self.phase {
             _ if self.is_wire => return None,
-            Phase::Startup { window, .. } => {
+            Phase::Startup(startup) => {
                 let round_trip = self.smoothed().map(|_| self.round_trip())?;
-                window.saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
+                startup.window.saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
             }
             // The least window may be sent within a round trip however slow the link seemed. Otherwise a rate
             // that was measured while next to nothing was sent would never be exceeded.
@@ -592,7 +463,10 @@ impl RateControl {
         LinkEstimate {
             rate: self.rate(),
             delay: self.delays.typical(),
-            known: !matches!(self.phase, Phase::Startup { flat: 0, .. }),
+            known: match self.phase {
+                Phase::Startup(startup) => startup.has_levelled(),
+                Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => true,
+            },
         }
     }
 
@@ -616,13 +490,13 @@ impl RateControl {
     /// Whether the link is suspected of being down.
     #[must_use]
     pub fn suspected(&self) -> bool {
-        self.suspected
+        self.silence.suspected()
     }
 
     /// How many times it was suspected.
     #[must_use]
     pub fn suspicions(&self) -> u64 {
-        self.suspicions
+        self.silence.suspicions()
     }
 
     /// The sending end of the link.
@@ -634,6 +508,6 @@ impl RateControl {
     /// Whether the rate was measured while the link was busy.
     #[must_use]
     pub fn knows_its_rate(&self) -> bool {
-        !matches!(self.phase, Phase::Startup { .. })
+        !matches!(self.phase, Phase::Startup(_))
     }
 }

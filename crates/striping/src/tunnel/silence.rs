@@ -1,0 +1,183 @@
+//! Silence of a link on which something is in flight.
+//!
+//! After a while what is in flight counts as late, and is sent on other links as well. After a longer time
+//! the link is suspected of being down: it is given nothing, and pinged until it is heard again.
+
+use std::mem;
+
+use ropewalk_quantities::Time;
+
+use super::delays::Delays;
+use super::inbound::SPARSE_INTERVAL;
+use super::outbound::Outbound;
+
+/// A link is suspected after this much silence at the earliest.
+const LEAST_SILENCE: Time = Time::from_millis(250);
+/// After this much silence, or a round trip with its variation, what is in flight on a link is sent on others
+/// as well.
+const LEAST_LATE: Time = Time::from_millis(50);
+/// Interval of pings to a suspected link, and to an idle one.
+const ASK_SUSPECTED: Time = Time::from_millis(100);
+const ASK_IDLE: Time = Time::from_secs(1);
+/// The same to a suspected link while the tunnel is quiet, at first and after [`LONG_SILENCE`].
+const ASK_QUIETLY: Time = Time::from_millis(1500);
+const ASK_RARELY: Time = Time::from_secs(10);
+const LONG_SILENCE: Time = Time::from_secs(600);
+
+/// Whether a link is heard.
+#[derive(Clone, Debug)]
+pub(super) struct Silence {
+    /// When feedback last came, or the first datagram was sent while none was in flight.
+    progress_at: Time,
+    asked_at: Time,
+    /// When the peer was last heard on the link.
+    heard_at: Time,
+    suspected: bool,
+    suspicions: u64,
+    /// The silence for which what is in flight was last given to other links.
+    late_since: Option<Time>,
+    /// Whether it is given nothing until it is heard again.
+    held_back: bool,
+}
+
+impl Silence {
+    pub(super) fn new(now: Time) -> Silence {
+        Silence {
+            progress_at: now,
+            asked_at: Time::ZERO,
+            heard_at: Time::ZERO,
+            suspected: false,
+            suspicions: 0,
+            late_since: None,
+            held_back: false,
+        }
+    }
+
+    /// The link was not used for some time: everything but the counter is forgotten.
+    pub(super) fn anew(&self, now: Time) -> Silence {
+        Silence {
+            suspicions: self.suspicions,
+            ..Silence::new(now)
+        }
+    }
+
+    /// A datagram is sent while none is in flight.
+    pub(super) fn on_first_sent(&mut self, now: Time) {
+        self.progress_at = now;
+    }
+
+    /// The peer was heard on the link.
+    pub(super) fn on_heard(&mut self, now: Time) {
+        self.heard_at = now;
+    }
+
+    /// Feedback about the link; returns whether it was suspected.
+    pub(super) fn on_feedback(&mut self, now: Time) -> bool {
+        self.progress_at = now;
+        self.held_back = false;
+        mem::take(&mut self.suspected)
+    }
+
+    /// It is given nothing until it is heard again.
+    pub(super) fn hold_back(&mut self) {
+        self.held_back = true;
+    }
+
+    /// Whether a datagram may be sent on it.
+    pub(super) fn is_open(&self) -> bool {
+        !self.suspected && !self.held_back
+    }
+
+    /// Whether the link is suspected of being down.
+    pub(super) fn suspected(&self) -> bool {
+        self.suspected
+    }
+
+    /// How many times it was suspected.
+    pub(super) fn suspicions(&self) -> u64 {
+        self.suspicions
+    }
+
+    /// Suspects the link after too long a silence; returns whether it did.
+    pub(super) fn suspect(&mut self, now: Time, outbound: &Outbound, delays: &Delays) -> bool {
+        let silent = self.since(outbound);
+        let is_news = silent.is_some_and(|at| now >= at + patience(delays)) && !self.suspected;
+        if is_news {
+            self.suspected = true;
+            self.suspicions += 1;
+        }
+        is_news
+    }
+
+    /// Whether a ping is to be sent on the link now; it is due at the time of
+    /// [`timeout`](Silence::timeout).
+    pub(super) fn ask(&mut self, now: Time, due: Time) -> bool {
+        let is_due = now >= due;
+        if is_due {
+            self.asked_at = now;
+        }
+        is_due
+    }
+
+    /// When a ping is to be sent on the link. `keepalive`: the interval of pings while nothing passes through
+    /// the tunnel.
+    pub(super) fn timeout(
+        &self,
+        keepalive: Option<Time>,
+        outbound: &Outbound,
+        delays: &Delays,
+    ) -> Time {
+        if self.suspected {
+            let silence = self.asked_at.saturating_sub(self.progress_at);
+            let interval = match keepalive {
+                None => ASK_SUSPECTED,
+                Some(_) if silence < LONG_SILENCE => ASK_QUIETLY,
+                Some(_) => ASK_RARELY,
+            };
+            return self.asked_at + interval;
+        }
+        match self.since(outbound) {
+            // Only the last datagrams may have been lost.
+            Some(at) => {
+                let patience = patience(delays);
+                (at + patience / 2).max(self.asked_at + patience / 4)
+            }
+            None => {
+                let last = self.progress_at.max(self.asked_at);
+                match keepalive {
+                    None => last + ASK_IDLE,
+                    Some(keepalive) => last.max(self.heard_at) + keepalive,
+                }
+            }
+        }
+    }
+
+    /// Whether what is in flight should have been answered by now and is to be sent on other links as well;
+    /// once for each silence.
+    pub(super) fn is_late(&mut self, now: Time, outbound: &Outbound, delays: &Delays) -> bool {
+        let late = self.late_at(outbound, delays).is_some_and(|at| now >= at);
+        if late {
+            self.late_since = self.since(outbound);
+        }
+        late
+    }
+
+    /// When that will be so.
+    pub(super) fn late_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
+        let silent = self.since(outbound).filter(|_| !self.suspected)?;
+        let waits = (self.late_since != Some(silent)).then_some(silent)?;
+        let usual = delays.varied()? + SPARSE_INTERVAL;
+        Some((waits + LEAST_LATE).max(outbound.oldest()? + usual))
+    }
+
+    /// Since when something is in flight and nothing was heard.
+    fn since(&self, outbound: &Outbound) -> Option<Time> {
+        Some(outbound.oldest()?.max(self.progress_at))
+    }
+}
+
+/// How long a datagram may be in flight before it is answered, a repetition included.
+pub(super) fn patience(delays: &Delays) -> Time {
+    let varied = delays.varied().unwrap_or(LEAST_SILENCE);
+    LEAST_SILENCE.max(varied * 2)
+}

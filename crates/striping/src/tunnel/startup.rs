@@ -1,0 +1,92 @@
+//! Start-up of a link: the window doubles every round trip until a queue or a loss shows, or the rate stops
+//! growing.
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+
+use super::delays::Delays;
+use super::inbound::REPORT_INTERVAL;
+use super::outbound::Report;
+
+/// Rounds without growth by a quarter after which start-up ends.
+const FLAT_ROUNDS: u32 = 3;
+
+/// The start-up of one link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Startup {
+    /// Bytes that may be in flight.
+    pub(super) window: u64,
+    /// The highest rate of the rounds that grew, bit/s.
+    best: u64,
+    /// Rounds since then.
+    flat: u32,
+    round_end: Time,
+    /// Datagrams of the present round.
+    sent: u64,
+    lost: i64,
+}
+
+impl Startup {
+    pub(super) fn new(window: u64) -> Startup {
+        Startup {
+            window,
+            best: 0,
+            flat: 0,
+            round_end: Time::ZERO,
+            sent: 0,
+            lost: 0,
+        }
+    }
+
+    /// Whether a round has passed without growth.
+    pub(super) fn has_levelled(&self) -> bool {
+        self.flat > 0
+    }
+
+    /// A datagram was lost for its length, and not because of congestion.
+    pub(super) fn forgive_loss(&mut self) {
+        self.lost -= 1;
+    }
+
+    /// A report from feedback; returns whether start-up is over. `flew`: bytes that were in flight; `best`:
+    /// the highest rate so far, bit/s; a queue up to `short_queue` may be a burst of our own.
+    pub(super) fn on_report(
+        &mut self,
+        now: Time,
+        report: &Report,
+        flew: u64,
+        best: Option<u64>,
+        delays: &mut Delays,
+        short_queue: Time,
+    ) -> bool {
+        // Only a full window shows whether more delivers more.
+        let filled = flew * 2 >= self.window;
+        if filled {
+            self.window += report.gone;
+        }
+        self.sent += report.datagrams;
+        self.lost += report.lost;
+        let unlimited = matches!(report.rate, Some((_, false)));
+        if let (Some(rate), true) = (best, flew * 4 <= self.window) {
+            // A burst waits in its own queue.
+            let own = Rate::from_bps(rate).transmission_time(Bytes::new(flew));
+            delays.note_noise(own);
+        }
+        let queue = delays.is_queueing(short_queue);
+        let lossy = self.lost * 20 > self.sent as i64 && self.lost > 2;
+        if now >= self.round_end {
+            if let (Some(rate), true) = (best, unlimited) {
+                self.flat = if rate > self.best + self.best / 4 {
+                    self.best = rate;
+                    0
+                } else {
+                    self.flat + 1
+                };
+            }
+            (self.sent, self.lost) = (0, 0);
+            self.round_end = now + delays.floor().max(REPORT_INTERVAL * 2);
+        }
+        // A few pings cause no queue.
+        let answered = filled && (queue || lossy);
+        best.is_some() && (answered || self.flat >= FLAT_ROUNDS)
+    }
+}
