@@ -17,10 +17,10 @@ use super::rate_control::RateControl;
 use super::retransmit_buffer::{Packet, RetransmitBuffer};
 use super::scheduler::{Backlog, Scheduler, Scheduling};
 use super::selection::Selection;
-use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
-use super::train;
+use super::sending::{LinkStatus, SenderConfig, SenderCounters, Transmit};
 
 mod terms;
+mod timers;
 mod usable;
 
 /// Urgent packets beyond this are queued with the others.
@@ -33,8 +33,6 @@ const QUIET_AFTER: Time = Time::from_secs(2);
 /// Datagrams other than packets and pings count on an answer for this long after a packet: less than
 /// [`QUIET_AFTER`], since the peer counts from the same packet, but a delay earlier or later.
 const ANSWERED_FOR: Time = Time::from_secs(1);
-/// After this long in a quiet tunnel the path MTU is no longer probed.
-const PROBED_FOR: Time = Time::from_secs(30);
 /// A loss is reported within this time, plus the way back.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
 /// No gap is kept open longer for a retransmission.
@@ -409,114 +407,6 @@ impl<P: Clone> Sender<P> {
         let own = is_used && quickest != Some(about);
         let own = own && (is_quiet || self.links[about].repeat_feedback(now));
         quickest.into_iter().chain(own.then_some(about))
-    }
-
-    /// To be called at the time of [`poll_timeout`](Sender::poll_timeout): the pings to send for keepalive,
-    /// packet trains and probes of the path MTU.
-    pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
-        let mut pings = Vec::new();
-        let shares = self.shares();
-        for number in 0..self.links.len() {
-            let due = self.ask_at(number);
-            let others = self.usable.iter().any(|&other| other != number);
-            let is_watched = self.is_watched(number);
-            let may_send = self.is_in_use(number);
-            let link = &mut self.links[number];
-            let was_suspected = link.suspected();
-            let is_due = self.up[number] && is_watched && link.ask(now, due);
-            if is_due && may_send {
-                pings.push(Ping::sign_of_life(number));
-            }
-            if shares && may_send && link.poll_train(now) {
-                pings.extend((0..train::LENGTH).map(|_| Ping::of_train(number)));
-            }
-            let late = is_watched && link.is_late(now) && others;
-            if late {
-                link.hold_back();
-            }
-            if link.suspected() && !was_suspected || late {
-                let given_up = self.retransmit_buffers[number].give_up();
-                // The redundant mode has sent it on the other links already, or is about to.
-                if !others || self.config.scheduler != Scheduler::Redundant {
-                    self.repairs.extend(given_up);
-                }
-            }
-            if !self.is_probed(number) {
-                continue;
-            }
-            let path_mtu = &mut self.path_mtus[number];
-            if path_mtu.handle_timeout(now) {
-                self.links[number].forgive_loss();
-            }
-            while let Some(probe) = path_mtu.poll_probe(now) {
-                pings.push(Ping {
-                    link: number,
-                    token: probe.token,
-                    bytes: probe.bytes,
-                });
-            }
-        }
-        self.reconsider();
-        pings
-    }
-
-    /// When a link is to be pinged.
-    fn ask_at(&self, link: usize) -> Time {
-        let quiet_at = self.packet_at + QUIET_AFTER;
-        let link = &self.links[link];
-        let due = link.timeout(None);
-        if due <= quiet_at {
-            return due;
-        }
-        link.timeout(Some(self.config.keepalive)).max(quiet_at)
-    }
-
-    /// Whether silence of a link matters: it is in use, or packets are still in flight on it.
-    fn is_watched(&self, link: usize) -> bool {
-        !self.terms[link].standby || !self.retransmit_buffers[link].is_empty()
-    }
-
-    /// Whether the path MTU of a link is probed: not of a silent link, and not in a quiet tunnel.
-    fn is_probed(&self, link: usize) -> bool {
-        let probing = self.path_mtus[link].poll_timeout();
-        let is_of_use = probing.is_none_or(|at| at <= self.packet_at + PROBED_FOR);
-        self.is_in_use(link) && !self.links[link].suspected() && is_of_use
-    }
-
-    /// When [`handle_timeout`](Sender::handle_timeout) or [`poll_transmit`](Sender::poll_transmit) is to be
-    /// called next without anything having happened. It may change after each call of the others.
-    #[must_use]
-    pub fn poll_timeout(&self) -> Option<Time> {
-        let there = (0..self.links.len()).filter(|&link| self.up[link] && self.is_watched(link));
-        let asking = there.map(|link| self.ask_at(link)).min();
-        let shares = self.shares();
-        let trains = (0..self.links.len()).filter(|&link| shares && self.is_in_use(link));
-        let trains = trains.filter_map(|link| self.links[link].train_at());
-        let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
-        let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
-        let room = || {
-            let usable = self.usable.iter();
-            usable.filter_map(|&link| self.links[link].room_at())
-        };
-        let sending = match (self.queue.packets.is_empty(), self.scheduling.waited_for()) {
-            _ if !self.repairs.is_empty() => room().min(),
-            (true, _) => None,
-            (false, _) if self.scheduling.ask_at().is_some() => self.scheduling.ask_at(),
-            (false, Some(link)) => self.links[link].room_at(),
-            (false, None) => room().filter(|at| self.scheduling.is_news(*at)).min(),
-        };
-        let copied = self
-            .usable
-            .iter()
-            .filter(|&&link| self.copies.waits_for(link));
-        let copying = copied.filter_map(|&link| self.links[link].room_at()).min();
-        let late = (0..self.links.len()).filter(|&link| self.is_watched(link));
-        let late = late.filter_map(|link| self.links[link].late_at());
-        let due = asking.into_iter().chain(sending).chain(probing).chain(late);
-        due.chain(copying)
-            .chain(trains)
-            .chain(self.urgent_at())
-            .min()
     }
 
     /// Links that are given no packets of flows, or nothing at all, as a bit mask to be sent with feedback.
