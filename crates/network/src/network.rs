@@ -1,20 +1,22 @@
 //! The network: hops, routes over them, and the order of events.
 
+mod adding;
+mod advance;
+
 use std::convert::Infallible;
 
 use ropewalk_quantities::Time;
 
 use crate::agenda::{IDLE, Key};
-use crate::config::LinkConfig;
 use crate::due::Due;
-use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId};
+use crate::id::{Direction, HopId, LinkId};
 use crate::link::{Link, Popped, Pushed};
 use crate::medium::{Carried, Happened, Medium};
 use crate::offer::{DropReason, Offer};
 use crate::route::{Heading, Route, RouteId};
-use crate::streams::directions;
 use crate::topology::Topology;
 use crate::watch::{Crossing, Watch};
+pub use advance::{Advance, Arrival, Departed};
 
 /// Links and media between nodes, carrying packets of type `P` along routes.
 ///
@@ -58,49 +60,6 @@ struct Shared<M> {
     medium: M,
 }
 
-/// The event that [`Network::advance`] processed.
-#[derive(Debug)]
-pub enum Advance<'a, P> {
-    /// A packet reached the end of its route.
-    Arrived(Arrival<'a, P>),
-    /// A packet left a hop, and the next hop accepted it.
-    Passed,
-    /// A packet left a hop and the next one dropped it, or a medium dropped it.
-    Dropped(Departed<'a, P>),
-    /// No event was due, or none that concerns packets.
-    Nothing,
-}
-
-/// A packet at the end of its route.
-#[derive(Debug)]
-pub struct Arrival<'a, P> {
-    /// Time.
-    pub time: Time,
-    /// Its route.
-    pub route: RouteId,
-    /// The hop that it left.
-    pub hop: HopId,
-    /// Bytes of the IP packet.
-    pub size: u32,
-    /// The packet.
-    pub packet: &'a P,
-}
-
-/// A packet that was dropped.
-#[derive(Debug)]
-pub struct Departed<'a, P> {
-    /// Time.
-    pub time: Time,
-    /// Its route.
-    pub route: RouteId,
-    /// The hop that dropped it.
-    pub hop: HopId,
-    /// Why.
-    pub reason: DropReason,
-    /// The packet.
-    pub packet: &'a P,
-}
-
 impl<P: Copy, M: Medium<P>> Default for Network<P, M> {
     fn default() -> Network<P, M> {
         Network::new()
@@ -120,100 +79,6 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             shown: None,
             left_first: None,
         }
-    }
-
-    /// Adds a node.
-    pub fn add_node(&mut self) -> NodeId {
-        self.topology.add_node()
-    }
-
-    /// Adds a wired link between two nodes, with its random streams for this seed: every run with that seed
-    /// loses the same packets on it.
-    pub fn add_link(&mut self, ends: [NodeId; 2], config: &LinkConfig, seed: u64) -> LinkId {
-        self.add_directions(ends, directions(config, seed))
-    }
-
-    /// Adds a wired link given its two directions.
-    pub fn add_directions(&mut self, ends: [NodeId; 2], directions: [Link<P>; 2]) -> LinkId {
-        let id = self.topology.add_link(ends);
-        self.carriers.extend(directions.map(HopKind::Wire));
-        self.due.grow(self.carriers.len());
-        id
-    }
-
-    /// Adds an interface to a node, such as a radio.
-    pub fn add_interface(&mut self, node: NodeId) -> InterfaceId {
-        self.topology.add_interface(node)
-    }
-
-    /// Adds a medium, with a hop for each pair of its interfaces. `make` gets the hops in the order of the
-    /// pairs.
-    ///
-    /// # Panics
-    /// If there is no pair.
-    pub fn add_medium(
-        &mut self,
-        pairs: &[(InterfaceId, InterfaceId)],
-        make: impl FnOnce(&[HopId]) -> M,
-    ) -> Vec<HopId> {
-        let number = self.media.len() as u32;
-        let hops = pairs.iter().map(|(from, to)| {
-            self.carriers.push(HopKind::Medium(number));
-            self.topology.add_hop(*from, *to)
-        });
-        let hops: Vec<HopId> = hops.collect();
-        self.media.push(Shared {
-            first: *hops.first().expect("a medium has a hop"),
-            medium: make(&hops),
-        });
-        self.due.grow(self.carriers.len());
-        hops
-    }
-
-    /// Adds a medium whose hops are the directions of these links, each between two of its interfaces. `make`
-    /// gets the hops in the order of the links, forward before reverse.
-    ///
-    /// # Panics
-    /// If there is no link.
-    pub(crate) fn add_medium_of_links(
-        &mut self,
-        links: &[(LinkId, [InterfaceId; 2])],
-        make: impl FnOnce(&[HopId]) -> M,
-    ) {
-        let number = self.media.len() as u32;
-        let set = links.iter();
-        let hops: Vec<HopId> = set
-            .flat_map(|(link, ends)| self.topology.set_hops(*link, *ends))
-            .collect();
-        self.carriers
-            .extend(hops.iter().map(|_| HopKind::Medium(number)));
-        self.media.push(Shared {
-            first: *hops.first().expect("a medium has a hop"),
-            medium: make(&hops),
-        });
-        self.due.grow(self.carriers.len());
-    }
-
-    /// Adds a link whose hops are added with its medium.
-    pub(crate) fn add_link_of_medium(&mut self) -> LinkId {
-        self.topology.add_link_of_medium()
-    }
-
-    /// Adds a route over these hops.
-    ///
-    /// # Panics
-    /// If there is no hop.
-    pub fn add_route(&mut self, hops: impl Into<Box<[HopId]>>) -> RouteId {
-        let route = Route::new(self.routes.len(), hops);
-        let id = route.id();
-        self.routes.push(route);
-        id
-    }
-
-    /// Adds the forward and reverse route over these links.
-    pub fn add_path(&mut self, links: &[LinkId]) -> [RouteId; 2] {
-        let hops = self.topology.over(links);
-        hops.map(|hops| self.add_route(hops))
     }
 
     /// The topology.

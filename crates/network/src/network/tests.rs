@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::config::{Capacity, DirectionConfig, Loss, QueueLimit};
+use crate::config::{Capacity, DirectionConfig, LinkConfig, Loss, QueueLimit};
 use ropewalk_quantities::Rate;
 
 fn ms(millis: u64) -> Time {
