@@ -1,6 +1,17 @@
 //! Results of a run: a summary, and optionally a timeline and reordering metrics.
 
+mod application;
+mod delay;
+mod links;
+
 use crate::timeline::{CompetitorTimeline, Timeline};
+
+pub use application::{
+    ApplicationSummary, ChunksSummary, MessagesSummary, RequestsSummary, Stall, VideoSummary,
+    WebSummary,
+};
+pub use delay::{DelayBin, DelaySummary};
+pub use links::{AirtimeShares, ChannelSummary, LinkShare, LinkSummary, NodeSummary, RadioSummary};
 
 /// Everything that one run measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,131 +157,6 @@ pub struct DisjointRoutes {
     pub zone: usize,
 }
 
-/// Statistics of a distribution of delays, in the unit given by the key's name.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct DelaySummary {
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// Greatest.
-    pub max: f64,
-}
-
-/// Application-level results, by kind of traffic; none for bulk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct ApplicationSummary {
-    /// For messages with a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<MessagesSummary>,
-    /// For a video.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub video: Option<VideoSummary>,
-    /// For adaptive streaming.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chunks: Option<ChunksSummary>,
-    /// For request-response traffic.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub requests: Option<RequestsSummary>,
-    /// For web pages.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub web: Option<WebSummary>,
-}
-
-/// Results of adaptive streaming.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct ChunksSummary {
-    /// Chunks that arrived in the measured time.
-    pub count: u64,
-    /// Mean rate of the requested qualities; 10^6 bit/s.
-    pub rate_mbps: f64,
-    /// Changes of quality between consecutive chunks.
-    pub switches: u64,
-    /// Chunks that arrived after the player's deadline or never, in percent.
-    pub late_percent: f64,
-    /// Their bytes.
-    pub late_bytes: u64,
-    /// Time from the request of a chunk to its arrival; s.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_s: Option<DelaySummary>,
-    /// Stalls of the player.
-    pub stall: Stall,
-}
-
-/// Results of request-response traffic.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct RequestsSummary {
-    /// Responses to requests of the measured time.
-    pub count: u64,
-    /// Time from request to response; s.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_s: Option<DelaySummary>,
-    /// Responses that arrived after their deadline or never, in percent; if there is a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub late_percent: Option<f64>,
-    /// Their bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub late_bytes: Option<u64>,
-}
-
-/// Results of page loads.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct WebSummary {
-    /// Pages that were begun in the measured time and loaded completely.
-    pub pages: u64,
-    /// Their objects.
-    pub objects: u64,
-    /// Time from the request of a page to the arrival of all its objects; s.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page_load_s: Option<DelaySummary>,
-    /// Time from the request of an object to its arrival; s.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response_s: Option<DelaySummary>,
-}
-
-/// Timeliness of messages.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct MessagesSummary {
-    /// Messages that were written in the measured time, and whose deadline has passed.
-    pub count: u64,
-    /// Those of them that arrived late or never, in percent.
-    pub late_percent: f64,
-    /// Their bytes.
-    pub late_bytes: u64,
-}
-
-/// Timeliness of a video.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct VideoSummary {
-    /// Frames that were written in the measured time, and whose deadline has passed.
-    pub frames: u64,
-    /// Those of them that arrived late or never, in percent.
-    pub late_percent: f64,
-    /// Their bytes.
-    pub late_bytes: u64,
-    /// Time from the write of a frame to its delivery, of delivered frames; ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub frame_delay_ms: Option<DelaySummary>,
-    /// Stalls of the player, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stall: Option<Stall>,
-}
-
-/// Stalls of a player.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Stall {
-    /// Number of stalls after the start.
-    pub count: u64,
-    /// Their duration in seconds.
-    pub total_s: f64,
-    /// Fraction of the time since playing began.
-    pub share: f64,
-}
-
 /// Order of arrival at the receiver.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Reordering {
@@ -294,116 +180,6 @@ pub struct ReorderingMetrics {
     pub density: Vec<(i64, f64)>,
     /// RFC 5236, section 5: share of arrivals that found each buffer occupancy.
     pub buffer_density: Vec<f64>,
-}
-
-/// One link over the measured time, forward direction.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct LinkSummary {
-    /// Its name.
-    pub name: String,
-    /// Packets sent by the link, without those dropped by the queue.
-    pub sent_packets: u64,
-    /// Packets lost in transit, by loss or outage.
-    pub lost_packets: u64,
-    /// Packets dropped at a full queue.
-    pub dropped_packets: u64,
-    /// Bytes of IP packets delivered at the far end.
-    pub delivered_bytes: u64,
-    /// Bits sent, as a fraction of what its rate or trace allowed; absent if it is unlimited or wireless.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<f64>,
-    /// Data frames sent, retransmissions included; of a wireless link.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attempts: Option<u64>,
-    /// Fraction of them that the receiver did not decode: noise, collisions, configured losses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub frame_error_ratio: Option<f64>,
-    /// Packets dropped after the last retry, which are among the lost ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub drops_tries: Option<u64>,
-    /// Each flow's share of it, if there are several flows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub flows: Vec<LinkShare>,
-}
-
-/// An 802.11 channel over the measured time.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct ChannelSummary {
-    /// Its name.
-    pub name: String,
-    /// Fraction of time with a frame on the air.
-    pub busy_ratio: f64,
-    /// Fraction of data and RTS frames lost at their receivers in collisions; 0 without any frame.
-    pub collision_ratio: f64,
-    /// Mean airtime shares of its radios.
-    pub airtime: AirtimeShares,
-}
-
-/// Fractions of time, which sum to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct AirtimeShares {
-    /// Transmitting data for the first time.
-    pub data: f64,
-    /// Retransmitting data.
-    pub retries: f64,
-    /// Transmitting ACKs.
-    pub ack: f64,
-    /// Transmitting RTS and CTS.
-    pub rts: f64,
-    /// With something to send, but not transmitting: back-off, medium busy, waiting for responses.
-    pub defer: f64,
-    /// With nothing to send.
-    pub idle: f64,
-}
-
-/// A node with radios over the measured time.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct NodeSummary {
-    /// Its name.
-    pub name: String,
-    /// x, y and z, m.
-    pub at: [f64; 3],
-    /// Mean packets in its radios' queues, those being transmitted included.
-    pub queue_mean: f64,
-    /// Most packets in the queue of one of its radios, warm-up included.
-    pub queue_max: u32,
-}
-
-/// A radio over the measured time.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct RadioSummary {
-    /// Its node.
-    pub node: String,
-    /// Its channel.
-    pub channel: String,
-    /// Data frames sent, retransmissions included.
-    pub frames: u64,
-    /// Those of them that were retransmissions.
-    pub retries: u64,
-    /// Packets dropped after the last retry.
-    pub drops_tries: u64,
-    /// Packets dropped at a full queue.
-    pub drops_queue: u64,
-    /// Packets dropped at the end of their lifetime.
-    pub drops_lifetime: u64,
-    /// Its data and RTS frames that were lost at their receiver in collisions.
-    pub collisions: u64,
-    /// Fraction of time that it transmitted.
-    pub airtime_ratio: f64,
-    /// Airtime shares.
-    pub airtime: AirtimeShares,
-}
-
-/// A flow's share of a link.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct LinkShare {
-    /// The flow's name.
-    pub name: String,
-    /// Bytes of its IP packets that passed the link and reached the end of their path, over all its
-    /// connections.
-    pub delivered_bytes: u64,
-    /// Fraction of the same of all flows; 0 if there are none.
-    pub share: f64,
 }
 
 /// Measurements of alheid-2016 and related papers of the ns-3 module's MPTCP.
@@ -547,13 +323,4 @@ pub struct Stats {
     /// Wall-clock time; set by whoever has a clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
-}
-
-/// A bin of the delay histogram.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct DelayBin {
-    /// Upper edge, in milliseconds.
-    pub up_to_ms: f64,
-    /// Packets (or messages) in it.
-    pub count: u64,
 }
