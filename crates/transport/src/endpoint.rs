@@ -1,3 +1,15 @@
+//! An endpoint: its state, and the calls of its application.
+
+mod close;
+mod handshake;
+mod recorded;
+mod reinjection;
+mod send_buffer;
+mod sending;
+mod timers;
+mod transmit;
+mod usual;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -16,6 +28,7 @@ use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
+pub use recorded::RecordedEndpoint;
 
 /// Twice the maximum segment lifetime, as in Linux.
 pub(crate) const TIME_WAIT: Time = Time::from_secs(60);
@@ -87,7 +100,7 @@ pub struct Endpoint {
     pub(crate) eof_told: bool,
     pub(crate) closed_told: bool,
     pub(crate) established: bool,
-    /// Subflows in the settled state; see `usual.rs`.
+    /// Subflows in the settled state; see `endpoint/usual.rs`.
     pub(crate) settled: u64,
 }
 

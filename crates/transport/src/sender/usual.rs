@@ -1,4 +1,4 @@
-//! The sender's part of the usual cases; see [`usual`](crate::usual).
+//! The sender's part of the usual cases; see `endpoint/usual.rs`.
 
 use ropewalk_quantities::Time;
 

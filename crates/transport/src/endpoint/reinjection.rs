@@ -7,10 +7,10 @@ use crate::SubflowState;
 use crate::congestion::Window;
 use crate::connection::record;
 use crate::endpoint::Endpoint;
+use crate::endpoint::sending::regular;
 use crate::event::{Happening, Recorder, ReductionCause, WindowReduced};
 use crate::scheduling::{Flying, Rescue, Scheduler};
 use crate::scoreboard::Sent;
-use crate::sending::regular;
 use crate::subflow::State;
 
 /// Interval at which data in flight are checked against their deadlines.
