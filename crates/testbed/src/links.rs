@@ -1,8 +1,8 @@
 //! The paths of a scenario as the gateway's links.
 
 use ropewalk_gateway::Link;
-use ropewalk_gateway::links::Egress;
 use ropewalk_gateway::allowance::{Allowance, Period};
+use ropewalk_gateway::links::Egress;
 use ropewalk_scenario::{Quota, Scenario};
 
 use crate::network::Testbed;

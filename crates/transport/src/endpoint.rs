@@ -6,6 +6,8 @@ mod recorded;
 mod reinjection;
 mod send_buffer;
 mod sending;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod transmit;
 mod usual;
@@ -31,7 +33,7 @@ use crate::{Config, Deadline, SubflowState};
 pub use recorded::RecordedEndpoint;
 
 /// Twice the maximum segment lifetime, as in Linux.
-pub(crate) const TIME_WAIT: Time = Time::from_secs(60);
+const TIME_WAIT: Time = Time::from_secs(60);
 /// Most subflows of a connection.
 pub const MAX_SUBFLOWS: usize = 64;
 
@@ -47,66 +49,66 @@ pub const MAX_SUBFLOWS: usize = 64;
 #[derive(Debug)]
 pub struct Endpoint {
     /// Shared by endpoints with the same configuration.
-    pub(crate) config: Arc<Config>,
-    pub(crate) role: Role,
+    config: Arc<Config>,
+    role: Role,
     /// MPTCP was negotiated (before the handshake: is requested).
-    pub(crate) multipath: bool,
+    multipath: bool,
     /// The peer has proven that it has the keys (RFC 8684, 3.1), so that subflows may join.
-    pub(crate) fully_established: bool,
-    pub(crate) key: u64,
-    pub(crate) remote_key: u64,
-    pub(crate) nonce_seed: u64,
-    pub(crate) subflows: Vec<Subflow>,
-    pub(crate) table: Vec<SubflowState>,
-    pub(crate) controller: Controller,
-    pub(crate) scheduler: PacketScheduler,
-    pub(crate) tx: DataSender,
-    pub(crate) rx: DataReceiver,
+    fully_established: bool,
+    key: u64,
+    remote_key: u64,
+    nonce_seed: u64,
+    subflows: Vec<Subflow>,
+    table: Vec<SubflowState>,
+    controller: Controller,
+    scheduler: PacketScheduler,
+    tx: DataSender,
+    rx: DataReceiver,
     /// Data packets with new data; those of them that arrived behind a gap; and the most bytes that were ever
     /// behind a gap.
-    pub(crate) packets: u64,
+    packets: u64,
     out_of_order: u64,
     waiting_max: u64,
-    pub(crate) events: VecDeque<Event>,
+    events: VecDeque<Event>,
     /// Subflows that have control segments to send, and those that have acknowledgements to send.
-    pub(crate) control: u64,
-    pub(crate) acks: u64,
+    control: u64,
+    acks: u64,
     /// Subflows in loss recovery, those with queued data, and those limited by their window only.
-    pub(crate) recovering: u64,
-    pub(crate) queueing: u64,
-    pub(crate) cwnd_limited: u64,
+    recovering: u64,
+    queueing: u64,
+    cwnd_limited: u64,
     /// Of those with queued data, those that were polled and had no room; see
     /// [`ask_again`](Endpoint::ask_again).
-    pub(crate) full: u64,
+    full: u64,
     /// End of the first data that one of them would send: once it is acknowledged, they are polled again.
-    pub(crate) full_until: u64,
+    full_until: u64,
     /// Subflows whose state in the table may have changed since the scheduler was last called.
-    pub(crate) changed: SubflowSet,
+    changed: SubflowSet,
     /// Some subflow is a backup.
-    pub(crate) has_backups: bool,
+    has_backups: bool,
     /// Subflows that owe a tail loss probe.
-    pub(crate) probing: u64,
+    probing: u64,
     /// Something has changed since data were last found to have to wait.
-    pub(crate) may_send: bool,
+    may_send: bool,
     /// A lower bound of the earliest timer.
-    pub(crate) timer: Time,
-    pub(crate) persist_at: Time,
-    pub(crate) persist_backoff: u32,
+    timer: Time,
+    persist_at: Time,
+    persist_backoff: u32,
     /// When the scheduler asked to be called again.
-    pub(crate) scheduler_at: Time,
+    scheduler_at: Time,
     /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
-    pub(crate) usual_flags: Flags,
-    pub(crate) sack_blocks: usize,
-    pub(crate) eof_told: bool,
-    pub(crate) closed_told: bool,
-    pub(crate) established: bool,
+    usual_flags: Flags,
+    sack_blocks: usize,
+    eof_told: bool,
+    closed_told: bool,
+    established: bool,
     /// Subflows in the settled state; see `endpoint/usual.rs`.
-    pub(crate) settled: u64,
+    settled: u64,
 }
 
 /// The side of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+enum Role {
     Client,
     Server,
 }
@@ -176,7 +178,7 @@ impl Endpoint {
         }
     }
 
-    pub(crate) fn grow_to(&mut self, count: usize, state: State) {
+    fn grow_to(&mut self, count: usize, state: State) {
         // Allocated exactly, since most connections never have more.
         let more = count.saturating_sub(self.subflows.len());
         self.subflows.reserve_exact(more);
@@ -257,7 +259,7 @@ impl Endpoint {
         self.may_send = true;
     }
 
-    pub(crate) fn give_up(&mut self) {
+    fn give_up(&mut self) {
         self.settled = 0;
         for number in 0..self.subflows.len() {
             let open = !matches!(self.subflows[number].state, State::Closed | State::Listen);
@@ -294,7 +296,7 @@ impl Endpoint {
     }
 
     #[inline(never)]
-    pub(crate) fn take_segment<R: Recorder>(
+    fn take_segment<R: Recorder>(
         &mut self,
         now: Time,
         subflow: usize,
@@ -425,7 +427,7 @@ impl Endpoint {
     }
 
     #[inline]
-    pub(crate) fn note_recovery(&mut self, subflow: usize) {
+    fn note_recovery(&mut self, subflow: usize) {
         let bit = u64::from(self.table[subflow].in_recovery) << subflow;
         self.recovering = self.recovering & !(1 << subflow) | bit;
     }
@@ -533,7 +535,7 @@ impl Endpoint {
 
     /// The data of a segment arrived behind a gap.
     #[inline]
-    pub(crate) fn count_out_of_order(&mut self) {
+    fn count_out_of_order(&mut self) {
         self.out_of_order += 1;
         self.waiting_max = self.waiting_max.max(self.rx.held());
     }
@@ -609,7 +611,7 @@ impl Endpoint {
 
     /// Bytes written by the application.
     #[cfg(test)]
-    pub(crate) fn written(&self) -> u64 {
+    fn written(&self) -> u64 {
         self.tx.nxt() + self.tx.unsent()
     }
 

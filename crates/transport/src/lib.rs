@@ -47,6 +47,3 @@ pub use reordering::ReorderingConfig;
 pub use scheduling::SchedulerConfig;
 pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 pub use subflow_state::SubflowState;
-
-#[cfg(test)]
-mod tests;

@@ -8,7 +8,7 @@ use crate::subflow::{Pending, State};
 
 impl Endpoint {
     /// Handles an acknowledgement that arrived while closing.
-    pub(crate) fn advance_close(&mut self, now: Time, subflow: usize) {
+    pub(super) fn advance_close(&mut self, now: Time, subflow: usize) {
         if self.multipath && self.tx.fin_acked() {
             self.settled = 0;
             self.tx.fin_at = Time::MAX;
@@ -36,7 +36,7 @@ impl Endpoint {
     }
 
     /// Handles a FIN or DATA_FIN that was reached, possibly after a gap before it was filled.
-    pub(crate) fn on_end_of_stream(&mut self, now: Time, subflow: usize) {
+    pub(super) fn on_end_of_stream(&mut self, now: Time, subflow: usize) {
         if !self.multipath && self.subflows[subflow].receiver.finished() {
             self.rx.on_fin(self.rx.nxt());
         }
@@ -59,7 +59,7 @@ impl Endpoint {
     }
 
     /// A subflow has failed: its data are reinjected on the others, or the connection ends.
-    pub(crate) fn fail_subflow(&mut self, subflow: usize) {
+    pub(super) fn fail_subflow(&mut self, subflow: usize) {
         self.reinject_from(subflow);
         self.shut_subflow(subflow);
         self.events.push_back(Event::SubflowFailed(subflow));
@@ -71,7 +71,7 @@ impl Endpoint {
     }
 
     /// Stops the subflow's timers and transmissions.
-    pub(crate) fn shut_subflow(&mut self, subflow: usize) {
+    pub(super) fn shut_subflow(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         flow.state = State::Closed;
         flow.pending = Pending {
@@ -92,7 +92,7 @@ impl Endpoint {
         state.queued = 0;
     }
 
-    pub(crate) fn tell_aborted(&mut self) {
+    pub(super) fn tell_aborted(&mut self) {
         if !self.closed_told {
             self.closed_told = true;
             self.events.push_back(Event::Aborted);

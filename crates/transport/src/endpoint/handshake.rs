@@ -15,7 +15,7 @@ const MOST_OPTIONS: u32 = 40;
 
 impl Endpoint {
     /// Sends a SYN on this subflow.
-    pub(crate) fn open_subflow(&mut self, subflow: usize) {
+    pub(super) fn open_subflow(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         flow.state = State::SynSent;
         flow.pending.syn = true;
@@ -23,7 +23,7 @@ impl Endpoint {
     }
 
     /// The keys are known on both sides: all other subflows join.
-    pub(crate) fn join_all(&mut self) {
+    pub(super) fn join_all(&mut self) {
         if self.role == Role::Client {
             for subflow in 1..self.subflows.len() {
                 if self.subflows[subflow].state == State::Closed {
@@ -35,7 +35,7 @@ impl Endpoint {
 
     /// Handles a segment for a subflow that is not (only) established; returns whether the rest of it should
     /// be processed.
-    pub(crate) fn handle_handshake(
+    pub(super) fn handle_handshake(
         &mut self,
         now: Time,
         subflow: usize,
@@ -268,7 +268,7 @@ impl Endpoint {
     /// Acknowledges in 64 bits, since the peer maps its data in 64 bits (as in Linux), unless transmission
     /// numbers leave no room.
     #[inline(never)]
-    pub(crate) fn acknowledge_in_64_bits(&mut self) {
+    pub(super) fn acknowledge_in_64_bits(&mut self) {
         if self.usual_flags.contains(Flags::NUMBERED) {
             return;
         }
@@ -287,7 +287,7 @@ impl Endpoint {
     }
 
     /// Maximum payload that the peer accepts beside the options of a data segment.
-    pub(crate) fn segment_room(&self, subflow: usize) -> u64 {
+    pub(super) fn segment_room(&self, subflow: usize) -> u64 {
         let long_ack = self.usual_flags.contains(Flags::DATA_ACK_64);
         let options = self.config.data_option_len(self.multipath) + if long_ack { 4 } else { 0 };
         let mss = u64::from(self.subflows[subflow].peer_mss);
@@ -340,7 +340,7 @@ impl Endpoint {
     }
 
     /// SYN or SYN-ACK.
-    pub(crate) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
+    pub(super) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
         let flow = &mut self.subflows[subflow];
         let answer = flow.state == State::SynReceived;
         let multipath = match (self.multipath, subflow, answer) {
@@ -396,7 +396,7 @@ impl Endpoint {
     }
 
     /// The option of the third segment.
-    pub(crate) fn third_option(&self, subflow: usize) -> Options {
+    pub(super) fn third_option(&self, subflow: usize) -> Options {
         if !self.multipath || self.role == Role::Server {
             return Options::None;
         }

@@ -27,7 +27,7 @@ struct Copy {
 
 impl Endpoint {
     /// Allows all unacknowledged data of the subflow to be sent on the others.
-    pub(crate) fn reinject_from(&mut self, subflow: usize) {
+    pub(super) fn reinject_from(&mut self, subflow: usize) {
         if !self.multipath {
             return;
         }
@@ -40,7 +40,7 @@ impl Endpoint {
     }
 
     /// Allows data assigned to the subflow but not sent to be sent on the others.
-    pub(crate) fn give_back(&mut self, subflow: usize) {
+    pub(super) fn give_back(&mut self, subflow: usize) {
         let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
         let flow = &mut self.subflows[subflow];
         for (data_seq, len) in flow.queue.drain(..) {
@@ -52,7 +52,7 @@ impl Endpoint {
 
     /// The subflow's losses were spurious: it keeps its data in flight, except for what was sent on another
     /// subflow already.
-    pub(crate) fn take_back(&mut self, subflow: usize) {
+    pub(super) fn take_back(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         self.table[subflow].usable = flow.state == State::Established && flow.fin.is_none();
         let (una, waiting) = (self.tx.una(), &mut self.tx.reinject);
@@ -67,7 +67,7 @@ impl Endpoint {
 
     /// Sends the oldest data to reinject on the subflow with the lowest round-trip time among those with
     /// room: before anything that the scheduler has queued there, since these data block the rest.
-    pub(crate) fn poll_reinjection<R: Recorder>(
+    pub(super) fn poll_reinjection<R: Recorder>(
         &mut self,
         now: Time,
         recorder: &mut R,
@@ -85,7 +85,7 @@ impl Endpoint {
     /// Queues data that would be late on their subflow on another one, if the scheduler asks for it. Checked
     /// at intervals rather than for each segment, since a check examines everything that is close to missing
     /// its deadline.
-    pub(crate) fn rescue_late(&mut self, now: Time) {
+    pub(super) fn rescue_late(&mut self, now: Time) {
         if self.tx.nxt() == self.tx.una() {
             return;
         }
@@ -164,7 +164,7 @@ impl Endpoint {
 
     /// The receive window is full: resends what blocks it on a subflow with room, and halves the window of
     /// the subflow that blocks it, at most once per round trip.
-    pub(crate) fn poll_opportunistic<R: Recorder>(
+    pub(super) fn poll_opportunistic<R: Recorder>(
         &mut self,
         now: Time,
         recorder: &mut R,

@@ -13,7 +13,7 @@ impl Endpoint {
     /// `tcp_should_expand_sndbuf`); but that holds when a window has grown by a segment, which waits for a
     /// second one to be sent with (`tcp_tso_should_defer`).
     #[inline]
-    pub(crate) fn expand_send_buffer(&mut self, subflow: usize) {
+    pub(super) fn expand_send_buffer(&mut self, subflow: usize) {
         if self.tx.grows() && self.table[subflow].cwnd > self.subflows[subflow].buffered_cwnd {
             self.expand_send_buffer_to_window(subflow);
         }
@@ -21,7 +21,7 @@ impl Endpoint {
 
     /// The same, also for a subflow that has just been established, whatever its window.
     #[inline(never)]
-    pub(crate) fn expand_send_buffer_to_window(&mut self, subflow: usize) {
+    pub(super) fn expand_send_buffer_to_window(&mut self, subflow: usize) {
         let state = &mut self.table[subflow];
         if !self.tx.grows() {
             state.send_buffer = self.config.send_buffer.as_u64();

@@ -14,7 +14,7 @@ use crate::scoreboard::Sent;
 use crate::subflow_set::members;
 
 /// The table for schedulers if there are backups, which are not usable while another subflow is.
-pub(crate) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [SubflowState]> {
+pub(super) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [SubflowState]> {
     if !has_backups || !table.iter().any(|state| state.usable && !state.backup) {
         return Cow::Borrowed(table);
     }
@@ -28,7 +28,7 @@ pub(crate) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [Sub
 impl Endpoint {
     /// The next data to send: lost data first, then new.
     #[inline(always)]
-    pub(crate) fn poll_data<R: Recorder>(
+    pub(super) fn poll_data<R: Recorder>(
         &mut self,
         now: Time,
         recorder: &mut R,
@@ -107,14 +107,14 @@ impl Endpoint {
     /// something off its queue, or the queue is new. Nothing else gives it room, so one that was full is not
     /// polled before.
     #[inline]
-    pub(crate) fn ask_again(&mut self, subflow: usize) {
+    pub(super) fn ask_again(&mut self, subflow: usize) {
         self.full &= !(1 << subflow);
         self.changed = self.changed.with(subflow);
     }
 
     /// A subflow has no room for the first data of its queue, which end at this offset.
     #[inline]
-    pub(crate) fn note_full(&mut self, subflow: usize, end: u64) {
+    pub(super) fn note_full(&mut self, subflow: usize, end: u64) {
         self.cwnd_limited |= 1 << subflow;
         self.full |= 1 << subflow;
         self.full_until = self.full_until.min(end);
@@ -253,7 +253,7 @@ impl Endpoint {
     }
 
     #[inline]
-    pub(crate) fn queue_on(&mut self, subflow: usize, data_seq: u64, len: u64) {
+    pub(super) fn queue_on(&mut self, subflow: usize, data_seq: u64, len: u64) {
         if self.subflows[subflow].queue.is_empty() {
             self.ask_again(subflow);
         }
@@ -337,7 +337,7 @@ impl Endpoint {
 
     /// Sends a data range on a subflow where it was not sent before.
     #[inline]
-    pub(crate) fn send_data<R: Recorder>(
+    pub(super) fn send_data<R: Recorder>(
         &mut self,
         now: Time,
         subflow: usize,

@@ -14,7 +14,7 @@ const SYN_RETRIES: u32 = 6;
 const RETRIES: u32 = 15;
 
 impl Endpoint {
-    pub(crate) fn run_timers<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
+    pub(super) fn run_timers<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
         for subflow in 0..self.subflows.len() {
             let flow = &mut self.subflows[subflow];
             flow.receiver.on_timeout(now);
@@ -141,7 +141,7 @@ impl Endpoint {
         self.arm_persist(now, subflow);
     }
 
-    pub(crate) fn arm_persist(&mut self, now: Time, subflow: usize) {
+    pub(super) fn arm_persist(&mut self, now: Time, subflow: usize) {
         let base = self.subflows[subflow].sender.rto().as_nanos();
         let wait = base.saturating_mul(1 << self.persist_backoff.min(16));
         self.settled = 0;

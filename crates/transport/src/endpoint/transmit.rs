@@ -14,7 +14,7 @@ const DATA_ACK: Flags = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
 
 impl Endpoint {
     #[inline(never)]
-    pub(crate) fn next_segment<R: Recorder>(
+    pub(super) fn next_segment<R: Recorder>(
         &mut self,
         now: Time,
         segment: &mut Segment,
@@ -184,7 +184,7 @@ impl Endpoint {
     /// Flags of all mappings: 64 bits of data sequence, 32 beside a transmission number (RFC 8684, 3.3.1),
     /// and a checksum if negotiated.
     #[inline]
-    pub(crate) fn mapping_flags(&self) -> Flags {
+    pub(super) fn mapping_flags(&self) -> Flags {
         let mut flags = Flags::NONE;
         if !self.usual_flags.contains(Flags::NUMBERED) {
             flags = flags.with(Flags::DATA_SEQ_64);
@@ -268,7 +268,7 @@ impl Endpoint {
 
     /// Numbers the segment to send on this subflow, if segments have transmission numbers.
     #[inline(always)]
-    pub(crate) fn number(
+    pub(super) fn number(
         &mut self,
         subflow: Option<usize>,
         segment: &mut Segment,

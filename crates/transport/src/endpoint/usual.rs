@@ -20,7 +20,7 @@ use crate::subflow::State;
 impl Endpoint {
     /// Updates whether a subflow is settled. To be called last by whatever may change it.
     #[inline]
-    pub(crate) fn settle(&mut self, subflow: usize) {
+    pub(super) fn settle(&mut self, subflow: usize) {
         let settled = u64::from(self.is_settled(subflow)) << subflow;
         self.settled = self.settled & !(1 << subflow) | settled;
     }
@@ -44,7 +44,7 @@ impl Endpoint {
     /// [`take_segment`](Endpoint::take_segment) for a usual segment; false, without any effect, if it is not
     /// usual.
     #[inline(always)]
-    pub(crate) fn take_usual(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+    pub(super) fn take_usual(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let usual = subflow < self.subflows.len()
             && self.settled >> subflow & 1 == 1
             && matches!(segment.options, Options::None)
@@ -230,7 +230,7 @@ impl Endpoint {
     /// subflows, and pure acknowledgements; `None` if something else may be to do, with no effect that the
     /// slow path would not have.
     #[inline(always)]
-    pub(crate) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
+    pub(super) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
         if self.may_send {
             if self.settled == 0 {
                 return None;

@@ -7,10 +7,10 @@ use ropewalk_simulator::ApplicationSummary;
 use socket2::Socket;
 
 use super::super::deliveries::Deliveries;
+use super::super::end_report::ServerReport;
 use super::super::error::{Side, TrafficError};
 use super::super::plan::DatagramSettings;
 use super::super::sampler::Sampler;
-use super::super::end_report::ServerReport;
 use super::super::session::Session;
 use super::super::socket;
 use super::Framing;

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::algorithm::Declared;
+use crate::endpoint::tests::properties::{check, hostile};
 use crate::reordering::ReorderingConfig;
 use crate::reordering::ncr::NcrConfig;
-use crate::tests::properties::{check, hostile};
 use crate::{CongestionConfig, Counters};
 
 const MARKS: [Marks; 4] = [
