@@ -1,0 +1,262 @@
+//! Arrival of a segment: checks, acknowledgement, payload.
+
+use ropewalk_quantities::Time;
+
+use crate::connection::{Connection, record};
+use crate::endpoint::{Endpoint, MAX_SUBFLOWS, Role};
+use crate::event::{DuplicateArrived, Happening, OutOfOrderArrived, Recorder};
+use crate::receiver::Arrival;
+use crate::reordering::{DataSigns, ReorderingPolicy};
+use crate::segment::{Flags, Options, Segment};
+use crate::subflow::{State, Subflow};
+
+impl Endpoint {
+    #[inline(never)]
+    pub(super) fn take_segment<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+        recorder: &mut R,
+    ) {
+        if subflow >= self.subflows.len() {
+            if self.role == Role::Client || subflow >= MAX_SUBFLOWS {
+                return;
+            }
+            self.grow_to(subflow + 1, State::Listen);
+        }
+        self.ask_again(subflow);
+        let plain = self.subflows[subflow].state == State::Established
+            && !segment.flags.contains(Flags::SYN)
+            && !segment.flags.contains(Flags::RST);
+        if !plain && !self.handle_handshake(now, subflow, segment) {
+            self.settle(subflow);
+            return;
+        }
+        if !self.discard_old(subflow, segment) {
+            self.handle_ack(now, subflow, segment, recorder);
+            self.handle_payload(now, subflow, segment, recorder);
+        }
+        self.settle(subflow);
+    }
+
+    /// PAWS: discards an old segment, and returns whether it was old. One with data is acknowledged (RFC
+    /// 7323, 5.3, R1); a pure acknowledgement is not, as Linux answers at most one per half second, which has
+    /// no effect. An old duplicate acknowledgement that changes no window is accepted, as in Linux
+    /// (`tcp_disordered_ack`), since its information is still valid.
+    fn discard_old(&mut self, subflow: usize, segment: &Segment) -> bool {
+        let flow = &mut self.subflows[subflow];
+        if !flow.receiver.is_old(segment) {
+            return false;
+        }
+        let has_data = segment.sequence_len() > 0;
+        let edge = match self.multipath {
+            true => segment.data_ack,
+            false => segment.ack.saturating_sub(1),
+        };
+        let repeats = segment.seq == flow.receiver.nxt()
+            && segment.ack == flow.sender.una()
+            && !self.tx.moves_window(edge + u64::from(segment.window));
+        if !has_data && repeats {
+            return false;
+        }
+        if has_data {
+            flow.receiver.answer_old(segment);
+            self.acks |= 1 << subflow;
+        }
+        flow.sender.counters.discarded_as_old += 1;
+        true
+    }
+
+    #[inline]
+    fn handle_ack<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+        recorder: &mut R,
+    ) {
+        if !segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        let flow = &mut self.subflows[subflow];
+        if segment.ack > flow.sender.nxt() {
+            // It acknowledges data that were never sent (RFC 9293, 3.10.7.4).
+            flow.receiver.acknowledge_now();
+            self.acks |= 1 << subflow;
+            return;
+        }
+        if flow.sender.is_idle()
+            && segment.ack == flow.sender.una()
+            && !matches!(segment.options, Options::Sack(_))
+            && self.tx.is_idle()
+            && (self.fully_established || !self.multipath)
+        {
+            // For a pure receiver, an acknowledgement with data repeats what it knows; only the window may
+            // have changed.
+            self.tx.on_window(self.tx.una() + u64::from(segment.window));
+            return;
+        }
+        let had_backoff = flow.sender.backoff() > 0;
+        let una = flow.sender.una();
+        let mut connection = Connection {
+            now,
+            controller: &mut self.controller,
+            table: &mut self.table,
+            subflow,
+            cwnd_limited: self.cwnd_limited >> subflow & 1 == 1,
+            recorder,
+        };
+        if flow.sender.on_ack(segment, &mut connection) {
+            self.take_back(subflow);
+        }
+        self.note_recovery(subflow);
+        let flow = &self.subflows[subflow];
+        self.timer = self.timer.min(flow.sender.timer_at());
+        if had_backoff && flow.sender.backoff() == 0 && flow.sender.una() > una {
+            // The subflow responds again.
+            self.table[subflow].usable = flow.fin.is_none();
+        }
+        if self.multipath {
+            if segment.flags.contains(Flags::DATA_ACK) {
+                self.tx.on_ack(segment.data_ack, u64::from(segment.window));
+                if !self.fully_established {
+                    self.fully_established = true;
+                    self.join_all();
+                }
+            }
+        } else {
+            self.tx
+                .on_ack(segment.ack.saturating_sub(1), u64::from(segment.window));
+        }
+        if self.tx.blocks() {
+            self.expand_send_buffer(subflow);
+        }
+        if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
+            self.advance_close(now, subflow);
+        }
+        if self.persist_at != Time::MAX && self.tx.window() > 0 {
+            self.persist_at = Time::MAX;
+            self.persist_backoff = 0;
+        }
+        self.may_send = true;
+    }
+
+    #[inline]
+    pub(super) fn note_recovery(&mut self, subflow: usize) {
+        let bit = u64::from(self.table[subflow].in_recovery) << subflow;
+        self.recovering = self.recovering & !(1 << subflow) | bit;
+    }
+
+    #[inline]
+    fn handle_payload<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+        recorder: &mut R,
+    ) {
+        let data_fin = segment.flags.contains(Flags::DATA_FIN);
+        let empty = segment.sequence_len() == 0 && !data_fin;
+        if segment.flags.contains(Flags::DATA_SEQ_64)
+            && !self.usual_flags.contains(Flags::DATA_ACK_64)
+        {
+            self.acknowledge_in_64_bits();
+        }
+        let flow = &mut self.subflows[subflow];
+        if empty && segment.seq == flow.receiver.nxt() {
+            flow.receiver.note_timestamp(segment);
+            return;
+        }
+        let len = u64::from(segment.len);
+        if len > 0 && segment.data_seq + len > self.rx.edge() {
+            // Beyond the window: not accepted, so not acknowledged either (RFC 9293, 3.10.7.4).
+            flow.receiver.acknowledge_now();
+            self.acks |= 1 << subflow;
+            return;
+        }
+        if len > 0 && flow.sender.reordering.is_on() {
+            let signs = DataSigns {
+                now,
+                seq: segment.seq,
+                end: segment.seq + len,
+                sent: segment
+                    .flags
+                    .contains(Flags::TIMESTAMPS)
+                    .then_some(segment.ts_val),
+                number: segment.number(),
+                expected: flow.receiver.nxt(),
+                highest: flow.receiver.highest(),
+            };
+            if flow.sender.reordering.on_data(&signs) {
+                flow.receiver.tell_out_of_order();
+            }
+        }
+        let mut new = 0;
+        let rx = &mut self.rx;
+        let in_order = rx.nxt();
+        let expected = flow.receiver.nxt();
+        let apart = len > 0 && !flow.receiver.is_next(segment);
+        if apart {
+            rx.hold_apart();
+        }
+        let arrival = flow.receiver.on_segment(now, segment, |data_seq, len| {
+            new += rx.on_data(data_seq, len)
+        });
+        match arrival {
+            Arrival::InOrder => {}
+            Arrival::Waits => record(recorder, now, subflow, || {
+                Happening::OutOfOrderArrived(OutOfOrderArrived {
+                    seq: segment.seq,
+                    len: segment.len,
+                    expected,
+                })
+            }),
+            Arrival::Duplicate => record(recorder, now, subflow, || {
+                Happening::DuplicateArrived(DuplicateArrived {
+                    seq: segment.seq,
+                    len: segment.len,
+                })
+            }),
+        }
+        if len > 0 && (new > 0 || arrival == Arrival::Waits) {
+            self.packets += 1;
+            if rx.nxt() == in_order {
+                rx.hold(segment.data_seq, len);
+                self.count_out_of_order();
+            }
+        }
+        if apart {
+            self.rx.hold_together();
+        }
+        let flow = &mut self.subflows[subflow];
+        flow.delivered += new;
+        if data_fin {
+            self.rx.on_fin(segment.data_seq + len);
+            flow.receiver.acknowledge_now();
+        }
+        if flow.receiver.ack_due() {
+            self.acks |= 1 << subflow;
+        } else {
+            self.timer = self.timer.min(flow.receiver.ack_at());
+        }
+        if segment.flags.contains(Flags::FIN)
+            || flow.receiver.finished()
+            || data_fin
+            || self.rx.finished()
+        {
+            self.on_end_of_stream(now, subflow);
+        }
+    }
+
+    /// The data of a segment arrived behind a gap.
+    #[inline]
+    pub(super) fn count_out_of_order(&mut self) {
+        self.out_of_order += 1;
+        self.waiting_max = self.waiting_max.max(self.rx.held());
+    }
+}
+
+fn flow_closing(flow: &Subflow) -> bool {
+    flow.fin.is_some() || flow.receiver.finished()
+}
