@@ -1,6 +1,7 @@
 //! An endpoint: its state, and the calls of its application.
 
 mod close;
+mod events;
 mod handshake;
 mod receiving;
 mod recorded;
@@ -13,7 +14,6 @@ mod timers;
 mod transmit;
 mod usual;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ropewalk_quantities::Time;
@@ -28,6 +28,7 @@ use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::segment::Flags;
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
+use events::Events;
 pub use recorded::RecordedEndpoint;
 
 /// Twice the maximum segment lifetime, as in Linux.
@@ -67,7 +68,7 @@ pub struct Endpoint {
     packets: u64,
     out_of_order: u64,
     waiting_max: u64,
-    events: VecDeque<Event>,
+    events: Events,
     /// Subflows that have control segments to send, and those that have acknowledgements to send.
     control: u64,
     acks: u64,
@@ -97,9 +98,6 @@ pub struct Endpoint {
     /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
     usual_flags: Flags,
     sack_blocks: usize,
-    eof_told: bool,
-    closed_told: bool,
-    established: bool,
     /// Subflows in the settled state; see `endpoint/usual.rs`.
     settled: u64,
 }
@@ -151,7 +149,7 @@ impl Endpoint {
             packets: 0,
             out_of_order: 0,
             waiting_max: 0,
-            events: VecDeque::new(),
+            events: Events::default(),
             control: 0,
             acks: 0,
             recovering: 0,
@@ -169,9 +167,6 @@ impl Endpoint {
             scheduler_at: Time::MAX,
             usual_flags: Flags::ACK,
             sack_blocks: 0,
-            eof_told: false,
-            closed_told: false,
-            established: false,
             settled: 0,
         }
     }
@@ -192,7 +187,7 @@ impl Endpoint {
 
     /// Opens the connection.
     pub fn connect(&mut self) {
-        let fresh = !self.established && !self.closed_told;
+        let fresh = !self.events.is_connected() && !self.events.is_closed();
         if fresh && self.role == Role::Client && self.subflows[0].state == State::Closed {
             self.open_subflow(0);
         }
@@ -266,7 +261,7 @@ impl Endpoint {
                 self.control |= 1 << number;
             }
         }
-        self.tell_aborted();
+        self.events.aborted();
     }
 
     /// Bytes in order that the application has not read.
@@ -299,7 +294,7 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.events.poll()
     }
 
     /// The table of subflows, as passed to schedulers and congestion control.
@@ -310,7 +305,7 @@ impl Endpoint {
 
     /// Whether the connection is closed or aborted.
     pub fn is_closed(&self) -> bool {
-        self.closed_told
+        self.events.is_closed()
     }
 
     /// This side's key of the connection (RFC 8684, 3.1).

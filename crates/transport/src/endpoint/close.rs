@@ -3,7 +3,6 @@
 use ropewalk_quantities::Time;
 
 use crate::endpoint::Endpoint;
-use crate::event::Event;
 use crate::subflow::{Pending, State};
 
 impl Endpoint {
@@ -27,9 +26,9 @@ impl Endpoint {
         let over = |flow: &crate::subflow::Subflow| {
             matches!(flow.state, State::TimeWait | State::Closed | State::Listen)
         };
-        if self.established && !self.closed_told && self.subflows.iter().all(over) {
-            self.closed_told = true;
-            self.events.push_back(Event::Closed);
+        let open = self.events.is_connected() && !self.events.is_closed();
+        if open && self.subflows.iter().all(over) {
+            self.events.closed();
             self.tx.reinject.give_back();
             self.rx.give_back();
         }
@@ -40,9 +39,8 @@ impl Endpoint {
         if !self.multipath && self.subflows[subflow].receiver.finished() {
             self.rx.on_fin(self.rx.nxt());
         }
-        if self.rx.finished() && !self.eof_told {
-            self.eof_told = true;
-            self.events.push_back(Event::Eof);
+        if self.rx.finished() {
+            self.events.eof();
         }
         self.advance_close(now, subflow);
     }
@@ -62,10 +60,10 @@ impl Endpoint {
     pub(super) fn fail_subflow(&mut self, subflow: usize) {
         self.reinject_from(subflow);
         self.shut_subflow(subflow);
-        self.events.push_back(Event::SubflowFailed(subflow));
+        self.events.subflow_failed(subflow);
         let opening = |state| !matches!(state, State::Closed | State::Listen | State::TimeWait);
         if !self.subflows.iter().any(|flow| opening(flow.state)) {
-            self.tell_aborted();
+            self.events.aborted();
         }
         self.may_send = true;
     }
@@ -90,12 +88,5 @@ impl Endpoint {
         let state = &mut self.table[subflow];
         state.usable = false;
         state.queued = 0;
-    }
-
-    pub(super) fn tell_aborted(&mut self) {
-        if !self.closed_told {
-            self.closed_told = true;
-            self.events.push_back(Event::Aborted);
-        }
     }
 }

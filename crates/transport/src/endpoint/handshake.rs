@@ -5,7 +5,6 @@ use std::sync::Arc;
 use ropewalk_quantities::Time;
 
 use crate::endpoint::{Endpoint, Role};
-use crate::event::Event;
 use crate::multipath::keys::{join_hmac, token, truncate_64, truncate_160};
 use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
 use crate::subflow::State;
@@ -69,7 +68,7 @@ impl Endpoint {
             }
             State::Established | State::TimeWait => true,
             State::Closed => {
-                if self.role == Role::Server || self.established {
+                if self.role == Role::Server || self.events.is_connected() {
                     self.send_control(subflow, |pending| pending.rst = true);
                 }
                 false
@@ -309,12 +308,7 @@ impl Endpoint {
         flow.state = State::Established;
         flow.sender.on_established(now, rtt, state);
         self.expand_send_buffer_to_window(subflow);
-        if !self.established {
-            self.established = true;
-            self.events.push_back(Event::Connected);
-        } else {
-            self.events.push_back(Event::SubflowEstablished(subflow));
-        }
+        self.events.established(subflow);
         self.may_send = true;
     }
 
@@ -333,7 +327,7 @@ impl Endpoint {
             for number in 0..self.subflows.len() {
                 self.shut_subflow(number);
             }
-            self.tell_aborted();
+            self.events.aborted();
             return;
         }
         self.fail_subflow(subflow);

@@ -122,7 +122,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
 
     /// Records the events queued for the driver from this index on.
     fn tell_states(&mut self, time: Time, since: usize) {
-        for event in self.endpoint.events.range(since..).copied() {
+        for event in self.endpoint.events.after(since) {
             self.recorder.record(&Recorded {
                 time,
                 subflow: event.subflow().unwrap_or(0),

@@ -66,7 +66,7 @@ impl Endpoint {
                 flow.pending = Default::default();
                 self.write_ack(now, subflow, segment);
                 segment.flags = segment.flags.with(Flags::RST);
-                segment.options = if self.multipath && self.closed_told {
+                segment.options = if self.multipath && self.events.is_closed() {
                     Options::MpFastClose {
                         receiver_key: self.remote_key,
                     }
@@ -113,7 +113,7 @@ impl Endpoint {
         segment: &mut Segment,
         recorder: &mut R,
     ) -> Option<usize> {
-        if !self.tx.all_assigned() || !self.established {
+        if !self.tx.all_assigned() || !self.events.is_connected() {
             return None;
         }
         if !self.multipath {

@@ -1,0 +1,79 @@
+//! Events for the application.
+
+use std::collections::VecDeque;
+
+use crate::event::Event;
+
+/// Events that the application has not polled yet, and those of the connection that are told once.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    queue: VecDeque<Event>,
+    connected: bool,
+    eof: bool,
+    closed: bool,
+}
+
+impl Events {
+    #[inline]
+    pub(super) fn poll(&mut self) -> Option<Event> {
+        self.queue.pop_front()
+    }
+
+    /// Number of events in the queue.
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The events behind the first `count` of the queue.
+    pub(super) fn after(&self, count: usize) -> impl Iterator<Item = Event> + '_ {
+        self.queue.range(count..).copied()
+    }
+
+    /// A subflow is established; the first one connects.
+    pub(super) fn established(&mut self, subflow: usize) {
+        self.queue.push_back(match self.connected {
+            false => Event::Connected,
+            true => Event::SubflowEstablished(subflow),
+        });
+        self.connected = true;
+    }
+
+    pub(super) fn subflow_failed(&mut self, subflow: usize) {
+        self.queue.push_back(Event::SubflowFailed(subflow));
+    }
+
+    /// The peer's stream has ended.
+    pub(super) fn eof(&mut self) {
+        if !self.eof {
+            self.eof = true;
+            self.queue.push_back(Event::Eof);
+        }
+    }
+
+    pub(super) fn closed(&mut self) {
+        self.end_with(Event::Closed);
+    }
+
+    pub(super) fn aborted(&mut self) {
+        self.end_with(Event::Aborted);
+    }
+
+    fn end_with(&mut self, event: Event) {
+        if !self.closed {
+            self.closed = true;
+            self.queue.push_back(event);
+        }
+    }
+
+    /// Whether a subflow was ever established.
+    #[inline]
+    pub(super) fn is_connected(&self) -> bool {
+        self.connected
+    }
+
+    /// Whether the connection was closed or aborted.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed
+    }
+}
