@@ -3,6 +3,7 @@
 mod close;
 mod events;
 mod handshake;
+mod persist;
 mod receiving;
 mod recorded;
 mod reinjection;
@@ -29,6 +30,7 @@ use crate::segment::Flags;
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
 use events::Events;
+use persist::PersistTimer;
 pub use recorded::RecordedEndpoint;
 
 /// Twice the maximum segment lifetime, as in Linux.
@@ -91,8 +93,7 @@ pub struct Endpoint {
     may_send: bool,
     /// A lower bound of the earliest timer.
     timer: Time,
-    persist_at: Time,
-    persist_backoff: u32,
+    persist: PersistTimer,
     /// When the scheduler asked to be called again.
     scheduler_at: Time,
     /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
@@ -162,8 +163,7 @@ impl Endpoint {
             probing: 0,
             may_send: false,
             timer: Time::MAX,
-            persist_at: Time::MAX,
-            persist_backoff: 0,
+            persist: PersistTimer::OFF,
             scheduler_at: Time::MAX,
             usual_flags: Flags::ACK,
             sack_blocks: 0,

@@ -3,6 +3,7 @@
 use ropewalk_quantities::Time;
 
 use crate::connection::{Connection, record};
+use crate::endpoint::persist::PersistTimer;
 use crate::endpoint::{Endpoint, MAX_SUBFLOWS, Role};
 use crate::event::{DuplicateArrived, Happening, OutOfOrderArrived, Recorder};
 use crate::receiver::Arrival;
@@ -135,9 +136,8 @@ impl Endpoint {
         if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
             self.advance_close(now, subflow);
         }
-        if self.persist_at != Time::MAX && self.tx.window() > 0 {
-            self.persist_at = Time::MAX;
-            self.persist_backoff = 0;
+        if !self.persist.is_off() && self.tx.window() > 0 {
+            self.persist = PersistTimer::OFF;
         }
         self.may_send = true;
     }

@@ -303,7 +303,7 @@ impl Endpoint {
     fn hold_by_window(&mut self, now: Time) {
         self.cwnd_limited &= self.queueing;
         self.scheduler.on_window_blocked();
-        if self.persist_at == Time::MAX && self.subflows.iter().all(|flow| flow.sender.is_idle()) {
+        if self.persist.is_off() && self.subflows.iter().all(|flow| flow.sender.is_idle()) {
             self.arm_persist(now, 0);
         }
     }

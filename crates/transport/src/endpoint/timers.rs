@@ -44,14 +44,14 @@ impl Endpoint {
             self.tx.fin_at = Time::MAX;
             self.may_send = true;
         }
-        if self.persist_at <= now {
+        if self.persist.at() <= now {
             self.probe_window(now);
         }
         if self.scheduler_at <= now {
             self.scheduler_at = Time::MAX;
             self.may_send = true;
         }
-        let own = self.persist_at.min(self.tx.fin_at).min(self.scheduler_at);
+        let own = self.persist.at().min(self.tx.fin_at).min(self.scheduler_at);
         self.timer = self
             .subflows
             .iter()
@@ -127,7 +127,7 @@ impl Endpoint {
 
     /// Zero-window probe (RFC 9293, 3.8.6.1).
     fn probe_window(&mut self, now: Time) {
-        self.persist_at = Time::MAX;
+        self.persist.expire();
         let Some(subflow) = self.table.iter().position(|state| state.usable) else {
             return;
         };
@@ -137,16 +137,15 @@ impl Endpoint {
         self.subflows[subflow].pending.probe = true;
         self.settled = 0;
         self.control |= 1 << subflow;
-        self.persist_backoff += 1;
+        self.persist.count_probe();
         self.arm_persist(now, subflow);
     }
 
     pub(super) fn arm_persist(&mut self, now: Time, subflow: usize) {
-        let base = self.subflows[subflow].sender.rto().as_nanos();
-        let wait = base.saturating_mul(1 << self.persist_backoff.min(16));
+        let rto = self.subflows[subflow].sender.rto();
         self.settled = 0;
-        self.persist_at = now + Time::from_nanos(wait).min(self.config.max_rto);
-        self.timer = self.timer.min(self.persist_at);
+        self.persist.start(now, rto, self.config.max_rto);
+        self.timer = self.timer.min(self.persist.at());
     }
 
     /// When [`handle_timeout`](Endpoint::handle_timeout) must be called at the latest; it may be earlier than

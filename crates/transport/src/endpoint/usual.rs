@@ -37,7 +37,7 @@ impl Endpoint {
             && flow.fin.is_none()
             && state.usable
             && (self.control | self.recovering | self.probing) >> subflow & 1 == 0
-            && self.persist_at == Time::MAX
+            && self.persist.is_off()
             && (!self.multipath || self.fully_established && !self.tx.fin_acked())
     }
 
