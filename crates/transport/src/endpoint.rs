@@ -1,5 +1,6 @@
 //! An endpoint: its state, and the calls of its application.
 
+mod arrivals;
 mod close;
 mod events;
 mod handshake;
@@ -29,6 +30,7 @@ use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::segment::Flags;
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
+use arrivals::Arrivals;
 use events::Events;
 use persist::PersistTimer;
 pub use recorded::RecordedEndpoint;
@@ -65,11 +67,7 @@ pub struct Endpoint {
     scheduler: PacketScheduler,
     tx: DataSender,
     rx: DataReceiver,
-    /// Data packets with new data; those of them that arrived behind a gap; and the most bytes that were ever
-    /// behind a gap.
-    packets: u64,
-    out_of_order: u64,
-    waiting_max: u64,
+    arrivals: Arrivals,
     events: Events,
     /// Subflows that have control segments to send, and those that have acknowledgements to send.
     control: u64,
@@ -147,9 +145,7 @@ impl Endpoint {
             scheduler: config.packet_scheduler(),
             tx: DataSender::new(config),
             rx: DataReceiver::new(config),
-            packets: 0,
-            out_of_order: 0,
-            waiting_max: 0,
+            arrivals: Arrivals::default(),
             events: Events::default(),
             control: 0,
             acks: 0,
@@ -344,17 +340,17 @@ impl Endpoint {
 
     /// Most bytes that were ever behind a gap.
     pub fn reorder_buffer_max(&self) -> u64 {
-        self.waiting_max
+        self.arrivals.waiting_max()
     }
 
     /// Restarts [`reorder_buffer_max`](Endpoint::reorder_buffer_max) from now on.
     pub fn restart_reorder_buffer_max(&mut self) {
-        self.waiting_max = self.reorder_buffer();
+        self.arrivals.restart_waiting_max(self.rx.held());
     }
 
     /// Data packets with new data, and those of them that arrived behind a gap.
     pub fn packets(&self) -> (u64, u64) {
-        (self.packets, self.out_of_order)
+        self.arrivals.packets()
     }
 
     /// Bytes written by the application.

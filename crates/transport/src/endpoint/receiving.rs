@@ -220,10 +220,10 @@ impl Endpoint {
             }),
         }
         if len > 0 && (new > 0 || arrival == Arrival::Waits) {
-            self.packets += 1;
+            self.arrivals.count(true);
             if rx.nxt() == in_order {
                 rx.hold(segment.data_seq, len);
-                self.count_out_of_order();
+                self.arrivals.count_out_of_order(rx.held());
             }
         }
         if apart {
@@ -247,13 +247,6 @@ impl Endpoint {
         {
             self.on_end_of_stream(now, subflow);
         }
-    }
-
-    /// The data of a segment arrived behind a gap.
-    #[inline]
-    pub(super) fn count_out_of_order(&mut self) {
-        self.out_of_order += 1;
-        self.waiting_max = self.waiting_max.max(self.rx.held());
     }
 }
 

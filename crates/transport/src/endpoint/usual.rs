@@ -134,7 +134,7 @@ impl Endpoint {
         flow.receiver.take_next(now, segment);
         let (new, waits) = self.rx.take(segment.data_seq, u64::from(segment.len));
         flow.delivered += new;
-        self.packets += u64::from(new > 0);
+        self.arrivals.count(new > 0);
         if flow.receiver.ack_due() {
             self.acks |= 1 << subflow;
         } else {
@@ -143,7 +143,7 @@ impl Endpoint {
         if self.multipath {
             self.ask_again(subflow);
             if waits {
-                self.count_out_of_order();
+                self.arrivals.count_out_of_order(self.rx.held());
             }
             if self.rx.finished() {
                 self.on_end_of_stream(now, subflow);
