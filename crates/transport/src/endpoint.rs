@@ -25,7 +25,7 @@ use crate::counters::Counters;
 use crate::event::Event;
 use crate::multipath::data_receiver::DataReceiver;
 use crate::multipath::data_sender::DataSender;
-use crate::multipath::keys;
+use crate::multipath::keys::Keys;
 use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::segment::Flags;
 use crate::subflow::{State, Subflow};
@@ -58,9 +58,7 @@ pub struct Endpoint {
     multipath: bool,
     /// The peer has proven that it has the keys (RFC 8684, 3.1), so that subflows may join.
     fully_established: bool,
-    key: u64,
-    remote_key: u64,
-    nonce_seed: u64,
+    keys: Keys,
     subflows: Vec<Subflow>,
     table: Vec<SubflowState>,
     controller: Controller,
@@ -96,7 +94,7 @@ pub struct Endpoint {
     scheduler_at: Time,
     /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
     usual_flags: Flags,
-    sack_blocks: usize,
+    sack_blocks: u8,
     /// Subflows in the settled state; see `endpoint/usual.rs`.
     settled: u64,
 }
@@ -136,9 +134,7 @@ impl Endpoint {
             role,
             multipath: config.multipath,
             fully_established: false,
-            key,
-            remote_key: 0,
-            nonce_seed,
+            keys: Keys::new(key, nonce_seed),
             subflows: Vec::new(),
             table: Vec::new(),
             controller: config.controller(),
@@ -174,7 +170,7 @@ impl Endpoint {
         self.table.reserve_exact(more);
         while self.subflows.len() < count {
             let number = self.subflows.len();
-            let nonce = keys::token(self.nonce_seed ^ number as u64);
+            let nonce = self.keys.nonce(number);
             self.subflows.push(Subflow::new(&self.config, nonce, state));
             self.table.push(SubflowState::default());
             self.controller.add_subflow(number);
@@ -306,7 +302,7 @@ impl Endpoint {
 
     /// This side's key of the connection (RFC 8684, 3.1).
     pub fn key(&self) -> u64 {
-        self.key
+        self.keys.own
     }
 
     /// Counters of a subflow's sender.
@@ -340,12 +336,12 @@ impl Endpoint {
 
     /// Most bytes that were ever behind a gap.
     pub fn reorder_buffer_max(&self) -> u64 {
-        self.arrivals.waiting_max()
+        self.arrivals.behind_gap_max()
     }
 
     /// Restarts [`reorder_buffer_max`](Endpoint::reorder_buffer_max) from now on.
     pub fn restart_reorder_buffer_max(&mut self) {
-        self.arrivals.restart_waiting_max(self.rx.held());
+        self.arrivals.restart_behind_gap_max(self.rx.held());
     }
 
     /// Data packets with new data, and those of them that arrived behind a gap.

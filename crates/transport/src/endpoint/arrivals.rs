@@ -5,7 +5,7 @@
 pub(super) struct Arrivals {
     packets: u64,
     out_of_order: u64,
-    waiting_max: u64,
+    behind_gap_max: u64,
 }
 
 impl Arrivals {
@@ -15,11 +15,11 @@ impl Arrivals {
         self.packets += u64::from(is_new);
     }
 
-    /// A segment arrived behind a gap. `waiting`: bytes that wait now.
+    /// A segment arrived behind a gap. `behind_gap`: bytes that are behind one now.
     #[inline]
-    pub(super) fn count_out_of_order(&mut self, waiting: u64) {
+    pub(super) fn count_out_of_order(&mut self, behind_gap: u64) {
         self.out_of_order += 1;
-        self.waiting_max = self.waiting_max.max(waiting);
+        self.behind_gap_max = self.behind_gap_max.max(behind_gap);
     }
 
     /// Segments with new data, and those of them that arrived behind a gap.
@@ -27,13 +27,13 @@ impl Arrivals {
         (self.packets, self.out_of_order)
     }
 
-    /// Most bytes that waited at once.
-    pub(super) fn waiting_max(&self) -> u64 {
-        self.waiting_max
+    /// Most bytes that were ever behind a gap.
+    pub(super) fn behind_gap_max(&self) -> u64 {
+        self.behind_gap_max
     }
 
     /// Restarts that maximum.
-    pub(super) fn restart_waiting_max(&mut self, waiting: u64) {
-        self.waiting_max = waiting;
+    pub(super) fn restart_behind_gap_max(&mut self, behind_gap: u64) {
+        self.behind_gap_max = behind_gap;
     }
 }

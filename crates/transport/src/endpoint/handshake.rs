@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ropewalk_quantities::Time;
 
 use crate::endpoint::{Endpoint, Role};
-use crate::multipath::keys::{join_hmac, token, truncate_64, truncate_160};
+use crate::multipath::keys::{token, truncate_64, truncate_160};
 use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
 use crate::subflow::State;
 
@@ -93,7 +93,7 @@ impl Endpoint {
                 token: theirs,
                 nonce,
             } => {
-                if !self.multipath || !self.fully_established || theirs != token(self.key) {
+                if !self.multipath || !self.fully_established || theirs != token(self.keys.own) {
                     self.send_control(subflow, |pending| pending.rst = true);
                     return;
                 }
@@ -122,7 +122,7 @@ impl Endpoint {
         let join = match syn.multipath {
             SynMultipath::JoinReply { hmac, nonce } => {
                 let flow = &mut self.subflows[subflow];
-                let expected = join_hmac(self.remote_key, self.key, nonce, flow.nonce);
+                let expected = self.keys.remote_hmac(flow.nonce, nonce);
                 if truncate_64(&expected) != hmac {
                     self.send_control(subflow, |pending| pending.rst = true);
                     self.fail_subflow(subflow);
@@ -135,7 +135,7 @@ impl Endpoint {
                 key: Some(key),
                 checksum,
             } if subflow == 0 && self.multipath => {
-                self.remote_key = key;
+                self.keys.remote = key;
                 let checksum = checksum || self.config.checksum;
                 self.agree(self.config.sack, self.config.timestamps, checksum);
                 false
@@ -182,7 +182,7 @@ impl Endpoint {
                 return false;
             };
             let flow = &self.subflows[subflow];
-            let expected = join_hmac(self.remote_key, self.key, flow.remote_nonce, flow.nonce);
+            let expected = self.keys.remote_hmac(flow.nonce, flow.remote_nonce);
             if truncate_160(&expected) != hmac {
                 self.send_control(subflow, |pending| pending.rst = true);
                 self.fail_subflow(subflow);
@@ -197,12 +197,12 @@ impl Endpoint {
             else {
                 return false;
             };
-            if receiver_key != self.key {
+            if receiver_key != self.keys.own {
                 self.send_control(subflow, |pending| pending.rst = true);
                 self.fail_subflow(subflow);
                 return false;
             }
-            self.remote_key = sender_key;
+            self.keys.remote = sender_key;
             self.fully_established = true;
             // It has no DATA_ACK, but a window, which applies to the connection (RFC 8684, 3.3.1).
             self.tx.on_ack(0, u64::from(segment.window));
@@ -261,7 +261,7 @@ impl Endpoint {
         };
         // RFC 2018, section 3: 8 bytes per block, preceded by 4 with padding.
         let room = MOST_OPTIONS - (usual.header_len() - 20);
-        self.sack_blocks = ((room - 4) / 8).min(4) as usize;
+        self.sack_blocks = ((room - 4) / 8).min(4) as u8;
     }
 
     /// Acknowledges in 64 bits, since the peer maps its data in 64 bits (as in Linux), unless transmission
@@ -322,7 +322,7 @@ impl Endpoint {
             _ => {}
         }
         if let Options::MpFastClose { receiver_key } = segment.options
-            && receiver_key == self.key
+            && receiver_key == self.keys.own
         {
             for number in 0..self.subflows.len() {
                 self.shut_subflow(number);
@@ -340,20 +340,15 @@ impl Endpoint {
         let multipath = match (self.multipath, subflow, answer) {
             (false, _, _) => SynMultipath::None,
             (true, 0, _) => SynMultipath::Capable {
-                key: answer.then_some(self.key),
+                key: answer.then_some(self.keys.own),
                 checksum: self.config.checksum,
             },
             (true, _, false) => SynMultipath::Join {
-                token: token(self.remote_key),
+                token: token(self.keys.remote),
                 nonce: flow.nonce,
             },
             (true, _, true) => SynMultipath::JoinReply {
-                hmac: truncate_64(&join_hmac(
-                    self.key,
-                    self.remote_key,
-                    flow.nonce,
-                    flow.remote_nonce,
-                )),
+                hmac: truncate_64(&self.keys.own_hmac(flow.nonce, flow.remote_nonce)),
                 nonce: flow.nonce,
             },
         };
@@ -396,13 +391,13 @@ impl Endpoint {
         }
         if subflow == 0 {
             return Options::MpCapable {
-                sender_key: self.key,
-                receiver_key: self.remote_key,
+                sender_key: self.keys.own,
+                receiver_key: self.keys.remote,
                 checksum: self.config.checksum,
             };
         }
         let flow = &self.subflows[subflow];
-        let hmac = join_hmac(self.key, self.remote_key, flow.nonce, flow.remote_nonce);
+        let hmac = self.keys.own_hmac(flow.nonce, flow.remote_nonce);
         Options::MpJoin {
             hmac: truncate_160(&hmac),
         }

@@ -68,7 +68,7 @@ impl Endpoint {
                 segment.flags = segment.flags.with(Flags::RST);
                 segment.options = if self.multipath && self.events.is_closed() {
                     Options::MpFastClose {
-                        receiver_key: self.remote_key,
+                        receiver_key: self.keys.remote,
                     }
                 } else {
                     Options::None
@@ -244,9 +244,7 @@ impl Endpoint {
             let room = self.segment_room(subflow);
             room.saturating_sub(u64::from(sent.len) + 4) / 8
         };
-        let blocks = self
-            .sack_blocks
-            .min(usize::try_from(room).unwrap_or(usize::MAX));
+        let blocks = self.sack_blocks.min(u8::try_from(room).unwrap_or(u8::MAX));
         self.write_ack_with(now, subflow, blocks, segment);
         if blocks == 0 || self.subflows[subflow].receiver.tells_out_of_order() {
             self.acks |= due;
@@ -298,7 +296,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn write_ack_with(&mut self, now: Time, subflow: usize, blocks: usize, segment: &mut Segment) {
+    fn write_ack_with(&mut self, now: Time, subflow: usize, blocks: u8, segment: &mut Segment) {
         self.acks &= !(1 << subflow);
         let flow = &mut self.subflows[subflow];
         segment.seq = flow.sender.nxt();
@@ -311,7 +309,8 @@ impl Endpoint {
         segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
-        flow.receiver.write_sack(blocks, &mut segment.options);
+        flow.receiver
+            .write_sack(usize::from(blocks), &mut segment.options);
         flow.receiver.acknowledged();
     }
 }

@@ -5,6 +5,41 @@ use core::net::IpAddr;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+/// Keys of the two ends of a connection, as known at one of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keys {
+    pub(crate) own: u64,
+    /// Zero before the handshake.
+    pub(crate) remote: u64,
+    /// Seed of the nonces of joins.
+    nonce_seed: u64,
+}
+
+impl Keys {
+    pub(crate) fn new(own: u64, nonce_seed: u64) -> Keys {
+        Keys {
+            own,
+            remote: 0,
+            nonce_seed,
+        }
+    }
+
+    /// Nonce of a subflow's join.
+    pub(crate) fn nonce(&self, subflow: usize) -> u32 {
+        token(self.nonce_seed ^ subflow as u64)
+    }
+
+    /// HMAC of a join that this end sends.
+    pub(crate) fn own_hmac(&self, own_nonce: u32, remote_nonce: u32) -> [u8; 32] {
+        join_hmac(self.own, self.remote, own_nonce, remote_nonce)
+    }
+
+    /// HMAC of a join that the peer must send.
+    pub(crate) fn remote_hmac(&self, own_nonce: u32, remote_nonce: u32) -> [u8; 32] {
+        join_hmac(self.remote, self.own, remote_nonce, own_nonce)
+    }
+}
+
 /// Token of a connection: the first 32 bits of the key's SHA-256.
 pub fn token(key: u64) -> u32 {
     let hash = Sha256::digest(key.to_be_bytes());
