@@ -1,7 +1,9 @@
 //! The event loop between the device and the sockets.
 
+mod incoming;
 mod link_watch;
 mod mtu;
+mod outgoing;
 mod reload;
 mod sessions;
 mod terms;
@@ -9,21 +11,17 @@ mod terms;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::mem;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{
-    Feedback, Flow, ReceiverConfig, Sender, SenderConfig, Shared, TermsAnnouncer, Transmit,
-};
+use ropewalk_striping::tunnel::{ReceiverConfig, SenderConfig, TermsAnnouncer};
 use ropewalk_wire::IpView;
-use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+use ropewalk_wire::gateway::tunnel::TunnelFrame;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use tracing::info;
 
 use super::coalescer::Coalescer;
 use super::config::{Config, Role};
@@ -31,16 +29,15 @@ use super::contracts::Contracts;
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
-use super::handshake::{ANSWER, COOKIE, HELLO};
 use super::network_changes::NetworkChanges;
 use super::oversize::Oversize;
-use super::peer::{Path, Peer, Waiting, ip_udp_len};
-use super::refusal::{Refusal, Refused};
+use super::peer::{Path, Peer};
+use super::refusal::Refused;
 use super::responder::HandshakeResponder;
 use super::socket::Buffers;
 use super::sockets::Sockets;
 use super::status::{PeerStatus, Status};
-use super::super_packet::{Piece, Pool, SuperPacket};
+use super::super_packet::Pool;
 use crate::Link;
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;
@@ -55,8 +52,6 @@ const NETWORK: u64 = u64::MAX - 2;
 const TURN: usize = 16;
 /// Least interval between status updates.
 const PUBLISH: Duration = Duration::from_millis(100);
-/// Packets up to this length are copied out of the buffer they were read into.
-const SMALL: usize = 4096;
 
 /// Which end this is.
 pub enum End {
@@ -277,200 +272,6 @@ impl Engine {
         })
     }
 
-    /// Takes packets that the kernel sends into the device.
-    fn take_packets(&mut self) -> io::Result<()> {
-        let (_, now) = self.now();
-        for _ in 0..TURN {
-            let mut bytes = self.pool.take();
-            match rustix::io::read(&self.device.file, spare_capacity(&mut bytes)) {
-                Ok(_) => {}
-                Err(Errno::AGAIN | Errno::INTR) => {
-                    self.pool.give_back(bytes);
-                    return Ok(());
-                }
-                Err(error) => return Err(error.into()),
-            }
-            if bytes.len() <= SMALL {
-                let small = bytes.clone();
-                self.pool.give_back(mem::replace(&mut bytes, small));
-            }
-            let Some(packet) = SuperPacket::parse(bytes, &self.pool) else {
-                continue;
-            };
-            if stays_on_link(packet.packet()) {
-                continue;
-            }
-            let Some(number) = self.peer_of(packet.packet()) else {
-                continue;
-            };
-            if let Some(mtu) = self.least_mtu(number, &packet) {
-                self.take_oversize(now, number, packet, mtu);
-                continue;
-            }
-            let flow = Flow::of(packet.packet());
-            let sender = &mut self.peers[number].sender;
-            for piece in packet.pieces() {
-                let len = piece.len() as u32;
-                sender.enqueue(now, piece, len, flow);
-            }
-        }
-        Ok(())
-    }
-
-    /// The peer to which a packet of the device is routed.
-    fn peer_of(&self, packet: &[u8]) -> Option<usize> {
-        match self.end {
-            End::Initiator(_) => Some(0),
-            End::Responder(_) => {
-                let destination = IpView::parse(packet).ok()?.destination();
-                self.addresses.get(&destination).copied()
-            }
-        }
-    }
-
-    fn take_datagrams(&mut self, socket: usize) -> io::Result<()> {
-        let mut buffers = self.buffers.take().unwrap_or_else(Buffers::new);
-        for _ in 0..TURN {
-            if !self.sockets.receive(socket, &mut buffers)? {
-                break;
-            }
-            let now = self.now();
-            let is_link = matches!(self.end, End::Initiator(_));
-            for (from, local, datagram) in buffers.datagrams() {
-                self.sockets
-                    .note_received(socket, &from, datagram.len() as u64);
-                // A link sends from the address that it has, which may differ from the previous one.
-                let local = local.filter(|_| !is_link);
-                let path = Path::new(socket, from, local);
-                if let Err(why) = self.on_datagram(now, path, datagram) {
-                    self.refuse(from, why);
-                }
-            }
-            self.flush_device();
-        }
-        self.buffers = Some(buffers);
-        Ok(())
-    }
-
-    fn refuse(&mut self, from: SocketAddr, why: Refusal) {
-        self.refused.count(why);
-        if let Some(complaint) = why.complaint() {
-            self.refusals.note(from.ip(), why.name(), complaint);
-        }
-    }
-
-    fn on_datagram(
-        &mut self,
-        now: (Instant, Time),
-        path: Path,
-        datagram: &mut [u8],
-    ) -> Result<(), Refusal> {
-        match (datagram.first(), &mut self.end) {
-            (Some(&TunnelHeader::KIND), _) => self.on_frames(now, path, datagram),
-            (Some(&HELLO), End::Responder(_)) => self.on_hello(now.0, path, datagram),
-            (Some(&ANSWER), End::Initiator(_)) => self.on_answer(now, datagram),
-            (Some(&COOKIE), End::Initiator(dialer)) => dialer.on_cookie(datagram),
-            _ => Err(Refusal::Malformed),
-        }
-    }
-
-    /// Handles a datagram of a session.
-    fn on_frames(
-        &mut self,
-        now: (Instant, Time),
-        path: Path,
-        datagram: &mut [u8],
-    ) -> Result<(), Refusal> {
-        let header = TunnelHeader::parse(datagram).ok_or(Refusal::Malformed)?;
-        let number = self.sessions.get(&header.session);
-        let number = *number.ok_or(Refusal::UnknownSession)?;
-        let peer = &mut self.peers[number];
-        let wire_len = datagram.len() as u32 + ip_udp_len(&path.remote);
-        let frames = peer.open(now, header, datagram, wire_len, path)?;
-        if peer.has_moved() {
-            let own = peer.addresses.as_deref().unwrap_or_default();
-            info!("{}: comes from {} as {own:?}", peer.name, path.remote);
-            self.addresses.retain(|_, &mut other| other != number);
-            let own = own.iter().map(|address| (*address, number));
-            self.addresses.extend(own);
-        }
-        let mut pongs = Vec::new();
-        let mut is_answered = peer.sender.is_busy(now.1);
-        let mut is_closed = false;
-        let mut refused = None;
-        for frame in TunnelFrame::parse_all(frames) {
-            match frame {
-                Ok(TunnelFrame::Packet {
-                    sequencing,
-                    partial_checksum,
-                    bytes,
-                }) => {
-                    is_answered = true;
-                    peer.sender.on_packet(now.1);
-                    let is_own = |own: &Vec<_>| source(bytes).is_some_and(|ip| own.contains(&ip));
-                    if !peer.addresses.as_ref().is_none_or(is_own) {
-                        refused = Some(Refusal::ForeignSource);
-                        continue;
-                    }
-                    if peer.receiver.passes(now.1, sequencing) {
-                        let file = &self.device.file;
-                        self.coalescer
-                            .push(bytes, partial_checksum, |bytes| write(file, bytes));
-                    } else {
-                        let waiting = Waiting {
-                            bytes: bytes.to_vec(),
-                            partial_checksum,
-                        };
-                        // A duplicate is dropped.
-                        let _ = peer.receiver.hold(sequencing, waiting, bytes.len() as u32);
-                    }
-                    deliver(peer, &mut self.coalescer, &self.device, now.1);
-                }
-                Ok(TunnelFrame::Feedback(feedback)) => {
-                    peer.sender.on_feedback(now.1, &feedback);
-                    peer.receiver.leave_out(feedback.left_out);
-                    peer.receiver.expect_repairs(peer.sender.repair_time());
-                }
-                Ok(TunnelFrame::Ping(token)) => {
-                    is_answered = true;
-                    // A ping without a token is answered by feedback alone.
-                    pongs.extend((token != 0).then_some(token));
-                }
-                Ok(TunnelFrame::Pong(token)) => {
-                    peer.sender.on_pong(now.1, usize::from(header.link), token);
-                }
-                Ok(TunnelFrame::Terms {
-                    link,
-                    version,
-                    terms,
-                }) if matches!(self.end, End::Responder(_)) => {
-                    let said = (link, version, terms);
-                    let taken = terms::on_terms(peer, now.1, said, header.link, &self.sockets);
-                    refused = taken.err().or(refused);
-                }
-                Ok(TunnelFrame::TermsSeen { link, version }) => {
-                    self.announcer.on_seen(usize::from(link), version);
-                }
-                Ok(TunnelFrame::Close) => {
-                    info!("{}: closed the tunnel", peer.name);
-                    is_closed = true;
-                }
-                Ok(TunnelFrame::Terms { .. }) | Err(_) => refused = Some(Refusal::Malformed),
-            }
-        }
-        if is_answered {
-            peer.receiver.answer(now.1, header.link);
-        }
-        for token in pongs {
-            let (link, pong) = (usize::from(header.link), TunnelFrame::Pong(token));
-            peer.answer(now.1, link, &pong, sending(&self.sockets));
-        }
-        if is_closed && matches!(self.end, End::Responder(_)) {
-            self.let_out(number);
-        }
-        refused.map_or(Ok(()), Err)
-    }
-
     fn handle_timers(&mut self) {
         let now = self.now();
         for peer in &mut self.peers {
@@ -485,48 +286,6 @@ impl Engine {
         self.say_hello(now.0);
     }
 
-    /// Writes packets that are due to the device.
-    fn deliver(&mut self) {
-        let (_, now) = self.now();
-        for peer in &mut self.peers {
-            deliver(peer, &mut self.coalescer, &self.device, now);
-        }
-        self.flush_device();
-    }
-
-    fn flush_device(&mut self) {
-        let file = &self.device.file;
-        self.coalescer.flush(|bytes| write(file, bytes));
-    }
-
-    /// Sends packets and feedback for which links have room.
-    fn transmit(&mut self) {
-        let (instant, now) = self.now();
-        let sockets = &self.sockets;
-        for peer in &mut self.peers {
-            if !peer.is_open(instant) {
-                continue;
-            }
-            while let Some(feedback) = peer.receiver.poll_feedback(now) {
-                let left_out = peer.sender.left_out();
-                let feedback = Feedback {
-                    left_out,
-                    ..feedback
-                };
-                let frame = TunnelFrame::Feedback(feedback);
-                for link in peer.sender.feedback_links(now, feedback.link) {
-                    peer.answer(now, link, &frame, sending(sockets));
-                }
-            }
-            while let Some(first) = peer.sender.poll_transmit(now) {
-                let link = first.link;
-                let fill = |sender: &mut _, out: &mut Vec<u8>| fill(sender, out, first);
-                peer.seal(now, link, fill, sending(sockets));
-            }
-            peer.flush(sending(sockets));
-        }
-    }
-
     /// Tells the peers that the tunnel ends.
     fn close(&mut self) {
         let (_, now) = self.now();
@@ -539,33 +298,6 @@ impl Engine {
     }
 }
 
-/// Fills a datagram with a packet, and more if they are short.
-fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
-    let path_mtu = sender.confirmed_path_mtu(first.link);
-    let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
-        TunnelFrame::emit_packet_head(first.sequencing, first.packet.partial_checksum(), None, out);
-        first.packet.emit(out);
-        return;
-    };
-    let mut next = Some(first);
-    while let Some(packet) = next {
-        let len = packet.bytes as u16;
-        let partial = packet.packet.partial_checksum();
-        TunnelFrame::emit_packet_head(packet.sequencing, partial, Some(len), out);
-        packet.packet.emit(out);
-        next = sender.poll_more(packet.link, shared.put(packet.bytes));
-    }
-}
-
-fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Time) {
-    while let Some(waiting) = peer.receiver.poll_deliver(now) {
-        let file = &device.file;
-        coalescer.push(&waiting.bytes, waiting.partial_checksum, |bytes| {
-            write(file, bytes)
-        });
-    }
-}
-
 /// Passes a packet to the kernel; one that it does not accept is lost, as on any network.
 fn write(device: &File, bytes: &[u8]) {
     let _ = rustix::io::write(device, bytes);
@@ -573,14 +305,6 @@ fn write(device: &File, bytes: &[u8]) {
 
 fn sending(sockets: &Sockets) -> impl FnMut(&Path, &[u8], usize) -> bool + '_ {
     |path, bytes, segment| sockets.send(path, bytes, segment)
-}
-
-/// Link-local packets are not forwarded (RFC 4291, section 2.5.6), such as router solicitations.
-fn stays_on_link(packet: &[u8]) -> bool {
-    source(packet).is_some_and(|source| match source {
-        IpAddr::V4(source) => source.is_link_local(),
-        IpAddr::V6(source) => source.is_unicast_link_local() || source.is_unspecified(),
-    })
 }
 
 fn source(packet: &[u8]) -> Option<IpAddr> {

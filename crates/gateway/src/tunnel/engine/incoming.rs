@@ -1,0 +1,185 @@
+//! Datagrams from the sockets, and the packets in them, which go to the device.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+use tracing::info;
+
+use super::{End, Engine, TURN, sending, source, terms, write};
+use crate::tunnel::coalescer::Coalescer;
+use crate::tunnel::device::Device;
+use crate::tunnel::handshake::{ANSWER, COOKIE, HELLO};
+use crate::tunnel::peer::{Path, Peer, Waiting, ip_udp_len};
+use crate::tunnel::refusal::Refusal;
+use crate::tunnel::socket::Buffers;
+
+impl Engine {
+    pub(super) fn take_datagrams(&mut self, socket: usize) -> io::Result<()> {
+        let mut buffers = self.buffers.take().unwrap_or_else(Buffers::new);
+        for _ in 0..TURN {
+            if !self.sockets.receive(socket, &mut buffers)? {
+                break;
+            }
+            let now = self.now();
+            let is_link = matches!(self.end, End::Initiator(_));
+            for (from, local, datagram) in buffers.datagrams() {
+                self.sockets
+                    .note_received(socket, &from, datagram.len() as u64);
+                // A link sends from the address that it has, which may differ from the previous one.
+                let local = local.filter(|_| !is_link);
+                let path = Path::new(socket, from, local);
+                if let Err(why) = self.on_datagram(now, path, datagram) {
+                    self.refuse(from, why);
+                }
+            }
+            self.flush_device();
+        }
+        self.buffers = Some(buffers);
+        Ok(())
+    }
+
+    fn refuse(&mut self, from: SocketAddr, why: Refusal) {
+        self.refused.count(why);
+        if let Some(complaint) = why.complaint() {
+            self.refusals.note(from.ip(), why.name(), complaint);
+        }
+    }
+
+    fn on_datagram(
+        &mut self,
+        now: (Instant, Time),
+        path: Path,
+        datagram: &mut [u8],
+    ) -> Result<(), Refusal> {
+        match (datagram.first(), &mut self.end) {
+            (Some(&TunnelHeader::KIND), _) => self.on_frames(now, path, datagram),
+            (Some(&HELLO), End::Responder(_)) => self.on_hello(now.0, path, datagram),
+            (Some(&ANSWER), End::Initiator(_)) => self.on_answer(now, datagram),
+            (Some(&COOKIE), End::Initiator(dialer)) => dialer.on_cookie(datagram),
+            _ => Err(Refusal::Malformed),
+        }
+    }
+
+    /// Handles a datagram of a session.
+    fn on_frames(
+        &mut self,
+        now: (Instant, Time),
+        path: Path,
+        datagram: &mut [u8],
+    ) -> Result<(), Refusal> {
+        let header = TunnelHeader::parse(datagram).ok_or(Refusal::Malformed)?;
+        let number = self.sessions.get(&header.session);
+        let number = *number.ok_or(Refusal::UnknownSession)?;
+        let peer = &mut self.peers[number];
+        let wire_len = datagram.len() as u32 + ip_udp_len(&path.remote);
+        let frames = peer.open(now, header, datagram, wire_len, path)?;
+        if peer.has_moved() {
+            let own = peer.addresses.as_deref().unwrap_or_default();
+            info!("{}: comes from {} as {own:?}", peer.name, path.remote);
+            self.addresses.retain(|_, &mut other| other != number);
+            let own = own.iter().map(|address| (*address, number));
+            self.addresses.extend(own);
+        }
+        let mut pongs = Vec::new();
+        let mut is_answered = peer.sender.is_busy(now.1);
+        let mut is_closed = false;
+        let mut refused = None;
+        for frame in TunnelFrame::parse_all(frames) {
+            match frame {
+                Ok(TunnelFrame::Packet {
+                    sequencing,
+                    partial_checksum,
+                    bytes,
+                }) => {
+                    is_answered = true;
+                    peer.sender.on_packet(now.1);
+                    let is_own = |own: &Vec<_>| source(bytes).is_some_and(|ip| own.contains(&ip));
+                    if !peer.addresses.as_ref().is_none_or(is_own) {
+                        refused = Some(Refusal::ForeignSource);
+                        continue;
+                    }
+                    if peer.receiver.passes(now.1, sequencing) {
+                        let file = &self.device.file;
+                        self.coalescer
+                            .push(bytes, partial_checksum, |bytes| write(file, bytes));
+                    } else {
+                        let waiting = Waiting {
+                            bytes: bytes.to_vec(),
+                            partial_checksum,
+                        };
+                        // A duplicate is dropped.
+                        let _ = peer.receiver.hold(sequencing, waiting, bytes.len() as u32);
+                    }
+                    deliver(peer, &mut self.coalescer, &self.device, now.1);
+                }
+                Ok(TunnelFrame::Feedback(feedback)) => {
+                    peer.sender.on_feedback(now.1, &feedback);
+                    peer.receiver.leave_out(feedback.left_out);
+                    peer.receiver.expect_repairs(peer.sender.repair_time());
+                }
+                Ok(TunnelFrame::Ping(token)) => {
+                    is_answered = true;
+                    // A ping without a token is answered by feedback alone.
+                    pongs.extend((token != 0).then_some(token));
+                }
+                Ok(TunnelFrame::Pong(token)) => {
+                    peer.sender.on_pong(now.1, usize::from(header.link), token);
+                }
+                Ok(TunnelFrame::Terms {
+                    link,
+                    version,
+                    terms,
+                }) if matches!(self.end, End::Responder(_)) => {
+                    let said = (link, version, terms);
+                    let taken = terms::on_terms(peer, now.1, said, header.link, &self.sockets);
+                    refused = taken.err().or(refused);
+                }
+                Ok(TunnelFrame::TermsSeen { link, version }) => {
+                    self.announcer.on_seen(usize::from(link), version);
+                }
+                Ok(TunnelFrame::Close) => {
+                    info!("{}: closed the tunnel", peer.name);
+                    is_closed = true;
+                }
+                Ok(TunnelFrame::Terms { .. }) | Err(_) => refused = Some(Refusal::Malformed),
+            }
+        }
+        if is_answered {
+            peer.receiver.answer(now.1, header.link);
+        }
+        for token in pongs {
+            let (link, pong) = (usize::from(header.link), TunnelFrame::Pong(token));
+            peer.answer(now.1, link, &pong, sending(&self.sockets));
+        }
+        if is_closed && matches!(self.end, End::Responder(_)) {
+            self.let_out(number);
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Writes packets that are due to the device.
+    pub(super) fn deliver(&mut self) {
+        let (_, now) = self.now();
+        for peer in &mut self.peers {
+            deliver(peer, &mut self.coalescer, &self.device, now);
+        }
+        self.flush_device();
+    }
+
+    pub(super) fn flush_device(&mut self) {
+        let file = &self.device.file;
+        self.coalescer.flush(|bytes| write(file, bytes));
+    }
+}
+
+fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Time) {
+    while let Some(waiting) = peer.receiver.poll_deliver(now) {
+        let file = &device.file;
+        coalescer.push(&waiting.bytes, waiting.partial_checksum, |bytes| {
+            write(file, bytes)
+        });
+    }
+}

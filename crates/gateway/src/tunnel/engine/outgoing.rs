@@ -1,0 +1,124 @@
+//! Packets from the device, and the datagrams in which they go to the peers.
+
+use std::io;
+use std::mem;
+use std::net::IpAddr;
+
+use ropewalk_striping::tunnel::{Feedback, Flow, Sender, Shared, Transmit};
+use ropewalk_wire::IpView;
+use ropewalk_wire::gateway::tunnel::TunnelFrame;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+
+use super::{End, Engine, TURN, sending, source};
+use crate::tunnel::super_packet::{Piece, SuperPacket};
+
+/// Packets up to this length are copied out of the buffer they were read into.
+const SMALL: usize = 4096;
+
+impl Engine {
+    /// Takes packets that the kernel sends into the device.
+    pub(super) fn take_packets(&mut self) -> io::Result<()> {
+        let (_, now) = self.now();
+        for _ in 0..TURN {
+            let mut bytes = self.pool.take();
+            match rustix::io::read(&self.device.file, spare_capacity(&mut bytes)) {
+                Ok(_) => {}
+                Err(Errno::AGAIN | Errno::INTR) => {
+                    self.pool.give_back(bytes);
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+            if bytes.len() <= SMALL {
+                let small = bytes.clone();
+                self.pool.give_back(mem::replace(&mut bytes, small));
+            }
+            let Some(packet) = SuperPacket::parse(bytes, &self.pool) else {
+                continue;
+            };
+            if stays_on_link(packet.packet()) {
+                continue;
+            }
+            let Some(number) = self.peer_of(packet.packet()) else {
+                continue;
+            };
+            if let Some(mtu) = self.least_mtu(number, &packet) {
+                self.take_oversize(now, number, packet, mtu);
+                continue;
+            }
+            let flow = Flow::of(packet.packet());
+            let sender = &mut self.peers[number].sender;
+            for piece in packet.pieces() {
+                let len = piece.len() as u32;
+                sender.enqueue(now, piece, len, flow);
+            }
+        }
+        Ok(())
+    }
+
+    /// The peer to which a packet of the device is routed.
+    fn peer_of(&self, packet: &[u8]) -> Option<usize> {
+        match self.end {
+            End::Initiator(_) => Some(0),
+            End::Responder(_) => {
+                let destination = IpView::parse(packet).ok()?.destination();
+                self.addresses.get(&destination).copied()
+            }
+        }
+    }
+
+    /// Sends packets and feedback for which links have room.
+    pub(super) fn transmit(&mut self) {
+        let (instant, now) = self.now();
+        let sockets = &self.sockets;
+        for peer in &mut self.peers {
+            if !peer.is_open(instant) {
+                continue;
+            }
+            while let Some(feedback) = peer.receiver.poll_feedback(now) {
+                let left_out = peer.sender.left_out();
+                let feedback = Feedback {
+                    left_out,
+                    ..feedback
+                };
+                let frame = TunnelFrame::Feedback(feedback);
+                for link in peer.sender.feedback_links(now, feedback.link) {
+                    peer.answer(now, link, &frame, sending(sockets));
+                }
+            }
+            while let Some(first) = peer.sender.poll_transmit(now) {
+                let link = first.link;
+                let fill = |sender: &mut _, out: &mut Vec<u8>| fill(sender, out, first);
+                peer.seal(now, link, fill, sending(sockets));
+            }
+            peer.flush(sending(sockets));
+        }
+    }
+}
+
+/// Fills a datagram with a packet, and more if they are short.
+fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
+    let path_mtu = sender.confirmed_path_mtu(first.link);
+    let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
+        TunnelFrame::emit_packet_head(first.sequencing, first.packet.partial_checksum(), None, out);
+        first.packet.emit(out);
+        return;
+    };
+    let mut next = Some(first);
+    while let Some(packet) = next {
+        let len = packet.bytes as u16;
+        let partial = packet.packet.partial_checksum();
+        TunnelFrame::emit_packet_head(packet.sequencing, partial, Some(len), out);
+        packet.packet.emit(out);
+        next = sender.poll_more(packet.link, shared.put(packet.bytes));
+    }
+}
+
+/// Link-local packets are not forwarded (RFC 4291, section 2.5.6), such as router solicitations.
+fn stays_on_link(packet: &[u8]) -> bool {
+    source(packet).is_some_and(|source| match source {
+        IpAddr::V4(source) => source.is_link_local(),
+        IpAddr::V6(source) => source.is_unicast_link_local() || source.is_unspecified(),
+    })
+}
