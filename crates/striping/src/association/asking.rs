@@ -200,10 +200,10 @@ impl<P: Payload> Association<P> {
         !holder.is_some_and(|holder| self.is_sooner(now, arrives_in, holder))
     }
 
-    /// Whether all carriers are to be polled: control frames wait for the fastest, or each is to say that the
-    /// association has ended.
+    /// Whether all carriers are to be polled: control frames wait for the fastest, each is to say that the
+    /// association has ended, or each sends what the others have sent.
     fn must_poll_all(&self) -> bool {
-        self.closed.is_some() || !self.control.is_empty()
+        self.closed.is_some() || !self.control.is_empty() || self.is_redundant()
     }
 
     fn find_holder(&mut self, findings: &mut Findings) -> Option<Holder> {

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
+use ropewalk_transport::scheduling::redundant::RedundantConfig;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
@@ -222,6 +223,18 @@ fn carriers_with_nothing_to_send_come_to_rest_and_are_passed_over_together() {
     assert_eq!(end.next_to_ask(pair.now, &ids), None);
     let asleep = |at| (end.carriers.is_asleep(at), end.carriers.asked_at(at)) == (true, pair.now);
     assert!((0..CARRIERS).all(asleep));
+}
+
+#[test]
+fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
+    let mut pair = Pair::new(RedundantConfig::DEFAULT.into(), false);
+    pair.go(Step::Ask(0));
+    pair.go(Step::Write(1));
+    pair.go(Step::Ask(0));
+    for lane in &pair.lanes {
+        let data = |frame: &&Frame<Length>| matches!(frame, Frame::Data { .. });
+        assert_eq!(lane.frames[0].iter().filter(data).count(), 1);
+    }
 }
 
 proptest! {
