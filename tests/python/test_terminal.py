@@ -288,8 +288,11 @@ def test_the_shell_completes_verbs_options_and_keys(command):
     assert keys == ["link.dsl.delay="]
     assert "transport.congestion=" in completed("predict", "--set", "transport.c")
     assert completed("simulate", TWO_LINKS, "--set", "link.wifi.") == []
+    # `--show-completion` is for the shell that the program runs in, if there is one.
     for shell in ("bash", "zsh", "fish"):
-        assert "ropewalk" in command("--show-completion", shell).stdout
+        environment = os.environ | {"_ROPEWALK_COMPLETE": f"source_{shell}"}
+        script = command(env=environment).stdout
+        assert "_ROPEWALK_COMPLETE=complete_" + shell in script
 
 
 def test_frames_become_pandas_or_say_what_is_missing(results, monkeypatch):
