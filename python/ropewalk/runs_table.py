@@ -15,7 +15,7 @@ from . import statistics, terminal
 if TYPE_CHECKING:
     from .results import Results
 
-MOST_SHARED = 4  # links whose shares there is room for
+MAX_SHARED = 4  # links whose shares there is room for
 FIRST_ROWS, LAST_ROWS = 48, 16  # of a table with more; --json has them all
 
 Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
@@ -338,7 +338,7 @@ def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Listin
         "complete\ns": ("completion_s", 1, ",.2f"),
         "95 %\nms": ("delay_p95_ms", 1, ",.0f"),
     }
-    shown = links if len(links) <= MOST_SHARED else []
+    shown = links if len(links) <= MAX_SHARED else []
     columns |= {f"of\n{link['name']}": (f"of {link['name']}", 1, ".1%") for link in shown}
     rows = []
     for entry in entries:

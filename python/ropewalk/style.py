@@ -38,9 +38,9 @@ WAYS = {"predict": COLOURS[3], "simulate": COLOURS[0], "testbed": COLOURS[4]}
 Width: TypeAlias = Literal["column", "page"]
 WIDTHS = {"column": 3.5, "page": 7.16}  # inches; of a column and of the page of IEEE's journals
 FONT_SIZES = {None: 9.0, "column": 7.0, "page": 8.0}
-LEAST_ASPECT = 0.62  # of height to width, in a column
+MIN_ASPECT = 0.62  # of height to width, in a column
 LETTER = 0.0071  # inches that a letter is wide in the mean, a point of its size
-MOST_INSIDE = 6  # names in a legend inside of axes that stand below each other
+MAX_NAMES_INSIDE = 6  # names in a legend inside of axes that stand below each other
 BESIDE = 6.0  # inches of axes from which on a legend stands beside them
 FALLBACK = "DejaVu Sans"  # comes with matplotlib
 LAST_RESORT = "Last Resort"  # a font of boxes
@@ -163,7 +163,7 @@ def picture(
         size = (width, height)
         if paper is not None:
             wide = WIDTHS[paper]
-            least = LEAST_ASPECT if paper == "column" else 0.0
+            least = MIN_ASPECT if paper == "column" else 0.0
             size = (wide, wide * max(height / width, least))
         figure = Picture(figsize=size, layout="constrained")
         if title and paper is None:
@@ -215,7 +215,7 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: An
     size = 0.833 * float(axes.xaxis.label.get_fontsize())  # what "small" is
     place: dict[str, Any]
     if figure.get_layout_engine() is None:
-        many = len(labels) > MOST_INSIDE
+        many = len(labels) > MAX_NAMES_INSIDE
         place = {"loc": "best", "frameon": True, "framealpha": 0.85, "ncols": 1 + many}
         place |= {"fontsize": "x-small" if many else "small"}
     elif wide >= BESIDE:

@@ -24,7 +24,7 @@ SEEDS = range(1, 21)
 RUNS = 5
 ATTEMPTS = 3  # for runs that the machine was too busy for
 BUFFERS = ("128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB")
-MOST_MBPS = 120.0  # of all links together: what the testbed keeps up with beside other work
+MAX_MBPS = 120.0  # of all links together: what the testbed keeps up with beside other work
 OWN = ("start/two-links", "video/wifi-lte")  # others have congestion control that is not its
 QUANTILES = ("mean", "p50", "p95", "p99")
 
@@ -87,7 +87,7 @@ def _links(
     links = []
     for number in range(1, count + 1):
         links.append((f"l{number}", _log(draw, 3, 50), _log(draw, 6, 150)))
-    scale = min(1.0, MOST_MBPS / sum(rate for _, rate, _ in links))
+    scale = min(1.0, MAX_MBPS / sum(rate for _, rate, _ in links))
     links = [(name, round(rate * scale, 1), round(rtt, 1)) for name, rate, rtt in links]
     keys: dict[str, Value] = {}
     for name, rate, rtt in links:

@@ -15,11 +15,11 @@ import ropewalk
 from ropewalk.scenario import Value, spelled
 
 PACKET_BITS = 12_000
-MOST_PACKETS = 150_000
+MAX_PACKETS = 150_000
 """What the links of a world carry at most in a run; where it would be more, the run is shorter."""
-LEAST_ROUND_TRIPS = 15
+MIN_ROUND_TRIPS = 15
 """But it takes so many of the longest round trips, and this time in seconds, at the least."""
-LEAST_S = 6.0
+MIN_S = 6.0
 
 Keys = dict[str, Value]
 
@@ -327,8 +327,8 @@ def _duration(links: Sequence[Link]) -> float:
     """From 10 to 20 s by the longest round trip, less where that were too many packets."""
     longest = max(link.round_trip_s for link in links)
     wanted = 10 + 10 * longest / 0.56
-    affordable = MOST_PACKETS * PACKET_BITS / (sum(link.rate_mbps for link in links) * 1e6)
-    return round(min(wanted, max(affordable, LEAST_S, LEAST_ROUND_TRIPS * longest)), 1)
+    affordable = MAX_PACKETS * PACKET_BITS / (sum(link.rate_mbps for link in links) * 1e6)
+    return round(min(wanted, max(affordable, MIN_S, MIN_ROUND_TRIPS * longest)), 1)
 
 
 def _log(draw: random.Random, least: float, most: float) -> float:

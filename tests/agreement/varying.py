@@ -3,7 +3,7 @@
     python tests/agreement/varying.py [--runs 3] [--worlds 30]
 
 Named cases (jitter, another's TCP), and random worlds of `worlds.py` that carry at most
-`MOST_MBPS` in all, which the testbed keeps up with: goodput of `bas`, MPTCP, and TCP on the link
+`MAX_MBPS` in all, which the testbed keeps up with: goodput of `bas`, MPTCP, and TCP on the link
 that is the best alone; medians of some runs. It takes root and real time: at three runs, ten
 minutes for the cases and twenty for thirty worlds.
 """
@@ -26,7 +26,7 @@ from ropewalk.cli.progress import progress
 from ropewalk.scenario import Value
 from tables import ROOT, Table, write_into_pages
 
-MOST_MBPS = 120.0
+MAX_MBPS = 120.0
 REFERENCE = "varying-testbed.csv"
 METHODS = ("bas", "MPTCP", "best link")
 SIZES: dict[str, Value] = {"receive_buffer": "4 MiB", "send_buffer": "4 MiB"}
@@ -109,7 +109,7 @@ def case_jobs() -> Iterator[Job]:
 def world_jobs(wanted: int) -> Iterator[Job]:
     """Yield the first worlds that the testbed keeps up with."""
     every = (random_worlds.world(seed) for seed in count())
-    slow = (world for world in every if world.scenario().capacity_mbps <= MOST_MBPS)
+    slow = (world for world in every if world.scenario().capacity_mbps <= MAX_MBPS)
     for world in islice(slow, wanted):
         name = f"{world.seed}, {world.kind}"
         for method in METHODS[:2]:

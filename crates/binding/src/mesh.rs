@@ -9,7 +9,7 @@ use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ropewalk_network::mesh::{Census, Impossible, MOST_DRAWS, Placement, Surveyed};
+use ropewalk_network::mesh::{Census, Impossible, MAX_DRAWS, Placement, Surveyed};
 use ropewalk_network::routing::{Method, Routing};
 
 use crate::scenario::Scenario;
@@ -56,7 +56,7 @@ pub fn mesh_census<'py>(
     let census = Census {
         drawing,
         seed,
-        most_draws: MOST_DRAWS,
+        most_draws: MAX_DRAWS,
         random_ties: mesh.random_ties,
         methods,
     };

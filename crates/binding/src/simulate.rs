@@ -24,7 +24,7 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(100);
 /// How long an abandoned run is waited for.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How many steps a timeline may have.
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 /// Runs a scenario once for each seed, on `threads` threads (default: all).
 ///
@@ -137,9 +137,9 @@ fn step_of(text: &str, duration: Time) -> PyResult<Time> {
     let step: Time = text
         .parse()
         .map_err(|error| PyValueError::new_err(format!("step = {text:?}: {error}")))?;
-    if step == Time::ZERO || duration.as_nanos() / step.as_nanos() > MOST_STEPS {
+    if step == Time::ZERO || duration.as_nanos() / step.as_nanos() > MAX_STEPS {
         return Err(PyValueError::new_err(format!(
-            "step = {text:?}: would be more than {MOST_STEPS} steps in {duration}"
+            "step = {text:?}: would be more than {MAX_STEPS} steps in {duration}"
         )));
     }
     Ok(step)

@@ -9,7 +9,7 @@ use bytes::BytesMut;
 const SIZE: usize = 256 << 10;
 
 /// A buffer with less room than this counts as full.
-const LEAST: usize = SIZE / 8;
+const MIN: usize = SIZE / 8;
 
 /// Most buffers that are kept: as many as a stream's window fills while its reader is slow.
 const KEPT: usize = 16;
@@ -29,7 +29,7 @@ pub(crate) struct Buffers {
 impl Buffers {
     /// The buffer under way, with room to read.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
-        if self.current.capacity() - self.current.len() < LEAST {
+        if self.current.capacity() - self.current.len() < MIN {
             let mut next = self.unused();
             next.extend_from_slice(&self.current);
             let mut full = std::mem::replace(&mut self.current, next);

@@ -12,7 +12,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 /// SD_LISTEN_FDS_START.
 const FIRST: RawFd = 3;
 /// Most listeners that are accepted.
-const MOST: RawFd = 64;
+const MAX: RawFd = 64;
 
 /// All of them, if they are meant for this process. To be called once.
 pub(crate) fn handed_over() -> Vec<TcpListener> {
@@ -20,7 +20,7 @@ pub(crate) fn handed_over() -> Vec<TcpListener> {
     if number("LISTEN_PID") != Some(process::id()) {
         return Vec::new();
     }
-    let count = number("LISTEN_FDS").map_or(0, |count| count.min(MOST as u32)) as RawFd;
+    let count = number("LISTEN_FDS").map_or(0, |count| count.min(MAX as u32)) as RawFd;
     let listeners = (FIRST..FIRST + count).map(|number| {
         // SAFETY: by the protocol these descriptors are open and this process's, and nothing else
         // here knows them.

@@ -20,9 +20,9 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::Failure;
 
 /// Most lines in the queue.
-const MOST_LINES: usize = 1024;
+const MAX_LINES: usize = 1024;
 /// Longer lines are truncated, so that the queue's memory is bounded.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 /// How long an ending process waits for its lines to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -42,7 +42,7 @@ pub(crate) struct StandardError;
 
 impl Write for StandardError {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut line = bytes[..bytes.len().min(MOST_BYTES)].to_vec();
+        let mut line = bytes[..bytes.len().min(MAX_BYTES)].to_vec();
         if line.len() < bytes.len() {
             line.push(b'\n');
         }
@@ -125,7 +125,7 @@ pub(crate) fn occupy_standard_descriptors() {
 /// The thread's queue; without a thread there is none, and all output is dropped.
 fn queue() -> Option<&'static SyncSender<Message>> {
     let begin = || {
-        let (queue, lines) = sync_channel(MOST_LINES);
+        let (queue, lines) = sync_channel(MAX_LINES);
         let thread = thread::Builder::new().name("log".to_owned());
         thread
             .spawn(move || write_lines(&lines))

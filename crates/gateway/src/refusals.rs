@@ -10,7 +10,7 @@ use tracing::warn;
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// Most sources and reasons that are remembered; once there are as many, new ones are not logged.
-const MOST: usize = 4096;
+const MAX: usize = 4096;
 
 /// Logs refusals.
 #[derive(Debug, Default)]
@@ -48,10 +48,10 @@ impl Refusals {
             refused.logged = now;
             return Some(std::mem::take(&mut refused.unlogged));
         }
-        if refusals.len() >= MOST {
+        if refusals.len() >= MAX {
             refusals.retain(|_, refused| now.duration_since(refused.logged) < AGAIN);
         }
-        if refusals.len() >= MOST {
+        if refusals.len() >= MAX {
             return None;
         }
         let first = Refused {
@@ -87,7 +87,7 @@ mod tests {
         for n in 0..10_000 {
             let _ = refusals.is_due(&n.to_string(), "key", start);
         }
-        assert_eq!(refusals.0.lock().unwrap().len(), MOST);
+        assert_eq!(refusals.0.lock().unwrap().len(), MAX);
         assert_eq!(refusals.is_due("9999", "key", start + AGAIN), Some(0));
         assert_eq!(refusals.0.lock().unwrap().len(), 1);
     }

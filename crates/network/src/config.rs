@@ -146,7 +146,7 @@ pub enum QueueLimit {
 
 impl QueueLimit {
     /// Least limit in bandwidth-delay products: two full packets; less would let nothing pass.
-    const LEAST_BDP_BYTES: u64 = 2 * FULL_PACKET;
+    const MIN_BDP_BYTES: u64 = 2 * FULL_PACKET;
 
     /// The limit in bytes for `capacity` and the link's own round trip; packets count as full ones of 1500
     /// bytes.
@@ -157,7 +157,7 @@ impl QueueLimit {
             QueueLimit::Bdp(times) => {
                 let rate = capacity.mean_rate().map_or(0, Rate::as_bps);
                 let bytes = times * rate as f64 / 8.0 * round_trip.as_secs_f64();
-                Bytes::new((bytes.round() as u64).max(QueueLimit::LEAST_BDP_BYTES))
+                Bytes::new((bytes.round() as u64).max(QueueLimit::MIN_BDP_BYTES))
             }
         }
     }

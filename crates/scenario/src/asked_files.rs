@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::model::{Ladder, ObjectKind, PageObject};
 
 /// The highest number of qualities of a video.
-pub(crate) const MOST_QUALITIES: usize = 64;
-const MOST_CHUNKS: usize = 1_000_000;
+pub(crate) const MAX_QUALITIES: usize = 64;
+const MAX_CHUNKS: usize = 1_000_000;
 /// The highest number of objects of a page.
-pub(crate) const MOST_OBJECTS: u32 = 10_000;
+pub(crate) const MAX_OBJECTS: u32 = 10_000;
 /// The largest chunk or object, in bytes.
 const LARGEST: u64 = 1 << 36;
 const LONGEST_CHUNK_MS: f64 = 600_000.0;
@@ -28,15 +28,15 @@ pub(crate) fn ladder(text: &str) -> Result<Ladder, String> {
         .as_array()
         .and_then(|rates| rates.iter().map(number).collect());
     let rates = rates
-        .filter(|rates| (1..=MOST_QUALITIES).contains(&rates.len()))
+        .filter(|rates| (1..=MAX_QUALITIES).contains(&rates.len()))
         .filter(|rates| rates.is_sorted())
         .ok_or_else(|| {
-            format!("bitrates_kbps must be a list of 1 to {MOST_QUALITIES} numbers above 0, rising")
+            format!("bitrates_kbps must be a list of 1 to {MAX_QUALITIES} numbers above 0, rising")
         })?;
     let chunks = value["segment_sizes_bits"].as_array();
-    let chunks = chunks.filter(|chunks| (1..=MOST_CHUNKS).contains(&chunks.len()));
+    let chunks = chunks.filter(|chunks| (1..=MAX_CHUNKS).contains(&chunks.len()));
     let chunks = chunks
-        .ok_or_else(|| format!("segment_sizes_bits must be a list of 1 to {MOST_CHUNKS} lists"))?;
+        .ok_or_else(|| format!("segment_sizes_bits must be a list of 1 to {MAX_CHUNKS} lists"))?;
     let sizes = chunks.iter().enumerate().map(|(place, chunk)| {
         let sizes: Option<Vec<u64>> = chunk.as_array().and_then(|sizes| {
             let bytes = sizes.iter().map(|bits| Some((number(bits)? / 8.0).ceil() as u64));
@@ -65,9 +65,8 @@ pub(crate) fn ladder(text: &str) -> Result<Ladder, String> {
 pub(crate) fn page(text: &str) -> Result<Arc<[PageObject]>, String> {
     let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     let objects = value.as_array();
-    let objects = objects.filter(|of| (1..=MOST_OBJECTS as usize).contains(&of.len()));
-    let objects =
-        objects.ok_or_else(|| format!("must be a list of 1 to {MOST_OBJECTS} objects"))?;
+    let objects = objects.filter(|of| (1..=MAX_OBJECTS as usize).contains(&of.len()));
+    let objects = objects.ok_or_else(|| format!("must be a list of 1 to {MAX_OBJECTS} objects"))?;
     let read = objects.iter().enumerate().map(|(place, object)| {
         let wrong = |what: String| format!("object {place}: {what}");
         let size = object["size"].as_u64();

@@ -81,11 +81,11 @@ impl Node {
 
     /// The beginning of the value, as TOML writes it.
     pub fn shown(&self) -> String {
-        const MOST: usize = 60;
+        const MAX: usize = 60;
         let mut text = String::new();
-        self.show(&mut text, MOST);
-        if text.chars().count() > MOST {
-            text = text.chars().take(MOST).collect();
+        self.show(&mut text, MAX);
+        if text.chars().count() > MAX {
+            text = text.chars().take(MAX).collect();
             text.push_str("...");
         }
         text

@@ -35,4 +35,4 @@ pub(crate) const LONGEST_DELAY: Time = Time::from_secs(24 * 3600);
 pub(crate) const FASTEST: Rate = Rate::from_bps(100_000_000_000_000);
 pub(crate) const LARGEST_BUFFER: Bytes = Bytes::from_mib(1 << 20);
 pub(crate) const LARGEST_TRANSFER: Bytes = Bytes::new(1_000_000_000_000_000);
-pub(crate) const MOST_QUEUED: u64 = 1_000_000_000;
+pub(crate) const MAX_QUEUED: u64 = 1_000_000_000;

@@ -4,7 +4,7 @@ use crate::document::Origin;
 use crate::error::{Errors, Position, Problem, ScenarioError};
 
 /// The number of errors that are kept while collecting; further ones are only counted.
-const MOST: usize = 1_000;
+const MAX: usize = 1_000;
 
 /// What has been found so far.
 pub(crate) struct Report<'a> {
@@ -59,7 +59,7 @@ impl<'a> Report<'a> {
 
     /// Whether there are so many errors that looking for more is useless.
     pub fn is_full(&self) -> bool {
-        self.errors.len() >= MOST
+        self.errors.len() >= MAX
     }
 
     /// The warnings, or all errors if there are any.

@@ -415,11 +415,11 @@ fn join(path: &str, key: &str) -> String {
 
 /// `"wifi", "lte"`: the existing names, for error messages.
 pub(crate) fn name_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    const MOST: usize = 12;
+    const MAX: usize = 12;
     let names: Vec<&str> = names.into_iter().collect();
-    let mut text = quoted(names.iter().copied().take(MOST));
-    if names.len() > MOST {
-        text.push_str(&format!(" and {} more", names.len() - MOST));
+    let mut text = quoted(names.iter().copied().take(MAX));
+    if names.len() > MAX {
+        text.push_str(&format!(" and {} more", names.len() - MAX));
     }
     text
 }

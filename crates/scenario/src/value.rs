@@ -368,9 +368,9 @@ fn queue(node: &Node) -> Result<QueueLimit, Wrong> {
     match unit {
         "packets" | "packet" => match count.as_whole() {
             None => Err(Problem::NotWhole.into()),
-            Some(count) => within(count, 0, limits::MOST_QUEUED)
+            Some(count) => within(count, 0, limits::MAX_QUEUED)
                 .map(QueueLimit::Packets)
-                .map_err(|_| Problem::AboveMost(format!("{} packets", limits::MOST_QUEUED)).into()),
+                .map_err(|_| Problem::AboveMost(format!("{} packets", limits::MAX_QUEUED)).into()),
         },
         "bdp" => match count.to_f64(0) {
             factor if factor > 1e6 => Err(Problem::AboveMost("1000000 bdp".to_owned()).into()),

@@ -9,7 +9,7 @@ use ropewalk_scenario::{Frames, Preset, Video};
 use crate::draws::{log_normal, normal, uniform};
 
 /// Most frames that are drawn; longer runs repeat them.
-const MOST_DRAWN: usize = 10_000_000;
+const MAX_DRAWN: usize = 10_000_000;
 
 /// An endless sequence of frame sizes.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl FrameSizes {
             },
             Frames::Drawn { preset, rate } => {
                 let count = (lasts.as_secs_f64() * video.frame_rate).ceil() as usize;
-                let count = count.clamp(1, MOST_DRAWN);
+                let count = count.clamp(1, MAX_DRAWN);
                 let weights: Vec<f64> = draw(*preset, video.frame_rate, count, random);
                 (weights, Some(*rate))
             }

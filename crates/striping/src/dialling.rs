@@ -13,7 +13,7 @@ const AGAIN: Time = Time::from_millis(125);
 /// After this many failed dials, only the patient ones go on.
 const SOON: u32 = 80;
 /// Most simultaneous dials of a link.
-const MOST: usize = 16;
+const MAX: usize = 16;
 /// How long a patient dial may take.
 const PATIENCE: Time = Time::from_secs(5);
 /// A dial is abandoned this long before its SYN would be retransmitted: late, since longer round trips are
@@ -93,7 +93,7 @@ impl Dialling {
         } else {
             self.initial_rto.saturating_sub(MARGIN).min(PATIENCE)
         };
-        (under_way < MOST).then_some(Dial {
+        (under_way < MAX).then_some(Dial {
             connects_within,
             joins_within: PATIENCE,
         })
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn sixteen_under_way_are_enough() {
         let mut dialling = Dialling::begin(Time::ZERO, RTO);
-        assert_eq!(dialling.poll_dial(Time::ZERO, MOST), None);
+        assert_eq!(dialling.poll_dial(Time::ZERO, MAX), None);
         assert_eq!(dialling.poll_timeout(), AGAIN);
-        let dial = dialling.poll_dial(AGAIN, MOST - 1).unwrap();
+        let dial = dialling.poll_dial(AGAIN, MAX - 1).unwrap();
         assert!(dial.connects_within < RTO);
     }
 

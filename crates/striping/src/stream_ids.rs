@@ -5,7 +5,7 @@ use ropewalk_transport::RangeSet;
 use crate::Role;
 
 /// Streams that one end can open: numbers have 32 bits.
-const MOST: u64 = (1 << 31) - 1;
+const MAX: u64 = (1 << 31) - 1;
 
 /// The stream numbers of one end, as indices from zero.
 ///
@@ -27,7 +27,7 @@ impl StreamIds {
 
     /// Whether all numbers have been used.
     pub(crate) fn is_used_up(&self) -> bool {
-        self.next >= MOST
+        self.next >= MAX
     }
 
     /// Opens the next stream at this end.

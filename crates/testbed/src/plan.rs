@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::IpVersion;
 
-use crate::kernel::{MOST_FURTHER_SUBFLOWS, RouteMetrics, subflows};
+use crate::kernel::{MAX_FURTHER_SUBFLOWS, RouteMetrics, subflows};
 
 /// The routing table of the first path; 253 to 255 are the kernel's own.
 const FIRST_TABLE: usize = 1000;
@@ -174,7 +174,7 @@ impl Plan {
 }
 
 fn limits() -> String {
-    format!("mptcp limits set subflow {MOST_FURTHER_SUBFLOWS} add_addr_accepted 0")
+    format!("mptcp limits set subflow {MAX_FURTHER_SUBFLOWS} add_addr_accepted 0")
 }
 
 fn client_address(version: IpVersion, path: usize, number: usize) -> IpAddr {

@@ -9,7 +9,7 @@ use ropewalk_scenario::Scenario;
 use crate::error::Error;
 
 /// The highest number of steps of a timeline.
-const MOST_STEPS: u64 = 1_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 
 /// The request for a run, as the parent process writes it (JSON).
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -90,10 +90,8 @@ impl Request {
             allowed: "a time such as \"100 ms\"".to_owned(),
         };
         let step: Time = text.parse().map_err(|error| refuse(format!("{error}")))?;
-        if step == Time::ZERO || duration.as_nanos() / step.as_nanos() > MOST_STEPS {
-            return Err(refuse(format!(
-                "more than {MOST_STEPS} steps in {duration}"
-            )));
+        if step == Time::ZERO || duration.as_nanos() / step.as_nanos() > MAX_STEPS {
+            return Err(refuse(format!("more than {MAX_STEPS} steps in {duration}")));
         }
         Ok(Some(step))
     }

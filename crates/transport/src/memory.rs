@@ -10,7 +10,7 @@ pub(crate) const SHARED_INFO: u64 = 320;
 /// Headroom of a sent segment (MAX_TCP_HEADER; 320 in kernels with wireless LAN).
 const SENT_HEADERS: u64 = 256;
 /// Minimum send buffer (first value of tcp_wmem), which an MPTCP connection has in addition to its subflows'.
-pub(crate) const LEAST_SEND_BUFFER: u64 = 4096;
+pub(crate) const MIN_SEND_BUFFER: u64 = 4096;
 /// What TCP takes from the application at once if there is room for a byte: a buffer of 64 KiB
 /// (GSO_LEGACY_MAX_SIZE), without headers.
 const TCP_PIECE: u64 = 65_160;

@@ -11,7 +11,7 @@ use crate::segment::{Flags, Options, SackList, Segment};
 const QUICK_ACKS: u32 = 16;
 
 /// Segments shorter than this never count as full-sized (TCP_MSS_DEFAULT).
-const LEAST_USUAL: u32 = 536;
+const DEFAULT_MSS: u32 = 536;
 
 /// What a segment's data were to the subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Receiver {
             unacknowledged: 0,
             quick: if config.quick_ack { QUICK_ACKS } else { 0 },
             quick_ack: config.quick_ack,
-            usual: LEAST_USUAL,
+            usual: DEFAULT_MSS,
             ack_now: false,
             ack_at: Time::MAX,
             sack: config.sack,

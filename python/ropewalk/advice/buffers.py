@@ -14,8 +14,8 @@ from .judging import Judge
 from .subsets import Paths, over, settings_for
 
 ENOUGH = 0.95  # of what is as good as any
-LEAST_KIB = 16
-MOST_KIB = 256 * 1024
+MIN_KIB = 16
+MAX_KIB = 256 * 1024
 PLENTY = 4  # times the round trip with full queues, at all rates together
 HALVINGS = 3  # of the last step of the ladder, a factor of 2: to 9 %
 TITLE = "How large must the buffers be?"
@@ -146,7 +146,7 @@ def _search(
     changes: Callable[[int], Changes],
 ) -> _Search:
     """Find the smallest size from which on all are enough; without `most`, as good as any."""
-    ladder = [LEAST_KIB * 2**step for step in range(int(math.log2(up_to / LEAST_KIB)) + 1)]
+    ladder = [MIN_KIB * 2**step for step in range(int(math.log2(up_to / MIN_KIB)) + 1)]
     ladder += [up_to] if ladder[-1] < up_to else []
     tried = dict(zip(ladder, bench.measure([changes(size) for size in ladder]), strict=True))
     if most is None:
@@ -255,9 +255,9 @@ def _plenty_kib(values: dict[str, Any], paths: Paths) -> int:
         PLENTY * window / transport["receive_window_share"],
         transport["receive_buffer"],
         transport["send_buffer"],
-        1024 * LEAST_KIB,
+        1024 * MIN_KIB,
     )
-    return min(1 << math.ceil(math.log2(needed / 1024)), MOST_KIB)
+    return min(1 << math.ceil(math.log2(needed / 1024)), MAX_KIB)
 
 
 def _rule(values: dict[str, Any], paths: Paths) -> float:

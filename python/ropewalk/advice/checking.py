@@ -10,7 +10,7 @@ from .judging import Judge
 from .links import evidence_of
 from .subsets import Paths, Predictor, all_subsets, candidates, over
 
-MOST_CHECKED = 10  # paths of which all subsets are simulated: 1023
+MAX_CHECKED = 10  # paths of which all subsets are simulated: 1023
 
 
 def allow_check(scenario: Scenario, name: str = "check") -> None:
@@ -26,10 +26,10 @@ def allow_check(scenario: Scenario, name: str = "check") -> None:
     >>> allow_check(Scenario.load("scenarios/trains/eight-links.toml"))
     """
     paths = candidates(scenario)
-    if len(paths) > MOST_CHECKED:
+    if len(paths) > MAX_CHECKED:
         raise ValueError(
             f"{name}: {len(paths)} paths have {2 ** len(paths) - 1} subsets; at most"
-            f" {MOST_CHECKED} paths are checked"
+            f" {MAX_CHECKED} paths are checked"
         )
 
 

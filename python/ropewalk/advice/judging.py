@@ -10,7 +10,7 @@ from .bench import Measured
 
 SAME = 0.01  # goodputs that differ by no more count as equal
 SAME_DELAY = 0.05  # and so do delays
-NOISE_MOST = 0.03  # a greater difference counts, however noisy
+MAX_NOISE = 0.03  # a greater difference counts, however noisy
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Judge:
             for of_best, of_other in zip(best.runs, other.runs, strict=True)
         ]
         mean = math.fsum(lost) / len(lost)
-        most = NOISE_MOST if mean <= half_width(lost) else SAME
+        most = MAX_NOISE if mean <= half_width(lost) else SAME
         if mean > most * best.goodput:
             return False
         if not self.stream or other.delay <= (1 + SAME_DELAY) * best.delay:

@@ -21,7 +21,7 @@ SOURCE = (
     "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
     " share no link and losses to be repaired by one fast retransmission"
 )
-LEAVE_OUT_MOST = 10  # paths of which any may be left out: 1023 choices
+MAX_LEFT_OUT = 10  # paths of which any may be left out: 1023 choices
 NOTHING = 1e-6  # of the demand: what the solver's tolerance leaves on a path
 STEPS = (1.25, 2.0, 4.0, 8.0)  # of the least delay, where none is asked for
 QUANTITIES = {"rate": "traffic.rate", "delay": "link.a.delay"}
@@ -242,7 +242,7 @@ class _Offer:
 
     @property
     def _leave_out(self) -> bool:
-        return len(self.names) <= LEAVE_OUT_MOST
+        return len(self.names) <= MAX_LEFT_OUT
 
     def cost_of(self, split: Split) -> float:
         return float(sum(rate * cost for rate, cost in zip(split.rates, self.cost, strict=True)))

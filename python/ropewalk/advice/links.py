@@ -9,7 +9,7 @@ from ..prediction.paths import paths as described
 from ..scenario import Scenario
 from .bench import Bench, Measured
 from .counsel import Advice, Evidence
-from .judging import NOISE_MOST, SAME, SAME_DELAY, Judge, gain, written
+from .judging import MAX_NOISE, SAME, SAME_DELAY, Judge, gain, written
 from .subsets import (
     Paths,
     Predictor,
@@ -257,6 +257,6 @@ def _notes(
     if judge.stream:
         noise += f" and {SAME_DELAY:.0%} of delay"
     if bench.runs > 1:
-        noise += f", or where the runs' differences may be zero and are at most {NOISE_MOST:.0%},"
+        noise += f", or where the runs' differences may be zero and are at most {MAX_NOISE:.0%},"
     notes.append(f"{noise} fewer links are preferred")
     return notes

@@ -15,7 +15,7 @@ from .counsel import Advice, Evidence
 from .judging import Judge, gain, written
 
 ROUTINGS = ("link-disjoint", "node-disjoint", "zone-disjoint")
-MOST_ROUTES = 3
+MAX_ROUTES = 3
 CEILING = "wifi-airtime"
 NOTE = (
     "hops of each route; * optimal, not greedy; ch. channels. Predicted: what cliques of hops in"
@@ -78,7 +78,7 @@ def _candidates(scenario: Scenario) -> Iterator[tuple[str, tuple[Changes, object
     names = [channel["name"] for channel in scenario.values["channel"]]
     methods = dict.fromkeys([scenario.values["mesh"]["method"], "optimal"])
     wanted: list[tuple[str, int, str]] = [("shortest", 1, "greedy")]
-    wanted += itertools.product(ROUTINGS, range(2, MOST_ROUTES + 1), methods)
+    wanted += itertools.product(ROUTINGS, range(2, MAX_ROUTES + 1), methods)
     seen: set[object] = set()
     for count in range(1, len(names) + 1):
         for routing, most, method in wanted:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Paths = tuple[str, ...]
 
-MOST_PREDICTED = 12  # paths of which all subsets are predicted: 4095
-MOST_BY_SLOW = {"striped-cycle": 9}  # models that follow every round trip: 511
+MAX_PREDICTED = 12  # paths of which all subsets are predicted: 4095
+MAX_BY_SLOW = {"striped-cycle": 9}  # models that follow every round trip: 511
 
 
 def candidates(scenario: Scenario) -> Paths:
@@ -122,7 +122,7 @@ def nested(order: Sequence[str], paths: Paths) -> list[Paths]:
     [('c',), ('a', 'c'), ('a', 'b', 'c')]
     """
     counts = list(range(1, len(order) + 1))
-    if len(order) > MOST_PREDICTED:
+    if len(order) > MAX_PREDICTED:
         counts = [count for count in counts if count & (count - 1) == 0]
     return [tuple(path for path in paths if path in order[:count]) for count in counts]
 
@@ -208,7 +208,7 @@ class Predictor:
             return -1.0 if value is None else value
 
         single = self.scenario.values["transport"]["protocol"] == "tcp"
-        self.all = single or len(paths) <= MOST_BY_SLOW.get(self.name or "", MOST_PREDICTED)
+        self.all = single or len(paths) <= MAX_BY_SLOW.get(self.name or "", MAX_PREDICTED)
         if self.all:
             subsets = all_subsets(paths, single=single)
             tally.expect(len(subsets))

@@ -13,8 +13,8 @@ from .. import terminal
 from ..scenario import spelled
 from .counsel import Advice, Check, Counsel, Evidence
 
-MOST_ROWS = 12
-MOST_WIDE = 26  # of what stands before the numbers, on a narrow terminal
+MAX_ROWS = 12
+MAX_WIDTH = 26  # of what stands before the numbers, on a narrow terminal
 COLUMNS = {
     "goodput_mbps": ("goodput\nMbit/s", 2),
     "ci95_mbps": ("± 95 %", 2),
@@ -94,7 +94,7 @@ def _evidence(evidence: Sequence[Evidence]) -> Table:
         columns = [key for key in columns if key != "cost"]
     widest = max(len(each.what) for each in shown)
     headings = [COLUMNS[key][0] for key in columns]
-    made = terminal.numbers("", headings, at_least=min(widest, MOST_WIDE))
+    made = terminal.numbers("", headings, at_least=min(widest, MAX_WIDTH))
     made.add_column("", vertical="bottom")
     for each in shown:
         cells = [
@@ -117,7 +117,7 @@ def _worth_showing(evidence: Sequence[Evidence]) -> list[Evidence]:
         range(len(evidence)),
         key=lambda number: min((abs(number - other) for other in remarked), default=number),
     )
-    kept = sorted(near[: max(MOST_ROWS, len(remarked))])
+    kept = sorted(near[: max(MAX_ROWS, len(remarked))])
     return [evidence[number] for number in kept]
 
 

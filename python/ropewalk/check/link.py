@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 ETHERTYPES = {0x0800, 0x86DD}
 VLAN_TAGS = {0x8100, 0x88A8}
-LEAST_ETHERNET = 60
+MIN_ETHERNET = 60
 """Frames are padded to it, without their checksum."""
 SENT, RECEIVED = 4, 0
 """Packet types of Linux's cooked captures: by this host, to this host."""
@@ -95,7 +95,7 @@ def strip(link_type: int, data: bytes, length: int) -> tuple[bytes, int, str | N
     if not found.is_ip:
         return None
     packet, left = data[found.size :], length - found.size
-    if link_type == 1 and length <= LEAST_ETHERNET:
+    if link_type == 1 and length <= MIN_ETHERNET:
         left = min(left, _ip_length(packet, left))
         packet = packet[:left]
     return packet, left, found.direction

@@ -13,7 +13,7 @@ from typing import Any
 from .numbers import entries, flat, total
 
 LEVEL = 0.05  # of significance
-MOST_SPLITS = 20_000  # where there are more, so many are drawn
+MAX_SPLITS = 20_000  # where there are more, so many are drawn
 DELAYS = {"mean": "mean delay", "p50": "median delay", "p95": "95 % delay", "p99": "99 % delay"}
 
 
@@ -140,11 +140,11 @@ def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
     # What is but rounding is no difference.
     found = abs(statistics.fmean(ones) - statistics.fmean(others)) - 1e-9 * max(map(abs, both))
     whole = math.fsum(both)
-    if splits <= MOST_SPLITS:
+    if splits <= MAX_SPLITS:
         chosen: Iterator[tuple[float, ...]] = itertools.combinations(both, len(ones))
     else:
         draw = random.Random(0)
-        chosen = (tuple(draw.sample(both, len(ones))) for _ in range(MOST_SPLITS))
+        chosen = (tuple(draw.sample(both, len(ones))) for _ in range(MAX_SPLITS))
     count = least = 0
     for split in chosen:
         part = math.fsum(split)

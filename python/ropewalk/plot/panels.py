@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from ..results import Results
     from .timelines import Array
 
-MOST_STEPS = (
+MAX_STEPS = (
     150  # finer than a picture's dots shows nothing but the bursts in which losses are repaired
 )
-MOST_DELIVERED = 60
-MOST_AVERAGED = 30  # of several runs, whose gaps close at other moments
+MAX_DELIVERED = 60
+MAX_AVERAGED = 30  # of several runs, whose gaps close at other moments
 ROOM = 1.3  # of the axis, above what links carry
 CAPACITY = "sum of link rates"
 # Why the application gets more, for a while, than links bring.
@@ -41,9 +41,9 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     base = Curve(steps.edges, np.zeros(len(steps)))
     for number, (index, name, rows) in enumerate(subflows_of(results, seeds)):
         values = steps.there(steps.values("goodput_mbps", rows))
-        base = _stacked(axes, index, name, steps.curve(values, MOST_STEPS), base, first=not number)
+        base = _stacked(axes, index, name, steps.curve(values, MAX_STEPS), base, first=not number)
     top = max(float(np.quantile(np.nan_to_num(base.mean), 0.99)), 1e-3)
-    capacity = steps.curve(capacity_over_time(results, steps), MOST_STEPS)
+    capacity = steps.curve(capacity_over_time(results, steps), MAX_STEPS)
     if not np.isnan(capacity.mean).all():
         least, most = np.nanmin(capacity.mean), np.nanmax(capacity.mean)
         steady = most - least < 0.01 * most
@@ -88,7 +88,7 @@ def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     steps, told = flows_over_time(results, seeds)
     base = Curve(steps.edges, np.zeros(len(steps)))
     for index, (name, values) in enumerate(told):
-        curve = steps.curve(values, MOST_DELIVERED)
+        curve = steps.curve(values, MAX_DELIVERED)
         base = _stacked(axes, index, name, curve, base, first=not index)
     axes.set_ylim(0, 1.1 * max(base.most, 1e-3))
     _over_time(axes, steps, "each flow's goodput (Mbit/s)")
@@ -206,7 +206,7 @@ def window(axes: Axes, steps: Steps, subflow: int, rows: pl.DataFrame) -> None:
 def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Bytes that wait for a gap to close."""
     steps = steps_of(results, seeds)
-    fewer = None if len(seeds) == 1 else MOST_DELIVERED
+    fewer = None if len(seeds) == 1 else MAX_DELIVERED
     waiting = steps.curve(steps.values("reorder_buffer_bytes") / 1e3, fewer)
     runs = [run for run in results.runs if run["seed"] in seeds]
     most = max(run["reordering"]["buffer_max_bytes"] for run in runs) / 1e3
@@ -330,7 +330,7 @@ def stepped(
 
 
 def _most_delivered(seeds: Sequence[int]) -> int:
-    return MOST_DELIVERED if len(seeds) == 1 else MOST_AVERAGED
+    return MAX_DELIVERED if len(seeds) == 1 else MAX_AVERAGED
 
 
 def _stacked(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 INTERVAL = ": the mean's 95 % interval"
 MAGNITUDES = 1e4  # from which on an axis has room for powers of ten alone
-MOST_TOLD = 150  # cells of a map up to which each has its number in it
+MAX_LABELLED = 150  # cells of a map up to which each has its number in it
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def heat_map(
         figure = axes.get_figure(root=True)
         assert figure is not None
         figure.colorbar(image, ax=axes, label=heading(of))
-        if cells.size <= MOST_TOLD:
+        if cells.size <= MAX_LABELLED:
             for row, column in np.ndindex(cells.shape):
                 value = float(cells[row, column])
                 if not math.isnan(value):

@@ -29,7 +29,7 @@ AIRTIME = {
     "idle": ("nothing to send", "#f6f6f6"),
 }
 """What a radio's time goes to, as results name it, in words, and its colour."""
-LEAST_TOLD = 5  # per cent from which on a share has its number in it
+MIN_LABELLED = 5  # per cent from which on a share has its number in it
 
 
 def delays(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
@@ -145,8 +145,8 @@ def _told_inside(
 ) -> None:
     """Write numbers into parts of bars that have room."""
     for row, (share, left) in enumerate(zip(shares, before, strict=True)):
-        if share >= LEAST_TOLD:
-            wide = half is not None and share >= 3 * LEAST_TOLD and half[row] >= 0.5
+        if share >= MIN_LABELLED:
+            wide = half is not None and share >= 3 * MIN_LABELLED and half[row] >= 0.5
             text = (
                 f"{share:.0f} ± {half[row]:.0f}" if half is not None and wide else f"{share:.0f}"
             )

@@ -16,7 +16,7 @@ VALIDITY = (
     "Poisson arrivals, exponential service, each path a server of its link's rate; no loss, no"
     " congestion window, delivery out of order"
 )
-MOST_MESSAGES = 5_000  # more make the answer slow and hardly another
+MAX_MESSAGES = 5_000  # more make the answer slow and hardly another
 
 
 def predict(values: Values) -> Prediction | None:
@@ -40,7 +40,7 @@ def predict(values: Values) -> Prediction | None:
         # What the network holds of a connection stands for the paper's send buffers.
         room = transport["send_buffer"]
         in_buffers = sum(path.rtt * path.rate / 8 + _queue(values, path.hops) for path in used)
-    capacity = min(max(room // message, len(used)), MOST_MESSAGES)
+    capacity = min(max(room // message, len(used)), MAX_MESSAGES)
     queue = elahi2011.Queue(
         arrival_rate=traffic["rate"] / (8 * message),
         departure_rates=[path.rate / wire for path in used],

@@ -28,7 +28,7 @@ SK_BUFF = 256
 SENT_MEMORY = 416  # beside each segment that was sent, in bytes
 WIDEST = 1.3  # the greatest of a window over what it is; found by comparing with simulations
 FILLED = 5 / 6  # who finds a send buffer full writes again when a third is free
-MOST_LOSS = 0.999  # nothing gets through in any time that matters
+MAX_LOSS = 0.999  # nothing gets through in any time that matters
 
 
 def predict(values: Values) -> Prediction | None:
@@ -288,6 +288,6 @@ def _path(values: Values, path: Path, packet: float, ack: float) -> fluid.Path:
         links=path.hops,
         delay=path.delay + there,
         rtt=max(path.rtt + there + back, 1e-6),
-        loss=min(path.loss, MOST_LOSS),
-        reverse_loss=min(path.reverse_loss, MOST_LOSS),
+        loss=min(path.loss, MAX_LOSS),
+        reverse_loss=min(path.reverse_loss, MAX_LOSS),
     )

@@ -16,7 +16,7 @@ VALIDITY = (
     "a short transfer over one path that loss and windows limit, not the link's rate; NewReno"
     " after the first loss"
 )
-MOST_LOSS = 0.5  # from here on the mean time of the handshake is infinite
+MAX_LOSS = 0.5  # from here on the mean time of the handshake is infinite
 
 
 def predict(values: Values) -> Prediction | None:
@@ -25,7 +25,7 @@ def predict(values: Values) -> Prediction | None:
     if transport["protocol"] not in ("tcp", "mptcp") or len(used) > 1 or "size" not in traffic:
         return None
     path = used[0]
-    if max(path.loss, path.reverse_loss) >= MOST_LOSS or path.rtt == 0:
+    if max(path.loss, path.reverse_loss) >= MAX_LOSS or path.rtt == 0:
         return None
     from ..model.short_transfers import handshake_time, transfer_time
 

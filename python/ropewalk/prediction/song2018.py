@@ -16,7 +16,7 @@ VALIDITY = (
     "NewReno over links in turn; no loss, no retransmission that reordering sets off, queues"
     " that never overflow, constant delays"
 )
-MOST_SEGMENTS = 20_000  # rounds are counted one by one, and have settled long before
+MAX_SEGMENTS = 20_000  # rounds are counted one by one, and have settled long before
 
 
 def predict(values: Values) -> Prediction | None:
@@ -30,7 +30,7 @@ def predict(values: Values) -> Prediction | None:
     # All in bytes on the wire, as the links count them.
     segment = transport["segment"]
     packet = segment + header_bytes(transport)
-    most = float(MOST_SEGMENTS * packet)
+    most = float(MAX_SEGMENTS * packet)
     transfer = most
     for _ in range(4 if "size" not in traffic else 1):
         if "size" in traffic:

@@ -17,7 +17,7 @@ VALIDITY = (
     "NewReno, with or without SACK; nothing is lost, by chance or in a queue; no retransmission"
     " timeout; constant rates and delays"
 )
-MOST_SEGMENTS = 50_000  # without a state that recurs; some tenths of a second
+MAX_SEGMENTS = 50_000  # without a state that recurs; some tenths of a second
 QUICK_ACKS = 16
 
 
@@ -67,7 +67,7 @@ def _transfer(values: Values, used: tuple[Path, ...], duration: float) -> Transf
     return transfer(
         [path.rate / 8 for path in used],
         [path.delay for path in used],
-        transfer_bytes=min(values["traffic"].get("size", math.inf), MOST_SEGMENTS * segment),
+        transfer_bytes=min(values["traffic"].get("size", math.inf), MAX_SEGMENTS * segment),
         duration_s=duration,
         segment_bytes=segment,
         header_bytes=header_bytes(transport),
@@ -140,8 +140,8 @@ def _outside(values: Values, used: tuple[Path, ...], whole: Transfer) -> tuple[s
         ),
         f"acknowledgements stay out for {whole.longest_silence_s:.2g} s: a retransmission timer"
         " may run out, which the model has not": whole.longest_silence_s > least_rto,
-        f"followed for {MOST_SEGMENTS} segments in which it did not come to repeat itself": (
-            whole.cycle is None and whole.segments >= MOST_SEGMENTS and not finished
+        f"followed for {MAX_SEGMENTS} segments in which it did not come to repeat itself": (
+            whole.cycle is None and whole.segments >= MAX_SEGMENTS and not finished
         ),
     }
     return (*full, *(text for text, holds in checks.items() if holds))

@@ -119,7 +119,7 @@ def _subsets(kept: Kept) -> Iterator[Piece]:
                 pl.col("paths").list.join(", ").alias("what"),
             )
         )
-    data = pl.concat(parts).head(charts.MOST_POINTS)
+    data = pl.concat(parts).head(charts.MAX_POINTS)
     order = data["of"].unique(maintain_order=True).to_list()
     spec = charts.points(data, order, "links", "goodput, Mbit/s", what="")
     yield Chart("Subsets of the links", spec, charts.CHOOSING)

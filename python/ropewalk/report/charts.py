@@ -21,7 +21,7 @@ HEIGHT = 260
 ROW = 22  # height of a bar with what is around it
 BAND = 0.25
 DIGITS = 5  # more than a picture shows
-MOST_POINTS = 5000
+MAX_POINTS = 5000
 INK = "#7f7f7f"  # readable on white and on black
 STRONG = "#2f9d8a"
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 MEAN, INTERVAL = ("y",), ("y", "low", "high")
-MOST_METRICS = 16
-MOST_VALUES = 200_000  # in a picture, so that a page of 10 000 combinations stays below 5 MB
-MOST_SERIES = 24
+MAX_METRICS = 16
+MAX_VALUES = 200_000  # in a picture, so that a page of 10 000 combinations stays below 5 MB
+MAX_SERIES = 24
 BANDS = "Bands are 95 % intervals over the runs."
 INTERVALS = "Lines on bars are 95 % intervals over the runs."
 
@@ -82,7 +82,7 @@ class Combined:
     @cached_property
     def metrics(self) -> list[str]:
         """The quantities that there are numbers of and that are not all the same."""
-        return quantities(self.rows, [each.key for each in self.axes])[:MOST_METRICS]
+        return quantities(self.rows, [each.key for each in self.axes])[:MAX_METRICS]
 
     @property
     def has_intervals(self) -> bool:
@@ -153,7 +153,7 @@ def _cell(row: Mapping[str, Any], name: str) -> Cell:
 
 def _shown(study: Combined, fields: Sequence[str]) -> list[str]:
     """Return the quantities that a picture has room for, with so many fields of each."""
-    room = MOST_VALUES // (len(fields) * max(1, study.rows.height))
+    room = MAX_VALUES // (len(fields) * max(1, study.rows.height))
     return study.metrics[: max(1, room)]
 
 
@@ -197,7 +197,7 @@ def _lines(study: Combined, axis: Axis) -> Chart:
     data = _wide(study, {axis.key: "x"}, INTERVAL).with_columns(
         pl.col("x").replace_strict(spelled, return_dtype=pl.Float64), _series(study, others)
     )
-    order = data["of"].unique(maintain_order=True).to_list()[:MOST_SERIES]
+    order = data["of"].unique(maintain_order=True).to_list()[:MAX_SERIES]
     params, transforms = _choice(study, INTERVAL)
     numbers = axis.numbers or ()
     scale: charts.Spec = {"nice": False, "zero": False}

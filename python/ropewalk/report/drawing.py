@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Link: TypeAlias = Mapping[str, Any]
 
-MOST_ROWS = 40  # of links side by side
+MAX_ROWS = 40  # of links side by side
 NODE_RADIUS = 9
 ROUTE_WIDTH = 4.5
 LETTER = 6.6  # width of a letter, about
@@ -105,7 +105,7 @@ def _side_by_side(
     lines: Sequence[tuple[str, ...]], spelled: Mapping[str, Link], used: Sequence[Way]
 ) -> tuple[str, str]:
     """Draw links that join one client and one server, a line for each way."""
-    shown = lines[:MOST_ROWS]
+    shown = lines[:MAX_ROWS]
     height, left, right = 46, 92, 660
     hops = max((len(line) for line in shown), default=1)
     right = max(right, left + 230 * hops)
@@ -163,7 +163,7 @@ def _placed(
             for place_of, path in enumerate(takers):
                 shift = aside + 5 * (place_of - (len(takers) - 1) / 2)
                 _curve(svg, *ends, shift, None, colour(names, path))
-            if len(links) <= MOST_ROWS and not (at.heard and link["name"] not in on_way):
+            if len(links) <= MAX_ROWS and not (at.heard and link["name"] not in on_way):
                 labels.append((*ends, aside, link))
     for start, end, aside, link in labels:
         if not at.heard:
@@ -176,7 +176,7 @@ def _placed(
         _circle(
             svg, x, y, NODE_RADIUS if name in taking else 4, "node" if name in taking else "away"
         )
-        if name in taking or len(at.of) <= MOST_ROWS:
+        if name in taking or len(at.of) <= MAX_ROWS:
             _text(svg, x, y - NODE_RADIUS - 5, name, halo=True)
     keys = [
         (

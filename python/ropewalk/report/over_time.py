@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..results import Results
 
-MOST_DELAYS = 200
+MAX_DELAYS = 200
 DELIVERED = "delivered in order"
 ABOVE = (
     "What was delivered goes up to {most:,.0f} Mbit/s, above what the links carry: "
@@ -101,11 +101,11 @@ def _goodput(ran: Results) -> Chart:
     """Return what arrives by each subflow, stacked, what is delivered, and what links carry."""
     steps = panels.steps_of(ran, ran.seeds)
     total = panels.delivered(ran, ran.seeds)
-    capacity = steps.curve(panels.capacity_over_time(ran, steps), panels.MOST_STEPS)
+    capacity = steps.curve(panels.capacity_over_time(ran, steps), panels.MAX_STEPS)
     has_capacity = not np.isnan(capacity.mean).all()
     most = float(np.nanmax(capacity.mean)) if has_capacity else 0.0
     arrived = {
-        name: steps.curve(steps.there(steps.values("goodput_mbps", rows)), panels.MOST_STEPS)
+        name: steps.curve(steps.there(steps.values("goodput_mbps", rows)), panels.MAX_STEPS)
         for _, name, rows in subflows_of(ran, ran.seeds)
     }
     layers: list[charts.Spec] = []
@@ -191,7 +191,7 @@ def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
 def _flows(ran: Results) -> Chart:
     """Return what each flow gets over time, means over the runs with their bands."""
     steps, flows = panels.flows_over_time(ran, ran.seeds)
-    curves = {name: steps.curve(values, panels.MOST_DELIVERED) for name, values in flows}
+    curves = {name: steps.curve(values, panels.MAX_DELIVERED) for name, values in flows}
     spec = charts.lines(_all_rows(curves), [*curves], "time, s", "Mbit/s", what="flow", steps=True)
     told = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
     return Chart("What each flow gets, over time", spec, _sentences(told))
@@ -215,7 +215,7 @@ def _state(ran: Results) -> Chart:
         drawn: dict[str, np.ndarray] = {}
         for at, column in enumerate(known):
             values = STATE[column][1] * steps.values(column, rows)
-            curve = steps.curve(values, 2 * panels.MOST_STEPS)
+            curve = steps.curve(values, 2 * panels.MAX_STEPS)
             drawn |= {"x": curve.edges, f"y{at}": _held(curve.mean)}
         parts.append(pl.DataFrame(drawn).with_columns(pl.lit(name).alias("of")))
     titles = [STATE[column][0] for column in known]
@@ -250,7 +250,7 @@ def _buffers(ran: Results) -> Iterator[Chart]:
         values = scale * steps.values(column)
         if np.isnan(values).all():
             continue
-        curve = steps.curve(values, panels.MOST_STEPS)
+        curve = steps.curve(values, panels.MAX_STEPS)
         spec = charts.lines(_rows(curve, axis), [axis], "time, s", axis, what="", steps=True)
         yield Chart(title, spec, _sentences([_bands(ran, curve), charts.MOVING]))
 
@@ -319,9 +319,9 @@ def _all_rows(curves: Mapping[str, Curve], *, banded: bool = True) -> pl.DataFra
 
 def _thinned(shares: pl.DataFrame) -> pl.DataFrame:
     """Return as many points of a distribution as a picture has dots for, its ends included."""
-    if shares.height <= MOST_DELAYS:
+    if shares.height <= MAX_DELAYS:
         return shares
-    bins = (shares["y"] / 100 * MOST_DELAYS).floor().alias("bin")
+    bins = (shares["y"] / 100 * MAX_DELAYS).floor().alias("bin")
     return shares.with_columns(bins).group_by("bin", maintain_order=True).last().drop("bin")
 
 

@@ -14,7 +14,7 @@ from .section import Cell, Table
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_ROWS = 400
+MAX_ROWS = 400
 
 
 def number(value: float, digits: int | None = None) -> str:
@@ -87,7 +87,7 @@ def of_frame(
     scales = {name: scale_of(name) for name in shown}
     rows = [
         tuple(value(row[name], scales[name]) for name in shown)
-        for row in frame.head(MOST_ROWS).iter_rows(named=True)
+        for row in frame.head(MAX_ROWS).iter_rows(named=True)
     ]
     named = tuple(of.get(name, heading(name)) for name in shown)
     return cut(caption, named, rows, rest, frame.height)
@@ -111,9 +111,9 @@ def cut(
     there_are : int, optional
         How many rows there are, if these are not all.
     """
-    more = (len(rows) if there_are is None else there_are) - MOST_ROWS
-    note = f"The first {MOST_ROWS} rows; {more:,} more are in {rest}." if more > 0 else ""
-    return Table(caption, headings, tuple(rows[:MOST_ROWS]), note=note)
+    more = (len(rows) if there_are is None else there_are) - MAX_ROWS
+    note = f"The first {MAX_ROWS} rows; {more:,} more are in {rest}." if more > 0 else ""
+    return Table(caption, headings, tuple(rows[:MAX_ROWS]), note=note)
 
 
 def joined(title: str) -> str:

@@ -17,7 +17,7 @@ Changes: TypeAlias = tuple[tuple[str, str], ...]
 
 RANGE_KEYS = ("from", "to", "steps", "scale")
 SCALES = ("linear", "log")
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 RANGE = 'a list of values, or { from = "10 ms", to = "100 ms", steps = 10, scale = "linear" }'
 
 
@@ -258,8 +258,8 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
         if name not in given:
             raise ValueError(f"{shown}: {name} is missing; allowed: {RANGE}")
     steps, scale = given["steps"], given.get("scale", "linear")
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 2 <= steps <= MOST_STEPS:
-        allowed = f"a whole number from 2 to {MOST_STEPS}"
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 2 <= steps <= MAX_STEPS:
+        allowed = f"a whole number from 2 to {MAX_STEPS}"
         raise ValueError(f"{shown}: steps = {steps!r}: allowed: {allowed}")
     if scale not in SCALES:
         allowed = ", ".join(map(repr, SCALES))

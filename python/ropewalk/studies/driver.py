@@ -15,7 +15,7 @@ from .work import Point, Row, failed
 
 Pack: TypeAlias = tuple[Point, ...]
 
-MOST_IN_A_PACK = 256
+MAX_IN_A_PACK = 256
 DEATHS = 3  # of workers that ran a point alone, before it has failed
 DEATHS_AT_FIRST = 10  # of workers, before any has run anything
 WAIT_S = 1.0  # between two looks at whether an interrupt came
@@ -90,7 +90,7 @@ class Driver:
 
     def _pack(self, coming: Iterator[Point], pack_s: float) -> Pack:
         of = 1 if self._point_s is None else int(pack_s / max(self._point_s, 1e-6))
-        return tuple(islice(coming, min(max(of, 1), MOST_IN_A_PACK)))
+        return tuple(islice(coming, min(max(of, 1), MAX_IN_A_PACK)))
 
     def _take(self, future: Future[list[Row]]) -> None:
         lane, pack, began = self._flying.pop(future)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .study_results import StudyResults
 
 FEW = 4  # values of a key up to which each has a line rather than a row of a map
-MOST_LINES = 18
-MOST_MAPS = 6
+MAX_LINES = 18
+MAX_MAPS = 6
 
 
 def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
@@ -111,9 +111,9 @@ def _lines(
     others = [key for key in keys if key != over]
     if others:
         combinations = points.select(others).unique(maintain_order=True)
-        if combinations.height > MOST_LINES:
-            points = points.join(combinations.head(MOST_LINES), on=others, how="semi")
-            axes.set_title(f"the first {MOST_LINES} of {combinations.height:,} series")
+        if combinations.height > MAX_LINES:
+            points = points.join(combinations.head(MAX_LINES), on=others, how="semi")
+            axes.set_title(f"the first {MAX_LINES} of {combinations.height:,} series")
     series(points, over, of, by=others, ax=axes)
     if not others and points.group_by(over).len()["len"].max() != 1:
         axes.set_title(("band" if numeric else "line") + INTERVAL, fontsize="small")
@@ -134,11 +134,11 @@ def _parts(points: pl.DataFrame, others: Sequence[str]) -> list[tuple[str, pl.Da
         return [("", points)]
     groups = points.partition_by(list(others), maintain_order=True)
     told = [
-        (", ".join(str(group[key][0]) for key in others), group) for group in groups[:MOST_MAPS]
+        (", ".join(str(group[key][0]) for key in others), group) for group in groups[:MAX_MAPS]
     ]
-    if len(groups) > MOST_MAPS:
+    if len(groups) > MAX_MAPS:
         last, group = told[-1]
-        told[-1] = (f"{last}; {len(groups) - MOST_MAPS:,} more are not shown", group)
+        told[-1] = (f"{last}; {len(groups) - MAX_MAPS:,} more are not shown", group)
     return told
 
 

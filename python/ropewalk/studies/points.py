@@ -21,7 +21,7 @@ KEY = "point"
 FIRST_S = 2.0  # between two parts at the beginning
 LAST_S = 60.0  # and in a study of hours
 SHARE = 0.01  # of the time that has passed
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 
 
 class Parts:
@@ -47,7 +47,7 @@ class Parts:
         self._pending += rows
         now = time.monotonic()
         every = min(max(FIRST_S, SHARE * (now - self._began)), LAST_S)
-        if now - self._written >= every or len(self._pending) >= MOST_ROWS:
+        if now - self._written >= every or len(self._pending) >= MAX_ROWS:
             self.flush()
 
     def flush(self) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from .study_results import StudyResults
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 # What is shown of each combination, as far as it is known: heading, column, digits.
 SHOWN = (
     ("goodput Mbit/s", "goodput_mbps", 2),
@@ -44,12 +44,12 @@ def table(made: StudyResults) -> RenderableType:
     columns = [each for each in SHOWN if each[1] in known.columns]
     for heading, name, _ in columns:
         shown.add_column(heading, justify="left" if name == "advised" else "right")
-    for row in known.head(MOST_ROWS).to_dicts():
+    for row in known.head(MAX_ROWS).to_dicts():
         cells = [_cell(row, name, digits) for _, name, digits in columns]
         shown.add_row(*(str(row[key]) for key in made.keys), str(row["runs"]), *cells)
     more = []
-    if known.height > MOST_ROWS:
-        more.append(Text(f"and {known.height - MOST_ROWS:,} more combinations in the tables"))
+    if known.height > MAX_ROWS:
+        more.append(Text(f"and {known.height - MAX_ROWS:,} more combinations in the tables"))
     return Group(head, Text(), shown, *more)
 
 

@@ -18,10 +18,10 @@ from ..model.wifi import (
 from ..model.wifi.radio import DSSS, MAC_BYTES, OFDM, Radio
 from .place import Channel, Place, Station, WirelessLink
 
-MOST_IN_ERROR = 0.1  # of frames, at the least SNR that a rate is said to need
+MAX_FRAME_ERROR_RATE = 0.1  # of frames, at the least SNR that a rate is said to need
 IDEAL_BITS = 8 * 1536  # of the frame that the ideal rate is chosen for,
 IDEAL_ERROR = 0.01  # and the share of such frames that may be in error
-LEAST_DB = -100.0  # in place of no power at all
+MIN_DB = -100.0  # in place of no power at all
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _budget(place: Place, link: WirelessLink, packet_bytes: int, payload_bytes: 
         rate_mbps=radio.rate_mbps,
         needed_snr_db=(
             max(
-                snr_needed_db(radio, packet_bytes + MAC_BYTES, MOST_IN_ERROR),
+                snr_needed_db(radio, packet_bytes + MAC_BYTES, MAX_FRAME_ERROR_RATE),
                 _sensed_db(place, link),
             )
             if by_formula
@@ -187,6 +187,6 @@ def _fastest(sender: Station, snr_db: float) -> float:
     allowed = [
         rate
         for rate in rates
-        if 1 - bit_success(rate, max(snr_db, LEAST_DB)) ** IDEAL_BITS <= IDEAL_ERROR
+        if 1 - bit_success(rate, max(snr_db, MIN_DB)) ** IDEAL_BITS <= IDEAL_ERROR
     ]
     return max(allowed, default=rates[0])

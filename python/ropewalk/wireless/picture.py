@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ..model.wifi import snr_needed_db
 from ..model.wifi.radio import MAC_BYTES
 from ..style import COLOURS, FAINT, INK, Width, picture
-from .budget import MOST_IN_ERROR, radio_on
+from .budget import MAX_FRAME_ERROR_RATE, radio_on
 from .place import Place, Station
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def reach_m(place: Place, station: Station, *, sensing: bool) -> float | None:
     least = station.sense_dbm
     if not sensing:
         mpdu = 1500 + MAC_BYTES
-        needed = station.noise_dbm + snr_needed_db(station.radio, mpdu, MOST_IN_ERROR)
+        needed = station.noise_dbm + snr_needed_db(station.radio, mpdu, MAX_FRAME_ERROR_RATE)
         least = max(station.sensitivity_dbm, needed)
     sent = station.power_dbm + 2 * station.antenna_gain_db
 
@@ -137,7 +137,7 @@ def _links(axes: Axes, place: Place, channel: str, packet_bytes: int) -> None:
         snr = place.snr_db(link.hop)
         mpdu = packet_bytes + MAC_BYTES
         radio = radio_on(place, link, packet_bytes)
-        margin = snr - snr_needed_db(radio, mpdu, MOST_IN_ERROR)
+        margin = snr - snr_needed_db(radio, mpdu, MAX_FRAME_ERROR_RATE)
         axes.plot(
             [x, u],
             [y, v],

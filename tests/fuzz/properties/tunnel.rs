@@ -18,8 +18,8 @@ pub struct Tally {
 
 /// The bound that the receiver is given, and what a lane may take beyond it before it is emptied:
 /// 2^16 places of 64 bytes, and a datagram.
-const MOST_HELD: u64 = 64 << 10;
-const MOST_BEYOND: u64 = (64 << 16) + (1 << 16);
+const MAX_HELD: u64 = 64 << 10;
+const MAX_BEYOND: u64 = (64 << 16) + (1 << 16);
 
 /// Whatever a peer says, both ways stay whole: each datagram is taken once, each of its packets
 /// delivered once or dropped, memory is bounded, and what was sent is not believed to have gone
@@ -30,7 +30,7 @@ const MOST_BEYOND: u64 = (64 << 16) + (1 << 16);
 pub fn hold(mut bytes: &[u8]) -> Tally {
     let mut tally = Tally::default();
     let mut receiver = Receiver::new(ReceiverConfig {
-        most_held: Bytes::new(MOST_HELD),
+        most_held: Bytes::new(MAX_HELD),
         ..ReceiverConfig::default()
     });
     let mut sender: Sender<()> = Sender::new(SenderConfig::default());
@@ -87,7 +87,7 @@ pub fn hold(mut bytes: &[u8]) -> Tally {
                 held -= 1;
             }
             assert!(
-                receiver.held() <= MOST_HELD + MOST_BEYOND,
+                receiver.held() <= MAX_HELD + MAX_BEYOND,
                 "{}",
                 receiver.held()
             );

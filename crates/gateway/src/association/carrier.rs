@@ -19,17 +19,17 @@ use crate::sockets::set_unsent_bound;
 use crate::tcp_info::tcp_info;
 
 /// Frames are collected for one write until they have this many bytes, or as many as may wait unsent if that
-/// is less, or twice the first frame's, but at most [`BATCH_MOST`]. Small batches leave scheduling decisions
+/// is less, or twice the first frame's, but at most [`MAX_BATCH`]. Small batches leave scheduling decisions
 /// late, when more is known; and the receiver can decrypt the first frame of a record only when the record's
 /// last byte has arrived.
-const BATCH_LEAST: usize = 16 << 10;
-const BATCH_MOST: usize = 64 << 10;
+const MIN_BATCH: usize = 16 << 10;
+const MAX_BATCH: usize = 64 << 10;
 
 /// Bounds of what may wait unsent in the socket, which is what goes out in 10 ms, at least two frames; and
 /// its initial value, with which each of the first frames is a record of its own.
-const UNSENT_FIRST: u64 = 1 << 10;
-const UNSENT_LEAST: u64 = 4 << 10;
-const UNSENT_MOST: u64 = 256 << 10;
+const INITIAL_UNSENT: u64 = 1 << 10;
+const MIN_UNSENT: u64 = 4 << 10;
+const MAX_UNSENT: u64 = 256 << 10;
 
 /// The rate is read once in this many writes.
 const RATE_EVERY: u32 = 16;
@@ -228,11 +228,11 @@ impl CarrierIo {
     ) -> io::Result<()> {
         let mut frames = Vec::new();
         let mut writes: u32 = 0;
-        let mut unsent = UNSENT_FIRST;
+        let mut unsent = INITIAL_UNSENT;
         set_unsent_bound(&*self.socket, unsent)?;
         loop {
             let (is_over, statistics) = self.shared.step(|state, now| {
-                let mut most = BATCH_LEAST.min(unsent as usize);
+                let mut most = MIN_BATCH.min(unsent as usize);
                 let mut len = 0;
                 while len < most
                     && let Some(frame) = state.core.poll_transmit(now, self.id)
@@ -242,7 +242,7 @@ impl CarrierIo {
                         _ => 0,
                     };
                     len += frame.header_len() + payload;
-                    most = most.max(2 * payload).min(BATCH_MOST);
+                    most = most.max(2 * payload).min(MAX_BATCH);
                     frames.push(frame);
                 }
                 let statistics = match writes % RATE_EVERY {
@@ -301,7 +301,7 @@ impl CarrierIo {
 
     /// Keeps about two frames unsent in the socket; a frame's size follows the rate.
     fn adapt_unsent(&self, unsent: &mut u64, rate: Rate) -> io::Result<()> {
-        let wanted = (rate.as_bps() / 8 / 100).clamp(UNSENT_LEAST, UNSENT_MOST);
+        let wanted = (rate.as_bps() / 8 / 100).clamp(MIN_UNSENT, MAX_UNSENT);
         // Steps of a quarter, so that few calls are made.
         if wanted.abs_diff(*unsent) > *unsent / 4 {
             *unsent = wanted;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::allowance::{Allowance, AtCap, Period};
 
 /// Three hundred years: a clock may show any time.
-const MOST_MILLIS: i64 = 10_000_000_000_000;
+const MAX_MILLIS: i64 = 10_000_000_000_000;
 
 /// What a link carried in the current period and day, as of when it last carried something.
 ///
@@ -129,7 +129,7 @@ impl Allowance {
         let began = began.max(account.since);
         let passed = now.timestamp().as_millisecond() - began * 1000;
         let period = (ends - began) * 1000;
-        [passed, period].map(|millis| Time::from_millis(millis.clamp(0, MOST_MILLIS) as u64))
+        [passed, period].map(|millis| Time::from_millis(millis.clamp(0, MAX_MILLIS) as u64))
     }
 
     /// How much is used, in percent: of the period's quota or the day's, whichever is nearer to its end.

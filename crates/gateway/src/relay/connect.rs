@@ -11,7 +11,7 @@ use super::rules::Rules;
 use crate::request::{Host, Status, Target};
 
 /// Most addresses of a name that are tried.
-const MOST: usize = 8;
+const MAX: usize = 8;
 
 /// Time limit for all addresses together.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,7 +29,7 @@ pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<Socket
         Host::Address(ip) => vec![SocketAddr::new(*ip, target.port)],
         Host::Name(name) => {
             match timeout(PATIENCE, lookup_host((name.as_str(), target.port))).await {
-                Ok(Ok(addresses)) => addresses.take(MOST).collect(),
+                Ok(Ok(addresses)) => addresses.take(MAX).collect(),
                 Ok(Err(_)) => return Err(Status::HostUnreachable),
                 Err(_) => return Err(Status::TimedOut),
             }
@@ -77,7 +77,7 @@ pub(super) async fn is_here(target: &Target) -> bool {
     let addresses: Vec<IpAddr> = match &target.host {
         Host::Address(ip) => vec![*ip],
         Host::Name(name) => match timeout(PATIENCE, lookup_host((name.as_str(), 0))).await {
-            Ok(Ok(addresses)) => addresses.take(MOST).map(|address| address.ip()).collect(),
+            Ok(Ok(addresses)) => addresses.take(MAX).map(|address| address.ip()).collect(),
             _ => return false,
         },
     };

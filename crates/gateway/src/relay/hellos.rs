@@ -7,7 +7,7 @@ use crate::keys::PublicKey;
 
 /// Number of messages remembered per client: two minutes of a link that is dialled eight times a second, or
 /// months of a stable one.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 
 /// Identifies a message: the beginning of its ephemeral key, which is random.
 type Mark = [u8; 16];
@@ -28,7 +28,7 @@ impl Hellos {
         if known.contains(&mark) {
             return false;
         }
-        if known.len() == MOST {
+        if known.len() == MAX {
             known.pop_front();
         }
         known.push_back(mark);
@@ -53,6 +53,6 @@ mod tests {
             assert!(hellos.take(&van, &hello(number)));
             assert!(!hellos.take(&van, &hello(number)));
         }
-        assert_eq!(hellos.0.lock().unwrap()[&van].len(), MOST);
+        assert_eq!(hellos.0.lock().unwrap()[&van].len(), MAX);
     }
 }

@@ -29,7 +29,7 @@ use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
 use crate::uplink::link_number;
 
 /// Most links of an association.
-const MOST_LINKS: usize = 64;
+const MAX_LINKS: usize = 64;
 
 /// Configuration of a relay, except for its listeners.
 #[derive(Debug)]
@@ -341,7 +341,7 @@ impl Member {
 
     fn has_room(&self, link: &str) -> bool {
         let links = self.links();
-        links.len() < MOST_LINKS || links.contains_key(link)
+        links.len() < MAX_LINKS || links.contains_key(link)
     }
 
     /// The address of a stream's client, as shown to a program that serves it: the address that the newest

@@ -2,9 +2,9 @@
 //! last one.
 
 /// Longest batch: a UDP datagram may have 65 507 bytes, and the kernel counts all segments as one.
-const MOST_BYTES: usize = 62_000;
+const MAX_BYTES: usize = 62_000;
 /// UDP_MAX_SEGMENTS of older kernels (include/linux/udp.h).
-const MOST_SEGMENTS: usize = 64;
+const MAX_SEGMENTS: usize = 64;
 
 /// A batch of datagrams.
 #[derive(Debug, Default)]
@@ -36,8 +36,8 @@ impl Batch {
             self.bytes.drain(..start);
             self.segment = len;
         }
-        let full = self.bytes.len() + self.segment > MOST_BYTES
-            || self.bytes.len() >= MOST_SEGMENTS * self.segment;
+        let full = self.bytes.len() + self.segment > MAX_BYTES
+            || self.bytes.len() >= MAX_SEGMENTS * self.segment;
         if len < self.segment || full {
             self.flush(send);
         }

@@ -15,8 +15,8 @@ use crate::keys::{PublicKey, SecretKey};
 use crate::noise::Initiator;
 
 /// Interval of hellos: at first, and after [`SOON`] unanswered ones.
-const FIRST_PATIENCE: Duration = Duration::from_millis(500);
-const MOST_PATIENCE: Duration = Duration::from_secs(1);
+const INITIAL_INTERVAL: Duration = Duration::from_millis(500);
+const MAX_INTERVAL: Duration = Duration::from_secs(1);
 const SOON: u32 = 20;
 /// A relay that has not answered for this long is reported.
 const COMPLAINT: Duration = Duration::from_secs(10);
@@ -80,13 +80,13 @@ impl Dialer {
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {
         if let Some(pending) = &self.pending {
             let patience = match self.attempts < SOON {
-                true => FIRST_PATIENCE,
-                false => MOST_PATIENCE,
+                true => INITIAL_INTERVAL,
+                false => MAX_INTERVAL,
             };
             return Some(pending.at + patience);
         }
         if let Some(at) = self.turned_away {
-            return Some(at + MOST_PATIENCE);
+            return Some(at + MAX_INTERVAL);
         }
         if peer.wants_keys(now) {
             return Some(now);
@@ -97,7 +97,7 @@ impl Dialer {
     /// A link is up again: the next hello is due at once.
     pub fn hurry(&mut self, now: Instant) {
         if let Some(pending) = &mut self.pending {
-            pending.at = now - MOST_PATIENCE;
+            pending.at = now - MAX_INTERVAL;
         }
     }
 
@@ -196,7 +196,7 @@ impl Dialer {
         {
             self.cookie = cookie;
             // The next hello is due at once.
-            pending.at -= MOST_PATIENCE;
+            pending.at -= MAX_INTERVAL;
         }
         Ok(())
     }

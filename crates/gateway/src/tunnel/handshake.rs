@@ -33,12 +33,12 @@ pub const ANSWER_HEAD: usize = 6;
 pub const COOKIE_LEN: usize = 16;
 pub const MARK_LEN: usize = 16;
 /// Most addresses in the tunnel that a client may have.
-pub const MOST_ADDRESSES: usize = 16;
+pub const MAX_ADDRESSES: usize = 16;
 
 /// Hellos per second that are processed without a cookie.
 const FREE: u32 = 20;
 /// Hellos per second that are processed with a cookie, from all addresses together.
-const MOST: u32 = 500;
+const MAX: u32 = 500;
 /// Lifetime of the secret.
 const SECRET_LIFE: Duration = Duration::from_secs(60);
 
@@ -51,7 +51,7 @@ pub struct HelloPayload {
     pub instance: u64,
     /// Timestamp in nanoseconds since 1970: one not newer than the last is a replay.
     pub time: u64,
-    /// Its addresses within the tunnel: 1 to [`MOST_ADDRESSES`].
+    /// Its addresses within the tunnel: 1 to [`MAX_ADDRESSES`].
     pub addresses: Vec<IpAddr>,
 }
 
@@ -83,7 +83,7 @@ impl HelloPayload {
     pub fn parse(bytes: &[u8]) -> Option<HelloPayload> {
         let (head, addresses) = bytes.split_first_chunk::<{ HelloPayload::HEAD }>()?;
         let (addresses, rest) = addresses.as_chunks::<{ HelloPayload::ADDRESS }>();
-        let is_right = rest.is_empty() && (1..=MOST_ADDRESSES).contains(&addresses.len());
+        let is_right = rest.is_empty() && (1..=MAX_ADDRESSES).contains(&addresses.len());
         let canonical = |octets: &[u8; 16]| IpAddr::from(*octets).to_canonical();
         is_right.then_some(HelloPayload {
             session: u32::from_be_bytes(head[..4].try_into().ok()?),
@@ -209,7 +209,7 @@ impl HelloLimiter {
         }
         let expected = self.cookie(from);
         // Compared in constant time.
-        if bool::from(cookie.ct_eq(&expected)) && self.read < MOST {
+        if bool::from(cookie.ct_eq(&expected)) && self.read < MAX {
             self.read += 1;
             return Verdict::Read;
         }

@@ -27,7 +27,7 @@ const FAREWELL: Duration = Duration::from_millis(200);
 /// Execute permission of any class of users.
 const EXECUTABLE: u32 = 0o111;
 /// Most bytes of its output that are repeated in a message.
-const MOST_SAID: u64 = 4096;
+const MAX_OUTPUT_BYTES: u64 = 4096;
 
 /// The hook, and what it is told beside the tunnel's own options.
 #[derive(Clone, Debug, Args)]
@@ -222,7 +222,7 @@ fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     if let Some(mut pipe) = child.stderr.take() {
         thread::spawn(move || {
             let mut said = Vec::new();
-            let _ = pipe.by_ref().take(MOST_SAID).read_to_end(&mut said);
+            let _ = pipe.by_ref().take(MAX_OUTPUT_BYTES).read_to_end(&mut said);
             let _ = io::copy(&mut pipe, &mut io::sink());
             let _ = sender.send(String::from_utf8_lossy(&said).into_owned());
         });

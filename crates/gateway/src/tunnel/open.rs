@@ -13,7 +13,7 @@ use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
 use super::engine::{End, Engine};
-use super::handshake::MOST_ADDRESSES;
+use super::handshake::MAX_ADDRESSES;
 use super::network_changes::NetworkChanges;
 use super::responder::HandshakeResponder;
 use super::socket::UdpSocket;
@@ -49,7 +49,7 @@ pub enum TunnelError {
     #[error("{0} links: allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
     Links(usize),
     /// No address in the tunnel, or too many; a client needs at least one.
-    #[error("{0} addresses of the device: allowed: 1 to {MOST_ADDRESSES}")]
+    #[error("{0} addresses of the device: allowed: 1 to {MAX_ADDRESSES}")]
     Addresses(usize),
     /// The list of clients gives one of this end's addresses to a client.
     #[error("client {client} has the address {address}, which is that of this end's device")]
@@ -105,7 +105,7 @@ impl Tunnel {
             return Err(TunnelError::LinkMtu(config.link_mtu));
         }
         let own = &config.interface.addresses;
-        if !(1..=MOST_ADDRESSES).contains(&own.len()) {
+        if !(1..=MAX_ADDRESSES).contains(&own.len()) {
             return Err(TunnelError::Addresses(own.len()));
         }
         if let Role::Listen { clients, .. } = &config.role {

@@ -43,7 +43,7 @@ pub struct Pool(Rc<RefCell<Vec<Vec<u8>>>>);
 
 impl Pool {
     /// Most buffers that are kept: as many as are in use at once on a fast machine.
-    const MOST: usize = 64;
+    const MAX: usize = 64;
 
     /// An empty buffer for the longest packet.
     #[must_use]
@@ -57,7 +57,7 @@ impl Pool {
     /// Returns a buffer, if it is worth keeping.
     pub fn give_back(&self, bytes: Vec<u8>) {
         let mut kept = self.0.borrow_mut();
-        if bytes.capacity() >= LONGEST && kept.len() < Pool::MOST {
+        if bytes.capacity() >= LONGEST && kept.len() < Pool::MAX {
             kept.push(bytes);
         }
     }

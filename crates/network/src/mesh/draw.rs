@@ -9,7 +9,7 @@ use crate::routing::{Method, Routing, Wanted};
 use crate::uniform::uniform;
 
 /// Number of draws after which the requirements are taken to be impossible.
-pub const MOST_DRAWS: u64 = 10_000_000;
+pub const MAX_DRAWS: u64 = 10_000_000;
 
 /// How nodes are placed, and what is required.
 #[derive(Clone, Debug, PartialEq)]

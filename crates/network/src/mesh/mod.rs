@@ -7,7 +7,7 @@ mod draw;
 
 pub use census::{Census, Surveyed};
 pub use deployment::Deployment;
-pub use draw::{Drawing, Drawn, Impossible, MOST_DRAWS, Placement, Require};
+pub use draw::{Drawing, Drawn, Impossible, MAX_DRAWS, Placement, Require};
 
 #[cfg(test)]
 mod tests;

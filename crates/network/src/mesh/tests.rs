@@ -99,7 +99,7 @@ fn required_routes_are_there() {
         require_routes: Drawing::required(Method::Greedy, [2, 2, 2]),
         ..drawing(32, Require::Connected)
     };
-    let drawn = zones.draw(&mut stream(5, "mesh"), MOST_DRAWS).unwrap();
+    let drawn = zones.draw(&mut stream(5, "mesh"), MAX_DRAWS).unwrap();
     let graph = drawn.deployment.graph();
     for wanted in &zones.require_routes {
         let found = wanted.routes(&graph, drawn.source, drawn.destination);

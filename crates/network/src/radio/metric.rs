@@ -53,7 +53,7 @@ impl<'a> LinkMetric<'a> {
         };
         let [there, back] = [self.snr_db(from, to)?, self.snr_db(to, from)?];
         let costs = rates.iter().map(|rate| self.at(*rate, sender, there, back));
-        let costs = costs.filter(|cost| cost.tries < MOST_TRIES);
+        let costs = costs.filter(|cost| cost.tries < MAX_TRIES);
         costs.min_by_key(|cost| cost.airtime)
     }
 
@@ -88,4 +88,4 @@ impl<'a> LinkMetric<'a> {
 }
 
 /// A larger transmission count means that there is no link.
-const MOST_TRIES: f64 = 1e6;
+const MAX_TRIES: f64 = 1e6;

@@ -4,7 +4,7 @@
 const UNITS_PER_MW: f64 = (1_u64 << 48) as f64;
 
 /// Upper bound for one frame, 1 W, so that a sum of thousands does not overflow.
-const MOST: f64 = 1000.0 * UNITS_PER_MW;
+const MAX: f64 = 1000.0 * UNITS_PER_MW;
 
 /// A power in units of 2^-48 mW, which are -144.5 dBm.
 pub(super) type Power = i64;
@@ -16,7 +16,7 @@ pub(super) fn from_dbm(dbm: f64) -> Power {
 
 /// Converts from a number of units; at least one.
 pub(super) fn from_units(units: f64) -> Power {
-    units.round().clamp(1.0, MOST) as Power
+    units.round().clamp(1.0, MAX) as Power
 }
 
 /// Converts to dBm.

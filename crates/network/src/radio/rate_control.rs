@@ -7,7 +7,7 @@ use super::standard::DataRate;
 /// Consecutive successes after which ARF tries a faster rate, and the initial number for AARF.
 const SUCCESSES: u32 = 10;
 /// Maximum number for AARF.
-const MOST_SUCCESSES: u32 = 50;
+const MAX_SUCCESSES: u32 = 50;
 /// Consecutive failures after which a slower rate is used.
 const FAILURES: u32 = 2;
 /// Length of the frame for which the ideal rate is chosen, and its maximum error ratio: 1500 bytes of IP in a
@@ -91,7 +91,7 @@ impl RateSelector {
             return;
         }
         self.asked = match adapts {
-            Adapts::Aarf if self.probing => (2 * self.asked).min(MOST_SUCCESSES),
+            Adapts::Aarf if self.probing => (2 * self.asked).min(MAX_SUCCESSES),
             _ => SUCCESSES,
         };
         self.at = self.at.saturating_sub(1);

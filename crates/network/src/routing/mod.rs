@@ -73,13 +73,13 @@ pub struct Found {
     pub routes: Vec<Route>,
     /// Whether they are proven to be what the method promises. Deciding whether two zone-disjoint routes
     /// exist is NP-complete (Bienstock 1991: a chordless cycle through two given nodes). The search for them
-    /// stops after trying [`MOST_STEPS`] nodes, and is exact for weights with which no detour is lighter than
+    /// stops after trying [`MAX_STEPS`] nodes, and is exact for weights with which no detour is lighter than
     /// the link it bypasses, such as hops and distances.
     pub proven: bool,
 }
 
 /// Most nodes that a search for zone-disjoint routes tries.
-pub const MOST_STEPS: u64 = 2_000_000;
+pub const MAX_STEPS: u64 = 2_000_000;
 
 impl Routing {
     /// All routings, from the least to the most disjoint.

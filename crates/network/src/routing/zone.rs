@@ -8,7 +8,7 @@ use super::Routing;
 use super::graph::{Graph, Route, Step};
 use super::greedy::remove;
 use super::shortest::{Usable, distances, shortest};
-use super::{MOST_STEPS, greedy};
+use super::{MAX_STEPS, greedy};
 
 /// At most `most` routes, and whether it is proven that there are no more and no lighter ones.
 pub(super) fn routes(graph: &Graph, from: usize, to: usize, most: usize) -> (Vec<Route>, bool) {
@@ -16,7 +16,7 @@ pub(super) fn routes(graph: &Graph, from: usize, to: usize, most: usize) -> (Vec
         graph,
         from,
         to,
-        left: MOST_STEPS,
+        left: MAX_STEPS,
     };
     let mut best = greedy::routes(graph, from, to, Routing::ZoneDisjoint, most.min(1));
     let all = Usable::all(graph);

@@ -3,7 +3,7 @@
 use ropewalk_quantities::{Bytes, Time};
 
 use super::{Alternatives, Default, Kind, Shape, key};
-use crate::asked_files::{MOST_OBJECTS, MOST_QUALITIES};
+use crate::asked_files::{MAX_OBJECTS, MAX_QUALITIES};
 use crate::limits;
 use crate::model::{Preset, Thinking, Traffic};
 use crate::parsed::BOLA;
@@ -97,7 +97,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
             Kind::List {
                 of: &Kind::Rate,
                 least: 1,
-                most: MOST_QUALITIES,
+                most: MAX_QUALITIES,
             },
             Default::Words("one quality, of the rate"),
             "The qualities in which chunks may be asked for, the lowest first.",
@@ -117,7 +117,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 words: &[BOLA],
                 kind: &Kind::Integer {
                     least: 0,
-                    most: MOST_QUALITIES as u64 - 1,
+                    most: MAX_QUALITIES as u64 - 1,
                 },
             },
             Default::Toml("\"bola\""),
@@ -169,7 +169,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
             "objects",
             Kind::Integer {
                 least: 1,
-                most: MOST_OBJECTS as u64,
+                most: MAX_OBJECTS as u64,
             },
             Default::Toml("70"),
             "How many objects a page has, in the median.",

@@ -1,7 +1,7 @@
 //! `[mesh]`: nodes at random positions, and routes through them.
 
 use ropewalk_network::LinkConfig;
-use ropewalk_network::mesh::{Deployment, Drawing, MOST_DRAWS, Placement, Require};
+use ropewalk_network::mesh::{Deployment, Drawing, MAX_DRAWS, Placement, Require};
 use ropewalk_network::radio::{LinkMetric, Propagation, RadioConfig};
 use ropewalk_network::routing::{Graph, Method, Routing, Wanted};
 use ropewalk_network::stream;
@@ -59,7 +59,7 @@ pub(super) fn mesh(
             .unwrap_or([0.8 * width, 0.5 * height]),
         require_routes: Drawing::required(wanted.method, require_routes.unwrap_or_default()),
     };
-    let drawn = match drawing.draw(&mut stream(seed, "mesh"), MOST_DRAWS) {
+    let drawn = match drawing.draw(&mut stream(seed, "mesh"), MAX_DRAWS) {
         Ok(drawn) => drawn,
         Err(impossible) => {
             let key = if impossible.linked > 0 {

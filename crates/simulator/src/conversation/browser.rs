@@ -15,7 +15,7 @@ use crate::metrics::Histogram;
 use crate::outcome::WebSummary;
 
 /// SETTINGS_MAX_CONCURRENT_STREAMS should be at least this (RFC 9113, 6.5.2), and most servers use it.
-const MOST_OPEN: usize = 100;
+const MAX_OPEN: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Browser {
@@ -69,7 +69,7 @@ impl Browser {
             self.page = Loading::of(self.pages.next(&mut self.random), now);
         }
         let page = &mut self.page;
-        if page.open >= MOST_OPEN {
+        if page.open >= MAX_OPEN {
             return None;
         }
         let tag = page.found.pop_front()?;

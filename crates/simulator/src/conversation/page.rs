@@ -17,7 +17,7 @@ const CORRELATION: f64 = 0.7;
 /// Standard deviation of the logarithm of an object's size, by kind; chosen.
 const SIZE_SIGMA: f64 = 1.0;
 /// Most objects of a drawn page.
-const MOST_OBJECTS: f64 = 10_000.0;
+const MAX_OBJECTS: f64 = 10_000.0;
 
 /// Objects of a page besides its document: their number out of 70, and their mean size in kB. Scripts and
 /// images are those of the median desktop page (Web Almanac 2024, page weight: 24 scripts of 613 KB together,
@@ -68,7 +68,7 @@ fn draw(objects: f64, bytes: f64, random: &mut Pcg64Mcg) -> Vec<PageObject> {
     let heavy = CORRELATION * many + (1.0 - CORRELATION * CORRELATION).sqrt() * own;
     let count = (objects * (OBJECTS_SIGMA * many).exp())
         .round()
-        .clamp(1.0, MOST_OBJECTS);
+        .clamp(1.0, MAX_OBJECTS);
     let bytes = bytes * (BYTES_SIGMA * heavy).exp();
     let mut page = vec![PageObject {
         size: 1,

@@ -25,7 +25,7 @@ const PAGE: usize = 64;
 type Page = [u64; PAGE];
 
 /// Most bins that are returned for plots.
-const MOST_BINS: usize = 200;
+const MAX_BINS: usize = 200;
 
 impl Histogram {
     /// Without any delay.
@@ -103,7 +103,7 @@ impl Histogram {
     pub fn bins(&self) -> Vec<DelayBin> {
         let mut merged = 0;
         let mut found: Vec<(usize, u64)> = self.counts().collect();
-        while found.len() > MOST_BINS && merged < PRECISION {
+        while found.len() > MAX_BINS && merged < PRECISION {
             merged += 1;
             found.iter_mut().for_each(|(bin, _)| *bin /= 2);
             found.dedup_by(|(next, count), (bin, sum)| {
@@ -254,7 +254,7 @@ mod tests {
             vec![0, u64::MAX],
         ] {
             let bins = histogram(values.iter().copied()).bins();
-            assert!(bins.len() <= MOST_BINS);
+            assert!(bins.len() <= MAX_BINS);
             assert!(bins.len() >= values.len().min(64).min(2));
             assert!(bins.is_sorted_by(|a, b| a.up_to_ms < b.up_to_ms));
             assert!(bins.iter().all(|bin| bin.count > 0));

@@ -8,8 +8,8 @@ use crate::{CarrierConfig, CarrierId, Event, Payload, Role, Terms};
 
 /// How long a new carrier may take to give a first sign of life (RFC 6298, section 2.1). It doubles for each
 /// carrier of the same link that was suspected before it gave one.
-const FIRST_PATIENCE: Time = Time::from_secs(1);
-const MOST_DOUBLED: u32 = 5;
+const INITIAL_TIMEOUT: Time = Time::from_secs(1);
+const MAX_DOUBLINGS: u32 = 5;
 
 impl<P: Payload> Association<P> {
     /// A connection that can carry frames has been established.
@@ -18,7 +18,7 @@ impl<P: Payload> Association<P> {
         let id = CarrierId(self.next_carrier);
         self.next_carrier += 1;
         let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
-        let patience = FIRST_PATIENCE * (1 << doubled.min(MOST_DOUBLED));
+        let patience = INITIAL_TIMEOUT * (1 << doubled.min(MAX_DOUBLINGS));
         let before = self.links.get(&config.link).copied();
         let mut others = self.carriers.iter();
         let replaced = others.find(|carrier| carrier.config.link == config.link);

@@ -21,11 +21,11 @@ const LOOKED_AT: usize = 64;
 
 /// Least length of a part sent ahead of a gap. Shorter ones are left to the faster carriers: the frame would
 /// be little more than its header.
-const LEAST_AHEAD: u64 = 1400;
+const MIN_AHEAD: u64 = 1400;
 
 /// The same for a carrier whose frames have this much payload.
 pub(super) fn least_ahead(payload: u64) -> u64 {
-    (payload / 2).min(LEAST_AHEAD)
+    (payload / 2).min(MIN_AHEAD)
 }
 
 /// A part to send next.

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 /// Least silence that makes a busy carrier suspicious.
-const LEAST_SILENCE: Time = Time::from_millis(60);
+const MIN_SILENCE: Time = Time::from_millis(60);
 /// A silence of this many usual gaps between signs of life is suspicious.
 const USUAL_GAPS: u64 = 8;
 /// Added to the round trip and its deviation before an answer counts as missing.
@@ -67,7 +67,7 @@ impl Listening {
             None => round_trip,
             Some(gap) => {
                 let answer = self.heard_at.max(waiting_since + srtt);
-                let silence = LEAST_SILENCE.max(gap * USUAL_GAPS).max(srtt / 2);
+                let silence = MIN_SILENCE.max(gap * USUAL_GAPS).max(srtt / 2);
                 round_trip.min(answer + silence)
             }
         }

@@ -34,7 +34,7 @@ use trim::{Estimates, Trim, TrimResult};
 const FRAME_SECONDS: f64 = 0.005;
 /// Frames are not cut shorter than this to meet that time. Before the rate is known frames have this length,
 /// so that they measure it.
-const LEAST_PAYLOAD: usize = 1400;
+const MIN_PAYLOAD: usize = 1400;
 /// Factor on rate times round trip that gives the in-flight cap: it fills the queue that is to stand on the
 /// path, and lets the estimate grow by as much in a round.
 const CAP_GAIN: f64 = 1.25;
@@ -48,8 +48,8 @@ const SLOW_START_GAIN: f64 = 2.2;
 const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
 /// After start-up, rounds are merged until they are this long and have this many frames: with few frames, one
 /// more or less would change the rate by a fifth.
-const LEAST_ROUND: Time = Time::from_millis(100);
-const LEAST_FRAMES: u64 = 20;
+const MIN_ROUND: Time = Time::from_millis(100);
+const MIN_FRAMES: u64 = 20;
 /// Relative error of the times at which frames are due: of the least round trip, and of the time in the
 /// queue, since the rate is the largest of its samples.
 const DUE_ERROR: f64 = 0.25;
@@ -62,7 +62,7 @@ const QUEUED_GAIN: f64 = 1.5;
 const QUEUED_SECONDS: f64 = 0.005;
 /// Least retransmission timeout of TCP (Linux: `TCP_RTO_MIN`). After it TCP is in slow start and first sends
 /// again what it had sent before (RFC 6298, section 5).
-const LEAST_TIMEOUT: Time = Time::from_millis(200);
+const MIN_TIMEOUT: Time = Time::from_millis(200);
 /// TCP's initial window (RFC 6928), for a first guess of the rate.
 const INITIAL_WINDOW: f64 = 14_600.0;
 /// A first guess of the round trip, in seconds.
@@ -282,10 +282,8 @@ impl Carrier {
     pub(crate) fn payload_len(&self) -> usize {
         match (self.payload, self.rate_estimate()) {
             (Some(payload), _) => payload,
-            (None, None) => LEAST_PAYLOAD,
-            (None, Some(rate)) => {
-                ((rate * FRAME_SECONDS) as usize).clamp(LEAST_PAYLOAD, MAX_PAYLOAD)
-            }
+            (None, None) => MIN_PAYLOAD,
+            (None, Some(rate)) => ((rate * FRAME_SECONDS) as usize).clamp(MIN_PAYLOAD, MAX_PAYLOAD),
         }
     }
 
@@ -445,7 +443,7 @@ impl Carrier {
     /// Whether the current round is long enough to measure the rate.
     fn is_round_long_enough(&self, now: Time) -> bool {
         let brought = self.rounds.brought(self.rate.delivered());
-        self.rounds.takes(now) >= LEAST_ROUND && brought >= LEAST_FRAMES * self.payload_len() as u64
+        self.rounds.takes(now) >= MIN_ROUND && brought >= MIN_FRAMES * self.payload_len() as u64
     }
 
     /// The answer to a ping arrived.
@@ -466,7 +464,7 @@ impl Carrier {
             return Heard::Unchanged;
         }
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
-        if silence < srtt + LEAST_TIMEOUT {
+        if silence < srtt + MIN_TIMEOUT {
             return Heard::Resumed;
         }
         self.repaired_at = self.in_flight.sent();

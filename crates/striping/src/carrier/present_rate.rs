@@ -11,7 +11,7 @@
 use ropewalk_quantities::Time;
 
 /// Least span of a measurement: at least two service bursts of a link that serves in bursts.
-const LEAST_SPAN: Time = Time::from_millis(200);
+const MIN_SPAN: Time = Time::from_millis(200);
 /// The bound applies if it is less than this fraction of the rate.
 const FALL: f64 = 0.5;
 /// A bound that was reached rises by this factor, as the rate itself may in a round.
@@ -59,7 +59,7 @@ impl PresentRate {
     ) -> bool {
         self.late |= is_late;
         let takes = now.saturating_sub(self.began);
-        let span = LEAST_SPAN.max(min_rtt);
+        let span = MIN_SPAN.max(min_rtt);
         if takes < span {
             return false;
         }

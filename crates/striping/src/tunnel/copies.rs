@@ -8,7 +8,7 @@ use super::sending::Transmit;
 
 /// A copy that has waited this long for a link is dropped: its packet has arrived by another link, and newer
 /// packets may not have.
-const MOST_AGE: Time = Time::from_millis(100);
+const MAX_AGE: Time = Time::from_millis(100);
 
 /// For each link, the packets that others have sent and it has not.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl<P: Clone> Copies<P> {
             let waiting = &mut self.links[link];
             while waiting
                 .front()
-                .is_some_and(|(since, _)| *since + MOST_AGE < now)
+                .is_some_and(|(since, _)| *since + MAX_AGE < now)
             {
                 waiting.pop_front();
             }
@@ -66,7 +66,7 @@ impl<P: Clone> Copies<P> {
             let waiting = &mut self.links[link];
             while waiting
                 .front()
-                .is_some_and(|(since, _)| *since + MOST_AGE < now)
+                .is_some_and(|(since, _)| *since + MAX_AGE < now)
             {
                 waiting.pop_front();
             }
@@ -118,6 +118,6 @@ mod tests {
         assert_eq!(copies.next(now, &[0, 2], |_| true), Some(packet(2, 7)));
         assert_eq!(copies.next(now, &[0, 2], |_| true), None);
         copies.put(&packet(0, 9), &[0, 2]);
-        assert_eq!(copies.next(now + MOST_AGE * 2, &[2], |_| true), None);
+        assert_eq!(copies.next(now + MAX_AGE * 2, &[2], |_| true), None);
     }
 }

@@ -11,8 +11,8 @@ use super::windowed::Windowed;
 /// How long the least delay is remembered.
 const MEMORY: Time = Time::from_secs(10);
 /// A mean of round trips takes at least this many samples, and this time.
-const LEAST_SAMPLES: u64 = 4;
-const LEAST_MEAN: Time = Time::from_millis(40);
+const MIN_SAMPLES: u64 = 4;
+const MIN_MEAN: Time = Time::from_millis(40);
 /// Round trip of a link before anything is known.
 const UNKNOWN: Time = Time::from_millis(100);
 
@@ -96,7 +96,7 @@ impl Delays {
         mean.sum += round_trip;
         mean.count += 1;
         let taken = mean.sum / mean.count;
-        if mean.count >= LEAST_SAMPLES && now >= mean.since + taken.max(LEAST_MEAN) {
+        if mean.count >= MIN_SAMPLES && now >= mean.since + taken.max(MIN_MEAN) {
             *mean = Mean::default();
             self.floor.insert(now, Reverse(taken));
             let typical = self.typical.map(|typical| (typical * 3 + taken) / 4);

@@ -14,9 +14,9 @@ const FLAT_ROUNDS: u32 = 3;
 /// The largest of this many rounds counts.
 const ROUNDS: usize = 4;
 /// Least length of a round.
-const LEAST_ROUND: Time = Time::from_millis(20);
+const MIN_ROUND: Time = Time::from_millis(20);
 /// Rounds with fewer bytes are ignored: a handshake, an initial window, a pause.
-const LEAST_BYTES: u64 = 20_000;
+const MIN_BYTES: u64 = 20_000;
 /// After this many ignored rounds in a row, a new connection may have begun, with a handshake and an initial
 /// window.
 const QUIET_ROUNDS: u32 = 3;
@@ -40,14 +40,14 @@ impl Demand {
     /// `round_trip`.
     pub(super) fn note(&mut self, now: Time, taken: u64, waiting: u64, round_trip: Time) {
         let span = now.saturating_sub(self.begun_at);
-        if span < round_trip.max(LEAST_ROUND) {
+        if span < round_trip.max(MIN_ROUND) {
             return;
         }
         let bits = (taken - self.taken).saturating_mul(8_000_000_000);
         let rate = Rate::from_bps(bits / span.as_nanos());
         let in_flight = rate.bytes_in(round_trip).as_u64() + waiting;
         (self.begun_at, self.taken) = (now, taken);
-        if in_flight < LEAST_BYTES {
+        if in_flight < MIN_BYTES {
             self.quiet = (self.quiet + 1).min(QUIET_ROUNDS);
             if self.quiet == QUIET_ROUNDS {
                 self.rounds.clear();

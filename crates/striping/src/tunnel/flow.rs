@@ -40,7 +40,7 @@ pub struct Flow {
 
 /// DSCPs of RFC 4594 that ask for low delay: CS4 and above, and AF21, which ssh(1) sets for interactive
 /// sessions.
-const LEAST_URGENT_DSCP: u8 = 32;
+const MIN_URGENT_DSCP: u8 = 32;
 const AF21: u8 = 18;
 
 impl Flow {
@@ -67,7 +67,7 @@ impl Flow {
         };
         let class = if ip.is_fragment() {
             Class::Ordered
-        } else if dscp >= LEAST_URGENT_DSCP || dscp == AF21 {
+        } else if dscp >= MIN_URGENT_DSCP || dscp == AF21 {
             Class::Urgent
         } else {
             match ip.protocol() {

@@ -12,7 +12,7 @@ const TIMES: u8 = 3;
 /// Interval between the reports of a gap.
 const AGAIN: Time = Time::from_millis(15);
 /// With more gaps than this the oldest are forgotten.
-const MOST: usize = 4096;
+const MAX: usize = 4096;
 /// How long it is remembered how late a reordered datagram may be.
 const MEMORY: Time = Time::from_secs(10);
 
@@ -50,7 +50,7 @@ impl Default for Gaps {
 impl Gaps {
     /// All from `first` up to `end` was overtaken.
     pub(super) fn open(&mut self, now: Time, first: u64, end: u64) {
-        if self.open.len() == MOST {
+        if self.open.len() == MAX {
             self.open.pop_front();
         }
         self.open.push_back(Open {
@@ -174,7 +174,7 @@ mod tests {
         for gap in 0..10 {
             gaps.open(Time::ZERO, 2 * gap, 2 * gap + 1);
         }
-        assert_eq!(told(&mut gaps, 0).0.len(), Missing::MOST);
+        assert_eq!(told(&mut gaps, 0).0.len(), Missing::MAX);
         assert_eq!(told(&mut gaps, 5).0, [(16, 1), (18, 1)]);
     }
 }

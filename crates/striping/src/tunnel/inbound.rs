@@ -10,7 +10,7 @@ use super::replay::ReplayWindow;
 use super::windowed::Windowed;
 
 /// How long the least delay of a link is remembered, and the greatest.
-const LEAST_MEMORY: Time = Time::from_secs(10);
+const MIN_DELAY_MEMORY: Time = Time::from_secs(10);
 const GREATEST_MEMORY: Time = Time::from_secs(1);
 /// Feedback waits this long after a datagram arrived, so that it covers others that arrive with it.
 const PATIENCE: Time = Time::from_millis(1);
@@ -55,7 +55,7 @@ impl Default for Inbound {
             reordered: 0,
             gaps: Gaps::default(),
             highest_at: Time::ZERO,
-            least_delay: Windowed::new(LEAST_MEMORY),
+            least_delay: Windowed::new(MIN_DELAY_MEMORY),
             greatest_delay: Windowed::new(GREATEST_MEMORY),
             reported_at: Time::ZERO,
             reported_bytes: 0,

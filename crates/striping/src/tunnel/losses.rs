@@ -6,12 +6,12 @@
 use ropewalk_quantities::Time;
 
 /// A shorter queue, absolute or as a part of the round trip, may be the tunnel's own.
-const LEAST_QUEUE: Time = Time::from_millis(10);
-const LEAST_PART: u64 = 8;
+const MIN_QUEUE: Time = Time::from_millis(10);
+const MIN_QUEUE_DIVISOR: u64 = 8;
 /// A link is lossy if the losses without a queue exceed twice those with one by this number.
 const MANY: i32 = 3;
 /// Bound of that difference, either way.
-const MOST: i32 = 8;
+const MAX: i32 = 8;
 /// How long losses count.
 const MEMORY: Time = Time::from_secs(10);
 
@@ -34,9 +34,9 @@ impl Losses {
             return;
         }
         self.lost_at = now;
-        let is_own = lost > 0 && queueing <= LEAST_QUEUE.max(round_trip / LEAST_PART);
+        let is_own = lost > 0 && queueing <= MIN_QUEUE.max(round_trip / MIN_QUEUE_DIVISOR);
         self.balance += if is_own { 1 } else { -2 };
-        self.balance = self.balance.clamp(-MOST, MOST);
+        self.balance = self.balance.clamp(-MAX, MAX);
         self.is_lossy = self.balance >= if self.is_lossy { 1 } else { MANY };
     }
 

@@ -6,7 +6,7 @@ use ropewalk_quantities::{Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
 /// Least span of a rate measurement: below it, batching in the machines is noise.
-const LEAST_SPAN: Time = Time::from_millis(20);
+const MIN_SPAN: Time = Time::from_millis(20);
 /// Least distance of the marks of the receiver's progress.
 const MARK_SPACING: Time = Time::from_millis(4);
 
@@ -142,7 +142,7 @@ impl Outbound {
         Some(Report {
             round_trip: (now - newest.at).saturating_sub(feedback.delay),
             one_way: i64::from(passed.wrapping_sub(base) as i32),
-            rate: self.rate_since(mark, span.max(LEAST_SPAN)),
+            rate: self.rate_since(mark, span.max(MIN_SPAN)),
             gone,
             datagrams,
             lost,

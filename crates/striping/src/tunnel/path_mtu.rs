@@ -17,7 +17,7 @@ pub const BASE_PLPMTU: u32 = 1200;
 pub const MAX_PROBES: u32 = 3;
 /// Least time to wait for the answers to a probe and its short ping (section 5.1.1), and the most.
 const PROBE_TIMER: Time = Time::from_secs(1);
-const MOST_PATIENCE: Time = Time::from_secs(8);
+const MAX_PROBE_TIMER: Time = Time::from_secs(8);
 /// An answer to a probe that is later than that to the short ping by a quarter of the round trip, or by this,
 /// was not just overtaken: the probe counts as lost.
 const OVERTAKING: Time = Time::from_millis(20);
@@ -262,7 +262,7 @@ impl PathMtu {
         };
         self.due = now;
         if !probe.heard {
-            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+            self.patience = (self.patience * 2).min(MAX_PROBE_TIMER);
             return false;
         }
         self.lost += 1;

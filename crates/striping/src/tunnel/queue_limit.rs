@@ -11,7 +11,7 @@ use ropewalk_quantities::{Rate, Time};
 use super::windowed::Windowed;
 
 /// Least bound: three of the largest packets that a device with segmentation offload delivers.
-pub(super) const LEAST: u64 = 3 * 65_536;
+pub(super) const MIN: u64 = 3 * 65_536;
 /// The bound in bandwidth-delay products.
 const PRODUCTS: u64 = 2;
 /// The same while the rate of a link is not known: it is likely to be more than it seems.
@@ -19,7 +19,7 @@ const UNKNOWN_PRODUCTS: u64 = 3;
 /// How long a product is remembered.
 const MEMORY: Time = Time::from_secs(10);
 /// Shorter round trips count as this.
-const LEAST_ROUND_TRIP: Time = Time::from_millis(10);
+const MIN_ROUND_TRIP: Time = Time::from_millis(10);
 
 /// The usable links, taken as one.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +46,8 @@ impl QueueLimit {
     /// A bound that never exceeds `most`, except for the least that is needed.
     pub(super) fn new(most: u64) -> QueueLimit {
         QueueLimit {
-            bytes: LEAST,
-            most: most.max(LEAST),
+            bytes: MIN,
+            most: most.max(MIN),
             products: Windowed::new(MEMORY),
             links: Vec::new(),
         }
@@ -68,7 +68,7 @@ impl QueueLimit {
         }
         self.links.clear();
         self.links.extend_from_slice(links);
-        let span = combined.round_trip.max(LEAST_ROUND_TRIP);
+        let span = combined.round_trip.max(MIN_ROUND_TRIP);
         self.products
             .insert(now, combined.rate.bytes_in(span).as_u64());
         let product = self.products.best().unwrap_or(0);
@@ -76,7 +76,7 @@ impl QueueLimit {
             true => PRODUCTS,
             false => UNKNOWN_PRODUCTS,
         };
-        self.bytes = product.saturating_mul(products).clamp(LEAST, self.most);
+        self.bytes = product.saturating_mul(products).clamp(MIN, self.most);
         any_gone
     }
 }
@@ -129,10 +129,10 @@ mod tests {
     #[test]
     fn it_has_bounds() {
         let mut limit = QueueLimit::new(2_500_000);
-        assert_eq!(limit.bytes(), LEAST);
-        assert_eq!(follow(&mut limit, 1, &[0], 1, true), LEAST);
+        assert_eq!(limit.bytes(), MIN);
+        assert_eq!(follow(&mut limit, 1, &[0], 1, true), MIN);
         assert_eq!(follow(&mut limit, 1, &[0], 80, true), 2 * PRODUCT);
         assert_eq!(follow(&mut limit, 1, &[0], 80, false), 2_500_000);
-        assert_eq!(QueueLimit::new(0).most, LEAST);
+        assert_eq!(QueueLimit::new(0).most, MIN);
     }
 }

@@ -25,26 +25,26 @@ use crate::throttle::Throttle;
 /// Window before anything is known: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
 /// Least window later.
-const LEAST_WINDOW: u64 = 8 * 1_500;
+const MIN_WINDOW: u64 = 8 * 1_500;
 /// Interval at which feedback about a link is also sent on that link itself.
 const REPEAT_FEEDBACK: Time = Time::from_millis(20);
 /// Bounds of the queue that is to stand in the link.
-const LEAST_QUEUE: Time = Time::from_millis(2);
-const MOST_QUEUE: Time = Time::from_millis(8);
+const MIN_QUEUE: Time = Time::from_millis(2);
+const MAX_QUEUE: Time = Time::from_millis(8);
 /// After half of this without a delay near the minimum, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
 /// How late the driver may be and still catch up with a burst.
-const MOST_CREDIT: Time = Time::from_millis(2);
+const MAX_CREDIT: Time = Time::from_millis(2);
 /// The same during start-up, when probes of the path MTU are sent in bursts and packets should not wait for
 /// them.
 const STARTUP_CREDIT: Time = Time::from_millis(12);
 /// Most that may be in flight on a link without rate control.
-const MOST_UNCONTROLLED: u64 = 16 << 20;
+const MAX_UNCONTROLLED: u64 = 16 << 20;
 /// Rate that is assumed of an unknown link, and the least of any.
 const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
-const LEAST_RATE: Rate = Rate::from_bps(50_000);
+const MIN_RATE: Rate = Rate::from_bps(50_000);
 /// A rate is measured over a round trip, at most this long.
-const MOST_MEASURE: Time = Time::from_millis(500);
+const MAX_MEASURING: Time = Time::from_millis(500);
 
 /// Rate control of one link, in one direction.
 #[derive(Clone, Debug)]
@@ -162,7 +162,7 @@ impl RateControl {
         // What is lost on a wire that is down, the connections inside send again.
         let open = self.is_wire || self.silence.is_open();
         let most = match self.is_wire {
-            true => MOST_UNCONTROLLED,
+            true => MAX_UNCONTROLLED,
             false => self.window(),
         };
         (open && self.outbound.in_flight() < most).then(|| self.free_at.max(self.opens_at()))
@@ -175,7 +175,7 @@ impl RateControl {
         }
         if let Some(rate) = self.pacing_rate() {
             let startup = matches!(self.phase, Phase::Startup(_));
-            let credit = if startup { STARTUP_CREDIT } else { MOST_CREDIT };
+            let credit = if startup { STARTUP_CREDIT } else { MAX_CREDIT };
             let from = self.free_at.max(now.saturating_sub(credit));
             self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
         }
@@ -244,7 +244,7 @@ impl RateControl {
         let span = if startup {
             Time::ZERO
         } else {
-            self.delays.floor().min(MOST_MEASURE)
+            self.delays.floor().min(MAX_MEASURING)
         };
         let Some(report) = self.outbound.on_feedback(now, feedback, span) else {
             return;
@@ -260,7 +260,7 @@ impl RateControl {
         let queueing = self.delays.queueing();
         self.losses
             .note(now, report.lost, queueing, self.delays.floor());
-        if self.delays.queueing() <= LEAST_QUEUE.max(self.round_trip() / 20) {
+        if self.delays.queueing() <= MIN_QUEUE.max(self.round_trip() / 20) {
             self.near_least_at = now;
         }
         if let Some((rate, limited)) = report.rate {
@@ -300,7 +300,7 @@ impl RateControl {
 
     /// A queue of this length may be a burst of our own.
     fn short_queue(&self) -> Time {
-        (self.delays.floor() / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2)
+        (self.delays.floor() / 8).clamp(MIN_QUEUE * 2, MAX_QUEUE * 2)
     }
 
     fn advance(&mut self, now: Time, report: &Report) {
@@ -359,7 +359,7 @@ impl RateControl {
 
     fn cruise(&mut self, now: Time) {
         self.phase = Phase::Cruise;
-        self.probe_by = (self.span() / 4).max(LEAST_QUEUE);
+        self.probe_by = (self.span() / 4).max(MIN_QUEUE);
         self.next_probe = now + (self.delays.floor() * 8).max(Time::from_secs(1));
     }
 
@@ -413,7 +413,7 @@ impl RateControl {
         let kept = rate.bytes_in(self.span()).as_u64().max(self.held);
         let window = kept + rate.bytes_in(span).as_u64();
         let draining = matches!(self.phase, Phase::Drain { .. });
-        (if draining { window * 3 / 4 } else { window }).max(LEAST_WINDOW)
+        (if draining { window * 3 / 4 } else { window }).max(MIN_WINDOW)
     }
 
     /// The window as a time at the link's rate: the round trip with its variation, and a short queue.
@@ -422,7 +422,7 @@ impl RateControl {
     }
 
     fn target_queue(&self) -> Time {
-        (self.round_trip() / 8).clamp(LEAST_QUEUE, MOST_QUEUE)
+        (self.round_trip() / 8).clamp(MIN_QUEUE, MAX_QUEUE)
     }
 
     /// Pacing rate: what the window allows at once must not overflow the link's queue.
@@ -437,7 +437,7 @@ impl RateControl {
             // that was measured while next to nothing was sent would never be exceeded.
             Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => {
                 let round_trip = self.smoothed().unwrap_or(Time::MAX);
-                let least = LEAST_WINDOW * 8_000_000_000 / round_trip.as_nanos().max(1);
+                let least = MIN_WINDOW * 8_000_000_000 / round_trip.as_nanos().max(1);
                 self.rate().as_bps().max(least)
             }
         };
@@ -480,7 +480,7 @@ impl RateControl {
     #[must_use]
     pub fn arrival(&self, now: Time, bytes: u64) -> Time {
         let known = self.rate.best().map(Rate::from_bps);
-        let rate = known.map_or(UNKNOWN_RATE, |rate| rate.max(LEAST_RATE));
+        let rate = known.map_or(UNKNOWN_RATE, |rate| rate.max(MIN_RATE));
         let sending = rate.transmission_time(Bytes::new(self.outbound.in_flight() + bytes));
         let half = self.round_trip() / 2;
         // What was in flight a round trip ago has left the link's queue.

@@ -8,9 +8,9 @@ use super::inbound::Inbound;
 use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
 
 /// Smaller differences of delay are ignored, in microseconds.
-const LEAST_SKEW: i64 = 2_000;
+const MIN_SKEW: i64 = 2_000;
 /// Added to the slowest link's least delay, for the queue that stands in it: half of the skew, at most this.
-const MOST_MARGIN: i64 = 10_000;
+const MAX_MARGIN: i64 = 10_000;
 /// A packet may still arrive this long after the greatest recent delay.
 const LATENESS: i64 = 5_000;
 /// Least interval between deliveries of packets in step, in microseconds: batches are larger for the receiver
@@ -227,7 +227,7 @@ impl<P> Receiver<P> {
         let slowest = counted.clone().filter_map(Inbound::least_delay).max()?;
         let skew = slowest - least;
         Some(Delays {
-            in_step: (skew >= LEAST_SKEW).then(|| slowest + (skew / 2).min(MOST_MARGIN)),
+            in_step: (skew >= MIN_SKEW).then(|| slowest + (skew / 2).min(MAX_MARGIN)),
             greatest: counted.filter_map(Inbound::greatest_delay).max()? + LATENESS,
         })
     }

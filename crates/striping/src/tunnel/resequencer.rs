@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 /// How far a packet may be ahead of the next one in order; beyond that the lane starts anew with it.
-const MOST_AHEAD: u64 = 1 << 16;
+const MAX_AHEAD: u64 = 1 << 16;
 /// Memory of a slot in a lane, in bytes; empty slots count too.
 const SLOT: u64 = 64;
 /// How many given-up gaps are remembered in a lane.
-const MOST_GIVEN_UP: usize = 256;
+const MAX_GIVEN_UP: usize = 256;
 
 /// The lanes and the packets that wait in them. Times are microseconds of the sender's clock: when a packet
 /// was sent, and the time up to which everything sent should have arrived.
@@ -132,7 +132,7 @@ impl<P> Resequencer<P> {
         if (ahead as u32 as i32) < 0 {
             return Some(held.packet);
         }
-        if ahead >= MOST_AHEAD {
+        if ahead >= MAX_AHEAD {
             self.begin_anew(sequencing.lane, ahead);
             ahead = 0;
         }
@@ -244,7 +244,7 @@ impl<P> Resequencer<P> {
 impl<P> Lane<P> {
     fn give_up(&mut self, first: u64, end: u64) {
         if first < end {
-            if self.given_up.len() == MOST_GIVEN_UP {
+            if self.given_up.len() == MAX_GIVEN_UP {
                 self.given_up.pop_front();
             }
             self.given_up.push_back((first, end));
@@ -267,7 +267,7 @@ impl<P> Lane<P> {
             }
         }
         // Removing one sequence may have split a range in two.
-        if self.given_up.len() > MOST_GIVEN_UP {
+        if self.given_up.len() > MAX_GIVEN_UP {
             self.given_up.pop_front();
         }
         true
@@ -353,11 +353,11 @@ mod tests {
     #[test]
     fn a_gap_in_crumbs_takes_no_more_than_so_many() {
         let mut resequencer = Resequencer::new(1 << 20);
-        let all = 4 * MOST_GIVEN_UP as u32;
+        let all = 4 * MAX_GIVEN_UP as u32;
         assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [1 << 20]);
         for number in 0..all {
             resequencer.passes(sequencing(1, 2 * number + 1), 0, &NEVER);
-            assert!(resequencer.lanes[1].given_up.len() <= MOST_GIVEN_UP);
+            assert!(resequencer.lanes[1].given_up.len() <= MAX_GIVEN_UP);
         }
     }
 

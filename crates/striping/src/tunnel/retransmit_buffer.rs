@@ -15,7 +15,7 @@ pub(super) struct Packet<P> {
 }
 
 /// A packet that was lost this often is left to the connection inside.
-const MOST_TRIES: u8 = 6;
+const MAX_TRIES: u8 = 6;
 
 /// Packets of a link, by the sequence of their datagrams.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl<P> Default for RetransmitBuffer<P> {
 impl<P> RetransmitBuffer<P> {
     /// A packet was sent in the datagram of this sequence.
     pub(super) fn put(&mut self, sequence: u64, packet: Packet<P>) {
-        if packet.tries < MOST_TRIES {
+        if packet.tries < MAX_TRIES {
             self.packets.push_back((sequence, Some(packet)));
         }
     }
@@ -142,7 +142,7 @@ mod tests {
                 packet: 0,
                 bytes: 1,
                 sequencing,
-                tries: MOST_TRIES,
+                tries: MAX_TRIES,
             },
         );
         assert_eq!(buffer.give_up().count(), 0);

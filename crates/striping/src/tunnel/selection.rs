@@ -15,15 +15,15 @@ const WORTH: f64 = 0.08;
 /// Links in use are replaced only by a set that is better by this fraction of the rate.
 const MARGIN: f64 = 0.02;
 /// A link whose known rate is lower counts as this.
-const LEAST_RATE: Rate = Rate::from_bps(500_000);
+const MIN_RATE: Rate = Rate::from_bps(500_000);
 /// Shorter delays count as this.
-const LEAST_DELAY: Time = Time::from_millis(5);
+const MIN_DELAY: Time = Time::from_millis(5);
 /// A trial of a link lasts at least this long, and this many round trips.
-const LEAST_TRIAL: Time = Time::from_secs(1);
+const MIN_TRIAL: Time = Time::from_secs(1);
 const TRIAL_ROUNDS: u64 = 6;
 /// Time to the next trial; it doubles each time, up to the most.
 const FIRST_WAIT: Time = Time::from_secs(10);
-const MOST_WAIT: Time = Time::from_secs(120);
+const MAX_WAIT: Time = Time::from_secs(120);
 
 /// Rate and delay of a link.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl Selection {
         could: impl Iterator<Item = usize>,
         estimate: impl Fn(usize) -> LinkEstimate,
     ) {
-        let delay = |link: usize| estimate(link).delay.max(LEAST_DELAY);
+        let delay = |link: usize| estimate(link).delay.max(MIN_DELAY);
         self.order.clear();
         self.order.extend(could);
         self.order.sort_unstable_by_key(|&link| delay(link));
@@ -90,7 +90,7 @@ impl Selection {
             .rposition(|&link| !self.trials[link].left_out);
         let (mut rate, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
         for (place, &link) in self.order.iter().enumerate() {
-            rate += estimate(link).rate.max(LEAST_RATE).as_bps() as f64;
+            rate += estimate(link).rate.max(MIN_RATE).as_bps() as f64;
             let delay = delay(link).as_secs_f64();
             let fills = in_flight.map_or(f64::MAX, |bytes| bytes as f64 * 8.0 / delay);
             let worth = rate.min(fills).ln() - WORTH * delay.ln();
@@ -110,9 +110,9 @@ impl Selection {
             let mut left_out = place > last && now >= trial.until;
             if left_out && !trial.left_out {
                 trial.next = now + trial.wait;
-                trial.wait = (trial.wait * 2).min(MOST_WAIT);
+                trial.wait = (trial.wait * 2).min(MAX_WAIT);
             } else if left_out && tried && now >= trial.next {
-                trial.until = now + (delay(link) * TRIAL_ROUNDS).max(LEAST_TRIAL);
+                trial.until = now + (delay(link) * TRIAL_ROUNDS).max(MIN_TRIAL);
                 left_out = false;
                 tried = false;
             }

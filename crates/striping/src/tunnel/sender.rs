@@ -24,7 +24,7 @@ mod timers;
 mod usable;
 
 /// Urgent packets beyond this are queued with the others.
-const MOST_URGENT: u64 = 32 * 1024;
+const MAX_URGENT: u64 = 32 * 1024;
 /// Length of a datagram with feedback only, about, IP header included.
 const FEEDBACK: u64 = 100;
 /// After this long without a packet in either direction the tunnel is quiet: only packets and pings are
@@ -36,7 +36,7 @@ const ANSWERED_FOR: Time = Time::from_secs(1);
 /// A loss is reported within this time, plus the way back.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
 /// No gap is kept open longer for a retransmission.
-const MOST_REPAIR: Time = Time::from_secs(2);
+const MAX_REPAIR: Time = Time::from_secs(2);
 
 /// One direction of a tunnel, at its sending end.
 ///
@@ -148,7 +148,7 @@ impl<P: Clone> Sender<P> {
             Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
             Class::InStep | Class::Ordered => false,
         };
-        let urgent = urgent && self.urgent.bytes < MOST_URGENT;
+        let urgent = urgent && self.urgent.bytes < MAX_URGENT;
         let queue = if urgent {
             &mut self.urgent
         } else {
@@ -424,7 +424,7 @@ impl<P: Clone> Sender<P> {
     pub fn repair_time(&self) -> Time {
         let links = self.usable.iter().map(|&link| &self.links[link]);
         let slowest = links.map(RateControl::patience).max();
-        slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MOST_REPAIR))
+        slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MAX_REPAIR))
     }
 
     /// Bytes queued, and the bound of the queue.

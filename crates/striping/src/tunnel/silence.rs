@@ -12,10 +12,10 @@ use super::inbound::SPARSE_INTERVAL;
 use super::outbound::Outbound;
 
 /// A link is suspected after this much silence at the earliest.
-const LEAST_SILENCE: Time = Time::from_millis(250);
+const MIN_SILENCE: Time = Time::from_millis(250);
 /// After this much silence, or a round trip with its variation, what is in flight on a link is sent on others
 /// as well.
-const LEAST_LATE: Time = Time::from_millis(50);
+const MIN_LATE: Time = Time::from_millis(50);
 /// Interval of pings to a suspected link, and to an idle one.
 const ASK_SUSPECTED: Time = Time::from_millis(100);
 const ASK_IDLE: Time = Time::from_secs(1);
@@ -167,7 +167,7 @@ impl Silence {
         let silent = self.since(outbound).filter(|_| !self.suspected)?;
         let waits = (self.late_since != Some(silent)).then_some(silent)?;
         let usual = delays.varied()? + SPARSE_INTERVAL;
-        Some((waits + LEAST_LATE).max(outbound.oldest()? + usual))
+        Some((waits + MIN_LATE).max(outbound.oldest()? + usual))
     }
 
     /// Since when something is in flight and nothing was heard.
@@ -178,6 +178,6 @@ impl Silence {
 
 /// How long a datagram may be in flight before it is answered, a repetition included.
 pub(super) fn patience(delays: &Delays) -> Time {
-    let varied = delays.varied().unwrap_or(LEAST_SILENCE);
-    LEAST_SILENCE.max(varied * 2)
+    let varied = delays.varied().unwrap_or(MIN_SILENCE);
+    MIN_SILENCE.max(varied * 2)
 }

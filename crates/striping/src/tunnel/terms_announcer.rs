@@ -5,7 +5,7 @@ use ropewalk_wire::gateway::tunnel::LinkTerms;
 
 /// Terms are repeated after this time until they are acknowledged, and after twice as long each time.
 const FIRST_WAIT: Time = Time::from_millis(200);
-const MOST_WAIT: Time = Time::from_secs(10);
+const MAX_WAIT: Time = Time::from_secs(10);
 
 /// The announced terms of each link, and whether the peer has acknowledged them.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +64,7 @@ impl TermsAnnouncer {
         let due = links.filter(|(_, told)| told.due.is_some_and(|due| due <= now));
         let due = due.map(|(link, told)| {
             told.due = Some(now + told.wait);
-            told.wait = (told.wait * 2).min(MOST_WAIT);
+            told.wait = (told.wait * 2).min(MAX_WAIT);
             (link, told.version, told.terms)
         });
         due.collect()

@@ -22,7 +22,7 @@ const AFTER: Time = Time::from_millis(25);
 /// Time within which the driver sends the pings that it was given.
 const LEAVES_WITHIN: Time = Time::from_millis(5);
 /// Shorter waits say nothing: clocks count microseconds.
-const LEAST_WAIT: i64 = 100;
+const MIN_WAIT: i64 = 100;
 
 /// The packet train of one link, in one direction.
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ impl Train {
             self.stage = Stage::Over;
         }
         // Later datagrams find a shorter queue, or none.
-        let tells = (first + LENGTH / 2..=last).contains(&highest) && waited >= LEAST_WAIT;
+        let tells = (first + LENGTH / 2..=last).contains(&highest) && waited >= MIN_WAIT;
         if !tells {
             return None;
         }
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn without_a_wait_nothing_is_known() {
         let mut train = sent();
-        assert_eq!(train.on_feedback(10, up_to(10), LEAST_WAIT - 1), None);
+        assert_eq!(train.on_feedback(10, up_to(10), MIN_WAIT - 1), None);
         assert_eq!(train.on_feedback(10, up_to(10), 12_000), None);
     }
 

@@ -6,7 +6,7 @@ use crate::world::{CLIENT, RELAY, World};
 
 const DAY: Time = Time::from_secs(86_400);
 /// Both ways, on each link. The handshake every two minutes adds a quarter of a megabyte.
-const MOST_A_DAY: u64 = 700_000;
+const MAX_BYTES_A_DAY: u64 = 700_000;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
@@ -30,13 +30,13 @@ fn an_idle_day_is_less_than_a_megabyte_a_link() {
     for (number, link) in world.links.iter().enumerate() {
         println!("link {number}: {:?} bytes a day", link.bytes);
         assert!(
-            link.bytes.iter().sum::<u64>() < MOST_A_DAY,
+            link.bytes.iter().sum::<u64>() < MAX_BYTES_A_DAY,
             "{:?}",
             link.bytes
         );
         // And it was not forgotten.
         assert!(
-            link.bytes.iter().sum::<u64>() > MOST_A_DAY / 2,
+            link.bytes.iter().sum::<u64>() > MAX_BYTES_A_DAY / 2,
             "{:?}",
             link.bytes
         );
@@ -139,7 +139,7 @@ fn a_link_that_is_dead_while_idle_is_known_to_be_and_asked_ever_less() {
     world.run_until(begin + DAY);
     let bytes = world.links[0].bytes[CLIENT] - before;
     println!("a dead link: {bytes} bytes a day");
-    assert!(bytes < MOST_A_DAY, "{bytes}");
+    assert!(bytes < MAX_BYTES_A_DAY, "{bytes}");
 }
 
 /// docs/tunnel.md, "What is not done", has the figures.

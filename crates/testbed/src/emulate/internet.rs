@@ -17,7 +17,7 @@ const FORWARDING: &str = "/proc/sys/net/ipv4/ip_forward";
 /// Each veth pair gets a network of four addresses from this range, which is reserved for benchmarks (RFC
 /// 2544).
 const CABLES: [u8; 2] = [198, 18];
-const MOST_CABLES: u32 = 1 << 15;
+const MAX_CABLES: u32 = 1 << 15;
 
 /// The changes to the machine's own network; they are undone when this is dropped.
 #[derive(Debug)]
@@ -110,8 +110,8 @@ impl Drop for Internet {
 
 /// The addresses of a process's veth pair, the machine's first.
 fn cable(id: u32) -> [String; 2] {
-    let [.., high, low] = (4 * (id % MOST_CABLES)).to_be_bytes();
-    let second = CABLES[1] + u8::from(4 * (id % MOST_CABLES) > u32::from(u16::MAX));
+    let [.., high, low] = (4 * (id % MAX_CABLES)).to_be_bytes();
+    let second = CABLES[1] + u8::from(4 * (id % MAX_CABLES) > u32::from(u16::MAX));
     [1, 2].map(|host| format!("{}.{second}.{high}.{}", CABLES[0], low + host))
 }
 

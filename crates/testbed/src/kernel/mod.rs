@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::sysctl;
 
 /// The kernel's limit of further subflows of an MPTCP connection (`MPTCP_PM_ADDR_MAX`, net/mptcp/protocol.h).
-pub const MOST_FURTHER_SUBFLOWS: usize = 8;
+pub const MAX_FURTHER_SUBFLOWS: usize = 8;
 /// The longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
 const LONGEST_PACKET: u64 = 65_535;
 

@@ -4,14 +4,14 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Origin, Protocol, Scenario, Traffic};
 use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 
-use super::{MOST_FURTHER_SUBFLOWS, congestion, headers, mtu, subflows};
+use super::{MAX_FURTHER_SUBFLOWS, congestion, headers, mtu, subflows};
 use crate::error::Error;
 use crate::traffic;
 
 /// The highest number of paths.
-const MOST_PATHS: usize = 64;
+const MAX_PATHS: usize = 64;
 /// Payload of the shortest datagram.
-const LEAST_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
+const MIN_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
 
 /// Checks that the kernel can do what a scenario asks, as far as this is known without trying.
 ///
@@ -68,7 +68,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         }
     }
     let subflows = subflows(flow);
-    if subflows > 1 + MOST_FURTHER_SUBFLOWS {
+    if subflows > 1 + MAX_FURTHER_SUBFLOWS {
         let (per_path, paths) = (transport.subflows_per_path, flow.paths.len());
         return Err(Error::Unsupported {
             key: flow.key(if per_path > 1 {
@@ -82,9 +82,9 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
                 format!("{paths} paths")
             },
             reason: format!(
-                "{subflows} subflows, and the kernel adds at most {MOST_FURTHER_SUBFLOWS} to the first"
+                "{subflows} subflows, and the kernel adds at most {MAX_FURTHER_SUBFLOWS} to the first"
             ),
-            allowed: format!("{} subflows", 1 + MOST_FURTHER_SUBFLOWS),
+            allowed: format!("{} subflows", 1 + MAX_FURTHER_SUBFLOWS),
         });
     }
     let fixed = fixed(transport);
@@ -122,14 +122,14 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
 /// There are more.
 pub(crate) fn check_size(scenario: &Scenario) -> Result<(), Error> {
     let paths = scenario.paths.len();
-    if paths <= MOST_PATHS {
+    if paths <= MAX_PATHS {
         return Ok(());
     }
     Err(Error::Unsupported {
         key: "path".to_owned(),
         value: format!("{paths} paths"),
         reason: "each is a device at both ends; ropewalk simulate has more".to_owned(),
-        allowed: format!("at most {MOST_PATHS}"),
+        allowed: format!("at most {MAX_PATHS}"),
     })
 }
 
@@ -148,11 +148,11 @@ fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
     match flow.traffic {
         // The scenario refuses it.
         Traffic::Video(_) | Traffic::Requested(_) => Ok(()),
-        Traffic::Messages { message, .. } if message < LEAST_DATAGRAM => Err(Error::Unsupported {
+        Traffic::Messages { message, .. } if message < MIN_DATAGRAM => Err(Error::Unsupported {
             key: "traffic.message".to_owned(),
             value: format!("\"{message}\""),
             reason: "a datagram of the testbed tells its number".to_owned(),
-            allowed: format!("\"{LEAST_DATAGRAM}\" or more"),
+            allowed: format!("\"{MIN_DATAGRAM}\" or more"),
         }),
         Traffic::Messages { .. } => {
             let mut others = scenario.flows[1..].iter();

@@ -28,7 +28,7 @@ const NOT_OPEN: [u8; 3] = [2, 3, 7];
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// RFC 8684 allows more; the kernel's path manager adds at most eight to the first.
-const MOST_SUBFLOWS: usize = 32;
+const MAX_SUBFLOWS: usize = 32;
 
 /// `struct tcp_info` of Linux 6.7 and later, for the offsets of its fields.
 #[repr(C)]
@@ -214,7 +214,7 @@ struct Array {
 
 impl Array {
     fn get(socket: &impl AsFd, option: libc::c_int, element: usize) -> io::Result<Array> {
-        let mut bytes = vec![0; ARRAY_HEADER + MOST_SUBFLOWS * element];
+        let mut bytes = vec![0; ARRAY_HEADER + MAX_SUBFLOWS * element];
         // size_subflow_data, num_subflows, size_kernel, size_user; the kernel sets the two in
         // the middle, and the last to what it wrote of each element.
         bytes[..4].copy_from_slice(&(ARRAY_HEADER as u32).to_ne_bytes());

@@ -13,7 +13,7 @@ use crate::algorithm::algorithm;
 
 /// Minimum growth of Linux's window per round trip before the first loss (`bictcp_update`: "if
 /// (ca->last_max_cwnd == 0 && ca->cnt > 20) ca->cnt = 20").
-const LEAST_BEFORE_LOSS: f64 = 1.0 + 1.0 / 20.0;
+const MIN_GROWTH_BEFORE_LOSS: f64 = 1.0 + 1.0 / 20.0;
 
 algorithm! {
     /// A cubic function of the time since the last loss around the window at which it happened,
@@ -239,7 +239,11 @@ impl Cubic {
             |target: f64| lesser(window + (target - window) * per_window * counted, target);
         let most = 1.5 * window;
         let next = if self.as_linux {
-            let least = if w_max == 0.0 { LEAST_BEFORE_LOSS } else { 1.0 };
+            let least = if w_max == 0.0 {
+                MIN_GROWTH_BEFORE_LOSS
+            } else {
+                1.0
+            };
             let ahead = epoch.w_cubic(t + seconds(state.min_rtt), c);
             greater(towards(ahead.clamp(least * window, most)), friendly)
         } else if epoch.w_cubic(t, c) < epoch.w_est {

@@ -18,7 +18,7 @@ const ACK_SPACING: Time = Time::from_millis(2);
 /// Slack for delayed acknowledgements.
 const ACK_DELAY: Time = Time::from_millis(1);
 /// Bounds of the rise in delay.
-const LEAST_RISE: Time = Time::from_millis(4);
+const MIN_RISE: Time = Time::from_millis(4);
 const GREATEST_RISE: Time = Time::from_millis(16);
 
 /// The state of one slow start.
@@ -88,7 +88,7 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        let rise = (min_rtt / 8).clamp(LEAST_RISE, GREATEST_RISE);
+        let rise = (min_rtt / 8).clamp(MIN_RISE, GREATEST_RISE);
         self.round_rtt > min_rtt.saturating_add(rise)
     }
 }

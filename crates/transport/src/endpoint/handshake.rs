@@ -10,7 +10,7 @@ use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
 use crate::subflow::State;
 
 /// Space for options in a TCP header (RFC 9293, 3.1).
-const MOST_OPTIONS: u32 = 40;
+const MAX_OPTIONS: u32 = 40;
 
 impl Endpoint {
     /// Sends a SYN on this subflow.
@@ -260,7 +260,7 @@ impl Endpoint {
             ..Segment::EMPTY
         };
         // RFC 2018, section 3: 8 bytes per block, preceded by 4 with padding.
-        let room = MOST_OPTIONS - (usual.header_len() - 20);
+        let room = MAX_OPTIONS - (usual.header_len() - 20);
         self.sack_blocks = ((room - 4) / 8).min(4) as u8;
     }
 

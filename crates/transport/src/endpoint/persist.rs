@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 /// Most doublings of the interval between probes.
-const MOST_BACKOFF: u32 = 16;
+const MAX_BACKOFF: u32 = 16;
 
 /// When the next probe is due, and how many there were.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl PersistTimer {
     pub(super) fn start(&mut self, now: Time, rto: Time, most: Time) {
         let wait = rto
             .as_nanos()
-            .saturating_mul(1 << self.probes.min(MOST_BACKOFF));
+            .saturating_mul(1 << self.probes.min(MAX_BACKOFF));
         self.at = now + Time::from_nanos(wait).min(most);
     }
 

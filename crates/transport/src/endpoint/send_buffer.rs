@@ -5,7 +5,7 @@
 //! of bulk data.
 
 use crate::endpoint::Endpoint;
-use crate::memory::{LEAST_SEND_BUFFER, send_buffer_for};
+use crate::memory::{MIN_SEND_BUFFER, send_buffer_for};
 
 impl Endpoint {
     /// An acknowledgement arrived on a subflow while the application is blocked: the subflow's buffer grows
@@ -31,7 +31,7 @@ impl Endpoint {
         let wanted = send_buffer_for(state.cwnd / state.mss, self.config.segment.as_u64());
         state.send_buffer = wanted.min(self.config.send_buffer.as_u64());
         let own = match self.multipath {
-            true => LEAST_SEND_BUFFER,
+            true => MIN_SEND_BUFFER,
             false => 0,
         };
         let of_subflows = self

@@ -4,11 +4,11 @@ use ropewalk_quantities::Time;
 
 /// Weight of a new sample, in the mean and in its deviation.
 const GAIN: f64 = 0.1;
-const LEAST_S: f64 = 0.2;
+const MIN_S: f64 = 0.2;
 /// Mean before the first sample, which comes from data: the module does not measure the handshake.
 const INITIAL_MEAN_S: f64 = 1.5;
 /// ns-3's `RttEstimator::MaxMultiplier`.
-const MOST_BACKOFF: f64 = 64.0;
+const MAX_BACKOFF: f64 = 64.0;
 
 /// Mean and deviation of the round-trip time, and the back-off.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Timeout {
 
     /// Doubles the timeout, after a reduction.
     pub(super) fn back_off(&mut self) {
-        self.backoff = (2.0 * self.backoff).min(MOST_BACKOFF);
+        self.backoff = (2.0 * self.backoff).min(MAX_BACKOFF);
     }
 
     /// A round-trip time was measured.
@@ -68,7 +68,7 @@ impl Timeout {
             Some((mean, deviation)) if deviation < mean / 4.0 => 2.0 * mean,
             Some((mean, deviation)) => mean + 4.0 * deviation,
         };
-        Time::from_secs_f64((usual * self.backoff).max(LEAST_S))
+        Time::from_secs_f64((usual * self.backoff).max(MIN_S))
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct DataReceiver {
 }
 
 /// Maximum window scale (RFC 7323, 2.3).
-const MOST_SCALE: u32 = 14;
+const MAX_SCALE: u32 = 14;
 
 impl DataReceiver {
     pub(crate) fn new(config: &Config) -> DataReceiver {
@@ -36,7 +36,7 @@ impl DataReceiver {
         let share = (buffer * config.receive_window_share) as u64;
         // The smallest scale that can represent the whole buffer, as in Linux.
         let bits = config.receive_buffer.as_u64().max(1).ilog2();
-        let scale = bits.saturating_sub(15).min(MOST_SCALE);
+        let scale = bits.saturating_sub(15).min(MAX_SCALE);
         let capacity = share.min(u64::from(u16::MAX) << scale);
         DataReceiver {
             nxt: 0,

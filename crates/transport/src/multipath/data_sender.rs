@@ -1,6 +1,6 @@
 use ropewalk_quantities::Time;
 
-use crate::memory::{LEAST_SEND_BUFFER, send_buffer_for, sent_overhead, write_piece};
+use crate::memory::{MIN_SEND_BUFFER, send_buffer_for, sent_overhead, write_piece};
 use crate::range_set::RangeSet;
 use crate::{Config, Deadline, Deadlines};
 
@@ -52,7 +52,7 @@ impl DataSender {
         let (capacity, overhead) = match (grows, config.multipath) {
             (true, false) => (first, sent_overhead(segment) as u32),
             // The memory of sent data is charged to their subflow.
-            (true, true) => (first + LEAST_SEND_BUFFER, 0),
+            (true, true) => (first + MIN_SEND_BUFFER, 0),
             (false, _) => (most, 0),
         };
         DataSender {

@@ -13,7 +13,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::restore::MOST_THRESHOLD;
+use super::restore::MAX_THRESHOLD;
 use super::{
     AckSigns, Answer, Before, Evidence, FrtoStep, Loss, Marks, Phase, Remark, ReorderingPolicy,
     Resent, Settings, Sighting, Undo,
@@ -106,7 +106,7 @@ impl Linux {
         if extent == 0 {
             return Answer::NOTHING;
         }
-        let threshold = extent.div_ceil(signs.mss).min(MOST_THRESHOLD) as u32;
+        let threshold = extent.div_ceil(signs.mss).min(MAX_THRESHOLD) as u32;
         Answer {
             threshold: (threshold > signs.threshold).then_some(threshold),
             saw_reordering: Some(sighting),

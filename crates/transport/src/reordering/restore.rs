@@ -4,7 +4,7 @@ use super::{AckSigns, Answer, Before, Evidence, Marks, Settings, Undo};
 use crate::congestion::{Congestion, Window};
 
 /// Largest duplicate-acknowledgement threshold (Linux's `net.ipv4.tcp_max_reordering`).
-pub(super) const MOST_THRESHOLD: u64 = 300;
+pub(super) const MAX_THRESHOLD: u64 = 300;
 
 /// The losses since `before` were spurious: windows as RFC 4015 restores them (section 3, steps 0, 8 and 9).
 ///
@@ -43,7 +43,7 @@ impl Answer {
     /// 3522, section 3.2, step 6); never lowers it.
     #[must_use]
     pub(super) fn raise_to(self, extent: u64, signs: &AckSigns) -> Answer {
-        let extent = extent.min(MOST_THRESHOLD) as u32;
+        let extent = extent.min(MAX_THRESHOLD) as u32;
         match extent > signs.threshold {
             true => self.raise(extent),
             false => self,

@@ -7,7 +7,7 @@
 /// Fraction of the backlog over `d_send` that the smoothed estimator adds to the demand.
 const BACKLOG_SHARE: f64 = 0.5;
 /// Bound of a sample of (13) in the smoothed estimator, as a multiple of the acknowledged rate.
-const MOST_CAPACITY: f64 = 1.5;
+const MAX_CAPACITY: f64 = 1.5;
 
 /// Parameters, and the length of the slot.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl Slot {
         let sample = (rate * rtt + (self.hops - 1.0) * self.segment) / rise;
         let sample = match smooth {
             // The equation assumes a full window, and overestimates one that the application leaves empty.
-            true => sample.min(MOST_CAPACITY * rate),
+            true => sample.min(MAX_CAPACITY * rate),
             false => sample,
         };
         last + weight * (sample - last)

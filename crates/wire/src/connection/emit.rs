@@ -9,7 +9,7 @@ use crate::tcp::{TcpFlags, TcpHeader};
 use crate::tcp_options::{SackBlocks, TcpOption};
 
 /// Most options on a segment: those of a SYN.
-const MOST: usize = 5;
+const MAX: usize = 5;
 
 /// A segment in wire format, without ports and payload.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct WireSegment {
     pub flags: TcpFlags,
     /// Window, scaled.
     pub window: u16,
-    options: [TcpOption<'static>; MOST],
+    options: [TcpOption<'static>; MAX],
     count: usize,
 }
 
@@ -88,7 +88,7 @@ impl Connection {
             },
             flags: control_bits(segment.flags),
             window: u16::try_from(scaled).unwrap_or(u16::MAX),
-            options: [TcpOption::SackPermitted; MOST],
+            options: [TcpOption::SackPermitted; MAX],
             count: 0,
         };
         if let Options::Syn(syn) = &segment.options {

@@ -13,7 +13,7 @@ use crate::tcp_options::{SackBlocks, TcpOption};
 /// Default when a SYN does not say (RFC 9293, 3.7.1).
 const DEFAULT_MSS: u16 = 536;
 /// Largest window scale; larger ones count as this (RFC 7323, 2.3).
-const MOST_SCALE: u8 = 14;
+const MAX_SCALE: u8 = 14;
 
 /// Why a segment has to be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -52,7 +52,7 @@ impl Said {
         for option in view.options().flatten() {
             match option {
                 TcpOption::MaximumSegmentSize(size) => said.mss = Some(size),
-                TcpOption::WindowScale(scale) => said.scale = Some(scale.min(MOST_SCALE)),
+                TcpOption::WindowScale(scale) => said.scale = Some(scale.min(MAX_SCALE)),
                 TcpOption::SackPermitted => said.sack_permitted = true,
                 TcpOption::Sack(blocks) => said.sack = Some(blocks),
                 TcpOption::Timestamps { value, echo } => said.timestamps = Some((value, echo)),

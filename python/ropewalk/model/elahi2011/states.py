@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import array, number, whole, wholes
 
-LEAST_RATE = 1e-150
+MIN_RATE = 1e-150
 GREATEST_RATE = 1e150  # so that no quotient of two rates overflows
 PER_SECOND = "packets per second"
 
@@ -66,7 +66,7 @@ class Queue:
             raise ValueError(
                 f"departure_rates is {rates!r}: must be a list with at least one rate"
             )
-        least, most = LEAST_RATE, GREATEST_RATE
+        least, most = MIN_RATE, GREATEST_RATE
         departures = array("departure_rates", rates, least=least, most=most, note=PER_SECOND)
         more = f"{PER_SECOND}; it may exceed all departure rates"
         arrival = number("arrival_rate", self.arrival_rate, least=least, most=most, note=more)

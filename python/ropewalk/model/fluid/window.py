@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 CUBIC_BETA = 0.7  # RFC 9438, section 4.6
 CUBIC_C = 0.4  # section 5.1, segments per second cubed
 CUBIC_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # section 4.3
-HYSTART_LEAST = 16.0  # segments (Ha and Rhee, 2011)
+MIN_HYSTART_WINDOW = 16.0  # segments (Ha and Rhee, 2011)
 HYSTART_SPACING = 0.002  # seconds between acknowledgements of one train
 HYSTART_RISE = (0.004, 0.016)  # bounds of the rise in delay, seconds
 NEVER = math.inf
@@ -144,4 +144,4 @@ def hystart_exit(rate: float, rtt: float, per_ack: float) -> float:
     found = rate * (rtt + rise)
     if per_ack / rate <= HYSTART_SPACING:
         found = min(found, rate * (rtt + 0.001) / 2)
-    return max(found, HYSTART_LEAST)
+    return max(found, MIN_HYSTART_WINDOW)

@@ -26,7 +26,7 @@ from .estimation import capacity, demand
 from .splitting import greedy_rates
 
 BACKLOG_SHARE = 0.5  # of the backlog over d_send, which the smoothed estimator adds to the demand
-MOST_CAPACITY = 1.5  # times the acknowledged rate, for a smoothed sample of (13)
+MAX_CAPACITY = 1.5  # times the acknowledged rate, for a smoothed sample of (13)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates
     found = capacity(rates, rtt, seen.rtt_min, settings.hops, last)
     if smooth:
         has_value = sampled & (rtt > seen.rtt_min)
-        limited = np.where(has_value, np.minimum(found, MOST_CAPACITY * rates), found)
+        limited = np.where(has_value, np.minimum(found, MAX_CAPACITY * rates), found)
         found = last + np.where(has_value, settings.weight, 1.0) * (limited - last)
 
     order = np.lexsort((seen.srtt, settings.cost))

@@ -5,7 +5,7 @@ use std::io;
 use bytes::Bytes;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::fields::{Framing, MOST_FIELDS};
+use super::fields::{Framing, MAX_FIELDS};
 use super::input::{Input, Source};
 use crate::association::Stream;
 
@@ -142,7 +142,7 @@ async fn end_of_chunk<S: Source>(from: &mut Input<S>) -> io::Result<()> {
 
 async fn skip_trailer<S: Source>(from: &mut Input<S>) -> io::Result<()> {
     loop {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_FIELDS];
+        let mut headers = [httparse::EMPTY_HEADER; MAX_FIELDS];
         match httparse::parse_headers(&from.buffer, &mut headers) {
             Ok(httparse::Status::Complete((len, _))) => {
                 let _ = from.buffer.split_to(len);

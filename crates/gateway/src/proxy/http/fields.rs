@@ -1,7 +1,7 @@
 //! Header fields: those of a single hop, and the framing of a message.
 
 /// Most header fields of a message.
-pub const MOST_FIELDS: usize = 128;
+pub const MAX_FIELDS: usize = 128;
 
 /// Hop-by-hop fields, in addition to those that `Connection` names (RFC 9110, section 7.6.1), and fields that
 /// are generated anew: framing and host.

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::fields::{Fields, Framing, FramingError, MOST_FIELDS, Sorted, emit, emit_framing};
+use super::fields::{Fields, Framing, FramingError, MAX_FIELDS, Sorted, emit, emit_framing};
 use crate::proxy::passwords::Passwords;
 use crate::request::Target;
 
@@ -17,7 +17,7 @@ pub enum RequestError {
     #[error("no request: {0}")]
     Malformed(&'static str),
     /// Its head is too long.
-    #[error("a head of more than {LONGEST} bytes or {MOST_FIELDS} fields")]
+    #[error("a head of more than {LONGEST} bytes or {MAX_FIELDS} fields")]
     TooLarge,
     /// Its version is neither HTTP/1.0 nor HTTP/1.1.
     #[error("not HTTP/1.0 or HTTP/1.1")]
@@ -65,7 +65,7 @@ pub fn parse(
     bytes: &[u8],
     passwords: Option<&Passwords>,
 ) -> Result<Option<(Request, usize)>, RequestError> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut head = httparse::Request::new(&mut headers);
     let len = match head.parse(bytes) {
         Ok(httparse::Status::Complete(len)) => len,

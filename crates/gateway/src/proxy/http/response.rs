@@ -1,6 +1,6 @@
 //! Parses heads of responses.
 
-use super::fields::{Fields, Framing, FramingError, MOST_FIELDS, Sorted, emit, emit_framing};
+use super::fields::{Fields, Framing, FramingError, MAX_FIELDS, Sorted, emit, emit_framing};
 use super::request::Request;
 
 /// Longest head of a response, in bytes.
@@ -38,7 +38,7 @@ pub enum ResponseError {
 /// # Errors
 /// It is invalid.
 pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, ResponseError> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_FIELDS];
+    let mut headers = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut head = httparse::Response::new(&mut headers);
     let len = match head.parse(bytes) {
         Ok(httparse::Status::Complete(len)) if len <= LONGEST => len,

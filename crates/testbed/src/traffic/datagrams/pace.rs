@@ -12,7 +12,7 @@ use ropewalk_quantities::Time;
 /// the machine is busy for a moment.
 const LEAD: Time = Time::from_millis(5);
 /// The highest number of datagrams that wait at the link.
-const MOST_WAITING: usize = 512;
+const MAX_WAITING: usize = 512;
 
 /// The first link of a bulk sender, which has it for itself.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Pace {
         let (mut always_up, route) = copy(link, Vec::new());
         let mut taken =
             || always_up.offer(Time::ZERO, route, size, &mut (), &mut ()) == Offer::Accepted;
-        let room = (0..2 * MOST_WAITING).take_while(|_| taken()).count();
+        let room = (0..2 * MAX_WAITING).take_while(|_| taken()).count();
         let (copy, route) = copy(link, link.down.clone());
         Pace {
             link: copy,

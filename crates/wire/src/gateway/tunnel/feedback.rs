@@ -35,13 +35,13 @@ pub struct Feedback {
 
 impl Feedback {
     /// Length of a frame without gaps or links left out.
-    const LEAST_LEN: usize = 39;
+    const MIN_LEN: usize = 39;
 
     /// Length of its frame.
     #[must_use]
     pub fn frame_len(&self) -> usize {
         let left_out = if self.left_out == 0 { 0 } else { LEFT_OUT_LEN };
-        Feedback::LEAST_LEN + left_out + Missing::GAP_LEN * self.missing.gaps().len()
+        Feedback::MIN_LEN + left_out + Missing::GAP_LEN * self.missing.gaps().len()
     }
 
     /// Appends the frame without its type.
@@ -73,7 +73,7 @@ impl Feedback {
 
     /// Parses a frame that begins with its type; returns its length as well.
     pub(super) fn parse(bytes: &[u8]) -> Result<(Feedback, usize), Malformed> {
-        at_least(Feedback::LEAST_LEN, bytes)?;
+        at_least(Feedback::MIN_LEN, bytes)?;
         let mut feedback = Feedback {
             link: bytes[1],
             highest: u64_at(bytes, 2),
@@ -87,12 +87,12 @@ impl Feedback {
         };
         let open = u64::from(u32_at(bytes, 34));
         feedback.settled = feedback.highest.saturating_add(1).saturating_sub(open);
-        let count = bytes[Feedback::LEAST_LEN - 1];
+        let count = bytes[Feedback::MIN_LEN - 1];
         let gaps = usize::from(count & !LEFT_OUT);
-        if gaps > Missing::MOST {
+        if gaps > Missing::MAX {
             return Err(Malformed::FrameType(bytes[0]));
         }
-        let mut start = Feedback::LEAST_LEN;
+        let mut start = Feedback::MIN_LEN;
         if count & LEFT_OUT != 0 {
             at_least(start + LEFT_OUT_LEN, bytes)?;
             feedback.left_out = u64_at(bytes, start);
@@ -123,13 +123,13 @@ pub struct Gap {
 /// The gaps of a feedback frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    gaps: [Gap; Missing::MOST],
+    gaps: [Gap; Missing::MAX],
     len: u8,
 }
 
 impl Missing {
     /// Most gaps in a frame.
-    pub const MOST: usize = 8;
+    pub const MAX: usize = 8;
     /// Length of a gap in a frame.
     const GAP_LEN: usize = 6;
 
