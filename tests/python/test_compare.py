@@ -4,12 +4,14 @@ import json
 
 import polars as pl
 import pytest
+import rich.console
 
 import ropewalk
 from places import ROOT, TWO_LINKS
 from ropewalk import plot
-from ropewalk.comparison.agreement import agreements
+from ropewalk.comparison.agreement import Agreement, agreements
 from ropewalk.comparison.picture import draw
+from ropewalk.comparison.table import table
 
 MODELLED = ["--ways", "predict,simulate"]
 
@@ -191,6 +193,17 @@ def test_shares_are_compared_in_points():
     shares = {each.of: each for each in agreements("simulate", "testbed", runs)}
     assert shares["share of a"].ones == (60.0,)
     assert shares["share of a"].accuracy == pytest.approx(0.9)
+
+
+def test_a_terminal_of_80_columns_shows_whether_two_ways_differ(compared, monkeypatch):
+    runs = ((58.249, 54.308, 58.331, 58.1), (108.083, 102.548, 108.622, 108.5))
+    wide = Agreement("predict", "simulate", "median delay", "ms", *runs)
+    monkeypatch.setattr(type(compared), "agreements", (wide,))
+    console = rich.console.Console(width=80)
+    with console.capture() as shown:
+        console.print(table(compared))
+    [row] = (line.split() for line in shown.get().splitlines() if "(54.3-58.3)" in line)
+    assert row[-6:] == ["58.2", "(54.3-58.3)", "108", "(103-109)", "53.5%", "yes"]
 
 
 def test_out_keeps_numbers_of_all_ways(command, tmp_path):

@@ -135,10 +135,10 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each pair: runs of both, how near they are, and whether by chance."""
     pairs = dict.fromkeys((each.judged, each.against) for each in comparison.agreements)
     for judged, against in pairs:
-        shown = terminal.numbers("", (judged, against, "accuracy"), at_least=18)
+        shown = terminal.numbers("", (judged, against, "accuracy"), at_least=12)
         shown.title = f"accuracy of {judged} against {against}"
         shown.title_justify, shown.title_style = "left", "bold"
-        shown.add_column("differ")
+        shown.add_column("differ", no_wrap=True, min_width=len("by chance"))
         for each in comparison.agreements:
             if (each.judged, each.against) == (judged, against):
                 near = "" if each.accuracy is None else f"{each.accuracy:.1%}"
@@ -151,8 +151,13 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
 
 def _spread(runs: Sequence[float]) -> str:
     """Write the median of the runs, and from where to where they are."""
-    middle = f"{statistics.median(runs):,.4g}"
-    return middle if len(runs) == 1 else f"{middle} ({min(runs):,.3g}-{max(runs):,.3g})"
+    middle = _short(statistics.median(runs))
+    return middle if len(runs) == 1 else f"{middle} ({_short(min(runs))}-{_short(max(runs))})"
+
+
+def _short(value: float) -> str:
+    """Write three digits: two such ranges and their names fit a terminal of 80 columns."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _warnings(comparison: Comparison) -> list[str]:
