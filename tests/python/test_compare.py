@@ -198,7 +198,7 @@ def test_shares_are_compared_in_points():
 def test_a_terminal_of_80_columns_shows_whether_two_ways_differ(compared, monkeypatch):
     runs = ((58.249, 54.308, 58.331, 58.1), (108.083, 102.548, 108.622, 108.5))
     wide = Agreement("predict", "simulate", "median delay", "ms", *runs)
-    monkeypatch.setattr(type(compared), "agreements", (wide,))
+    monkeypatch.setitem(vars(compared), "agreements", (wide,))
     console = rich.console.Console(width=80)
     with console.capture() as shown:
         console.print(table(compared))
