@@ -5,7 +5,7 @@
 //! is stored beside it. Borrowing a carrier mutably marks it ([`IndexMut`]); [`settle`](Carriers::settle)
 //! recomputes the values of the marked ones. All values read here require settled carriers.
 
-mod lanes;
+mod arrivals;
 pub(crate) mod resting;
 mod waking;
 
@@ -13,13 +13,13 @@ use std::ops::{Index, IndexMut};
 
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
-use ropewalk_transport::scheduling::earliest_arrival::Lane;
+use ropewalk_transport::scheduling::earliest_arrival::Arrival;
 
 use crate::CarrierId;
 use crate::carrier::Carrier;
 use crate::carrier::in_flight::{Content, Sent};
 use crate::carrier::room::InFlightCap;
-use lanes::Lanes;
+use arrivals::Arrivals;
 use resting::Reason;
 use waking::Waking;
 
@@ -37,7 +37,7 @@ pub(crate) struct Carriers {
     /// Indices of the carriers borrowed mutably since the last `settle`, without duplicates.
     changed: Vec<usize>,
     waking: Waking,
-    lanes: Lanes,
+    arrivals: Arrivals,
     /// In how many seconds the carriers together fill the reassembly buffer.
     lasts: f64,
     /// How many carriers are good, and how many of these have quota left.
@@ -63,7 +63,7 @@ struct Facts {
     is_suspected: bool,
     is_good: bool,
     has_quota: bool,
-    lane: Lane,
+    arrival: Arrival,
     min_rtt: Option<Time>,
     srtt: Option<Time>,
     conditions: SendConditions,
@@ -122,7 +122,7 @@ impl Facts {
             is_suspected: carrier.listening.is_suspected(),
             is_good: carrier.is_good(),
             has_quota: carrier.has_quota(),
-            lane: Lane {
+            arrival: Arrival {
                 arrives_in: carrier.arrives_in(payload as u64),
                 rate: carrier.rate_or_guess(),
             },
@@ -185,19 +185,19 @@ impl Carriers {
         self.list.push(carrier);
         self.waking.push();
         self.moved.grow(self.list.len());
-        self.look_anew();
+        self.recompute_all();
     }
 
     pub(crate) fn remove(&mut self, at: usize) -> Carrier {
         self.numbers.remove(at);
         let carrier = self.list.remove(at);
         self.waking.remove(at);
-        self.look_anew();
+        self.recompute_all();
         carrier
     }
 
-    /// Indices have moved: recompute everything.
-    fn look_anew(&mut self) {
+    /// Indices have moved.
+    fn recompute_all(&mut self) {
         let carriers = self.list.iter();
         let bounds = carriers.map(|carrier| carrier.not_due_before(self.keepalive));
         self.bounds = bounds.collect();
@@ -209,18 +209,18 @@ impl Carriers {
         self.rates = None;
         self.slowest = None;
         self.holder = None;
-        self.lanes = Lanes::of((0..self.list.len()).map(|at| self.effective_lane(at)));
+        self.arrivals = Arrivals::of((0..self.list.len()).map(|at| self.effective_arrival(at)));
     }
 
     /// Recomputes the values of the carriers that were borrowed mutably.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if !self.changed.is_empty() {
-            self.look_again();
+            self.recompute_changed();
         }
     }
 
-    fn look_again(&mut self) {
+    fn recompute_changed(&mut self) {
         let before = (self.good == 0, self.able == 0);
         // Whether one may send can depend on all others.
         let mut marked = std::mem::take(&mut self.changed);
@@ -234,7 +234,9 @@ impl Carriers {
             if (old.is_able(), old.min_rtt) != (new.is_able(), new.min_rtt) {
                 self.fastest = None;
             }
-            if old.is_good != new.is_good || old.lane.rate.to_bits() != new.lane.rate.to_bits() {
+            if old.is_good != new.is_good
+                || old.arrival.rate.to_bits() != new.arrival.rate.to_bits()
+            {
                 self.rates = None;
             }
             if (old.is_good, old.srtt) != (new.is_good, new.srtt) {
@@ -243,10 +245,10 @@ impl Carriers {
         }
         if before != (self.good == 0, self.able == 0) {
             self.waking.rouse();
-            self.lanes = Lanes::of((0..self.list.len()).map(|at| self.effective_lane(at)));
+            self.arrivals = Arrivals::of((0..self.list.len()).map(|at| self.effective_arrival(at)));
         } else {
             for at in marked.iter().copied() {
-                self.lanes.set(at, self.effective_lane(at));
+                self.arrivals.set(at, self.effective_arrival(at));
             }
         }
         marked.clear();
@@ -254,10 +256,10 @@ impl Carriers {
     }
 
     /// The arrival of a carrier, with a rate of zero if it may not send.
-    fn effective_lane(&self, at: usize) -> Lane {
-        let Lane { arrives_in, rate } = self.facts[at].lane;
+    fn effective_arrival(&self, at: usize) -> Arrival {
+        let Arrival { arrives_in, rate } = self.facts[at].arrival;
         let rate = if self.may_send(at) { rate } else { 0.0 };
-        Lane { arrives_in, rate }
+        Arrival { arrives_in, rate }
     }
 
     fn assert_settled(&self) {
@@ -329,19 +331,19 @@ impl Carriers {
     /// than `enough`.
     pub(crate) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
         self.assert_settled();
-        self.lanes.gap_below(at, enough)
+        self.arrivals.gap_below(at, enough)
     }
 
     /// The same for a frame that would arrive in so many seconds.
     pub(crate) fn gap_until(&mut self, arrives_in: f64, enough: u64) -> Option<u64> {
         self.assert_settled();
-        self.lanes.gap_until(arrives_in, enough)
+        self.arrivals.gap_until(arrives_in, enough)
     }
 
     /// When a carrier delivers, and how fast, as the scheduler compares them.
-    pub(crate) fn lane(&self, at: usize) -> Lane {
+    pub(crate) fn arrival(&self, at: usize) -> Arrival {
         self.assert_settled();
-        self.facts[at].lane
+        self.facts[at].arrival
     }
 
     /// The least round trips of the carriers that could send more.
@@ -366,7 +368,7 @@ impl Carriers {
         // Always summed in the same order: another order would change the last digits.
         *self.rates.get_or_insert_with(|| {
             let good = self.facts.iter().filter(|facts| facts.is_good);
-            good.map(|facts| facts.lane.rate).sum()
+            good.map(|facts| facts.arrival.rate).sum()
         })
     }
 
@@ -456,8 +458,8 @@ impl Carriers {
     }
 
     /// Whether some that rest are awake and others fell asleep at another time than this.
-    pub(crate) fn is_rest_torn(&self, now: Time) -> bool {
-        self.waking.is_rest_torn(now)
+    pub(crate) fn is_rest_out_of_step(&self, now: Time) -> bool {
+        self.waking.is_rest_out_of_step(now)
     }
 
     /// Those that rest still have nothing to send: they fall asleep again.
@@ -533,7 +535,7 @@ impl Carriers {
             (of.bounds.clone(), sums)
         };
         let (before, holder) = (kept(self), self.holder);
-        self.look_anew();
+        self.recompute_all();
         // Indices have not moved, so the cached holder is kept: the test then sees whether it is stale.
         self.holder = holder;
         before == kept(self)

@@ -83,8 +83,8 @@ impl<P: Payload> Association<P> {
         }
         let mut rests = false;
         if let Some(reason) = self.carriers.why_they_rest() {
-            rests =
-                !self.carriers.is_rest_torn(now) && self.holds_still(now, &reason, &mut findings);
+            rests = !self.carriers.is_rest_out_of_step(now)
+                && self.holds_still(now, &reason, &mut findings);
             if !rests {
                 self.carriers.rouse();
             }
@@ -165,7 +165,7 @@ impl<P: Payload> Association<P> {
         self.carriers.note(at).on_app_limited();
         reason.lasts[0] = lasts / MARGIN;
         reason.outrun = Some(Outrun {
-            arrives_in: self.carriers.lane(at).arrives_in,
+            arrives_in: self.carriers.arrival(at).arrives_in,
             payloads: [conditions.payload; 2],
         });
         match is_far && conditions.in_flight < conditions.in_flight_cap.bytes(reason.lasts[0]) {

@@ -27,7 +27,7 @@ impl<P: Payload> Association<P> {
         }
         let (holder, _) = holder;
         let until =
-            now + Time::from_secs_f64(self.carriers.lane(by).arrives_in + self.back(holder));
+            now + Time::from_secs_f64(self.carriers.arrival(by).arrives_in + self.back(holder));
         self.carriers[holder].late = true;
         self.give_up_if(holder, |due| due <= now || due > until);
         true
@@ -46,7 +46,7 @@ impl<P: Payload> Association<P> {
 
     /// Whether an idle carrier would deliver what the holder has in flight much sooner, or it is overdue.
     pub(super) fn would_rescue(&self, now: Time, by: usize, holder: Holder) -> bool {
-        holder.0 != by && self.is_sooner(now, self.carriers.lane(by).arrives_in, holder)
+        holder.0 != by && self.is_sooner(now, self.carriers.arrival(by).arrives_in, holder)
     }
 
     /// Whether a frame that arrives in so many seconds would be there much sooner than what the holder has in
@@ -69,7 +69,7 @@ impl<P: Payload> Association<P> {
     /// rate. Sending them again costs the others less, in proportion to their higher rate.
     pub(super) fn shed(&mut self, at: usize) {
         let carrier = &self.carriers[at];
-        let own = self.carriers.lane(at).rate;
+        let own = self.carriers.arrival(at).rate;
         let most = carrier.absorbed_now(self.carriers.lasts());
         let judged = carrier.in_flight.oldest().map(|sent| sent.content);
         if carrier.in_flight.bytes() <= most

@@ -68,15 +68,15 @@ impl<P: Payload> Association<P> {
                     return None;
                 }
                 self.by_earliest_arrival(at, |of, enough| {
-                    let arrives_in = of.carriers.lane(at).arrives_in;
+                    let arrives_in = of.carriers.arrival(at).arrives_in;
                     let is_used = |other: &usize| {
                         *other != at
                             && of.may_send(*other)
                             && of.is_needed(overflow, *other, waiting)
                     };
                     let others = (0..of.carriers.len()).filter(is_used);
-                    let lanes = others.map(|other| of.carriers.lane(other));
-                    gap_below(arrives_in, lanes, enough)
+                    let arrivals = others.map(|other| of.carriers.arrival(other));
+                    gap_below(arrives_in, arrivals, enough)
                 })
             }
             SchedulerConfig::Redundant(_) => self.copy(at).or_else(|| self.head(at)),
@@ -176,7 +176,7 @@ impl<P: Payload> Association<P> {
         let own = rank(&self.carriers[at]);
         let cheaper = (0..self.carriers.len())
             .filter(|other| rank(&self.carriers[*other]) < own && self.may_send(*other));
-        let rates = cheaper.map(|other| self.carriers.lane(other).rate);
+        let rates = cheaper.map(|other| self.carriers.arrival(other).rate);
         overflow.is_needed(waiting, rates)
     }
 

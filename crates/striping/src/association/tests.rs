@@ -54,12 +54,12 @@ fn any_step() -> impl Strategy<Value = Step> {
 const CARRIERS: usize = 4;
 
 /// A carrier's numbers at both ends, and what is under way, by the end that sent it.
-struct Lane {
+struct Carrier {
     ids: [CarrierId; 2],
     frames: [VecDeque<Frame<Length>>; 2],
 }
 
-fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32) -> Lane {
+fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32) -> Carrier {
     let config = CarrierConfig {
         link,
         // The last one soon has none left.
@@ -70,7 +70,7 @@ fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32) -> Lane {
         rtt: (link > 0).then_some(Time::from_millis(10 * u64::from(link))),
         ..CarrierConfig::default()
     };
-    Lane {
+    Carrier {
         ids: [0, 1].map(|end: usize| ends[end].carrier_up(now, config)),
         frames: Default::default(),
     }
@@ -95,7 +95,7 @@ struct Pair {
     now: Time,
     ends: [Association<Length>; 2],
     stream: StreamId,
-    lanes: Vec<Lane>,
+    carriers: Vec<Carrier>,
     /// Asks all carriers that are awake, those included that have nothing to send for sure.
     asks_all: bool,
 }
@@ -114,7 +114,7 @@ impl Pair {
         Pair {
             now,
             stream: ends[0].open().expect("the first one"),
-            lanes: links.map(|link| come_up(now, &mut ends, link)).collect(),
+            carriers: links.map(|link| come_up(now, &mut ends, link)).collect(),
             ends,
             asks_all,
         }
@@ -122,21 +122,25 @@ impl Pair {
 
     fn go(&mut self, step: Step) {
         let Pair {
-            now, ends, lanes, ..
+            now,
+            ends,
+            carriers,
+            ..
         } = self;
         match step {
             Step::Write(most) => {
                 let _ = ends[0].write(self.stream, &mut Length(most));
             }
-            Step::Transmit(lane, end, most) => {
-                let frames =
-                    std::iter::from_fn(|| ends[end].poll_transmit(*now, lanes[lane].ids[end]));
+            Step::Transmit(carrier, end, most) => {
+                let frames = std::iter::from_fn(|| {
+                    ends[end].poll_transmit(*now, carriers[carrier].ids[end])
+                });
                 let frames: Vec<_> = frames.take(most).collect();
-                lanes[lane].frames[end].extend(frames);
+                carriers[carrier].frames[end].extend(frames);
             }
             Step::Ask(end) => self.ask(end),
-            Step::Deliver(lane, end, most) => {
-                let Lane { ids, frames } = &mut lanes[lane];
+            Step::Deliver(carrier, end, most) => {
+                let Carrier { ids, frames } = &mut carriers[carrier];
                 let most = most.min(frames[1 - end].len());
                 for frame in frames[1 - end].drain(..most) {
                     let taken = ends[end].received(*now, ids[end], frame);
@@ -144,23 +148,23 @@ impl Pair {
                 }
             }
             Step::Read => while ends[1].read(*now, self.stream).is_some() {},
-            Step::Replace(lane) => {
-                let ids = lanes[lane].ids;
+            Step::Replace(carrier) => {
+                let ids = carriers[carrier].ids;
                 for (end, id) in ends.iter_mut().zip(ids) {
                     end.carrier_down(*now, id);
                 }
-                lanes[lane] = come_up(*now, ends, lane as u32);
+                carriers[carrier] = come_up(*now, ends, carrier as u32);
             }
-            Step::Block(lane, end) => ends[end].blocked(lanes[lane].ids[end]),
-            Step::Unblock(lane, end) => ends[end].writable(lanes[lane].ids[end]),
-            Step::Hear(lane, end) => ends[end].heard(lanes[lane].ids[end], *now),
-            Step::Bound(lane, kbps) => {
+            Step::Block(carrier, end) => ends[end].blocked(carriers[carrier].ids[end]),
+            Step::Unblock(carrier, end) => ends[end].writable(carriers[carrier].ids[end]),
+            Step::Hear(carrier, end) => ends[end].heard(carriers[carrier].ids[end], *now),
+            Step::Bound(carrier, kbps) => {
                 let rate = (kbps > 0).then(|| Rate::from_bps(1000 * kbps));
                 let terms = Terms {
                     rate,
                     ..Terms::default()
                 };
-                ends[0].set_terms(lanes[lane].ids[0], terms);
+                ends[0].set_terms(carriers[carrier].ids[0], terms);
             }
             Step::Wait(ms) => {
                 *now += Time::from_millis(ms);
@@ -174,7 +178,11 @@ impl Pair {
     /// All carriers of an end are asked that are to be.
     fn ask(&mut self, end: usize) {
         let own = &mut self.ends[end];
-        let ids: Vec<CarrierId> = self.lanes.iter().map(|lane| lane.ids[end]).collect();
+        let ids: Vec<CarrierId> = self
+            .carriers
+            .iter()
+            .map(|carrier| carrier.ids[end])
+            .collect();
         loop {
             let next = match self.asks_all {
                 true => ids.iter().position(|id| {
@@ -183,17 +191,21 @@ impl Pair {
                 }),
                 false => own.next_to_ask(self.now, &ids),
             };
-            let Some(lane) = next else {
+            let Some(carrier) = next else {
                 return;
             };
-            let frames = std::iter::from_fn(|| own.poll_transmit(self.now, ids[lane]));
-            self.lanes[lane].frames[end].extend(frames);
+            let frames = std::iter::from_fn(|| own.poll_transmit(self.now, ids[carrier]));
+            self.carriers[carrier].frames[end].extend(frames);
         }
     }
 
     /// All that can be seen of an end, its carriers field by field.
     fn seen(&mut self, end: usize) -> String {
-        let frames: Vec<_> = self.lanes.iter().map(|lane| &lane.frames[end]).collect();
+        let frames: Vec<_> = self
+            .carriers
+            .iter()
+            .map(|carrier| &carrier.frames[end])
+            .collect();
         let own = &mut self.ends[end];
         let due = own.poll_timeout();
         let events: Vec<_> = std::iter::from_fn(|| own.poll_event()).collect();
@@ -212,11 +224,11 @@ fn carriers_with_nothing_to_send_come_to_rest_and_are_passed_over_together() {
         for end in 0..2 {
             pair.ends[end].wake_all();
             pair.go(Step::Ask(end));
-            (0..CARRIERS).for_each(|lane| pair.go(Step::Deliver(lane, 1 - end, 9)));
+            (0..CARRIERS).for_each(|carrier| pair.go(Step::Deliver(carrier, 1 - end, 9)));
         }
         pair.go(Step::Wait(5));
     }
-    let ids: Vec<CarrierId> = pair.lanes.iter().map(|lane| lane.ids[1]).collect();
+    let ids: Vec<CarrierId> = pair.carriers.iter().map(|carrier| carrier.ids[1]).collect();
     let end = &mut pair.ends[1];
     end.wake_all();
     assert!(end.carriers.why_they_rest().is_some());
@@ -231,9 +243,9 @@ fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
     pair.go(Step::Ask(0));
     pair.go(Step::Write(1));
     pair.go(Step::Ask(0));
-    for lane in &pair.lanes {
+    for carrier in &pair.carriers {
         let data = |frame: &&Frame<Length>| matches!(frame, Frame::Data { .. });
-        assert_eq!(lane.frames[0].iter().filter(data).count(), 1);
+        assert_eq!(carrier.frames[0].iter().filter(data).count(), 1);
     }
 }
 

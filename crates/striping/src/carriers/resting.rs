@@ -125,7 +125,7 @@ impl Resting {
     }
 
     /// Whether some are awake and others fell asleep at another time than this.
-    pub(super) fn is_torn(&self, now: Time) -> bool {
+    pub(super) fn is_out_of_step(&self, now: Time) -> bool {
         self.is_partly_asleep && self.asked_at != now
     }
 

@@ -158,8 +158,8 @@ impl Waking {
     }
 
     /// Whether some that rest are awake and others fell asleep at another time than this.
-    pub(super) fn is_rest_torn(&self, now: Time) -> bool {
-        self.resting.is_torn(now)
+    pub(super) fn is_rest_out_of_step(&self, now: Time) -> bool {
+        self.resting.is_out_of_step(now)
     }
 
     /// Those that rest still have nothing to send: they fall asleep again.

@@ -44,7 +44,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-struct Lane {
+struct Carrier {
     ids: [CarrierId; 2],
     /// By the end that sent them.
     frames: [VecDeque<Frame<Bytes>>; 2],
@@ -53,7 +53,7 @@ struct Lane {
 struct Pair {
     now: Time,
     ends: [Association<Bytes>; 2],
-    lanes: Vec<Lane>,
+    carriers: Vec<Carrier>,
 }
 
 impl Pair {
@@ -62,16 +62,16 @@ impl Pair {
             now: Time::from_secs(1),
             ends: [Role::Initiator, Role::Responder]
                 .map(|role| Association::new(role, config.clone())),
-            lanes: Vec::new(),
+            carriers: Vec::new(),
         };
         for price in 0..3 {
-            let lane = pair.lane(price);
-            pair.lanes.push(lane);
+            let carrier = pair.carrier_up(price);
+            pair.carriers.push(carrier);
         }
         pair
     }
 
-    fn lane(&mut self, price: usize) -> Lane {
+    fn carrier_up(&mut self, price: usize) -> Carrier {
         let now = self.now;
         let config = CarrierConfig {
             terms: Terms {
@@ -81,14 +81,14 @@ impl Pair {
             ..CarrierConfig::default()
         };
         let ids = [0, 1].map(|end: usize| self.ends[end].carrier_up(now, config));
-        Lane {
+        Carrier {
             ids,
             frames: [VecDeque::new(), VecDeque::new()],
         }
     }
 
-    fn transmit(&mut self, lane: usize, end: usize, most: usize) -> usize {
-        let Lane { ids, frames } = &mut self.lanes[lane];
+    fn transmit(&mut self, carrier: usize, end: usize, most: usize) -> usize {
+        let Carrier { ids, frames } = &mut self.carriers[carrier];
         let own = &mut self.ends[end];
         let sent = std::iter::from_fn(|| own.poll_transmit(self.now, ids[end])).take(most);
         let before = frames[end].len();
@@ -96,8 +96,8 @@ impl Pair {
         frames[end].len() - before
     }
 
-    fn deliver(&mut self, lane: usize, end: usize, most: usize) -> usize {
-        let Lane { ids, frames } = &mut self.lanes[lane];
+    fn deliver(&mut self, carrier: usize, end: usize, most: usize) -> usize {
+        let Carrier { ids, frames } = &mut self.carriers[carrier];
         let count = most.min(frames[end].len());
         for frame in frames[end].drain(..count) {
             let taken = self.ends[1 - end].received(self.now, ids[1 - end], frame);
@@ -106,11 +106,11 @@ impl Pair {
         count
     }
 
-    fn replace(&mut self, lane: usize) {
+    fn replace(&mut self, carrier: usize) {
         for end in [0, 1] {
-            self.ends[end].carrier_down(self.now, self.lanes[lane].ids[end]);
+            self.ends[end].carrier_down(self.now, self.carriers[carrier].ids[end]);
         }
-        self.lanes[lane] = self.lane(lane);
+        self.carriers[carrier] = self.carrier_up(carrier);
     }
 
     fn wait(&mut self, ms: u64) {
@@ -153,27 +153,27 @@ proptest! {
                     };
                     written.extend(&bytes[..taken]);
                 }
-                Step::Transmit(lane, end, most) => {
-                    pair.transmit(lane, end, most);
+                Step::Transmit(carrier, end, most) => {
+                    pair.transmit(carrier, end, most);
                 }
-                Step::Deliver(lane, end, most) => {
-                    pair.deliver(lane, end, most);
+                Step::Deliver(carrier, end, most) => {
+                    pair.deliver(carrier, end, most);
                 }
                 Step::Read => {
                     while let Some(piece) = pair.ends[1].read(pair.now, stream) {
                         read.extend(&piece);
                     }
                 }
-                Step::Replace(lane) => pair.replace(lane),
-                Step::Block(lane, end) => pair.ends[end].blocked(pair.lanes[lane].ids[end]),
-                Step::Unblock(lane, end) => pair.ends[end].writable(pair.lanes[lane].ids[end]),
-                Step::Terms(lane, kbps, quota) => {
+                Step::Replace(carrier) => pair.replace(carrier),
+                Step::Block(carrier, end) => pair.ends[end].blocked(pair.carriers[carrier].ids[end]),
+                Step::Unblock(carrier, end) => pair.ends[end].writable(pair.carriers[carrier].ids[end]),
+                Step::Terms(carrier, kbps, quota) => {
                     let terms = Terms {
-                        cost: lane as f64,
+                        cost: carrier as f64,
                         quota: quota.map(Amount::new),
                         rate: kbps.map(|kbps| Rate::from_bps(1000 * kbps)),
                     };
-                    pair.ends[0].set_terms(pair.lanes[lane].ids[0], terms);
+                    pair.ends[0].set_terms(pair.carriers[carrier].ids[0], terms);
                 }
                 Step::Wait(ms) => pair.wait(ms),
             }
@@ -181,16 +181,16 @@ proptest! {
         }
         pair.ends[0].finish(stream);
         // From now on all carriers work: all must come, and then nothing is left.
-        for (lane, end) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
-            pair.ends[end].writable(pair.lanes[lane].ids[end]);
+        for (carrier, end) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
+            pair.ends[end].writable(pair.carriers[carrier].ids[end]);
         }
         for _ in 0..20_000 {
             // It may have heard of the stream only now.
             pair.ends[1].finish(stream);
-            for lane in 0..3 {
+            for carrier in 0..3 {
                 for end in [0, 1] {
-                    pair.transmit(lane, end, usize::MAX);
-                    pair.deliver(lane, end, usize::MAX);
+                    pair.transmit(carrier, end, usize::MAX);
+                    pair.deliver(carrier, end, usize::MAX);
                 }
             }
             while let Some(piece) = pair.ends[1].read(pair.now, stream) {

@@ -30,17 +30,17 @@ impl EarliestArrivalConfig {
 
 /// When a carrier delivers, and how fast.
 #[derive(Clone, Copy, Debug)]
-pub struct Lane {
+pub struct Arrival {
     /// Seconds until a frame sent now would arrive at the peer.
     pub arrives_in: f64,
     /// Bytes per second.
     pub rate: f64,
 }
 
-impl Lane {
+impl Arrival {
     /// Bytes that it delivers up to a time, of frames sent from now on.
     #[inline]
-    fn brings(self, until: f64) -> f64 {
+    fn delivers(self, until: f64) -> f64 {
         let left = until - self.arrives_in;
         self.rate * if left > 0.0 { left } else { 0.0 }
     }
@@ -51,13 +51,13 @@ impl Lane {
 #[inline]
 pub fn gap_below(
     own_arrives_in: f64,
-    others: impl Iterator<Item = Lane>,
+    others: impl Iterator<Item = Arrival>,
     enough: u64,
 ) -> Option<u64> {
     // All terms are positive, so a partial sum that reaches `enough` decides, whatever its rounding.
     let (mut sum, enough) = (0.0, enough as f64);
-    for lane in others {
-        sum += lane.brings(own_arrives_in);
+    for arrival in others {
+        sum += arrival.delivers(own_arrives_in);
         if sum >= enough {
             return None;
         }
@@ -104,10 +104,10 @@ mod tests {
             others in proptest::collection::vec((0.0..0.5, 1.0..1e7), 0..9),
             asked in 0..100_000_u64,
         ) {
-            let lanes = others.iter().map(|&(arrives_in, rate)| Lane { arrives_in, rate });
-            let gap = gap_below(own, lanes.clone(), u64::MAX).expect("not as large");
+            let arrivals = others.iter().map(|&(arrives_in, rate)| Arrival { arrives_in, rate });
+            let gap = gap_below(own, arrivals.clone(), u64::MAX).expect("not as large");
             for enough in [0, asked, gap, gap + 1] {
-                let told = gap_below(own, lanes.clone(), enough);
+                let told = gap_below(own, arrivals.clone(), enough);
                 prop_assert_eq!(told, (gap < enough).then_some(gap));
             }
         }
@@ -115,11 +115,11 @@ mod tests {
 
     #[test]
     fn the_gap_is_what_the_faster_ones_bring() {
-        let fast = Lane {
+        let fast = Arrival {
             arrives_in: 0.010,
             rate: 2.5e6,
         };
-        let slower = Lane {
+        let slower = Arrival {
             arrives_in: 0.120,
             rate: 1e6,
         };

@@ -1,32 +1,34 @@
 //! Arrival times and rates of all carriers, as the scheduler compares them.
 
-use ropewalk_transport::scheduling::earliest_arrival::{Lane, gap_below};
+use ropewalk_transport::scheduling::earliest_arrival::{Arrival, gap_below};
 
 /// Indexed by carrier, times and rates in separate arrays: all are scanned for each scheduling decision.
 #[derive(Debug, Default)]
-pub(super) struct Lanes {
+pub(super) struct Arrivals {
     arrive_in: Vec<f64>,
     /// Zero for those that may not send.
     rates: Vec<f64>,
     /// The last result: within so many seconds the faster carriers deliver at least so many bytes. Valid
     /// until an entry changes.
-    bring: Option<(f64, u64)>,
+    last: Option<(f64, u64)>,
 }
 
-impl Lanes {
-    pub(super) fn of(lanes: impl Iterator<Item = Lane>) -> Lanes {
-        let (arrive_in, rates) = lanes.map(|lane| (lane.arrives_in, lane.rate)).unzip();
-        Lanes {
+impl Arrivals {
+    pub(super) fn of(arrivals: impl Iterator<Item = Arrival>) -> Arrivals {
+        let (arrive_in, rates) = arrivals
+            .map(|arrival| (arrival.arrives_in, arrival.rate))
+            .unzip();
+        Arrivals {
             arrive_in,
             rates,
-            bring: None,
+            last: None,
         }
     }
 
-    pub(super) fn set(&mut self, at: usize, lane: Lane) {
-        self.arrive_in[at] = lane.arrives_in;
-        self.rates[at] = lane.rate;
-        self.bring = None;
+    pub(super) fn set(&mut self, at: usize, arrival: Arrival) {
+        self.arrive_in[at] = arrival.arrives_in;
+        self.rates[at] = arrival.rate;
+        self.last = None;
     }
 
     /// Bytes that the other carriers deliver before a frame of this one would arrive, if that is less than
@@ -39,17 +41,17 @@ impl Lanes {
     pub(super) fn gap_until(&mut self, own: f64, enough: u64) -> Option<u64> {
         // A carrier that arrives later has more carriers ahead of it, and each delivers more until then.
         if self
-            .bring
+            .last
             .is_some_and(|(seconds, bytes)| seconds <= own && bytes >= enough)
         {
             return None;
         }
-        let lanes = self.arrive_in.iter().zip(&self.rates);
-        let lanes = lanes.map(|(&arrives_in, &rate)| Lane { arrives_in, rate });
-        let gap = gap_below(own, lanes, enough);
+        let arrivals = self.arrive_in.iter().zip(&self.rates);
+        let arrivals = arrivals.map(|(&arrives_in, &rate)| Arrival { arrives_in, rate });
+        let gap = gap_below(own, arrivals, enough);
         let brought = gap.unwrap_or(enough);
-        if gap.is_none() || self.bring.is_none_or(|(_, bytes)| bytes < brought) {
-            self.bring = Some((own, brought));
+        if gap.is_none() || self.last.is_none_or(|(_, bytes)| bytes < brought) {
+            self.last = Some((own, brought));
         }
         gap
     }
@@ -64,21 +66,21 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_is_what_a_look_at_all_finds(
-            lanes in proptest::collection::vec((0.0..0.5, 0.0..1e7), 1..9),
+            arrivals in proptest::collection::vec((0.0..0.5, 0.0..1e7), 1..9),
             steps in proptest::collection::vec(
                 (any::<prop::sample::Index>(), 0.0..0.5, 0..4_u8, 0..100_000_u64), 1..60,
             ),
         ) {
-            let lanes: Vec<Lane> = lanes.into_iter().map(|(arrives_in, rate)| Lane { arrives_in, rate }).collect();
-            let mut kept = Lanes::of(lanes.iter().copied());
-            let mut lanes = lanes;
+            let arrivals: Vec<Arrival> = arrivals.into_iter().map(|(arrives_in, rate)| Arrival { arrives_in, rate }).collect();
+            let mut kept = Arrivals::of(arrivals.iter().copied());
+            let mut arrivals = arrivals;
             for (at, arrives_in, change, enough) in steps {
-                let at = at.index(lanes.len());
+                let at = at.index(arrivals.len());
                 if change == 0 {
-                    lanes[at].arrives_in = arrives_in;
-                    kept.set(at, lanes[at]);
+                    arrivals[at].arrives_in = arrives_in;
+                    kept.set(at, arrivals[at]);
                 }
-                let found = gap_below(lanes[at].arrives_in, lanes.iter().copied(), enough);
+                let found = gap_below(arrivals[at].arrives_in, arrivals.iter().copied(), enough);
                 prop_assert_eq!(kept.gap_below(at, enough), found);
             }
         }
