@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ropewalk_network::radio::{DATA_OVERHEAD_BYTES, Ear, Heard};
+use ropewalk_network::radio::{DATA_OVERHEAD_BYTES, Heard, Listener};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowFacts, Sighting};
 
@@ -15,7 +15,7 @@ use crate::tap::Tag;
 /// Captures the frames of a channel, or those at a node.
 #[derive(Debug)]
 pub(crate) struct AirTap {
-    ears: Vec<(usize, Ear)>,
+    listeners: Vec<(usize, Listener)>,
     flows: Flows,
     bytes: Vec<u8>,
     file: AirCapture,
@@ -31,24 +31,24 @@ impl AirTap {
         scenario: &Scenario,
         title: &str,
     ) -> Result<AirTap, FileError> {
-        let ears = place.ears(scenario);
-        let name = |(channel, _): &(usize, Ear)| {
+        let listeners = place.listeners(scenario);
+        let name = |(channel, _): &(usize, Listener)| {
             let channel = &scenario.wireless.channels[*channel];
             channel.config.name.as_str()
         };
-        let names: Vec<&str> = ears.iter().map(name).collect();
+        let names: Vec<&str> = listeners.iter().map(name).collect();
         let comment = format!("{title}, captured {}", place.describe(scenario));
         Ok(AirTap {
             file: AirCapture::create(path, &names, snaplen, &comment)?,
-            ears,
+            listeners,
             flows: Flows::default(),
             bytes: Vec::new(),
             failure: None,
         })
     }
 
-    pub(crate) fn ears(&self) -> Vec<(usize, Ear)> {
-        self.ears.clone()
+    pub(crate) fn listeners(&self) -> Vec<(usize, Listener)> {
+        self.listeners.clone()
     }
 
     pub(crate) fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
@@ -69,7 +69,10 @@ impl AirTap {
         frame: &Heard<()>,
         packet: Option<(Sighting<'_>, Tag)>,
     ) {
-        let interface = self.ears.iter().position(|(number, _)| *number == channel);
+        let interface = self
+            .listeners
+            .iter()
+            .position(|(number, _)| *number == channel);
         let Some(interface) = interface.filter(|_| self.failure.is_none()) else {
             return;
         };

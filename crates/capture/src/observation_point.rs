@@ -1,6 +1,6 @@
 //! Where packets are captured: RFC 5470 calls it an observation point.
 
-use ropewalk_network::radio::Ear;
+use ropewalk_network::radio::Listener;
 use ropewalk_scenario::Scenario;
 
 /// Where packets are captured.
@@ -64,20 +64,20 @@ impl ObservationPoint {
     }
 
     /// The channels that are captured there, by number, and at which radios.
-    pub fn ears(self, scenario: &Scenario) -> Vec<(usize, Ear)> {
+    pub fn listeners(self, scenario: &Scenario) -> Vec<(usize, Listener)> {
         let wireless = &scenario.wireless;
         match self {
             ObservationPoint::Sender | ObservationPoint::Receiver | ObservationPoint::Link(_) => {
                 Vec::new()
             }
-            ObservationPoint::Channel(channel) => vec![(channel, Ear::Monitor)],
+            ObservationPoint::Channel(channel) => vec![(channel, Listener::Monitor)],
             ObservationPoint::Node(node) => {
                 let name = &wireless.nodes[node].name;
                 let channels = wireless.channels.iter().enumerate();
                 let heard = channels.filter_map(|(number, channel)| {
                     let mut radios = channel.radios.iter();
                     let radio = radios.position(|radio| radio.node == *name)?;
-                    Some((number, Ear::Radio(radio)))
+                    Some((number, Listener::Radio(radio)))
                 });
                 heard.collect()
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ropewalk_network::DropReason;
-use ropewalk_network::radio::{Ear, Heard};
+use ropewalk_network::radio::{Heard, Listener};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{EndpointEvent, FlowFacts, Observer, Sighting};
 use ropewalk_transport::Flags;
@@ -65,7 +65,7 @@ impl Recording {
             snaplen,
         }) = &plan.packets
         {
-            if place.ears(scenario).is_empty() {
+            if place.listeners(scenario).is_empty() {
                 tap = Some(Tap::create(path, *place, *snaplen, scenario, &title)?);
             } else {
                 air = Some(AirTap::create(path, *place, *snaplen, scenario, &title)?);
@@ -165,8 +165,8 @@ impl Observer for Recording {
         }
     }
 
-    fn ears(&self) -> Vec<(usize, Ear)> {
-        self.air.as_ref().map_or_else(Vec::new, AirTap::ears)
+    fn listeners(&self) -> Vec<(usize, Listener)> {
+        self.air.as_ref().map_or_else(Vec::new, AirTap::listeners)
     }
 
     fn heard(&mut self, channel: usize, frame: &Heard<()>, packet: Option<(Sighting<'_>, Tag)>) {

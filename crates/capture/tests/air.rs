@@ -7,8 +7,8 @@ use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use ropewalk_capture::AirCapture;
 use ropewalk_network::radio::{
-    Channel, ChannelConfig, DataRate, Ear, ErrorModel, FrameKind, Heard, Preamble, Propagation,
-    QueueOrder, RadioConfig, RadioHop, RateControl, Standard,
+    Channel, ChannelConfig, DataRate, ErrorModel, FrameKind, Heard, Listener, Preamble,
+    Propagation, QueueOrder, RadioConfig, RadioHop, RateControl, Standard,
 };
 use ropewalk_network::{HopId, Network, Offer};
 use ropewalk_quantities::Time;
@@ -77,7 +77,7 @@ fn heard() -> (Vec<Heard<u16>>, u64) {
     let pairs = [0, 2].map(|from| (interfaces[from], interfaces[1]));
     let ids: Vec<HopId> = network.add_medium(&pairs, |ids| {
         let mut channel = Channel::new(&channel, &radios, &hops, ids, 1);
-        channel.listen(Ear::Monitor);
+        channel.listen(Listener::Monitor);
         channel
     });
     for id in ids {

@@ -2,7 +2,9 @@
 
 use std::convert::Infallible;
 
-use ropewalk_network::radio::{Channel, ChannelStats, Ear, Heard, HopStats, RadioHop, RadioStats};
+use ropewalk_network::radio::{
+    Channel, ChannelStats, Heard, HopStats, Listener, RadioHop, RadioStats,
+};
 use ropewalk_network::{Medium, MediumPlan, Network};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{RadioLink, Scenario};
@@ -15,7 +17,7 @@ pub(crate) trait Air<T>: Medium<Packet<T>> {
     fn counts(&self, now: Time) -> ChannelCounts;
 
     /// Records the frames that are heard at this place, from now on.
-    fn listen(&mut self, ear: Ear);
+    fn listen(&mut self, listener: Listener);
 
     /// The first recorded frame, which is removed.
     fn next_heard(&mut self) -> Option<Heard<Packet<T>>>;
@@ -25,7 +27,7 @@ impl<T> Air<T> for Infallible {
     fn counts(&self, _: Time) -> ChannelCounts {
         match *self {}
     }
-    fn listen(&mut self, _: Ear) {
+    fn listen(&mut self, _: Listener) {
         match *self {}
     }
     fn next_heard(&mut self) -> Option<Heard<Packet<T>>> {
@@ -44,8 +46,8 @@ impl<T: Copy> Air<T> for Channel<Packet<T>> {
         }
     }
 
-    fn listen(&mut self, ear: Ear) {
-        Channel::listen(self, ear);
+    fn listen(&mut self, listener: Listener) {
+        Channel::listen(self, listener);
     }
 
     fn next_heard(&mut self) -> Option<Heard<Packet<T>>> {

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_network::DropReason;
-use ropewalk_network::radio::{Ear, Heard};
+use ropewalk_network::radio::{Heard, Listener};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Flow;
 use ropewalk_transport::Segment;
@@ -40,7 +40,7 @@ pub trait Observer {
 
     /// The 802.11 channels whose frames are to be reported, by number in the scenario, and the places where
     /// they are received.
-    fn ears(&self) -> Vec<(usize, Ear)>;
+    fn listeners(&self) -> Vec<(usize, Listener)>;
 
     /// A frame on such a channel has ended; a data frame with its packet and the packet's tag.
     fn heard(
@@ -122,7 +122,7 @@ impl Observer for () {
     fn leaves(&mut self, _: &Sighting<'_>, (): &mut ()) {}
     #[inline(always)]
     fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
-    fn ears(&self) -> Vec<(usize, Ear)> {
+    fn listeners(&self) -> Vec<(usize, Listener)> {
         Vec::new()
     }
     fn heard(&mut self, _: usize, _: &Heard<()>, _: Option<(Sighting<'_>, ())>) {}

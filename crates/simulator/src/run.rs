@@ -54,12 +54,12 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         let mut listened = Vec::new();
         if O::WATCHES {
             let used = used(scenario);
-            for (channel, ear) in observer.ears() {
+            for (channel, listener) in observer.listeners() {
                 let medium = used.iter().position(|number| *number == channel);
                 let medium = medium
                     .and_then(|medium| Some((medium, world.network.media_mut().nth(medium)?)));
                 if let Some((number, medium)) = medium {
-                    medium.listen(ear);
+                    medium.listen(listener);
                     listened.push((number, channel));
                 }
             }
@@ -187,7 +187,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         };
         watch.flow = index;
         let mut asks = false;
-        let taken = if O::WATCHES {
+        let delivered = if O::WATCHES {
             flow.host.handle_packet(now, incoming, &mut watch)
         } else {
             flow.host.handle_packet(now, incoming, &mut ())
@@ -199,12 +199,12 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             {
                 recorder.arrival(packet.number);
             }
-            if taken.delivered > 0 {
+            if delivered.bytes > 0 {
                 self.unfinished -= usize::from(flow.note_delivery(now));
                 asks = flow.application.conversation().is_some();
             }
-        } else if taken.delivered > 0 {
-            flow.note_requests(now, taken.delivered);
+        } else if delivered.bytes > 0 {
+            flow.note_requests(now, delivered.bytes);
         }
         if let Some(at) = watch.last {
             let sighting = sighting(&at, self.paths[arrival.route.index()], packet);
@@ -267,14 +267,14 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.timers.set(3 * index + end, IDLE);
         let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
         let flow = &mut self.world.flows[index];
-        let taken = flow.host.handle_timeout(self.now, end, &mut watch);
-        if taken.delivered > 0 && end == SERVER {
+        let delivered = flow.host.handle_timeout(self.now, end, &mut watch);
+        if delivered.bytes > 0 && end == SERVER {
             self.unfinished -= usize::from(flow.note_delivery(self.now));
             if flow.application.conversation().is_some() {
                 self.reader_asks(index);
             }
-        } else if taken.delivered > 0 {
-            flow.note_requests(self.now, taken.delivered);
+        } else if delivered.bytes > 0 {
+            flow.note_requests(self.now, delivered.bytes);
         }
         self.serve(index, end);
     }

@@ -3,7 +3,7 @@
 use ropewalk_network::{Crossing, Direction, DropReason, Watch};
 use ropewalk_transport::event::{Happening, Recorded, Recorder};
 
-use crate::hearing::{Hears, Speaker};
+use crate::event_recorders::{EndpointId, EventRecorders};
 use crate::hosts::SERVER;
 use crate::observer::{EndpointEvent, Observer, Sighting};
 use crate::packet::Packet;
@@ -84,32 +84,32 @@ impl<O: Observer> Watch<Packet<O::Tag>> for Watching<'_, O> {
     }
 }
 
-impl<O: Observer> Hears for Watching<'_, O> {
-    fn hear(&mut self, speaker: Speaker) -> impl Recorder {
-        Ear {
+impl<O: Observer> EventRecorders for Watching<'_, O> {
+    fn recorder_of(&mut self, endpoint_id: EndpointId) -> impl Recorder {
+        EventReporter {
             watching: self,
-            speaker,
+            endpoint_id,
         }
     }
 }
 
 /// Reports the events of an endpoint.
 #[derive(Debug)]
-pub(crate) struct Ear<'w, 'a, O> {
+pub(crate) struct EventReporter<'w, 'a, O> {
     watching: &'w mut Watching<'a, O>,
-    speaker: Speaker,
+    endpoint_id: EndpointId,
 }
 
-impl<O: Observer> Recorder for Ear<'_, '_, O> {
+impl<O: Observer> Recorder for EventReporter<'_, '_, O> {
     fn record(&mut self, recorded: &Recorded) {
         let watching = &mut *self.watching;
         watching.duplicate |= matches!(recorded.happening, Happening::DuplicateArrived(_));
         watching.observer.event(&EndpointEvent {
             flow: watching.flow,
-            by_server: self.speaker.end == SERVER,
-            dial: self.speaker.dial,
+            by_server: self.endpoint_id.end == SERVER,
+            dial: self.endpoint_id.dial,
             recorded: Recorded {
-                subflow: self.speaker.first + recorded.subflow,
+                subflow: self.endpoint_id.first + recorded.subflow,
                 ..*recorded
             },
         });

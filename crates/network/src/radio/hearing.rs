@@ -9,7 +9,7 @@ use crate::medium::Carried;
 
 /// Where frames are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ear {
+pub enum Listener {
     /// At a radio, by number: the frames that it transmits, and those it receives with or without errors.
     Radio(usize),
     /// Everywhere: each frame once, with errors if its receiver did not get it.

@@ -28,7 +28,7 @@ pub use config::{
     QueueOrder, RadioConfig, RadioHop, RateControl,
 };
 pub use frame_error::FrameError;
-pub use hearing::{Ear, Heard};
+pub use hearing::{Heard, Listener};
 pub use metric::{LinkCost, LinkMetric};
 pub use neighbours::too_far;
 pub use per_table::{PerTable, PerTableError};

@@ -8,9 +8,9 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Terms;
 use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowState};
 
-use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
+use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
 use crate::application::Application;
-use crate::hearing::{Hears, Speaker};
+use crate::event_recorders::{EndpointId, EventRecorders};
 
 /// Its client and its server.
 #[derive(Debug)]
@@ -59,27 +59,27 @@ impl Connection {
     }
 
     #[inline(always)]
-    pub(crate) fn handle_packet<H: Hears>(
+    pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         now: Time,
         packet: &Incoming<'_>,
-        heard_by: &mut H,
-    ) -> Taken {
+        recorders: &mut R,
+    ) -> Delivered {
         let [client, server] = &mut self.ends;
-        let mut ear = heard_by.hear(speaker(packet.end));
+        let mut recorder = recorders.recorder_of(endpoint_id(packet.end));
         if packet.end == CLIENT {
             client
-                .recorded_by(&mut ear)
+                .recorded_by(&mut recorder)
                 .handle_segment(now, packet.subflow, packet.segment);
             while client.poll_event().is_some() {}
             let delivered = match packet.segment.len {
                 0 => 0,
                 _ => client.read(u64::MAX),
             };
-            return Taken { delivered };
+            return Delivered { bytes: delivered };
         }
         server
-            .recorded_by(&mut ear)
+            .recorded_by(&mut recorder)
             .handle_segment(now, packet.subflow, packet.segment);
         let delivered = server.read(u64::MAX);
         while let Some(event) = server.poll_event() {
@@ -87,14 +87,19 @@ impl Connection {
                 server.close();
             }
         }
-        Taken { delivered }
+        Delivered { bytes: delivered }
     }
 
     #[inline]
-    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
+    pub(crate) fn handle_timeout<R: EventRecorders>(
+        &mut self,
+        now: Time,
+        end: usize,
+        recorders: &mut R,
+    ) {
         let endpoint = &mut self.ends[end];
-        let mut ear = heard_by.hear(speaker(end));
-        endpoint.recorded_by(&mut ear).handle_timeout(now);
+        let mut recorder = recorders.recorder_of(endpoint_id(end));
+        endpoint.recorded_by(&mut recorder).handle_timeout(now);
         while endpoint.poll_event().is_some() {}
     }
 
@@ -161,8 +166,8 @@ impl Connection {
 
 /// An end of the only connection.
 #[inline]
-pub(super) fn speaker(end: usize) -> Speaker {
-    Speaker {
+pub(super) fn endpoint_id(end: usize) -> EndpointId {
+    EndpointId {
         end,
         first: 0,
         dial: 0,
@@ -180,15 +185,15 @@ impl Sends for Connection {
     }
 
     #[inline(always)]
-    fn poll_transmit<H: Hears>(
+    fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        heard_by: &mut H,
+        recorders: &mut R,
     ) -> Option<Outgoing> {
-        let mut ear = heard_by.hear(speaker(end));
-        let mut endpoint = self.ends[end].recorded_by(&mut ear);
+        let mut recorder = recorders.recorder_of(endpoint_id(end));
+        let mut endpoint = self.ends[end].recorded_by(&mut recorder);
         let subflow = endpoint.poll_transmit(now, segment)?;
         Some(Outgoing {
             end,

@@ -9,9 +9,9 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, Traffic};
 use ropewalk_transport::{Counters, Segment, SubflowState};
 
-use super::verbs::{CLIENT, FirstHop, Incoming, Outgoing, Sends, Taken};
+use super::verbs::{CLIENT, Delivered, FirstHop, Incoming, Outgoing, Sends};
 use crate::application::Application;
-use crate::hearing::Hears;
+use crate::event_recorders::EventRecorders;
 use crate::sink::Sink;
 
 /// Datagrams that a bulk sender has in a medium at once.
@@ -87,12 +87,12 @@ impl Datagrams {
 
     pub(crate) fn start(&mut self, _: Time) {}
 
-    pub(crate) fn handle_packet<H: Hears>(
+    pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         _: Time,
         packet: &Incoming<'_>,
-        _: &mut H,
-    ) -> Taken {
+        _: &mut R,
+    ) -> Delivered {
         let segment = packet.segment;
         let delivered = u64::from(segment.len);
         self.in_network -= 1;
@@ -101,7 +101,7 @@ impl Datagrams {
         self.overtaken += u64::from(segment.seq < self.furthest);
         self.furthest = self.furthest.max(segment.end());
         self.written = segment.ts_val;
-        Taken { delivered }
+        Delivered { bytes: delivered }
     }
 
     /// A datagram was dropped on its way.
@@ -212,12 +212,12 @@ impl Sends for Datagrams {
         }
     }
 
-    fn poll_transmit<H: Hears>(
+    fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         _: usize,
         segment: &mut Segment,
-        _: &mut H,
+        _: &mut R,
     ) -> Option<Outgoing> {
         if self.unsent == 0 {
             return None;

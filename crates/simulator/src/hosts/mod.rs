@@ -23,14 +23,14 @@ use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
 use ropewalk_transport::{Config, Counters, SubflowState};
 
 use crate::Unsupported;
-use crate::hearing::Hears;
+use crate::event_recorders::EventRecorders;
 use aggregation::Aggregation;
 use connection::Connection;
 pub(crate) use datagrams::Datagrams;
 use mptcp_ns3::MptcpNs3;
 use striped::Striped;
 use tunnel::Tunnel;
-pub(crate) use verbs::{CLIENT, FirstHop, Incoming, SERVER, Sends, Taken};
+pub(crate) use verbs::{CLIENT, Delivered, FirstHop, Incoming, SERVER, Sends};
 
 /// Client and server of a flow, with any protocol.
 #[derive(Debug)]
@@ -222,27 +222,27 @@ impl Host {
 
     /// A packet arrives at one of the ends.
     #[inline]
-    pub(crate) fn handle_packet<H: Hears>(
+    pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         now: Time,
         packet: Incoming<'_>,
-        heard_by: &mut H,
-    ) -> Taken {
+        recorders: &mut R,
+    ) -> Delivered {
         match self {
-            Host::Connection(connection) => connection.handle_packet(now, &packet, heard_by),
-            others => others.handle_packet_apart(now, packet, heard_by),
+            Host::Connection(connection) => connection.handle_packet(now, &packet, recorders),
+            others => others.handle_packet_apart(now, packet, recorders),
         }
     }
 
     /// Not inlined, so that large hosts do not slow down the usual one.
     #[inline(never)]
-    fn handle_packet_apart<H: Hears>(
+    fn handle_packet_apart<R: EventRecorders>(
         &mut self,
         now: Time,
         packet: Incoming<'_>,
-        heard_by: &mut H,
-    ) -> Taken {
-        each!(self, host => host.handle_packet(now, &packet, heard_by))
+        recorders: &mut R,
+    ) -> Delivered {
+        each!(self, host => host.handle_packet(now, &packet, recorders))
     }
 
     /// A packet was dropped or lost: its slot is freed.
@@ -272,23 +272,23 @@ impl Host {
 
     /// A timer of an end may have expired; returns what was delivered as a result.
     #[inline]
-    pub(crate) fn handle_timeout<H: Hears>(
+    pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
-        heard_by: &mut H,
-    ) -> Taken {
+        recorders: &mut R,
+    ) -> Delivered {
         match self {
-            Host::Tunnel(tunnel) => return tunnel.handle_timeout(now, end, heard_by),
+            Host::Tunnel(tunnel) => return tunnel.handle_timeout(now, end, recorders),
             Host::Connection(connection) | Host::Striped(Striped { connection, .. }) => {
-                connection.handle_timeout(now, end, heard_by);
+                connection.handle_timeout(now, end, recorders);
             }
-            Host::Aggregation(host) => host.handle_timeout(now, end, heard_by),
-            Host::MptcpNs3(host) => host.handle_timeout(now, end, heard_by),
+            Host::Aggregation(host) => host.handle_timeout(now, end, recorders),
+            Host::MptcpNs3(host) => host.handle_timeout(now, end, recorders),
             // Its turn follows.
             Host::Datagrams(_) => {}
         }
-        Taken { delivered: 0 }
+        Delivered { bytes: 0 }
     }
 
     /// MPTCP's key of an end, of the first connection if there are several.

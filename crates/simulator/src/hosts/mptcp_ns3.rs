@@ -15,9 +15,9 @@ use ropewalk_striping::Terms;
 use ropewalk_transport::mptcp_ns3::{Ack, Data, Policy, Receiver, Sender, Settings};
 use ropewalk_transport::{Counters, Flags, Options, SackList, Segment, SubflowState};
 
-use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
+use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
 use crate::application::Application;
-use crate::hearing::Hears;
+use crate::event_recorders::EventRecorders;
 use crate::sink::Sink;
 
 /// Timeout of the first SYN (RFC 6298, 2.1); it doubles with each retransmission.
@@ -101,12 +101,12 @@ impl MptcpNs3 {
         }
     }
 
-    pub(crate) fn handle_packet<H: Hears>(
+    pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         now: Time,
         packet: &Incoming<'_>,
-        _: &mut H,
-    ) -> Taken {
+        _: &mut R,
+    ) -> Delivered {
         let (segment, subflow) = (packet.segment, packet.subflow);
         let opens = segment.flags.contains(Flags::SYN);
         let mut delivered = 0;
@@ -122,7 +122,7 @@ impl MptcpNs3 {
             let draw = || random.next_u32() as f64 / (f64::from(u32::MAX) + 1.0);
             sender.handle(now, &ack(subflow, segment), draw);
         }
-        Taken { delivered }
+        Delivered { bytes: delivered }
     }
 
     /// A SYN was answered.
@@ -133,7 +133,7 @@ impl MptcpNs3 {
         }
     }
 
-    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, _: &mut H) {
+    pub(crate) fn handle_timeout<R: EventRecorders>(&mut self, now: Time, end: usize, _: &mut R) {
         if end != CLIENT {
             return;
         }
@@ -256,12 +256,12 @@ impl Sends for MptcpNs3 {
         }
     }
 
-    fn poll_transmit<H: Hears>(
+    fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        _: &mut H,
+        _: &mut R,
     ) -> Option<Outgoing> {
         let opening = match end {
             CLIENT => self.poll_syn(now),

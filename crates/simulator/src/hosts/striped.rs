@@ -11,7 +11,7 @@ use super::verbs::{Outgoing, Sends};
 use super::virtual_device::VirtualDevice;
 use crate::Unsupported;
 use crate::application::Application;
-use crate::hearing::Hears;
+use crate::event_recorders::EventRecorders;
 
 /// The connection, and a device at each end that chooses paths.
 #[derive(Debug)]
@@ -57,14 +57,16 @@ impl Sends for Striped {
         self.connection.turn(now, end, application);
     }
 
-    fn poll_transmit<H: Hears>(
+    fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        heard_by: &mut H,
+        recorders: &mut R,
     ) -> Option<Outgoing> {
-        let packet = self.connection.poll_transmit(now, end, segment, heard_by)?;
+        let packet = self
+            .connection
+            .poll_transmit(now, end, segment, recorders)?;
         Some(Outgoing {
             route: self.devices[end].next(),
             ..packet

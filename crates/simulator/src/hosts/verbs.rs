@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::Segment;
 
 use crate::application::Application;
-use crate::hearing::Hears;
+use crate::event_recorders::EventRecorders;
 
 /// The end that sends data.
 pub(crate) const CLIENT: usize = 0;
@@ -27,9 +27,9 @@ pub(crate) struct Incoming<'a> {
 
 /// Result of a packet or a timer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taken {
+pub(crate) struct Delivered {
     /// Bytes delivered in order to the application of the end concerned.
-    pub(crate) delivered: u64,
+    pub(crate) bytes: u64,
 }
 
 /// A packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
@@ -65,12 +65,12 @@ pub(crate) trait Sends {
     /// The next packet to send, of what changed at this end. Its segment is written to `segment`. It may
     /// change after any other call.
     #[must_use]
-    fn poll_transmit<H: Hears>(
+    fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        heard_by: &mut H,
+        recorders: &mut R,
     ) -> Option<Outgoing>;
 
     /// Whether [`entered`](Sends::entered) is to be called.

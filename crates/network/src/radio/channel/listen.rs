@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 
 use super::Channel;
 use super::air::Fate;
-use crate::radio::hearing::{Ear, Heard};
+use crate::radio::hearing::{Heard, Listener};
 use crate::radio::power::to_dbm;
 use crate::radio::reception::Read;
 use crate::radio::station::{Frame, FrameKind};
@@ -15,10 +15,10 @@ impl<P: Copy> Channel<P> {
         let Some(listening) = &self.listening else {
             return;
         };
-        let (intact, collided) = match listening.ear {
-            Ear::Monitor => (fate.received, !fate.received && fate.overlapped),
-            Ear::Radio(own) if own == radio => (true, false),
-            Ear::Radio(_) => return,
+        let (intact, collided) = match listening.listener {
+            Listener::Monitor => (fate.received, !fate.received && fate.overlapped),
+            Listener::Radio(own) if own == radio => (true, false),
+            Listener::Radio(_) => return,
         };
         self.keep(radio, frame.to as usize, now, frame, intact, collided);
     }
@@ -35,7 +35,7 @@ impl<P: Copy> Channel<P> {
         overlapped: bool,
     ) {
         if let Some(listening) = &self.listening
-            && listening.ear == Ear::Radio(radio)
+            && listening.listener == Listener::Radio(radio)
             && read != Read::BadHeader
         {
             let intact = read == Read::Good;

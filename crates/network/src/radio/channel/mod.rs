@@ -18,7 +18,7 @@ use super::config::{ChannelConfig, Propagation, RadioConfig, RadioHop};
 use super::contention::Contention;
 use super::dues::{Due, Dues};
 use super::frame_error::FrameError;
-use super::hearing::{Ear, Heard};
+use super::hearing::{Heard, Listener};
 use super::neighbours::{Neighbours, SENSED};
 use super::power::{Power, noise_dbm};
 use super::propagation::{Reach, reach};
@@ -58,7 +58,7 @@ pub struct Channel<P> {
 /// Frames recorded for captures.
 #[derive(Clone, Debug)]
 struct Listening<P> {
-    ear: Ear,
+    listener: Listener,
     heard: VecDeque<Heard<P>>,
 }
 
@@ -150,9 +150,9 @@ impl<P: Copy> Channel<P> {
     }
 
     /// Records the frames heard at this place, from now on.
-    pub fn listen(&mut self, ear: Ear) {
+    pub fn listen(&mut self, listener: Listener) {
         self.listening = Some(Listening {
-            ear,
+            listener,
             heard: VecDeque::new(),
         });
     }

@@ -3,14 +3,18 @@
 use ropewalk_quantities::Time;
 
 use super::world::{World, at_rate, log_distance, range, row};
-use crate::radio::{DataRate, Ear, FrameKind, Heard, RadioConfig, Standard};
+use crate::radio::{DataRate, FrameKind, Heard, Listener, RadioConfig, Standard};
 
 const PACKET: u32 = 1028;
 
-/// Stations of a cell that always send, as the ear hears them, and their world.
-fn cell(ear: Ear, config: &RadioConfig, radius_m: f64) -> (Vec<Heard<(u32, u64)>>, World) {
+/// Stations of a cell that always send, as the listener hears them, and their world.
+fn cell(
+    listener: Listener,
+    config: &RadioConfig,
+    radius_m: f64,
+) -> (Vec<Heard<(u32, u64)>>, World) {
     let mut world = World::star(&log_distance(3.0), config, 8, radius_m, 5);
-    world.channel.listen(ear);
+    world.channel.listen(listener);
     for hop in 0..8 {
         world.saturate(hop, PACKET);
     }
@@ -31,7 +35,7 @@ fn the_monitor_hears_each_frame_once() {
             ..config
         },
     ] {
-        let (heard, world) = cell(Ear::Monitor, &config, 5.0);
+        let (heard, world) = cell(Listener::Monitor, &config, 5.0);
         let count =
             |of: &dyn Fn(&Heard<_>) -> bool| heard.iter().filter(|frame| of(frame)).count() as u64;
         let stats: Vec<_> = (0..9)
@@ -81,7 +85,11 @@ fn the_monitor_hears_each_frame_once() {
 /// Of two frames that collide in one cell, both began at one instant.
 #[test]
 fn in_one_cell_frames_collide_only_if_they_begin_together() {
-    let (heard, _) = cell(Ear::Monitor, &at_rate(Standard::B, DataRate::Cck11), 0.001);
+    let (heard, _) = cell(
+        Listener::Monitor,
+        &at_rate(Standard::B, DataRate::Cck11),
+        0.001,
+    );
     let collided: Vec<_> = heard.iter().filter(|frame| frame.collided).collect();
     assert!(collided.len() > 100);
     for frame in &collided {
@@ -108,7 +116,7 @@ fn a_radio_never_reads_two_frames_at_once() {
         &[(0, 1, 0.2), (2, 1, 0.0), (3, 2, 0.0)],
         3,
     );
-    world.channel.listen(Ear::Radio(1));
+    world.channel.listen(Listener::Radio(1));
     for hop in 0..3 {
         world.saturate(hop, PACKET);
     }

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::world::{World, at_rate, range, row};
-use crate::radio::{DataRate, Ear, FrameKind, Heard, QueueOrder, RadioConfig, Standard};
+use crate::radio::{DataRate, FrameKind, Heard, Listener, QueueOrder, RadioConfig, Standard};
 
 type Frame = Heard<(u32, u64)>;
 
@@ -33,7 +33,7 @@ const START: u64 = 1000;
 /// Radios on a line, on a disk of 25 m, all frames heard.
 fn line(like: &RadioConfig, at_m: &[f64], hops: &[(usize, usize, f64)], seed: u64) -> World {
     let mut world = World::new(&range(25.0), &row(like, at_m), hops, seed);
-    world.channel.listen(Ear::Monitor);
+    world.channel.listen(Listener::Monitor);
     world.run(us(START));
     world
 }
@@ -279,7 +279,7 @@ fn a_duplicate_is_acknowledged_and_not_passed_up() {
         ..range(1.0)
     };
     let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
-    world.channel.listen(Ear::Monitor);
+    world.channel.listen(Listener::Monitor);
     world.send(0, SIZE);
     let frames = heard(&mut world, 1_000_000);
     let acks = frames.iter().filter(|frame| frame.kind == FrameKind::Ack);
@@ -396,7 +396,7 @@ fn a_frame_takes_its_time_where_propagation_does() {
         };
         let radios = row(&like(), &[0.0, 2400.0]);
         let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
-        world.channel.listen(Ear::Radio(1));
+        world.channel.listen(Listener::Radio(1));
         world.run(us(START));
         world.send(0, SIZE);
         world.run(us(10_000));

@@ -7,7 +7,7 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
-use crate::hearing::{Hears, Speaker};
+use crate::event_recorders::{EndpointId, EventRecorders};
 use crate::hosts::verbs::{CLIENT, SERVER};
 
 /// Client and server of a connection on one path, and the frames between them.
@@ -80,36 +80,36 @@ impl Connection {
     }
 
     /// A segment arrives at an end.
-    pub(crate) fn handle_segment<H: Hears>(
+    pub(crate) fn handle_segment<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
         segment: &Segment,
-        heard_by: &mut H,
+        recorders: &mut R,
     ) {
-        let mut ear = heard_by.hear(self.speaker(end));
-        let mut endpoint = self.ends[end].recorded_by(&mut ear);
+        let mut recorder = recorders.recorder_of(self.endpoint_id(end));
+        let mut endpoint = self.ends[end].recorded_by(&mut recorder);
         endpoint.handle_segment(now, 0, segment);
         self.heard_at[end] = Some(now);
         self.changed[end] = true;
     }
 
     /// The next segment that an end has to send.
-    pub(crate) fn poll_transmit<H: Hears>(
+    pub(crate) fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        heard_by: &mut H,
+        recorders: &mut R,
     ) -> Option<usize> {
-        let mut ear = heard_by.hear(self.speaker(end));
-        let mut endpoint = self.ends[end].recorded_by(&mut ear);
+        let mut recorder = recorders.recorder_of(self.endpoint_id(end));
+        let mut endpoint = self.ends[end].recorded_by(&mut recorder);
         endpoint.poll_transmit(now, segment)
     }
 
     /// An end, as the observer identifies it.
-    fn speaker(&self, end: usize) -> Speaker {
-        Speaker {
+    fn endpoint_id(&self, end: usize) -> EndpointId {
+        EndpointId {
             end,
             first: self.path,
             dial: self.dial,
@@ -200,7 +200,12 @@ impl Connection {
     }
 
     /// Handles what is due at an end.
-    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
+    pub(crate) fn handle_timeout<R: EventRecorders>(
+        &mut self,
+        now: Time,
+        end: usize,
+        recorders: &mut R,
+    ) {
         if end == CLIENT && now >= self.dialled_until && self.is_dialled() {
             self.abort(CLIENT);
         }
@@ -208,8 +213,10 @@ impl Connection {
             .poll_timeout()
             .is_some_and(|time| time <= now)
         {
-            let mut ear = heard_by.hear(self.speaker(end));
-            self.ends[end].recorded_by(&mut ear).handle_timeout(now);
+            let mut recorder = recorders.recorder_of(self.endpoint_id(end));
+            self.ends[end]
+                .recorded_by(&mut recorder)
+                .handle_timeout(now);
             self.changed[end] = true;
         }
     }

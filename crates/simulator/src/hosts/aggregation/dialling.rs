@@ -42,7 +42,7 @@ impl Aggregation {
         let connection = Connection::dial(until, path, state.dials, &self.config, key);
         state.dials = state.dials.wrapping_add(1);
         self.connections.push(connection);
-        self.stirred.look_anew(&self.connections);
+        self.changed.mark_all(&self.connections);
     }
 
     /// Dials the first connection of each path, which exists already.
@@ -55,7 +55,7 @@ impl Aggregation {
             self.paths[connection.path].dialling = Some(dialling);
         }
         self.is_dialling = true;
-        self.stirred.look_anew(&self.connections);
+        self.changed.mark_all(&self.connections);
     }
 
     /// Dials the paths that are due.
@@ -104,7 +104,7 @@ impl Aggregation {
         for (at, connection) in self.connections.iter_mut().enumerate() {
             if connection.path == path && connection.is_dialled() {
                 connection.abort(CLIENT);
-                self.stirred.touch(at);
+                self.changed.touch(at);
             }
         }
     }
@@ -130,7 +130,7 @@ impl Aggregation {
             if at != by && connection.path == path && connection.carriers[end].is_some() {
                 self.let_go(now, at, end);
                 self.connections[at].abort(end);
-                self.stirred.touch(at);
+                self.changed.touch(at);
             }
         }
     }
@@ -169,7 +169,7 @@ impl Aggregation {
             }
         }
         if moved {
-            self.stirred.look_anew(&self.connections);
+            self.changed.mark_all(&self.connections);
         }
     }
 }

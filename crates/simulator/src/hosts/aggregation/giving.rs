@@ -11,8 +11,8 @@ impl Aggregation {
     #[inline(always)]
     pub(super) fn give_all(&mut self, now: Time, end: usize) {
         self.take_events(now, end);
-        while let Some(of) = self.ends[end].next_to_ask(now, self.stirred.carriers(end)) {
-            self.give(now, self.stirred.connection_of(end, of), end);
+        while let Some(of) = self.ends[end].next_to_ask(now, self.changed.carriers(end)) {
+            self.give(now, self.changed.connection_of(end, of), end);
             self.take_events(now, end);
         }
     }
@@ -24,7 +24,7 @@ impl Aggregation {
         let connection = &self.connections[at];
         // A connection that had nothing to send keeps its state and its timers.
         if connection.changed[end] {
-            self.stirred.touch(at);
+            self.changed.touch(at);
         }
     }
 
@@ -57,7 +57,7 @@ impl Aggregation {
     pub(super) fn after_flush(&mut self, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         if connection.blocked[end] {
-            self.stirred.touch(at);
+            self.changed.touch(at);
         }
         if let Some(id) = connection.carriers[end]
             && connection.blocked[end]

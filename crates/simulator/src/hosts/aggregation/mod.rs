@@ -4,12 +4,12 @@
 //! The gateway's handshake is omitted: a connection becomes a carrier at the client when TCP's handshake is
 //! complete, and at the server with the first frame.
 
+mod changed;
 mod connection;
 mod counted;
 mod dialling;
 mod giving;
 mod marks;
-mod stirred;
 mod timers;
 mod writer;
 
@@ -24,12 +24,12 @@ use ropewalk_striping::{
 };
 use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
-use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
+use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
 use crate::application::Application;
-use crate::hearing::Hears;
+use crate::event_recorders::EventRecorders;
+use changed::Changed;
 use connection::Connection;
 use dialling::PathState;
-use stirred::Stirred;
 use writer::Writer;
 
 /// Dials before the application begins are never abandoned.
@@ -46,7 +46,7 @@ pub(crate) struct Aggregation {
     /// At least one path is being dialled.
     is_dialling: bool,
     /// The connections that may have changed.
-    stirred: Stirred,
+    changed: Changed,
     /// The terms of each path, as both ends were last told.
     terms: Vec<Terms>,
     /// Configuration of the connections.
@@ -119,7 +119,7 @@ impl Aggregation {
                 .map(|role| Association::new(role, both.clone())),
             connections: Vec::new(),
             is_dialling: false,
-            stirred: Stirred::default(),
+            changed: Changed::default(),
             paths: vec![PathState::default(); costs.len()],
             terms: costs
                 .iter()
@@ -164,12 +164,12 @@ impl Aggregation {
 
     /// Segments of a connection that was removed are dropped.
     #[inline(never)]
-    pub(crate) fn handle_packet<H: Hears>(
+    pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         now: Time,
         packet: &Incoming<'_>,
-        heard_by: &mut H,
-    ) -> Taken {
+        recorders: &mut R,
+    ) -> Delivered {
         let delivered = |host: &Aggregation| match packet.end {
             SERVER => host.received.delivered,
             _ => host.heard,
@@ -183,19 +183,19 @@ impl Aggregation {
         };
         if let Some(at) = at {
             let end = packet.end;
-            self.stirred.touch(at);
-            self.stirred.hear(at, end);
-            self.connections[at].handle_segment(now, end, packet.segment, heard_by);
+            self.changed.touch(at);
+            self.changed.note_arrival(at, end);
+            self.connections[at].handle_segment(now, end, packet.segment, recorders);
             self.take_socket_events(now, at, end);
             self.take_frames(now, at, end);
         }
-        Taken {
-            delivered: delivered(self) - before,
+        Delivered {
+            bytes: delivered(self) - before,
         }
     }
 
     fn take_socket_events(&mut self, now: Time, at: usize, end: usize) {
-        if !self.stirred.heed(at, end) {
+        if !self.changed.take_event_mark(at, end) {
             return;
         }
         while let Some(event) = self.connections[at].poll_event(end) {
@@ -204,7 +204,7 @@ impl Aggregation {
                 // In the gateway, the relay's answer completes the handshake.
                 SocketEvent::Connected if self.first == SERVER => self.on_joined(now, at),
                 SocketEvent::Eof => {
-                    self.stirred.touch(at);
+                    self.changed.touch(at);
                     self.connections[at].ends[end].close();
                     self.connections[at].changed[end] = true;
                 }
@@ -308,7 +308,7 @@ impl Aggregation {
         }
         self.is_dialling = false;
         for (at, connection) in self.connections.iter_mut().enumerate() {
-            self.stirred.touch(at);
+            self.changed.touch(at);
             if connection.carriers[CLIENT].is_some() {
                 connection.ends[CLIENT].close();
                 connection.changed[CLIENT] = true;
@@ -342,9 +342,9 @@ impl Aggregation {
 
     /// Whether another turn may change anything: frames have made room for what the application writes, a
     /// socket that was blocked has sent, or an association has an event or a carrier to poll.
-    fn may_do_more(&self) -> bool {
+    fn wants_another_turn(&self) -> bool {
         self.pass.gave
-            || self.stirred.is_any_touched()
+            || self.changed.is_any_touched()
             || !self.ends.iter().all(Association::is_quiet)
     }
 
@@ -363,8 +363,8 @@ impl Aggregation {
         );
         connection.carriers[end] = Some(id);
         connection.blocked[end] = false;
-        self.stirred.touch(at);
-        self.stirred.list_carriers(&self.connections, end);
+        self.changed.touch(at);
+        self.changed.list_carriers(&self.connections, end);
     }
 
     /// A connection is no longer a carrier of an end: what was in flight on it is sent again on others.
@@ -373,9 +373,9 @@ impl Aggregation {
         let Some(id) = connection.carriers[end].take() else {
             return;
         };
-        self.stirred.touch(at);
+        self.changed.touch(at);
         let path = connection.path;
-        self.stirred.list_carriers(&self.connections, end);
+        self.changed.list_carriers(&self.connections, end);
         let core = &mut self.ends[end];
         let so_far = |core: &Association<Length>| core.resent().as_u64();
         let own = core.carrier_statistics(id);
@@ -399,21 +399,26 @@ impl Aggregation {
 
     /// One or more timers of an end may have expired.
     #[inline(never)]
-    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
+    pub(crate) fn handle_timeout<R: EventRecorders>(
+        &mut self,
+        now: Time,
+        end: usize,
+        recorders: &mut R,
+    ) {
         let (mut from, until) = (0, self.connections.len());
-        while let Some(at) = self.stirred.next_concerned(now, from, end)
+        while let Some(at) = self.changed.next_concerned(now, from, end)
             && at < until
         {
             from = at + 1;
-            if self.stirred.may_be_due(now, at, end) {
-                self.stirred.touch(at);
-                self.connections[at].handle_timeout(now, end, heard_by);
+            if self.changed.may_be_due(now, at, end) {
+                self.changed.touch(at);
+                self.connections[at].handle_timeout(now, end, recorders);
             }
             self.take_socket_events(now, at, end);
         }
         if self.ends[end].poll_timeout().is_some_and(|at| at <= now) {
             // The association knows everything else already.
-            while let Some(at) = self.stirred.next_heard(end) {
+            while let Some(at) = self.changed.next_heard(end) {
                 let connection = &self.connections[at];
                 if let (Some(id), Some(at)) = (connection.carriers[end], connection.heard_at[end]) {
                     self.ends[end].heard(id, at);
@@ -445,19 +450,19 @@ impl Sends for Aggregation {
         self.pass = Pass::default();
         self.give_all(now, CLIENT);
         self.give_all(now, SERVER);
-        self.stirred.begin_pass();
+        self.changed.begin_pass();
     }
 
     #[inline(never)]
-    fn poll_transmit<H: Hears>(
+    fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         _: usize,
         segment: &mut Segment,
-        heard_by: &mut H,
+        recorders: &mut R,
     ) -> Option<Outgoing> {
         loop {
-            let next = || Some((self.stirred.next_to_send()?, CLIENT));
+            let next = || Some((self.changed.next_to_send()?, CLIENT));
             let Some((at, end)) = self.pass.at.or_else(next) else {
                 break;
             };
@@ -466,7 +471,7 @@ impl Sends for Aggregation {
             self.pass.sends |= std::mem::take(&mut connection.changed[end]);
             if self.pass.sends {
                 self.pass.any = true;
-                let sent = connection.poll_transmit(now, end, segment, heard_by);
+                let sent = connection.poll_transmit(now, end, segment, recorders);
                 if sent.is_some() {
                     return Some(Outgoing {
                         end,
@@ -482,7 +487,7 @@ impl Sends for Aggregation {
             }
             self.pass.at = (end == CLIENT).then_some((at, SERVER));
         }
-        self.pass.again = self.pass.any && self.may_do_more();
+        self.pass.again = self.pass.any && self.wants_another_turn();
         if !self.pass.again {
             self.tidy();
         }
@@ -496,7 +501,7 @@ impl Sends for Aggregation {
 
     #[inline(never)]
     fn poll_timeouts(&mut self, _: usize) -> [Option<Time>; 2] {
-        let [client, server] = self.stirred.read_timers(&self.connections);
+        let [client, server] = self.changed.read_timers(&self.connections);
         let mut due = |end: usize, at: Time| {
             let own = self.ends[end].poll_timeout().unwrap_or(Time::MAX);
             at.min(own)

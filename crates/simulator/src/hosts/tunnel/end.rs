@@ -108,31 +108,31 @@ impl End {
         sequencing: Sequencing,
         bytes: u32,
         segment: &Segment,
-        ear: &mut impl Recorder,
+        recorder: &mut impl Recorder,
     ) -> u64 {
         let mut delivered = 0;
         self.sender.on_packet(self.clock(now));
         if self.receiver.passes(self.clock(now), sequencing) {
-            delivered += self.hand_over(now, segment, ear);
+            delivered += self.hand_over(now, segment, recorder);
         } else {
             // A duplicate, which was sent again since it was taken for lost, is dropped.
             let _ = self.receiver.hold(sequencing, *segment, bytes);
         }
-        delivered + self.deliver(now, ear)
+        delivered + self.deliver(now, recorder)
     }
 
     /// Passes held packets that are due to the endpoint; returns the bytes in order that its application has
     /// read.
-    pub(super) fn deliver(&mut self, now: Time, ear: &mut impl Recorder) -> u64 {
+    pub(super) fn deliver(&mut self, now: Time, recorder: &mut impl Recorder) -> u64 {
         let mut delivered = 0;
         while let Some(segment) = self.receiver.poll_deliver(self.clock(now)) {
-            delivered += self.hand_over(now, &segment, ear);
+            delivered += self.hand_over(now, &segment, recorder);
         }
         delivered
     }
 
-    fn hand_over(&mut self, now: Time, segment: &Segment, ear: &mut impl Recorder) -> u64 {
-        let mut endpoint = self.endpoint.recorded_by(ear);
+    fn hand_over(&mut self, now: Time, segment: &Segment, recorder: &mut impl Recorder) -> u64 {
+        let mut endpoint = self.endpoint.recorded_by(recorder);
         endpoint.handle_segment(now, 0, segment);
         self.endpoint.read(u64::MAX)
     }
@@ -151,10 +151,10 @@ impl End {
         &mut self,
         now: Time,
         segment: &mut Segment,
-        ear: &mut impl Recorder,
+        recorder: &mut impl Recorder,
     ) {
         let clock = self.clock(now);
-        let mut endpoint = self.endpoint.recorded_by(ear);
+        let mut endpoint = self.endpoint.recorded_by(recorder);
         while endpoint.poll_transmit(now, segment).is_some() {
             let opens = segment.flags.contains(Flags::SYN);
             let flow = Flow {
@@ -199,17 +199,17 @@ impl End {
     }
 
     /// Handles what is due at this end.
-    pub(super) fn handle_timeout(&mut self, now: Time, ear: &mut impl Recorder) -> u64 {
+    pub(super) fn handle_timeout(&mut self, now: Time, recorder: &mut impl Recorder) -> u64 {
         let is_due = |at: Option<Time>, now| at.is_some_and(|at| at <= now);
         if is_due(self.endpoint.poll_timeout(), now) {
-            self.endpoint.recorded_by(ear).handle_timeout(now);
+            self.endpoint.recorded_by(recorder).handle_timeout(now);
         }
         let clock = self.clock(now);
         if is_due(self.sender.poll_timeout(), clock) {
             let pings = self.sender.handle_timeout(clock);
             self.due.extend(pings.into_iter().map(Due::Ping));
         }
-        self.deliver(now, ear)
+        self.deliver(now, recorder)
     }
 
     /// Bytes behind a gap, in the tunnel and in the endpoint.

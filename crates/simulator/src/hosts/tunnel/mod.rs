@@ -23,10 +23,10 @@ use ropewalk_striping::tunnel::{
 };
 use ropewalk_transport::{Config, Counters, Endpoint, IpVersion, Segment, SubflowState};
 
-use super::connection::speaker;
-use super::verbs::{CLIENT, Incoming, Outgoing, SERVER, Sends, Taken};
+use super::connection::endpoint_id;
+use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
 use crate::application::Application;
-use crate::hearing::Hears;
+use crate::event_recorders::EventRecorders;
 use datagram::{Content, Datagram, Datagrams};
 use end::{Due, End};
 use terms::LinksTerms;
@@ -132,13 +132,13 @@ impl Tunnel {
     }
 
     /// A datagram arrives.
-    pub(crate) fn handle_packet<H: Hears>(
+    pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         now: Time,
         packet: &Incoming<'_>,
-        heard_by: &mut H,
-    ) -> Taken {
-        let ear = &mut heard_by.hear(speaker(packet.end));
+        recorders: &mut R,
+    ) -> Delivered {
+        let recorder = &mut recorders.recorder_of(endpoint_id(packet.end));
         let mut delivered = 0;
         if let Some(datagram) = self.datagrams.take(packet.slot) {
             let end = &mut self.ends[packet.end];
@@ -161,7 +161,8 @@ impl Tunnel {
             match content {
                 Content::Packets(sequencing, bytes, next) => {
                     if is_new {
-                        delivered += end.take_packet(now, sequencing, bytes, packet.segment, ear);
+                        delivered +=
+                            end.take_packet(now, sequencing, bytes, packet.segment, recorder);
                     }
                     let mut next = next;
                     while let Some(further) =
@@ -170,7 +171,7 @@ impl Tunnel {
                         if is_new {
                             let (sequencing, bytes) = (further.sequencing, further.bytes);
                             delivered +=
-                                end.take_packet(now, sequencing, bytes, &further.segment, ear);
+                                end.take_packet(now, sequencing, bytes, &further.segment, recorder);
                         }
                         next = further.next;
                     }
@@ -190,27 +191,27 @@ impl Tunnel {
                 }
                 Content::TermsSeen(about, version) => self.terms.on_seen(about, version),
             }
-            delivered += end.deliver(now, ear);
+            delivered += end.deliver(now, recorder);
             end.take_events();
         }
         self.note_held(packet.end);
-        Taken { delivered }
+        Delivered { bytes: delivered }
     }
 
     /// Timers of an end may have expired.
-    pub(crate) fn handle_timeout<H: Hears>(
+    pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
-        heard_by: &mut H,
-    ) -> Taken {
+        recorders: &mut R,
+    ) -> Delivered {
         if let Stage::Idle = self.stage {
-            return Taken { delivered: 0 };
+            return Delivered { bytes: 0 };
         }
         let this = &mut self.ends[end];
-        let delivered = this.handle_timeout(now, &mut heard_by.hear(speaker(end)));
+        let delivered = this.handle_timeout(now, &mut recorders.recorder_of(endpoint_id(end)));
         this.take_events();
-        Taken { delivered }
+        Delivered { bytes: delivered }
     }
 
     pub(crate) fn key(&self, end: usize) -> u64 {
@@ -283,15 +284,15 @@ impl Sends for Tunnel {
     }
 
     /// The next datagram that leaves an end; its first segment is written to `segment`.
-    fn poll_transmit<H: Hears>(
+    fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        heard_by: &mut H,
+        recorders: &mut R,
     ) -> Option<Outgoing> {
         let this = &mut self.ends[end];
-        this.fill_device(now, segment, &mut heard_by.hear(speaker(end)));
+        this.fill_device(now, segment, &mut recorders.recorder_of(endpoint_id(end)));
         let (link, content, size) = if let Some(due) = this.poll_due(now) {
             *segment = Segment::EMPTY;
             let (link, content, padded) = match due {

@@ -4,7 +4,7 @@ use ropewalk_transport::event::Recorder;
 
 /// Identifies an endpoint of a flow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Speaker {
+pub(crate) struct EndpointId {
     /// The client's or the server's end.
     pub(crate) end: usize,
     /// The number of its first subflow among the flow's.
@@ -14,12 +14,12 @@ pub(crate) struct Speaker {
 }
 
 /// Receives the events of a flow's endpoints. `()` ignores them, and is used in runs without an observer.
-pub(crate) trait Hears {
+pub(crate) trait EventRecorders {
     /// The recorder of an endpoint.
-    fn hear(&mut self, speaker: Speaker) -> impl Recorder;
+    fn recorder_of(&mut self, endpoint_id: EndpointId) -> impl Recorder;
 }
 
-impl Hears for () {
+impl EventRecorders for () {
     #[inline(always)]
-    fn hear(&mut self, _: Speaker) -> impl Recorder {}
+    fn recorder_of(&mut self, _: EndpointId) -> impl Recorder {}
 }

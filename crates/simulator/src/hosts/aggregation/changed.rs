@@ -1,9 +1,10 @@
 //! Tracks which connections may have changed, so that the others need not be examined.
 //!
-//! Any action on a connection [touches](Stirred::touch) it. In the next pass it is then polled for segments
-//! ([`next_to_send`](Stirred::next_to_send) removes that mark), its timers are read again
-//! ([`read_timers`](Stirred::read_timers)), and its events are taken ([`heed`](Stirred::heed)). A mark means
-//! that the connection may have changed; polling shows whether it has.
+//! Any action on a connection [touches](Changed::touch) it. In the next pass it is then polled for segments
+//! ([`next_to_send`](Changed::next_to_send) removes that mark), its timers are read again
+//! ([`read_timers`](Changed::read_timers)), and its events are taken
+//! ([`take_event_mark`](Changed::take_event_mark)). A mark means that the connection may have changed; polling
+//! shows whether it has.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierId;
@@ -15,7 +16,7 @@ use crate::hosts::verbs::{CLIENT, SERVER};
 
 /// Marks and timers of connections, by index; pairs are of client and server.
 #[derive(Debug, Default)]
-pub(crate) struct Stirred {
+pub(crate) struct Changed {
     /// To be polled in the next pass, and in the present one.
     touched: Marks,
     is_any_touched: bool,
@@ -38,9 +39,9 @@ struct CarrierIndex {
     indices: Vec<usize>,
 }
 
-impl Stirred {
+impl Changed {
     /// Connections were added, removed or moved: marks all.
-    pub(crate) fn look_anew(&mut self, connections: &[Connection]) {
+    pub(crate) fn mark_all(&mut self, connections: &[Connection]) {
         let len = connections.len();
         self.touched = Marks::all_of(len);
         self.is_any_touched = true;
@@ -110,7 +111,7 @@ impl Stirred {
     }
 
     /// A segment arrived at an end.
-    pub(crate) fn hear(&mut self, at: usize, end: usize) {
+    pub(crate) fn note_arrival(&mut self, at: usize, end: usize) {
         self.heard[end].insert(at);
     }
 
@@ -120,8 +121,8 @@ impl Stirred {
         self.heard[end].take_first()
     }
 
-    /// Whether it may have events; its mark is removed.
-    pub(crate) fn heed(&mut self, at: usize, end: usize) -> bool {
+    /// Whether a connection may have events; its mark is removed.
+    pub(crate) fn take_event_mark(&mut self, at: usize, end: usize) -> bool {
         self.eventful[end].remove(at)
     }
 
