@@ -20,7 +20,7 @@ use crate::classes::{Classes, LONGEST, Rule};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::programs::Programs;
-use crate::quota::{self, Book};
+use crate::quota::{self, UsageStore};
 use crate::refusals::Refusals;
 use crate::runtime::{block_on, notify_ready, unchangeable, until_signal};
 use crate::status::document::Role;
@@ -209,7 +209,10 @@ async fn serve(
     arguments.far_end.wait_for_a_link().await?;
     let file = arguments.quota_state.clone();
     let file = file.or_else(|| quota::default_path("proxy"));
-    let uplink = Uplink::with_book(config, file.map_or_else(Book::default, Book::open));
+    let uplink = Uplink::with_usage(
+        config,
+        file.map_or_else(UsageStore::default, UsageStore::open),
+    );
     for link in &arguments.far_end.link {
         let added = uplink.add_link(link.clone());
         added.map_err(|error| Failure::input(format!("--link: {error}")))?;

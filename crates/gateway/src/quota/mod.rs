@@ -1,12 +1,12 @@
 //! What links have carried, counted as an operator's meter does, across restarts.
 
-mod account;
-mod book;
-mod standing;
+mod status;
+mod store;
 #[cfg(test)]
 mod tests;
+mod usage;
 
-pub use account::Account;
-pub use book::Book;
-pub(crate) use book::default_path;
-pub use standing::Standing;
+pub use status::QuotaStatus;
+pub use store::UsageStore;
+pub(crate) use store::default_path;
+pub use usage::Usage;

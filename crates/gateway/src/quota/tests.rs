@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::{Pace, Terms};
 
-use super::{Account, Book};
+use super::{Usage, UsageStore};
 use crate::allowance::{Allowance, AtCap, Period};
 use crate::links::Link;
 
@@ -25,7 +25,7 @@ fn monthly(start_day: u8) -> Allowance {
 #[test]
 fn a_month_begins_on_its_day_or_on_the_last_of_a_short_one() {
     let allowance = monthly(31);
-    let mut account = Account::default();
+    let mut usage = Usage::default();
     for (now, used) in [
         ("2027-01-30T12:00[Europe/Vienna]", 10),
         ("2027-01-31T00:00[Europe/Vienna]", 10),
@@ -34,9 +34,9 @@ fn a_month_begins_on_its_day_or_on_the_last_of_a_short_one() {
         ("2027-03-30T12:00[Europe/Vienna]", 20),
         ("2028-02-29T12:00[Europe/Vienna]", 10),
     ] {
-        account.advance(&allowance, &at(now));
-        account.charge(10);
-        assert_eq!(account.used, used, "{now}");
+        usage.advance(&allowance, &at(now));
+        usage.charge(10);
+        assert_eq!(usage.used, used, "{now}");
     }
 }
 
@@ -46,12 +46,12 @@ fn a_span_is_counted_from_the_first_byte() {
         period: Period::Span(Time::from_secs(100)),
         ..monthly(0)
     };
-    let mut account = Account::default();
+    let mut usage = Usage::default();
     for (second, used) in [(1050, 10), (1149, 20), (1150, 10), (1449, 10), (1450, 10)] {
         let now = Timestamp::from_second(second).unwrap();
-        account.advance(&allowance, &now.to_zoned(TimeZone::UTC));
-        account.charge(10);
-        assert_eq!(account.used, used, "{second}");
+        usage.advance(&allowance, &now.to_zoned(TimeZone::UTC));
+        usage.charge(10);
+        assert_eq!(usage.used, used, "{second}");
     }
 }
 
@@ -61,15 +61,12 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
         pace: Pace::Even,
         ..monthly(11)
     };
-    let mut account = Account::default();
+    let mut usage = Usage::default();
     let mut may_carry = |now: &str, charged: u64| {
         let now = at(now);
-        account.advance(&allowance, &now);
-        account.charge(charged);
-        allowance
-            .terms(1.0, &account, &now)
-            .quota
-            .map(Bytes::as_u64)
+        usage.advance(&allowance, &now);
+        usage.charge(charged);
+        allowance.terms(1.0, &usage, &now).quota.map(Bytes::as_u64)
     };
     // It is counted from the middle of a month of 28 days on: 14 days are left.
     assert_eq!(may_carry("2027-02-25T00:00[UTC]", 0), Some(10));
@@ -85,7 +82,7 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
     let free = monthly(11);
     let now = at("2027-03-11T00:00[UTC]");
     assert_eq!(
-        free.terms(1.0, &Account::default(), &now).quota,
+        free.terms(1.0, &Usage::default(), &now).quota,
         Some(Bytes::new(1000))
     );
 }
@@ -96,13 +93,13 @@ fn with_a_price_a_quota_that_goes_too_soon_is_dear() {
         pace: Pace::Priced,
         ..monthly(1)
     };
-    let mut account = Account::default();
+    let mut usage = Usage::default();
     let mut cost = |now: &str, charged: u64| {
         let now = at(now);
-        account.advance(&allowance, &now);
-        account.charge(charged);
-        let terms = allowance.terms(2.0, &account, &now);
-        assert_eq!(terms.quota, allowance.left(&account));
+        usage.advance(&allowance, &now);
+        usage.charge(charged);
+        let terms = allowance.terms(2.0, &usage, &now);
+        assert_eq!(terms.quota, allowance.left(&usage));
         terms.cost
     };
     assert_eq!(cost("2027-04-01T00:00[UTC]", 10), 2.0);
@@ -121,10 +118,10 @@ fn at_its_cap_a_link_is_a_last_resort_or_throttled() {
             at_cap,
             ..monthly(1)
         };
-        let mut account = Account::default();
-        account.advance(&allowance, &now);
-        account.charge(used);
-        allowance.terms(2.0, &account, &now)
+        let mut usage = Usage::default();
+        usage.advance(&allowance, &now);
+        usage.charge(used);
+        allowance.terms(2.0, &usage, &now)
     };
     let terms = |quota: Option<u64>, rate| Terms {
         cost: 2.0,
@@ -148,59 +145,56 @@ proptest! {
             pace: Pace::Even,
             ..Allowance::default()
         };
-        let mut account = Account::default();
+        let mut usage = Usage::default();
         for look in 0..looks {
             let millis = began * 1000 + span_s * 1000 * look / looks;
             let now = Timestamp::from_millisecond(millis).unwrap().to_zoned(TimeZone::UTC);
-            account.advance(&allowance, &now);
-            let most = allowance.terms(1.0, &account, &now).quota.unwrap().as_u64();
-            account.charge(most);
+            usage.advance(&allowance, &now);
+            let most = allowance.terms(1.0, &usage, &now).quota.unwrap().as_u64();
+            usage.charge(most);
             let share = look as f64 / looks as f64;
-            prop_assert!(account.used as f64 <= 1e6 * (share + 0.01) + 1.0, "{share} {}", account.used);
-            prop_assert!(account.used as f64 >= 1e6 * (share - 1e-3) - 1.0, "{share} {}", account.used);
+            prop_assert!(usage.used as f64 <= 1e6 * (share + 0.01) + 1.0, "{share} {}", usage.used);
+            prop_assert!(usage.used as f64 >= 1e6 * (share - 1e-3) - 1.0, "{share} {}", usage.used);
         }
-        prop_assert!(account.used >= 970_000);
+        prop_assert!(usage.used >= 970_000);
     }
 }
 
 #[test]
 fn other_terms_forget_nothing() {
     let now = at("2027-03-10T12:00[UTC]");
-    let mut account = Account::default();
-    account.advance(&monthly(1), &now);
-    account.charge(700);
-    account.advance(&monthly(9), &now);
-    assert_eq!(account.used, 700);
+    let mut usage = Usage::default();
+    usage.advance(&monthly(1), &now);
+    usage.charge(700);
+    usage.advance(&monthly(9), &now);
+    assert_eq!(usage.used, 700);
     let span = Allowance {
         period: Period::Span(Time::from_secs(3600)),
         ..monthly(0)
     };
-    account.advance(&span, &now);
-    assert_eq!(span.left(&account), Some(Bytes::new(300)));
-    assert_eq!(span.used_percent(&account), 70);
+    usage.advance(&span, &now);
+    assert_eq!(span.left(&usage), Some(Bytes::new(300)));
+    assert_eq!(span.used_percent(&usage), 70);
 }
 
 #[test]
 fn a_quota_lasts_as_it_went_since_it_was_counted() {
     let allowance = monthly(1);
-    let mut account = Account::default();
+    let mut usage = Usage::default();
     let first = at("2027-03-20T12:00[UTC]");
-    account.advance(&allowance, &first);
-    assert_eq!(
-        allowance.lasts(&account, &at("2027-03-20T13:00[UTC]")),
-        None
-    );
-    account.charge(250);
-    assert_eq!(allowance.lasts(&account, &first), None);
+    usage.advance(&allowance, &first);
+    assert_eq!(allowance.lasts(&usage, &at("2027-03-20T13:00[UTC]")), None);
+    usage.charge(250);
+    assert_eq!(allowance.lasts(&usage, &first), None);
     // A quarter in an hour, and not in the twenty days that the month is old.
-    let lasts = |account: &Account, now| allowance.lasts(account, &at(now)).map(|it| it.as_secs());
-    assert_eq!(lasts(&account, "2027-03-20T13:00[UTC]"), Some(3 * 3600));
-    assert_eq!(lasts(&account, "2027-03-20T11:00[UTC]"), None);
-    account.advance(&allowance, &at("2027-04-01T00:00[UTC]"));
-    account.charge(500);
-    assert_eq!(lasts(&account, "2027-04-01T02:00[UTC]"), Some(2 * 3600));
-    account.charge(501);
-    assert_eq!(lasts(&account, "2027-04-01T02:00[UTC]"), Some(0));
+    let lasts = |usage: &Usage, now| allowance.lasts(usage, &at(now)).map(|it| it.as_secs());
+    assert_eq!(lasts(&usage, "2027-03-20T13:00[UTC]"), Some(3 * 3600));
+    assert_eq!(lasts(&usage, "2027-03-20T11:00[UTC]"), None);
+    usage.advance(&allowance, &at("2027-04-01T00:00[UTC]"));
+    usage.charge(500);
+    assert_eq!(lasts(&usage, "2027-04-01T02:00[UTC]"), Some(2 * 3600));
+    usage.charge(501);
+    assert_eq!(lasts(&usage, "2027-04-01T02:00[UTC]"), Some(0));
 }
 
 #[test]
@@ -209,15 +203,15 @@ fn what_is_nearer_to_its_end_decides() {
         daily: Some(Bytes::new(100)),
         ..monthly(1)
     };
-    let mut account = Account::default();
-    account.advance(&allowance, &at("2027-03-10T23:00[UTC]"));
-    account.charge(96);
-    assert_eq!(allowance.left(&account), Some(Bytes::new(4)));
-    assert_eq!(allowance.used_percent(&account), 96);
-    account.advance(&allowance, &at("2027-03-11T00:00[UTC]"));
-    assert_eq!(allowance.left(&account), Some(Bytes::new(100)));
-    account.charge(90);
-    assert_eq!((account.used, account.used_today), (186, 90));
+    let mut usage = Usage::default();
+    usage.advance(&allowance, &at("2027-03-10T23:00[UTC]"));
+    usage.charge(96);
+    assert_eq!(allowance.left(&usage), Some(Bytes::new(4)));
+    assert_eq!(allowance.used_percent(&usage), 96);
+    usage.advance(&allowance, &at("2027-03-11T00:00[UTC]"));
+    assert_eq!(allowance.left(&usage), Some(Bytes::new(100)));
+    usage.charge(90);
+    assert_eq!((usage.used, usage.used_today), (186, 90));
 }
 
 #[test]
@@ -227,25 +221,25 @@ fn the_file_outlives_the_book_and_an_unreadable_one_is_kept_aside() {
     let link: Link = "lte=wwan0,quota=1MB,period=30d,at_cap=stop"
         .parse()
         .unwrap();
-    let book = Book::open(file.clone());
-    book.charge(&link, 300_000);
-    book.save();
-    let book = Book::open(file.clone());
-    assert_eq!(book.left(&link), Some(Bytes::new(700_000)));
-    assert!(!book.is_stopped(&link));
-    book.charge(&link, 700_001);
-    assert!(book.is_stopped(&link));
+    let store = UsageStore::open(file.clone());
+    store.charge(&link, 300_000);
+    store.save();
+    let store = UsageStore::open(file.clone());
+    assert_eq!(store.left(&link), Some(Bytes::new(700_000)));
+    assert!(!store.is_stopped(&link));
+    store.charge(&link, 700_001);
+    assert!(store.is_stopped(&link));
     fs::write(&file, "{\"links\": {\"lte\": {\"used\": -1}}").unwrap();
-    let book = Book::open(file.clone());
-    assert_eq!(book.left(&link), Some(Bytes::new(1_000_000)));
+    let store = UsageStore::open(file.clone());
+    assert_eq!(store.left(&link), Some(Bytes::new(1_000_000)));
     let aside = file.with_extension("json.unreadable");
     assert!(fs::read_to_string(aside).unwrap().contains("-1"));
     // A folder cannot be written over: nothing stops, and the counts stay.
-    let book = Book::open(folder.path().to_owned());
-    book.charge(&link, 10);
-    book.save();
-    let standing = book.standing(&link).unwrap();
-    let used = [standing.used, standing.used_today];
+    let store = UsageStore::open(folder.path().to_owned());
+    store.charge(&link, 10);
+    store.save();
+    let status = store.status(&link).unwrap();
+    let used = [status.used, status.used_today];
     assert_eq!(used, [Bytes::new(10); 2]);
 }
 
@@ -268,14 +262,14 @@ proptest! {
         if let Some(span) = span {
             allowance = Allowance { period: Period::Span(Time::from_secs(span)), ..monthly(0) };
         }
-        let mut account = Account::default();
-        account.advance(&allowance, &zoned(first, 0));
+        let mut usage = Usage::default();
+        usage.advance(&allowance, &zoned(first, 0));
         let mut used = 0;
         for (back, bytes, zone) in jumps {
-            account.advance(&allowance, &zoned(first - back, zone));
-            account.charge(bytes);
+            usage.advance(&allowance, &zoned(first - back, zone));
+            usage.charge(bytes);
             used += bytes;
-            prop_assert_eq!((account.used, account.used_today), (used, used));
+            prop_assert_eq!((usage.used, usage.used_today), (used, used));
         }
     }
 
@@ -288,18 +282,18 @@ proptest! {
         moments.sort_unstable();
         let zone = TimeZone::get("Europe/Vienna").unwrap();
         let allowance = monthly(start_day);
-        let mut account = Account::default();
+        let mut usage = Usage::default();
         let (mut month, mut used) = (None, 0);
         for second in moments {
             let now = Timestamp::from_second(second).unwrap().to_zoned(zone.clone());
-            account.advance(&allowance, &now);
-            account.charge(1);
+            usage.advance(&allowance, &now);
+            usage.charge(1);
             // Months since the year zero, where one that has not begun is that before.
             let begins = (start_day as i8).min(now.days_in_month());
             let this = i32::from(now.year()) * 12 + i32::from(now.month()) - i32::from(now.day() < begins);
             used = if month == Some(this) { used + 1 } else { 1 };
             month = Some(this);
-            prop_assert_eq!(account.used, used);
+            prop_assert_eq!(usage.used, used);
         }
     }
 }

@@ -10,7 +10,7 @@ use ropewalk_striping::tunnel::{ENVELOPE, PathMtuConfig, ReceiverConfig, Schedul
 use super::peer::ip_udp_len;
 use crate::Link;
 use crate::keys::{Clients, PublicKey, SecretKey};
-use crate::quota::Book;
+use crate::quota::UsageStore;
 
 /// Configuration of an end of a tunnel.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct Config {
     /// Bound of the queue, and of the packets that wait to be put in order; each per peer.
     pub buffer: Bytes,
     /// Usage of links with a quota; of the dialling end.
-    pub book: Book,
+    pub usage: UsageStore,
     /// Whether datagrams are encrypted; the handshake always is. Both ends must agree.
     pub sealed: bool,
 }
@@ -88,7 +88,7 @@ impl Config {
             scheduler: Scheduler::default(),
             skew: SenderConfig::default().skew,
             buffer: SenderConfig::default().most_queue,
-            book: Book::default(),
+            usage: UsageStore::default(),
             sealed: true,
         }
     }

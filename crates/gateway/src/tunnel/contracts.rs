@@ -4,7 +4,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{Candidate, LinkTerms, Standby, Tier};
 
 use crate::links::{Link, Rank};
-use crate::quota::{Book, Standing};
+use crate::quota::{QuotaStatus, UsageStore};
 
 /// Interval at which usage is counted while there is any, and at which new periods are looked for.
 const COUNTED_EVERY: Time = Time::from_millis(50);
@@ -17,7 +17,7 @@ const OTHER_COST: f64 = 0.1;
 pub struct Contracts {
     /// A link that was removed keeps its number.
     links: Vec<Option<Link>>,
-    book: Book,
+    usage: UsageStore,
     standby: Standby,
     uses: Vec<Use>,
     counted_at: Time,
@@ -31,12 +31,12 @@ struct Use {
 }
 
 impl Contracts {
-    /// Of these links, whose usage is in `book`.
+    /// Of these links, whose usage is counted in `usage`.
     #[must_use]
-    pub fn new(links: &[Link], book: Book) -> Contracts {
+    pub fn new(links: &[Link], usage: UsageStore) -> Contracts {
         let mut contracts = Contracts {
             links: Vec::new(),
-            book,
+            usage,
             standby: Standby::default(),
             uses: Vec::new(),
             counted_at: Time::ZERO,
@@ -85,8 +85,8 @@ impl Contracts {
 
     /// Usage of a link; `None` if it is not counted.
     #[must_use]
-    pub fn standing(&self, number: usize) -> Option<Standing> {
-        self.book.standing(self.links.get(number)?.as_ref()?)
+    pub fn quota_status(&self, number: usize) -> Option<QuotaStatus> {
+        self.usage.status(self.links.get(number)?.as_ref()?)
     }
 
     /// Whether a link is counted.
@@ -110,7 +110,7 @@ impl Contracts {
             if let Some(link) = &self.links[number]
                 && link.allowance.is_metered()
             {
-                self.book.charge(link, bytes);
+                self.usage.charge(link, bytes);
                 self.reconsider(number);
             }
         }
@@ -155,10 +155,10 @@ impl Contracts {
         let Some(link) = &self.links[number] else {
             return;
         };
-        let terms = self.book.terms(link);
+        let terms = self.usage.terms(link);
         let tier = match link.rank {
             Rank::Never => None,
-            _ if self.book.is_stopped(link) => None,
+            _ if self.usage.is_stopped(link) => None,
             _ if terms.quota == Some(Bytes::new(0)) => Some(Tier::LastResort),
             Rank::Primary => Some(Tier::Primary),
             Rank::Backup => Some(Tier::Backup),
@@ -182,7 +182,7 @@ mod tests {
 
     fn contracts(links: &[&str]) -> Contracts {
         let links: Vec<Link> = links.iter().map(|link| link.parse().unwrap()).collect();
-        Contracts::new(&links, Book::default())
+        Contracts::new(&links, UsageStore::default())
     }
 
     fn on_standby(contracts: &Contracts) -> Vec<bool> {
@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(contracts.due(false), Some(Time::from_secs(6)));
         assert_eq!(contracts.due(true), Some(Time::from_millis(5050)));
         assert!(!contracts.is_count_due(Time::from_millis(5049)));
-        let standing = contracts.standing(1).unwrap();
-        assert_eq!(standing.used, Bytes::new(10));
-        assert_eq!(contracts.standing(0), None);
+        let status = contracts.quota_status(1).unwrap();
+        assert_eq!(status.used, Bytes::new(10));
+        assert_eq!(contracts.quota_status(0), None);
     }
 }

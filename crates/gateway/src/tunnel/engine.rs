@@ -107,7 +107,7 @@ impl Engine {
             Role::Listen { .. } => &[],
             Role::Dial { links, .. } => links,
         };
-        let contracts = Contracts::new(links, config.book.clone());
+        let contracts = Contracts::new(links, config.usage.clone());
         let peers = match &end {
             End::Initiator(_) => vec![Peer::new("relay".to_owned(), None, configs)],
             End::Responder(_) => Vec::new(),
@@ -191,7 +191,7 @@ impl Engine {
         let about = |number| match number < contracts.len() {
             true => Some((
                 contracts.name(number)?.to_owned(),
-                contracts.standing(number),
+                contracts.quota_status(number),
             )),
             false => Some((number.to_string(), None)),
         };

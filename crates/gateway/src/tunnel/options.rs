@@ -23,7 +23,7 @@ use crate::control::ControlSocket;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
 use crate::links::families_in_turn;
 use crate::programs::{LocalEnd, Programs};
-use crate::quota::{self, Book};
+use crate::quota::{self, UsageStore};
 use crate::runtime::{block_on, unchangeable, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
@@ -147,8 +147,8 @@ pub(crate) fn run(
         true => None,
         false => hook_of(&arguments),
     };
-    let book = book(&arguments);
-    let config = config(arguments.clone(), book.clone())?;
+    let usage = usage(&arguments);
+    let config = config(arguments.clone(), usage.clone())?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
         | TunnelError::NoRelay
@@ -167,13 +167,13 @@ pub(crate) fn run(
         (&arguments, again),
         control.clone(),
         &carrying,
-        (hook, book.clone()),
+        (hook, usage.clone()),
     ));
     control.stop();
     let carried = carrying
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    book.save();
+    usage.save();
     served??;
     carried.map_err(|error| Failure::run(format!("the tunnel ends: {error}")))
 }
@@ -208,12 +208,12 @@ async fn serve(
     (arguments, again): (&Arguments, impl Fn() -> Result<Arguments, Failure>),
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
-    (hook, book): (Option<Hook>, Book),
+    (hook, usage): (Option<Hook>, UsageStore),
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
     tasks.spawn(async move {
         loop {
-            book.clone().save_soon().await;
+            usage.clone().save_soon().await;
         }
     });
     let began = Instant::now();
@@ -363,15 +363,15 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     Ok(vec![device, far_end, key])
 }
 
-/// The accounts of the links, at the end that has them.
-fn book(arguments: &Arguments) -> Book {
+/// The usage of the links, at the end that has them.
+fn usage(arguments: &Arguments) -> UsageStore {
     let file = arguments.quota_state.clone();
     let file = file.or_else(|| quota::default_path("tunnel"));
     file.filter(|_| arguments.relay.is_some())
-        .map_or_else(Book::default, Book::open)
+        .map_or_else(UsageStore::default, UsageStore::open)
 }
 
-fn config(arguments: Arguments, book: Book) -> Result<Config, Failure> {
+fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
     let (secret, known) = read(&arguments)?;
     let role = match (known, arguments.listen, arguments.relay) {
         (Known::Clients(clients), Some(at), _) => Role::Listen { at, clients },
@@ -407,7 +407,7 @@ fn config(arguments: Arguments, book: Book) -> Result<Config, Failure> {
         scheduler: arguments.scheduler,
         skew: arguments.skew,
         buffer: arguments.buffer,
-        book,
+        usage,
         sealed: !arguments.plaintext,
     })
 }

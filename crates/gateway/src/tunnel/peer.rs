@@ -16,7 +16,7 @@ use super::refusal::Refusal;
 use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
 use crate::noise::{Session, TAG_LEN};
-use crate::quota::Standing;
+use crate::quota::QuotaStatus;
 
 /// After this time, or this many bytes, the initiator makes new keys.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
@@ -414,11 +414,11 @@ impl Peer {
     pub fn status(
         &self,
         now: (Instant, Time),
-        about: impl Fn(usize) -> Option<(String, Option<Standing>)>,
+        about: impl Fn(usize) -> Option<(String, Option<QuotaStatus>)>,
     ) -> PeerStatus {
         let (waiting, room) = self.sender.backlog();
         let links = (0..self.sender.links()).filter_map(|number| {
-            let (name, standing) = about(number)?;
+            let (name, quota) = about(number)?;
             let received = self
                 .receiver
                 .link(number)
@@ -432,7 +432,7 @@ impl Peer {
                 });
             Some(PeerLink {
                 name,
-                standing,
+                quota,
                 sent: self.sender.link(number),
                 received,
                 heard: self

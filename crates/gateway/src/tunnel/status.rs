@@ -6,7 +6,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::tunnel::{LinkStatus, ResequencerCounters, SenderCounters};
 
 use super::refusal::Refused;
-use crate::quota::Standing;
+use crate::quota::QuotaStatus;
 use crate::status::document;
 
 /// Status of a tunnel.
@@ -54,7 +54,7 @@ pub struct PeerLink {
     /// Its name at the dialling end; its number at the other.
     pub name: String,
     /// Its usage, if it is counted; at the dialling end.
-    pub standing: Option<Standing>,
+    pub quota: Option<QuotaStatus>,
     /// What this end sends, according to the peer's feedback.
     pub sent: LinkStatus,
     /// What this end has received.
@@ -138,8 +138,8 @@ fn link(link: &PeerLink) -> document::Link {
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: Some(sent.path_mtu.into()),
     };
-    if let Some(standing) = &link.standing {
-        standing.show(&mut shown);
+    if let Some(quota) = &link.quota {
+        quota.show(&mut shown);
     }
     shown
 }

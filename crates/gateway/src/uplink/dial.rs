@@ -59,7 +59,7 @@ async fn dial_patiently(
     let mut socket = timeout(duration(begins.connects_within), connecting)
         .await
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    let terms = uplink.book.terms(link);
+    let terms = uplink.usage.terms(link);
     let join = Join {
         association: session.name,
         resumes: session.has_joined(),

@@ -45,7 +45,7 @@ pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
             primaries::are_dead(&mut primaries).await;
         }
         let Some(uplink) = weak.upgrade() else { return };
-        if uplink.book.is_stopped(&link) {
+        if uplink.usage.is_stopped(&link) {
             drop(uplink);
             sleep(COUNTED_EVERY).await;
             continue;
@@ -127,7 +127,7 @@ async fn use_carrier<'a>(
             }
             () = sleep(COUNTED_EVERY), if link.allowance.is_metered() => {
                 carrier.look();
-                if uplink.book.is_stopped(link) {
+                if uplink.usage.is_stopped(link) {
                     info!("link {}: not used any more, until its quota is whole again", link.name);
                     return None;
                 }
@@ -197,14 +197,14 @@ async fn bring_up(
         link: link_number(&link.name),
         terms: dialled.terms,
         priority: link.priority,
-        metered: uplink.book.left(link).is_some() || link.price() > 1.0,
+        metered: uplink.usage.left(link).is_some() || link.price() > 1.0,
         rtt: None,
     };
     let association = &session.association;
     let congestion = Congestion::of(uplink.config.congestion.as_deref());
     let carrier = association.carry(dialled.socket, dialled.established, config, congestion);
-    let (link, book) = (Arc::clone(link), uplink.book.clone());
-    Some(Metered::new(carrier, link, book, dialled.terms))
+    let (link, usage) = (Arc::clone(link), uplink.usage.clone());
+    Some(Metered::new(carrier, link, usage, dialled.terms))
 }
 
 /// When a link's dials are due, and which of them may join.

@@ -7,13 +7,13 @@ use ropewalk_striping::Terms;
 
 use crate::association::CarrierTask;
 use crate::links::Link;
-use crate::quota::Book;
+use crate::quota::UsageStore;
 
 /// A carrier. Its bytes are counted for its link until this is dropped.
 pub(super) struct Metered {
     pub(super) task: CarrierTask,
     link: Arc<Link>,
-    book: Book,
+    usage: UsageStore,
     counted: u64,
     /// The terms that both ends use, and what had been counted when they were announced.
     terms: Terms,
@@ -21,11 +21,16 @@ pub(super) struct Metered {
 }
 
 impl Metered {
-    pub(super) fn new(task: CarrierTask, link: Arc<Link>, book: Book, terms: Terms) -> Metered {
+    pub(super) fn new(
+        task: CarrierTask,
+        link: Arc<Link>,
+        usage: UsageStore,
+        terms: Terms,
+    ) -> Metered {
         let mut metered = Metered {
             task,
             link,
-            book,
+            usage,
             counted: 0,
             terms,
             since: 0,
@@ -38,7 +43,7 @@ impl Metered {
     /// Counts what was carried since the last call, and announces new terms of the link if they have changed.
     pub(super) fn look(&mut self) {
         self.count();
-        let terms = self.book.terms(&self.link);
+        let terms = self.usage.terms(&self.link);
         let used = Bytes::new(self.counted - self.since);
         if terms.are_new_after(&self.terms, used) {
             self.task.set_terms(terms);
@@ -52,7 +57,7 @@ impl Metered {
             // If the socket returns no statistics, nothing more can be counted.
             let carried = self.task.carried().unwrap_or(self.counted);
             let more = carried.saturating_sub(self.counted);
-            self.book.charge(&self.link, more);
+            self.usage.charge(&self.link, more);
             self.counted += more;
         }
     }

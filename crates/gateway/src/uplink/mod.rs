@@ -27,7 +27,7 @@ use crate::association::{Association, Stream};
 use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::links::{Link, Rank};
-use crate::quota::Book;
+use crate::quota::UsageStore;
 use crate::request::{Request, Status, Target};
 use crate::status::document::{Document, Role as DocumentRole, State};
 
@@ -69,7 +69,7 @@ struct UplinkState {
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
     /// Usage and quotas of the links.
-    book: Book,
+    usage: UsageStore,
     /// Number of carriers of primary links that are not suspected: while there are any, backup links are not
     /// used.
     primaries: watch::Sender<usize>,
@@ -107,15 +107,15 @@ impl Uplink {
     /// If the system gives no random bytes.
     #[must_use]
     pub fn new(config: UplinkConfig) -> Uplink {
-        Uplink::with_book(config, Book::default())
+        Uplink::with_usage(config, UsageStore::default())
     }
 
-    /// Without links; usage is counted in `book`, and saved every second.
+    /// Without links; usage is counted in `usage`, and saved every second.
     ///
     /// # Panics
     /// If the system gives no random bytes.
     #[must_use]
-    pub fn with_book(config: UplinkConfig, book: Book) -> Uplink {
+    pub fn with_usage(config: UplinkConfig, usage: UsageStore) -> Uplink {
         let session = Session::new(&config);
         let state = Arc::new(UplinkState {
             config,
@@ -123,7 +123,7 @@ impl Uplink {
             closing: AtomicBool::new(false),
             relays: Mutex::default(),
             links: Mutex::default(),
-            book,
+            usage,
             primaries: watch::Sender::new(0),
         });
         tokio::spawn(save_often(Arc::downgrade(&state)));
@@ -244,7 +244,7 @@ impl Uplink {
         for entry in self.0.links().drain(..) {
             entry.task.abort();
         }
-        self.0.book.save();
+        self.0.usage.save();
     }
 
     /// The present association.
@@ -275,7 +275,7 @@ impl Uplink {
                     number: link_number(&link.name),
                     name: &link.name,
                     cost: link.price(),
-                    idle: match link.rank != Rank::Primary || self.0.book.is_stopped(link) {
+                    idle: match link.rank != Rank::Primary || self.0.usage.is_stopped(link) {
                         true => State::Down,
                         false => State::Dialling,
                     },
@@ -284,8 +284,8 @@ impl Uplink {
         };
         let mut association = session.association.document(&about);
         for (shown, link) in association.links.iter_mut().zip(&links) {
-            if let Some(standing) = self.0.book.standing(link) {
-                standing.show(shown);
+            if let Some(quota) = self.0.usage.status(link) {
+                quota.show(shown);
             }
         }
         Document {
@@ -309,8 +309,8 @@ impl Uplink {
 
 /// Runs until the uplink is dropped.
 async fn save_often(uplink: Weak<UplinkState>) {
-    while let Some(book) = uplink.upgrade().map(|uplink| uplink.book.clone()) {
-        book.save_soon().await;
+    while let Some(usage) = uplink.upgrade().map(|uplink| uplink.usage.clone()) {
+        usage.save_soon().await;
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_gateway::Link;
 use ropewalk_gateway::keys::{Clients, SecretKey};
-use ropewalk_gateway::quota::Book;
+use ropewalk_gateway::quota::UsageStore;
 use ropewalk_gateway::tunnel::{Config, Control, PeerLink, Reload, Role, Tunnel};
 use ropewalk_testbed::{Namespace, Testbed};
 
@@ -64,7 +64,12 @@ struct Ends {
 }
 
 impl Ends {
-    fn open(namespaces: [&Namespace; 2], at: SocketAddr, links: &[String], book: Book) -> Ends {
+    fn open(
+        namespaces: [&Namespace; 2],
+        at: SocketAddr,
+        links: &[String],
+        usage: UsageStore,
+    ) -> Ends {
         let (relay, van) = (SecretKey::generate(), SecretKey::generate());
         let listen = Role::Listen {
             at,
@@ -79,7 +84,7 @@ impl Ends {
         let mut open = |namespace: &Namespace, key, role, address: &str| {
             let address = format!("{address}/24").parse().unwrap();
             let config = Config {
-                book: book.clone(),
+                usage: usage.clone(),
                 ..Config::new(key, role, vec![address])
             };
             let tunnel = namespace.run(|| Tunnel::open(config)).unwrap();
@@ -197,7 +202,7 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
         [&network.relay, &network.client],
         at,
         &links,
-        Book::default(),
+        UsageStore::default(),
     );
     until("the tunnel is open", || is_heard(&ends.client, 0));
     let echo = Echo::new(&network);
@@ -247,7 +252,7 @@ fn a_tunnel_begins_over_a_backup_and_a_new_relay_hears_of_standby() {
         [&network.relay, &network.client],
         at,
         &links,
-        Book::default(),
+        UsageStore::default(),
     );
     until("the backup carries the handshake", || {
         is_heard(&ends.client, 1)
@@ -298,20 +303,25 @@ fn a_quota_is_kept_and_outlives_the_tunnel() {
     let at = SocketAddr::new(testbed.plan.server, 4434);
     let mut used = Vec::new();
     for round in 0..2 {
-        let book = Book::open(file.clone());
-        let ends = Ends::open([&testbed.server, &testbed.client], at, &links, book.clone());
+        let usage = UsageStore::open(file.clone());
+        let ends = Ends::open(
+            [&testbed.server, &testbed.client],
+            at,
+            &links,
+            usage.clone(),
+        );
         until("the tunnel is open", || is_heard(&ends.client, 0));
         if round == 0 {
             until("both links are heard", || is_heard(&ends.client, 1));
         }
         download(&testbed, 6_000_000);
         until("the quota is gone", || is_on_standby(&ends.client, 1));
-        let standing = link(&ends.client, 1).unwrap().standing.unwrap();
-        assert_eq!(standing.left.unwrap().as_u64(), 0);
+        let status = link(&ends.client, 1).unwrap().quota.unwrap();
+        assert_eq!(status.left.unwrap().as_u64(), 0);
         ends.close();
         let slow: Link = links[1].parse().unwrap();
-        used.push(book.standing(&slow).unwrap().used.as_u64());
-        book.save();
+        used.push(usage.status(&slow).unwrap().used.as_u64());
+        usage.save();
     }
     println!("{used:?} of {QUOTA}");
     // 10 Mbit/s for the 50 ms between two counts, the way there and back, and the link's queue.

@@ -8,7 +8,7 @@ use crate::status::document;
 
 /// Usage of a counted link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
+pub struct QuotaStatus {
     /// Cost of a byte, in millionths, if given.
     pub cost: Option<f64>,
     /// Bytes in this period.
@@ -21,7 +21,7 @@ pub struct Standing {
     pub lasts: Option<Duration>,
 }
 
-impl Standing {
+impl QuotaStatus {
     /// Fills in the status of the link.
     pub(crate) fn show(&self, shown: &mut document::Link) {
         let (used, used_today) = (self.used.as_u64(), self.used_today.as_u64());

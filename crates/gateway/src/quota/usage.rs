@@ -19,7 +19,7 @@ const MAX_MILLIS: i64 = 10_000_000_000_000;
 /// restore a quota.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Account {
+pub struct Usage {
     /// The calendar to which `began` refers.
     terms: String,
     /// For months the period's first day, for spans its first second; since 1970.
@@ -39,11 +39,11 @@ impl Allowance {
     /// How long the quota will last at the mean rate so far; `None` without a quota, or if nothing was
     /// carried yet.
     #[must_use]
-    pub fn lasts(&self, account: &Account, now: &Zoned) -> Option<Duration> {
-        let left = self.quota?.as_u64().saturating_sub(account.used);
-        let elapsed = u64::try_from(now.timestamp().as_second() - account.since).ok()?;
-        let lasts = u128::from(left) * u128::from(elapsed) / u128::from(account.used.max(1));
-        (account.used > 0 && elapsed > 0)
+    pub fn lasts(&self, usage: &Usage, now: &Zoned) -> Option<Duration> {
+        let left = self.quota?.as_u64().saturating_sub(usage.used);
+        let elapsed = u64::try_from(now.timestamp().as_second() - usage.since).ok()?;
+        let lasts = u128::from(left) * u128::from(elapsed) / u128::from(usage.used.max(1));
+        (usage.used > 0 && elapsed > 0)
             .then(|| Duration::from_secs(u64::try_from(lasts).unwrap_or(u64::MAX)))
     }
 
@@ -56,11 +56,11 @@ impl Allowance {
 
     /// Bytes left; `None` if nothing is counted.
     #[must_use]
-    pub fn left(&self, account: &Account) -> Option<Bytes> {
+    pub fn left(&self, usage: &Usage) -> Option<Bytes> {
         let left = |most: Option<Bytes>, used| Some(most?.as_u64().saturating_sub(used));
         let of_both = [
-            left(self.quota, account.used),
-            left(self.daily, account.used_today),
+            left(self.quota, usage.used),
+            left(self.daily, usage.used_today),
         ];
         of_both.into_iter().flatten().min().map(Bytes::new)
     }
@@ -70,10 +70,10 @@ impl Allowance {
     /// It may carry what is left of the quota, but no more than the pace allows. With nothing left it is a
     /// last resort, or throttled.
     #[must_use]
-    pub fn terms(&self, price: f64, account: &Account, now: &Zoned) -> Terms {
+    pub fn terms(&self, price: f64, usage: &Usage, now: &Zoned) -> Terms {
         let terms = Terms {
             cost: price,
-            quota: self.left(account),
+            quota: self.left(usage),
             rate: None,
         };
         if let (AtCap::Throttle(rate), Some(0)) = (self.at_cap, terms.quota.map(Bytes::as_u64)) {
@@ -86,10 +86,10 @@ impl Allowance {
         let Some(quota) = self.quota else {
             return terms;
         };
-        let [passed, period] = self.passed(account, now);
+        let [passed, period] = self.passed(usage, now);
         let progress = Progress {
             quota,
-            used: Bytes::new(account.used),
+            used: Bytes::new(usage.used),
             period,
             passed,
         };
@@ -103,7 +103,7 @@ impl Allowance {
     }
 
     /// Time since the period began, and the period's length. The first period begins when counting began.
-    fn passed(&self, account: &Account, now: &Zoned) -> [Time; 2] {
+    fn passed(&self, usage: &Usage, now: &Zoned) -> [Time; 2] {
         let midnight = |day: i64| {
             let date = Date::constant(1970, 1, 1)
                 .checked_add(Span::new().days(day))
@@ -112,21 +112,21 @@ impl Allowance {
             Some((date, begins.timestamp().as_second()))
         };
         let ends = match self.period {
-            Period::Span(span) => account.began + seconds(span),
+            Period::Span(span) => usage.began + seconds(span),
             Period::Month => {
                 // A month has at most 31 days, and two months have at least 59.
-                let next = midnight(account.began).and_then(|(began, _)| {
+                let next = midnight(usage.began).and_then(|(began, _)| {
                     let later = began.checked_add(Span::new().days(31)).ok()?;
                     midnight(day_number(month_begins(later, self.start_day.max(1))))
                 });
-                next.map_or(account.since + 31 * 86_400, |(_, seconds)| seconds)
+                next.map_or(usage.since + 31 * 86_400, |(_, seconds)| seconds)
             }
         };
         let began = match self.period {
-            Period::Span(_) => account.began,
-            Period::Month => midnight(account.began).map_or(0, |(_, seconds)| seconds),
+            Period::Span(_) => usage.began,
+            Period::Month => midnight(usage.began).map_or(0, |(_, seconds)| seconds),
         };
-        let began = began.max(account.since);
+        let began = began.max(usage.since);
         let passed = now.timestamp().as_millisecond() - began * 1000;
         let period = (ends - began) * 1000;
         [passed, period].map(|millis| Time::from_millis(millis.clamp(0, MAX_MILLIS) as u64))
@@ -134,20 +134,20 @@ impl Allowance {
 
     /// How much is used, in percent: of the period's quota or the day's, whichever is nearer to its end.
     #[must_use]
-    pub fn used_percent(&self, account: &Account) -> u64 {
+    pub fn used_percent(&self, usage: &Usage) -> u64 {
         let part = |most: Option<Bytes>, used: u64| {
             let most = u128::from(most?.as_u64().max(1));
             u64::try_from(u128::from(used) * 100 / most).ok()
         };
         let of_both = [
-            part(self.quota, account.used),
-            part(self.daily, account.used_today),
+            part(self.quota, usage.used),
+            part(self.daily, usage.used_today),
         ];
         of_both.into_iter().flatten().max().unwrap_or_default()
     }
 }
 
-impl Account {
+impl Usage {
     /// Begins a new period or day, if it is time.
     pub fn advance(&mut self, allowance: &Allowance, now: &Zoned) {
         let today = day_number(now.date());

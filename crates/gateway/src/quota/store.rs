@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 use tokio::time::sleep;
 use tracing::warn;
 
-use super::{Account, Standing};
+use super::{QuotaStatus, Usage};
 use crate::allowance::AtCap;
 use crate::links::Link;
 
@@ -28,18 +28,18 @@ const SAVED_EVERY: Duration = Duration::from_secs(1);
 /// Content of the file.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Accounts {
-    links: BTreeMap<String, Account>,
+struct File {
+    links: BTreeMap<String, Usage>,
 }
 
 /// The usage of all links. Clones refer to the same one.
 #[derive(Clone, Debug, Default)]
-pub struct Book(Arc<Mutex<Pages>>);
+pub struct UsageStore(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
-struct Pages {
+struct State {
     file: Option<PathBuf>,
-    accounts: Accounts,
+    content: File,
     /// Something was counted since the file was last written.
     unsaved: bool,
     /// The last write failed, and the user has been told.
@@ -56,12 +56,12 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     Some(folder.join(format!("{verb}-quota.json")))
 }
 
-impl Book {
+impl UsageStore {
     /// Reads the file, which is written again as bytes are counted. If it cannot be read, the user is told
     /// and counting begins at zero; a corrupt file is renamed and kept.
     #[must_use]
-    pub fn open(file: PathBuf) -> Book {
-        let accounts = read(&file).unwrap_or_else(|error| {
+    pub fn open(file: PathBuf) -> UsageStore {
+        let content = read(&file).unwrap_or_else(|error| {
             warn!("{}: {error}; quotas are counted from zero", file.display());
             let is_garbled = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
             if is_garbled.contains(&error.kind()) {
@@ -70,25 +70,25 @@ impl Book {
                     warn!("{}: {error}", aside.display());
                 }
             }
-            Accounts::default()
+            File::default()
         });
-        let pages = Pages {
+        let state = State {
             file: Some(file),
-            accounts,
-            ..Pages::default()
+            content,
+            ..State::default()
         };
-        Book(Arc::new(Mutex::new(pages)))
+        UsageStore(Arc::new(Mutex::new(state)))
     }
 
     /// Counts bytes that a link has carried.
     pub fn charge(&self, link: &Link, bytes: u64) {
         let (before, after) = {
-            let mut pages = self.pages();
-            pages.unsaved |= bytes > 0;
-            let account = pages.account(link);
-            let before = link.allowance.used_percent(account);
-            account.charge(bytes);
-            (before, link.allowance.used_percent(account))
+            let mut state = self.lock();
+            state.unsaved |= bytes > 0;
+            let usage = state.usage(link);
+            let before = link.allowance.used_percent(usage);
+            usage.charge(bytes);
+            (before, link.allowance.used_percent(usage))
         };
         let passed = |level: &u64| before < *level && *level <= after;
         if let Some(level) = WARNINGS.into_iter().rfind(passed) {
@@ -102,7 +102,7 @@ impl Book {
         if !link.allowance.is_metered() {
             return None;
         }
-        link.allowance.left(self.pages().account(link))
+        link.allowance.left(self.lock().usage(link))
     }
 
     /// The terms on which a link is used now, as [`Allowance::terms`](crate::allowance::Allowance::terms).
@@ -115,26 +115,26 @@ impl Book {
                 rate: None,
             };
         }
-        let mut pages = self.pages();
-        let account = pages.account(link);
-        link.allowance.terms(link.price(), account, &Zoned::now())
+        let mut state = self.lock();
+        let usage = state.usage(link);
+        link.allowance.terms(link.price(), usage, &Zoned::now())
     }
 
     /// Usage of a link, for status; `None` if it is not counted.
     #[must_use]
-    pub fn standing(&self, link: &Link) -> Option<Standing> {
+    pub fn status(&self, link: &Link) -> Option<QuotaStatus> {
         let allowance = &link.allowance;
         if !allowance.is_metered() {
             return None;
         }
-        let mut pages = self.pages();
-        let account = pages.account(link);
-        Some(Standing {
+        let mut state = self.lock();
+        let usage = state.usage(link);
+        Some(QuotaStatus {
             cost: link.cost,
-            used: Bytes::new(account.used),
-            used_today: Bytes::new(account.used_today),
-            left: allowance.left(account),
-            lasts: allowance.lasts(account, &Zoned::now()),
+            used: Bytes::new(usage.used),
+            used_today: Bytes::new(usage.used_today),
+            left: allowance.left(usage),
+            lasts: allowance.lasts(usage, &Zoned::now()),
         })
     }
 
@@ -148,31 +148,31 @@ impl Book {
     /// error.
     pub fn save(&self) {
         let (file, text) = {
-            let mut pages = self.pages();
-            if !pages.unsaved {
+            let mut state = self.lock();
+            if !state.unsaved {
                 return;
             }
-            pages.unsaved = false;
-            let Some(file) = pages.file.clone() else {
+            state.unsaved = false;
+            let Some(file) = state.file.clone() else {
                 return;
             };
-            (file, serde_json::to_string(&pages.accounts))
+            (file, serde_json::to_string(&state.content))
         };
         let written = text
             .map_err(io::Error::from)
             .and_then(|text| replace(&file, &text));
-        let mut pages = self.pages();
+        let mut state = self.lock();
         if let Err(error) = &written {
             // To be tried again.
-            pages.unsaved = true;
-            if !pages.failed {
+            state.unsaved = true;
+            if !state.failed {
                 warn!(
                     "{}: {error}; what links carry is forgotten at the end",
                     file.display()
                 );
             }
         }
-        pages.failed = written.is_err();
+        state.failed = written.is_err();
     }
 
     /// Saves in a second, so that a killed process loses at most a second's count.
@@ -182,25 +182,25 @@ impl Book {
         let _ = tokio::task::spawn_blocking(move || self.save()).await;
     }
 
-    fn pages(&self) -> MutexGuard<'_, Pages> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Pages {
+impl State {
     /// The usage of a link in the present period.
-    fn account(&mut self, link: &Link) -> &mut Account {
-        let accounts = &mut self.accounts.links;
-        let account = accounts.entry(link.name.clone()).or_default();
-        account.advance(&link.allowance, &Zoned::now());
-        account
+    fn usage(&mut self, link: &Link) -> &mut Usage {
+        let links = &mut self.content.links;
+        let usage = links.entry(link.name.clone()).or_default();
+        usage.advance(&link.allowance, &Zoned::now());
+        usage
     }
 }
 
-fn read(file: &Path) -> io::Result<Accounts> {
+fn read(file: &Path) -> io::Result<File> {
     match fs::read(file) {
         Ok(text) => Ok(serde_json::from_slice(&text)?),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Accounts::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(File::default()),
         Err(error) => Err(error),
     }
 }
