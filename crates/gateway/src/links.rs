@@ -5,7 +5,6 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
-use ropewalk_quantities::Rate;
 use ropewalk_striping::Pace;
 use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -14,18 +13,16 @@ use crate::allowance::{Allowance, AtCap, Period};
 use crate::keys::is_name;
 
 /// What a link may look like, for error messages.
-const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUMBER ,priority=0..255 \
+const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,cost=NUMBER ,priority=0..255 \
      ,rank=primary|backup|never ,quota=SIZE ,period=month|30d ,start_day=1..31 ,pace=free|even|priced ,daily=SIZE ,at_cap=last-resort|stop|RATE";
 
-/// A link, as `NAME=INTERFACE|ADDRESS[,rate=20mbit][,cost=1][,quota=5GB][,priority=1]`.
+/// A link, as `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Letters, digits, `.`, `_`, `-`; at most 64.
     pub name: String,
     /// Where its packets leave the machine.
     pub egress: Egress,
-    /// Its known rate; `None`: it is measured.
-    pub rate: Option<Rate>,
     /// Cost of a byte, in any unit, if given.
     pub cost: Option<f64>,
     /// Its quota:
@@ -83,7 +80,6 @@ impl Link {
         Link {
             name: name.into(),
             egress,
-            rate: None,
             cost: None,
             allowance: Allowance::default(),
             priority: 0,
@@ -219,7 +215,6 @@ fn parse(text: &str) -> Result<Link, String> {
         };
         let wrong = |error: &dyn fmt::Display| format!("{key}={value}: {error}");
         match key {
-            "rate" => link.rate = Some(value.parse().map_err(|error| wrong(&error))?),
             "quota" => allowance.quota = Some(value.parse().map_err(|error| wrong(&error))?),
             "daily" => allowance.daily = Some(value.parse().map_err(|error| wrong(&error))?),
             "period" => allowance.period = value.parse().map_err(|error| wrong(&error))?,
@@ -248,9 +243,6 @@ fn parse(text: &str) -> Result<Link, String> {
             _ => return Err(format!("{key:?} is nothing that a link has")),
         }
     }
-    if link.rate.is_some_and(|rate| rate.as_bps() == 0) {
-        return Err("rate=0".to_owned());
-    }
     let allowance = &link.allowance;
     let of_quota = allowance.start_day > 0 || allowance.period != Period::Month;
     if of_quota && allowance.quota.is_none() {
@@ -272,9 +264,6 @@ fn parse(text: &str) -> Result<Link, String> {
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.name, self.egress)?;
-        if let Some(rate) = self.rate {
-            write!(f, ",rate={}bit", rate.as_bps())?;
-        }
         if let Some(cost) = self.cost {
             write!(f, ",cost={cost}")?;
         }
@@ -343,14 +332,13 @@ mod tests {
 
     #[test]
     fn a_link_is_read_with_all_that_is_known_of_it() {
-        let link: Link = "lte=wwan0,rate=20mbit,cost=2.5,quota=5GB,priority=1,\
+        let link: Link = "lte=wwan0,cost=2.5,quota=5GB,priority=1,\
                           start_day=31,pace=even,daily=1GB,at_cap=stop,rank=backup"
             .parse()
             .unwrap();
         let expected = Link {
             name: "lte".to_owned(),
             egress: Egress::Interface("wwan0".to_owned()),
-            rate: Some(Rate::from_bps(20_000_000)),
             cost: Some(2.5),
             allowance: Allowance {
                 quota: Some(Bytes::new(5_000_000_000)),
@@ -391,8 +379,7 @@ mod tests {
                 "a=an-interface-too-long",
                 "neither an interface nor an address",
             ),
-            ("a=eth0,rate=20", "rate=20"),
-            ("a=eth0,rate=0mbit", "rate=0"),
+            ("a=eth0,rate=20mbit", "\"rate\""),
             ("a=eth0,cost=nan", "cost=nan"),
             ("a=eth0,cost=-1", "cost=-1"),
             ("a=eth0,priority=256", "priority=256"),

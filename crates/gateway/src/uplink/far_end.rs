@@ -30,7 +30,7 @@ pub struct FarEnd {
     /// The relay's public key.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub relay_key: Option<PathBuf>,
-    /// A link: NAME=INTERFACE or NAME=ADDRESS, then ,rate=20mbit ,cost=1 ,priority=1 ,rank=backup
+    /// A link: NAME=INTERFACE or NAME=ADDRESS, then ,cost=1 ,priority=1 ,rank=backup
     /// (or never) ,quota=5GB ,period=month (or 30d) ,start_day=15 ,pace=even ,daily=500MB ,at_cap=last-resort
     /// (or stop) if wanted; once for each.
     #[arg(long, value_name = "LINK", required = true)]
