@@ -22,7 +22,7 @@ from pathlib import Path
 
 UNITS = Path("/lib/systemd/system")
 NOBODY = 65534
-PATIENCE = 30.0
+TIMEOUT = 30.0
 
 
 class Unit:
@@ -74,7 +74,7 @@ class Unit:
         pid = int(self.main_pid.read_text())
         self.main_pid.unlink()
         os.kill(pid, number)
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while Path(f"/proc/{pid}").exists() and not is_zombie(pid):
             if time.monotonic() > deadline:
                 sys.exit(f"{self.name}: does not end")
@@ -137,7 +137,7 @@ class Unit:
         ]
 
     def _await(self, ready: socket.socket, main: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while time.monotonic() < deadline:
             try:
                 if b"READY=1" in ready.recv(4096):

@@ -18,7 +18,7 @@ use crate::status::table::{Look, tables};
 const MAX_DOCUMENT: u64 = 16 << 20;
 
 /// How long a gateway may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Interval between two tables on a terminal.
 const STEP: Duration = Duration::from_secs(1);
@@ -107,8 +107,8 @@ fn size(out: &io::StdoutLock<'_>) -> Option<(usize, usize)> {
 fn ask(control: &Path) -> Result<String, Failure> {
     let answer = || -> io::Result<String> {
         let mut stream = UnixStream::connect(control)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         stream.write_all(b"{\"status\":{}}\n")?;
         let mut line = String::new();
         BufReader::new(stream.take(MAX_DOCUMENT)).read_line(&mut line)?;

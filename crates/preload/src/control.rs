@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
 /// How long the gateway may take for answers that need no far end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest answer: a name has at most 253 characters.
 const LONGEST: usize = 1024;
 
@@ -43,8 +43,8 @@ impl Line {
     pub(crate) fn open(settings: &Settings) -> Result<Line, Errno> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
-        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        set_socket_timeout(&socket, Timeout::Send, Some(TIMEOUT))?;
+        set_socket_timeout(&socket, Timeout::Recv, Some(TIMEOUT))?;
         let address = SocketAddrUnix::new(&settings.control)?;
         retry_on_intr(|| connect(&socket, &address))?;
         Ok(Line { socket })
@@ -115,8 +115,8 @@ impl Line {
     }
 
     /// Sets the timeout of [`Line::answer`]; `None` waits for ever.
-    pub(crate) fn set_patience(&self, patience: Option<Duration>) -> Result<(), Errno> {
-        set_socket_timeout(&self.socket, Timeout::Recv, patience)
+    pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> Result<(), Errno> {
+        set_socket_timeout(&self.socket, Timeout::Recv, timeout)
     }
 }
 

@@ -173,7 +173,7 @@ fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> 
 
 /// Waits for the far end.
 fn finish(line: &Line, socket: BorrowedFd<'_>, at: SocketAddr) -> Result<(), Errno> {
-    line.set_patience(socket_timeout(socket, Timeout::Send)?)?;
+    line.set_timeout(socket_timeout(socket, Timeout::Send)?)?;
     match line.answer() {
         // Makes the socket connected for connect(2), too.
         Ok(Answer::Done {}) => kernel_connect(socket, &at),

@@ -100,9 +100,9 @@ impl Meters {
                 continue;
             };
             let progress = meter.quota.progress(now, meter.used());
-            let may_carry = meter.quota.pace.may_carry(&progress);
-            terms.cost += price * meter.quota.pace.dearer_by(&progress);
-            terms.quota = Some(terms.quota.map_or(may_carry, |least| least.min(may_carry)));
+            let allowed = meter.quota.pace.allowed(&progress);
+            terms.cost += price * meter.quota.pace.cost_factor(&progress);
+            terms.quota = Some(terms.quota.map_or(allowed, |least| least.min(allowed)));
         }
         terms
     }

@@ -15,7 +15,7 @@ const SOON: u32 = 80;
 /// Most simultaneous dials of a link.
 const MAX: usize = 16;
 /// How long a patient dial may take.
-const PATIENCE: Time = Time::from_secs(5);
+const TIMEOUT: Time = Time::from_secs(5);
 /// A dial is abandoned this long before its SYN would be retransmitted: late, since longer round trips are
 /// left to the patient dials, but early enough for a timer that fires two kernel ticks late (4 ms each at 250
 /// Hz).
@@ -89,13 +89,13 @@ impl Dialling {
         self.turns = self.turns.saturating_add(turns);
         self.next = now + AGAIN * u64::from(turns);
         let connects_within = if is_patient {
-            PATIENCE
+            TIMEOUT
         } else {
-            self.initial_rto.saturating_sub(MARGIN).min(PATIENCE)
+            self.initial_rto.saturating_sub(MARGIN).min(TIMEOUT)
         };
         (under_way < MAX).then_some(Dial {
             connects_within,
-            joins_within: PATIENCE,
+            joins_within: TIMEOUT,
         })
     }
 
@@ -114,7 +114,7 @@ mod tests {
 
     const RTO: Time = Time::from_secs(1);
 
-    /// Times and patience of the dials until then, none of which comes through or stays under way.
+    /// Times and timeouts of the dials until then, none of which comes through or stays under way.
     fn dials(until: Time, initial_rto: Time) -> Vec<(Time, Time)> {
         let mut dialling = Dialling::begin(Time::ZERO, initial_rto);
         let mut dials = Vec::new();
@@ -130,7 +130,7 @@ mod tests {
     fn eight_in_a_second_and_one_of_them_patient() {
         let dials = dials(Time::from_millis(1875), RTO);
         assert_eq!(dials.len(), 16);
-        let patient = dials.iter().filter(|(_, within)| *within == PATIENCE);
+        let patient = dials.iter().filter(|(_, within)| *within == TIMEOUT);
         let at: Vec<Time> = patient.map(|(at, _)| *at).collect();
         assert_eq!(at, [Time::ZERO, Time::from_secs(1)]);
     }
@@ -143,7 +143,7 @@ mod tests {
             .filter(|(at, _)| at.as_nanos() >= 10_000_000_000)
             .collect();
         assert_eq!(late.len(), 11);
-        assert!(late.iter().all(|(_, within)| *within == PATIENCE));
+        assert!(late.iter().all(|(_, within)| *within == TIMEOUT));
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(within, rto - Time::from_millis(10));
         }
         let (_, within) = dials(AGAIN, Time::from_secs(60))[1];
-        assert_eq!(within, PATIENCE);
+        assert_eq!(within, TIMEOUT);
     }
 
     #[test]

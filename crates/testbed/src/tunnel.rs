@@ -20,7 +20,7 @@ use crate::namespace::Namespace;
 use crate::network::Testbed;
 
 /// How long to wait for a link's first answer, as in the simulator.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
 /// The port of the relay's end.
 const PORT: u16 = 4434;
@@ -80,7 +80,7 @@ impl Tunnel {
             known.count() == links
         };
         while !self.ends.iter().all(|(control, _)| knows_all(control)) {
-            let left = (start + PATIENCE).saturating_duration_since(Instant::now());
+            let left = (start + TIMEOUT).saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
             }

@@ -25,7 +25,7 @@ use crate::traffic::{self, Session, SocketProtocol};
 use crate::tunnel::Tunnel;
 
 /// Datagrams that are later than this after the links' delays are lost.
-const PATIENCE: Time = Time::from_secs(2);
+const TIMEOUT: Time = Time::from_secs(2);
 
 /// How long the threads get to begin before the start.
 const BEFORE_START: Duration = Duration::from_millis(50);
@@ -225,7 +225,7 @@ fn datagram_settings(scenario: &Scenario) -> traffic::DatagramSettings {
     traffic::DatagramSettings {
         first: scenario.links[hops[0]].clone(),
         headers: flow.datagram_headers(),
-        patience: delays.fold(PATIENCE, |sum, delay| sum + delay),
+        silence_timeout: delays.fold(TIMEOUT, |sum, delay| sum + delay),
     }
 }
 

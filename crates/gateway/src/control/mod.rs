@@ -20,7 +20,7 @@ use crate::status::Meter;
 use ropewalk_preload_protocol::Request;
 
 /// How long a line may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Default path of a verb's control socket: in the folder of XDG_RUNTIME_DIR, which belongs to this user, or
 /// for root in /run. Others have none.
@@ -142,7 +142,7 @@ async fn answer<F: FarEnd>(
     programs: Option<(Arc<Programs>, Arc<F>)>,
     mut conversation: Conversation,
 ) -> io::Result<()> {
-    let (asked, _) = timeout(PATIENCE, conversation.read()).await??;
+    let (asked, _) = timeout(TIMEOUT, conversation.read()).await??;
     match (asked, programs) {
         (ControlRequest::Gateway(GatewayRequest::Status {}), _) => {
             conversation.answer(&meter.document()).await

@@ -22,7 +22,7 @@ use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
 use crate::{Failure, output};
 
 /// How long a link may take to reach the relay.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Measure links towards a relay, one after the other, and write them as a scenario file for
 /// `advise`, `simulate` and `predict`.
@@ -52,7 +52,7 @@ pub struct Arguments {
 /// What could not be measured of a link.
 #[derive(Debug, thiserror::Error)]
 enum LinkError {
-    #[error("the relay was not reached in {} s", PATIENCE.as_secs())]
+    #[error("the relay was not reached in {} s", TIMEOUT.as_secs())]
     Unreached,
     #[error("the relay says: {0}")]
     Relay(Status),
@@ -111,7 +111,7 @@ async fn measure(
     let _ = uplink.add_link(link.clone());
     let result = async {
         progress.show("connecting");
-        let stream = match timeout(PATIENCE, uplink.open(&Request::Measure)).await {
+        let stream = match timeout(TIMEOUT, uplink.open(&Request::Measure)).await {
             Ok(stream) => stream.map_err(LinkError::Relay)?,
             Err(_) => return Err(LinkError::Unreached),
         };

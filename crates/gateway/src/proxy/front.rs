@@ -18,7 +18,7 @@ use crate::request::{Status, Target};
 use crate::uplink::Uplink;
 
 /// How long a program may take to send its request.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Accepts connections of programs, and connects them to their targets.
 pub(super) struct Front {
@@ -84,7 +84,7 @@ impl Front {
 
     async fn serve_explicit(&self, socket: TcpStream, peer: SocketAddr) {
         let mut first = [0];
-        match timeout(PATIENCE, socket.peek(&mut first)).await {
+        match timeout(TIMEOUT, socket.peek(&mut first)).await {
             Ok(Ok(1)) if first[0] == socks5::VERSION => self.serve_socks(socket, peer).await,
             Ok(Ok(1)) if first[0].is_ascii_uppercase() => self.serve_http(socket, peer).await,
             Ok(Ok(1)) => {
@@ -98,7 +98,7 @@ impl Front {
     async fn serve_socks(&self, mut socket: TcpStream, peer: SocketAddr) {
         let passwords = self.passwords();
         let negotiated = socks5::negotiate(&mut socket, passwords.as_deref());
-        match timeout(PATIENCE, negotiated).await {
+        match timeout(TIMEOUT, negotiated).await {
             Ok(Ok(Command::Connect(target))) => {
                 let opened = self.uplink.connect(target.clone()).await;
                 let status = opened.as_ref().err().copied().unwrap_or(Status::Done);

@@ -62,23 +62,23 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
         ..monthly(11)
     };
     let mut usage = Usage::default();
-    let mut may_carry = |now: &str, charged: u64| {
+    let mut allowed = |now: &str, charged: u64| {
         let now = at(now);
         usage.advance(&allowance, &now);
         usage.charge(charged);
         allowance.terms(1.0, &usage, &now).quota.map(Bytes::as_u64)
     };
     // It is counted from the middle of a month of 28 days on: 14 days are left.
-    assert_eq!(may_carry("2027-02-25T00:00[UTC]", 0), Some(10));
-    assert_eq!(may_carry("2027-02-25T00:00[UTC]", 10), Some(0));
-    assert_eq!(may_carry("2027-03-04T00:00[UTC]", 0), Some(500));
-    assert_eq!(may_carry("2027-03-10T23:59[UTC]", 0), Some(990));
+    assert_eq!(allowed("2027-02-25T00:00[UTC]", 0), Some(10));
+    assert_eq!(allowed("2027-02-25T00:00[UTC]", 10), Some(0));
+    assert_eq!(allowed("2027-03-04T00:00[UTC]", 0), Some(500));
+    assert_eq!(allowed("2027-03-10T23:59[UTC]", 0), Some(990));
     // One of 31 days, with a change of the clocks in it.
-    assert_eq!(may_carry("2027-03-11T00:00[Europe/Vienna]", 0), Some(10));
-    assert_eq!(may_carry("2027-03-26T13:00[Europe/Vienna]", 300), Some(210));
+    assert_eq!(allowed("2027-03-11T00:00[Europe/Vienna]", 0), Some(10));
+    assert_eq!(allowed("2027-03-26T13:00[Europe/Vienna]", 300), Some(210));
     // Ahead of the pace there is nothing, and behind it as much as was left over.
-    assert_eq!(may_carry("2027-03-26T13:00[Europe/Vienna]", 300), Some(0));
-    assert_eq!(may_carry("2027-04-10T23:00[Europe/Vienna]", 0), Some(400));
+    assert_eq!(allowed("2027-03-26T13:00[Europe/Vienna]", 300), Some(0));
+    assert_eq!(allowed("2027-04-10T23:00[Europe/Vienna]", 0), Some(400));
     let free = monthly(11);
     let now = at("2027-03-11T00:00[UTC]");
     assert_eq!(

@@ -94,10 +94,10 @@ impl Allowance {
             passed,
         };
         Terms {
-            cost: price * self.pace.dearer_by(&progress),
+            cost: price * self.pace.cost_factor(&progress),
             quota: terms
                 .quota
-                .map(|left| left.min(self.pace.may_carry(&progress))),
+                .map(|left| left.min(self.pace.allowed(&progress))),
             rate: None,
         }
     }

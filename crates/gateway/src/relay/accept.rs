@@ -20,7 +20,7 @@ use crate::keys::PublicKey;
 use crate::sockets::set_up_carrier;
 
 /// How long a handshake may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Most handshakes in progress: of all sources, and of one.
 pub(super) const HALF_OPEN: usize = 1024;
@@ -58,7 +58,7 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc
 /// Accepts a carrier, and serves it until it ends. Whoever fails to authenticate learns nothing, not even
 /// from the time of closing: the connection always ends when the time for a handshake is over.
 async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
         Ok(Ok((member, established, join))) => {
             drop(slot);

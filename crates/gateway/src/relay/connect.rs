@@ -14,10 +14,10 @@ use crate::request::{Host, Status, Target};
 const MAX: usize = 8;
 
 /// Time limit for all addresses together.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time limit for one address while there are others.
-const PATIENCE_EACH: Duration = Duration::from_secs(5);
+const TIMEOUT_EACH: Duration = Duration::from_secs(5);
 
 /// Resolves a target to the addresses that the rules allow. Only these are connected to, so that a name
 /// cannot resolve differently a moment later (DNS rebinding).
@@ -28,7 +28,7 @@ pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<Socket
     let addresses: Vec<SocketAddr> = match &target.host {
         Host::Address(ip) => vec![SocketAddr::new(*ip, target.port)],
         Host::Name(name) => {
-            match timeout(PATIENCE, lookup_host((name.as_str(), target.port))).await {
+            match timeout(TIMEOUT, lookup_host((name.as_str(), target.port))).await {
                 Ok(Ok(addresses)) => addresses.take(MAX).collect(),
                 Ok(Err(_)) => return Err(Status::HostUnreachable),
                 Err(_) => return Err(Status::TimedOut),
@@ -53,13 +53,13 @@ pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<Socket
 /// That of the last address.
 pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream, Status> {
     let addresses = resolve(target, rules).await?;
-    let patience = match addresses.len() {
-        1 => PATIENCE,
-        _ => PATIENCE_EACH,
+    let limit = match addresses.len() {
+        1 => TIMEOUT,
+        _ => TIMEOUT_EACH,
     };
     let mut status = Status::Failed;
     for address in addresses {
-        status = match timeout(patience, TcpStream::connect(address)).await {
+        status = match timeout(limit, TcpStream::connect(address)).await {
             Ok(Ok(socket)) => {
                 // Data of the stream are sent in the pieces in which they were written.
                 let _ = socket.set_nodelay(true);
@@ -76,7 +76,7 @@ pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream,
 pub(super) async fn is_here(target: &Target) -> bool {
     let addresses: Vec<IpAddr> = match &target.host {
         Host::Address(ip) => vec![*ip],
-        Host::Name(name) => match timeout(PATIENCE, lookup_host((name.as_str(), 0))).await {
+        Host::Name(name) => match timeout(TIMEOUT, lookup_host((name.as_str(), 0))).await {
             Ok(Ok(addresses)) => addresses.take(MAX).map(|address| address.ip()).collect(),
             _ => return false,
         },

@@ -17,7 +17,7 @@ use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
 
 /// How long a stream may take to send its request.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Serves the streams of an association until it ends.
 pub(super) async fn serve_association(
@@ -42,7 +42,7 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
         return answer(&stream, Status::Limit).await;
     };
     let request = stream.read_first(Request::MAX_LEN, Request::parse);
-    match timeout(PATIENCE, request).await {
+    match timeout(TIMEOUT, request).await {
         Ok(Some(Request::Connect(target, urgency))) => {
             match open(&relay, &member, &stream, &target).await {
                 Ok((socket, _entry)) => {

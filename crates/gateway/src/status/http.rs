@@ -23,7 +23,7 @@ const MAX_REQUEST: usize = 8 * 1024;
 const MAX_CONNECTIONS: usize = 16;
 
 /// Time limit of a request, and of an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Browsers may show this page with its own script and style, and fetch from here.
 const HEADERS: &str = "\
@@ -69,14 +69,14 @@ pub async fn serve(listener: TcpListener, meter: Arc<Meter>) {
 
 async fn converse(mut stream: TcpStream, meter: &Meter) -> io::Result<()> {
     let mut request = Vec::new();
-    let answer = match timeout(PATIENCE, read_request(&mut stream, &mut request)).await {
+    let answer = match timeout(TIMEOUT, read_request(&mut stream, &mut request)).await {
         Ok(read) => match read? {
             Some(()) => answer(&request, meter),
             None => return Ok(()),
         },
         Err(_) => Answer::error("408 Request Timeout"),
     };
-    timeout(PATIENCE, async {
+    timeout(TIMEOUT, async {
         stream.write_all(&answer.bytes()).await?;
         stream.shutdown().await
     })

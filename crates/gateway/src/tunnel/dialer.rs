@@ -79,11 +79,11 @@ impl Dialer {
     #[must_use]
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {
         if let Some(pending) = &self.pending {
-            let patience = match self.attempts < SOON {
+            let interval = match self.attempts < SOON {
                 true => INITIAL_INTERVAL,
                 false => MAX_INTERVAL,
             };
-            return Some(pending.at + patience);
+            return Some(pending.at + interval);
         }
         if let Some(at) = self.turned_away {
             return Some(at + MAX_INTERVAL);

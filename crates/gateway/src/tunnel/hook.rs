@@ -21,7 +21,7 @@ use crate::Failure;
 use crate::runtime::notify_ready;
 
 /// Time limit of a hook.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait for the rest of its output once it has ended.
 const FAREWELL: Duration = Duration::from_millis(200);
 /// Execute permission of any class of users.
@@ -232,7 +232,7 @@ fn listen(child: &mut Child) -> mpsc::Receiver<String> {
 
 /// Waits for its end, up to the time limit.
 fn wait(child: &mut Child) -> io::Result<ExitStatus> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
@@ -240,7 +240,7 @@ fn wait(child: &mut Child) -> io::Result<ExitStatus> {
         if Instant::now() >= deadline {
             child.kill()?;
             child.wait()?;
-            let text = format!("not done in {} s", PATIENCE.as_secs());
+            let text = format!("not done in {} s", TIMEOUT.as_secs());
             return Err(io::Error::new(io::ErrorKind::TimedOut, text));
         }
         thread::sleep(Duration::from_millis(10));

@@ -25,7 +25,7 @@ use crate::Link;
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
 
 /// If no link is available, how long to wait for the first one.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 /// Interval at which the links are checked meanwhile.
 const STEP: Duration = Duration::from_millis(100);
 
@@ -203,7 +203,7 @@ fn sockets(role: &Role) -> Result<Sockets, TunnelError> {
             let mut sockets = Sockets::dialling(links, relays).map_err(failed)?;
             let begin = Instant::now();
             while sockets.iter().next().is_none() {
-                if begin.elapsed() >= PATIENCE {
+                if begin.elapsed() >= TIMEOUT {
                     return Err(nowhere(links, relays));
                 }
                 sleep(STEP);

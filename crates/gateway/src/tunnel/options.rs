@@ -32,7 +32,7 @@ use crate::{Failure, Link};
 /// What either end needs.
 const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 /// How long the relay's name may take to be resolved.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A network device whose packets are striped over several links, encrypted, in UDP.
 #[derive(Clone, Debug, Args)]
@@ -446,10 +446,10 @@ fn resolve(relay: &str) -> Result<Vec<SocketAddr>, Failure> {
     let late = |_| {
         Failure::run(format!(
             "--relay {relay}: not resolved in {} s",
-            PATIENCE.as_secs()
+            TIMEOUT.as_secs()
         ))
     };
-    let addresses = answer.recv_timeout(PATIENCE).map_err(late)?;
+    let addresses = answer.recv_timeout(TIMEOUT).map_err(late)?;
     let addresses = addresses.map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidInput => Failure::input(format!("--relay {relay}: {error}")),
         _ => Failure::run(format!("--relay {relay}: {error}")),

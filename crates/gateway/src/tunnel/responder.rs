@@ -49,7 +49,7 @@ impl Newest {
     }
 
     /// Whether a hello with this timestamp is new.
-    fn may_follow(&self, time: u64) -> bool {
+    fn admits(&self, time: u64) -> bool {
         time > self.until && time != self.time
     }
 }
@@ -132,7 +132,7 @@ impl HandshakeResponder {
         let client = self.clients.get(&key).ok_or(Refusal::UnknownClient)?;
         let hello = HelloPayload::parse(&payload).ok_or(Refusal::Malformed)?;
         let newest = self.newest.get(&key);
-        if newest.is_some_and(|newest| !newest.may_follow(hello.time)) {
+        if newest.is_some_and(|newest| !newest.admits(hello.time)) {
             return Err(Refusal::ReplayedHandshake);
         }
         let time = since_1970();
@@ -258,16 +258,16 @@ mod tests {
     #[test]
     fn what_is_not_newer_is_refused() {
         let newest = Newest::new(HOUR, HOUR + SECOND);
-        assert!(!newest.may_follow(HOUR) && !newest.may_follow(HOUR - SECOND));
-        assert!(newest.may_follow(HOUR + 1));
+        assert!(!newest.admits(HOUR) && !newest.admits(HOUR - SECOND));
+        assert!(newest.admits(HOUR + 1));
     }
 
     #[test]
     fn a_clock_that_was_ahead_and_is_set_right_is_refused_for_a_minute() {
         let newest = Newest::new(HOUR * 2, HOUR);
-        assert!(!newest.may_follow(HOUR) && !newest.may_follow(HOUR + 60 * SECOND));
-        assert!(newest.may_follow(HOUR + 61 * SECOND));
+        assert!(!newest.admits(HOUR) && !newest.admits(HOUR + 60 * SECOND));
+        assert!(newest.admits(HOUR + 61 * SECOND));
         // The very same again is a replay for ever.
-        assert!(!newest.may_follow(HOUR * 2));
+        assert!(!newest.admits(HOUR * 2));
     }
 }

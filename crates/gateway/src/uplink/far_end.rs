@@ -16,7 +16,7 @@ use crate::links::{Egress, Link};
 use crate::request::{Host, Target};
 
 /// How long to wait for the first link at the start.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The far end, and the links towards it.
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ impl FarEnd {
     pub(crate) async fn wait_for_a_link(&self) -> Result<(), Failure> {
         let begin = Instant::now();
         while self.link.iter().all(|link| link.is_there().is_err()) {
-            if begin.elapsed() >= PATIENCE {
+            if begin.elapsed() >= TIMEOUT {
                 let said = self.link.iter().filter_map(|link| {
                     let missing = link.is_there().err()?;
                     Some(format!("link {} ({}): {missing}", link.name, link.egress))
@@ -84,7 +84,7 @@ impl FarEnd {
                     said.join("; ")
                 )));
             }
-            sleep(PATIENCE / 80).await;
+            sleep(TIMEOUT / 80).await;
         }
         Ok(())
     }

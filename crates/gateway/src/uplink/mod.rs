@@ -38,7 +38,7 @@ pub use far_end::FarEnd;
 const GONE: u32 = 0xffff_0004;
 
 /// A request that no link could carry for this long fails.
-const PATIENCE: Duration = Duration::from_secs(9);
+const TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Configuration of an uplink, except for its links.
 #[derive(Clone, Debug)]
@@ -221,11 +221,11 @@ impl Uplink {
         self.0.session().open(request).await
     }
 
-    /// Waits until no carrier has been heard for [`PATIENCE`].
+    /// Waits until no carrier has been heard for [`TIMEOUT`].
     async fn is_cut_off(&self) {
         let mut heard = Instant::now();
-        while heard.elapsed() < PATIENCE {
-            sleep(PATIENCE / 36).await;
+        while heard.elapsed() < TIMEOUT {
+            sleep(TIMEOUT / 36).await;
             if self.0.session().association.hears() {
                 heard = Instant::now();
             }

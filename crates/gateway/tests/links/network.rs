@@ -12,7 +12,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{BINARY, Gateway, PATIENCE};
+use crate::process::{BINARY, Gateway, TIMEOUT};
 
 /// The relay's address, which each link leads to.
 pub const RELAY: &str = "10.99.0.1";
@@ -29,7 +29,7 @@ impl Namespace {
         let begin = Instant::now();
         // `unshare` becomes `sleep` once it is there.
         while std::fs::read_link(namespace.path()).is_ok_and(|link| link == own) {
-            assert!(begin.elapsed() < PATIENCE);
+            assert!(begin.elapsed() < TIMEOUT);
             thread::sleep(Duration::from_millis(5));
         }
         namespace.sh("ip link set lo up");
@@ -182,7 +182,7 @@ impl Network {
                 println!("{what}: {} ms", begin.elapsed().as_millis());
                 return begin.elapsed();
             }
-            assert!(begin.elapsed() < PATIENCE, "{what}: {status:#}");
+            assert!(begin.elapsed() < TIMEOUT, "{what}: {status:#}");
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -211,7 +211,7 @@ pub fn until_answered(namespace: &Namespace, to: SocketAddr) -> Duration {
         .set_read_timeout(Some(Duration::from_millis(50)))
         .unwrap();
     let begin = Instant::now();
-    while begin.elapsed() < PATIENCE {
+    while begin.elapsed() < TIMEOUT {
         let _ = socket.send_to(b"hello", to);
         if socket.recv(&mut [0; 16]).is_ok() {
             return begin.elapsed();

@@ -229,7 +229,7 @@ fn web_server(folder: &Path) -> Option<(std::process::Child, SocketAddr)> {
     };
     let start = std::time::Instant::now();
     while TcpStream::connect(at).is_err() {
-        assert!(start.elapsed() < crate::world::PATIENCE, "no web server");
+        assert!(start.elapsed() < crate::world::TIMEOUT, "no web server");
         thread::sleep(std::time::Duration::from_millis(20));
     }
     Some((server, at))

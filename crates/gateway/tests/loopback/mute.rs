@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{PATIENCE, echo, patient};
+use crate::world::{TIMEOUT, echo, patient};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 /// More lines than the queue of lines holds, and more bytes than a pipe does.
@@ -102,7 +102,7 @@ fn greets(proxy: SocketAddr, target: SocketAddr) {
     let mut socket = loop {
         match connect(proxy, target) {
             Ok(socket) => break socket,
-            Err(error) => assert!(begin.elapsed() < PATIENCE, "{error}"),
+            Err(error) => assert!(begin.elapsed() < TIMEOUT, "{error}"),
         }
         thread::sleep(Duration::from_millis(20));
     };
@@ -152,7 +152,7 @@ fn serves_with(kind: Kind) {
         let log = read_on(reader);
         let begin = Instant::now();
         while !log.lock().unwrap().contains("lines were lost here") {
-            assert!(begin.elapsed() < PATIENCE);
+            assert!(begin.elapsed() < TIMEOUT);
             let _ = connect(proxy_at, "10.0.0.1:9".parse().unwrap());
         }
     }
@@ -161,7 +161,7 @@ fn serves_with(kind: Kind) {
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     let begin = Instant::now();
     assert_eq!(proxy.0.wait().unwrap().code(), Some(0), "{kind:?}");
-    assert!(begin.elapsed() < PATIENCE / 4, "{kind:?}");
+    assert!(begin.elapsed() < TIMEOUT / 4, "{kind:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::world::{BINARY, PATIENCE, World, echo, noise, start_proxy_of, steady};
+use crate::world::{BINARY, TIMEOUT, World, echo, noise, start_proxy_of, steady};
 
 const MB: usize = 1_000_000;
 
@@ -26,7 +26,7 @@ fn link(world: &World, number: usize) -> Value {
 fn until(mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < PATIENCE);
+        assert!(began.elapsed() < TIMEOUT);
         thread::sleep(Duration::from_millis(20));
     }
 }

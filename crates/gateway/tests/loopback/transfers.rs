@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{PATIENCE, World, echo, noise, patient, source, start_relay};
+use crate::world::{TIMEOUT, World, echo, noise, patient, source, start_relay};
 
 const MB: usize = 1_000_000;
 
@@ -156,7 +156,7 @@ fn a_far_relay_is_dialled_again_before_it_can_answer_and_keeps_one_carrier() {
     let ups = || world.proxy.log().matches("link l2: up").count();
     let start = Instant::now();
     while ups() < 2 {
-        assert!(start.elapsed() < PATIENCE, "{}", world.proxy.log());
+        assert!(start.elapsed() < TIMEOUT, "{}", world.proxy.log());
         thread::sleep(Duration::from_millis(20));
     }
     // A dial that came later would have closed it by now.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-pub use crate::process::{BINARY, Gateway, PATIENCE};
+pub use crate::process::{BINARY, Gateway, TIMEOUT};
 
 /// More than a quarter of a second there and back, after which a link is dialled again.
 const LATENESS: Duration = Duration::from_millis(200);
@@ -118,8 +118,8 @@ pub fn start_proxy_of(folder: &Path, relay: SocketAddr, name: &str, said: [&str;
 
 /// Nothing waits for ever.
 pub fn patient(socket: TcpStream) -> TcpStream {
-    socket.set_read_timeout(Some(PATIENCE)).unwrap();
-    socket.set_write_timeout(Some(PATIENCE)).unwrap();
+    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
+    socket.set_write_timeout(Some(TIMEOUT)).unwrap();
     socket
 }
 

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 pub const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 
 /// Nothing here takes as long, however busy the machine is.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A verb that runs.
 pub struct Gateway {
@@ -58,7 +58,7 @@ impl Gateway {
     /// Waits until it has logged that, and gives the rest of the line.
     pub fn wait_for(&self, text: &str) -> String {
         let start = Instant::now();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < TIMEOUT {
             let log = self.log();
             let line = log.lines().find_map(|line| line.split_once(text));
             if let Some((_, rest)) = line {

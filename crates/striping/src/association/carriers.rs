@@ -18,13 +18,13 @@ impl<P: Payload> Association<P> {
         let id = CarrierId(self.next_carrier);
         self.next_carrier += 1;
         let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
-        let patience = INITIAL_TIMEOUT * (1 << doubled.min(MAX_DOUBLINGS));
+        let first_timeout = INITIAL_TIMEOUT * (1 << doubled.min(MAX_DOUBLINGS));
         let before = self.links.get(&config.link).copied();
         let mut others = self.carriers.iter();
         let replaced = others.find(|carrier| carrier.config.link == config.link);
         let expected = replaced.map_or(before, Carrier::link);
         let payload = self.config.payload;
-        let mut carrier = Carrier::new(now, id, config, patience, expected, payload);
+        let mut carrier = Carrier::new(now, id, config, first_timeout, expected, payload);
         // The peer is told the terms when the carrier comes up.
         carrier.terms_due = self.role == Role::Initiator && config.terms.rate.is_some();
         self.carriers.push(carrier);

@@ -87,15 +87,15 @@ impl Carrier {
         }
         let since = self.waiting_since()?;
         let Some(srtt) = self.round_trip.smoothed() else {
-            return Some(since + self.patience);
+            return Some(since + self.first_timeout);
         };
         let rttvar = self.round_trip.deviation();
         let steady = self.rate.is_full();
         let silence = self.listening.deadline(since, srtt, rttvar, steady);
         let least = match (self.in_flight.oldest(), self.rate.estimate()) {
-            (Some(_), None) => since + self.patience,
+            (Some(_), None) => since + self.first_timeout,
             (Some(oldest), Some(_)) => oldest.due + LATE,
-            (None, _) if !self.answered => since + self.patience,
+            (None, _) if !self.answered => since + self.first_timeout,
             (None, _) => Time::ZERO,
         };
         Some(silence.max(least))

@@ -113,7 +113,7 @@ pub(crate) struct Carrier {
     pub(crate) close_sent: bool,
     /// The peer has answered anything on it.
     pub(crate) answered: bool,
-    patience: Time,
+    first_timeout: Time,
     /// What its link carried before, on another connection or before an outage.
     expected: Option<LinkHistory>,
     /// The last round trip shows the queue that start-up is to end with: start-up continues more slowly (as
@@ -138,13 +138,13 @@ pub(crate) struct LinkHistory {
 }
 
 impl Carrier {
-    /// A new carrier: it is given `patience` for a first sign of life. `expected` is what its link carried
+    /// A new carrier: it is given `first_timeout` for a first sign of life. `expected` is what its link carried
     /// before, `payload` the fixed payload of its frames, if there is one.
     pub(crate) fn new(
         now: Time,
         id: CarrierId,
         config: CarrierConfig,
-        patience: Time,
+        first_timeout: Time,
         expected: Option<LinkHistory>,
         payload: Option<Bytes>,
     ) -> Carrier {
@@ -170,7 +170,7 @@ impl Carrier {
             pong: None,
             close_sent: false,
             answered: false,
-            patience,
+            first_timeout,
             expected,
             filling: false,
             trim: Trim::starting(expected.and_then(|expected| expected.trim)),

@@ -127,9 +127,16 @@ fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
             rtt: Some(Time::from_millis(100)),
             ..CarrierConfig::default()
         };
-        let patience = Time::from_secs(1);
+        let first_timeout = Time::from_secs(1);
         let expected = expected.map(|rate| LinkHistory { rate, trim: None });
-        let mut carrier = Carrier::new(Time::ZERO, CarrierId(1), config, patience, expected, None);
+        let mut carrier = Carrier::new(
+            Time::ZERO,
+            CarrierId(1),
+            config,
+            first_timeout,
+            expected,
+            None,
+        );
         (0..7).find(|round| {
             let at = Time::from_millis(100 * round);
             for _ in 0..4 << round {

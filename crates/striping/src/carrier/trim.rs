@@ -223,10 +223,10 @@ impl Trim {
                 self.release(now);
             } else if now >= self.more.until {
                 self.begin(now, true, whole * STEP - estimates.base, rate);
-            } else if self.futile && self.extra > 0.0 && self.may_try_less(now) {
+            } else if self.futile && self.extra > 0.0 && self.is_trial_of_less_due(now) {
                 self.begin_less(now, estimates.base, self.extra, rate);
             }
-        } else if self.busy >= 2 && self.may_try_less(now) {
+        } else if self.busy >= 2 && self.is_trial_of_less_due(now) {
             // Start from what TCP has in flight, which may be less than the cap.
             let filled = (round.filled / estimate).min(whole);
             if filled > EXCESS * estimates.base {
@@ -235,7 +235,7 @@ impl Trim {
         }
     }
 
-    fn may_try_less(&self, now: Time) -> bool {
+    fn is_trial_of_less_due(&self, now: Time) -> bool {
         self.peak.1 >= PLATEAU && now >= self.less.until
     }
 

@@ -68,7 +68,7 @@ impl Openings {
     }
 
     /// Whether a part may begin after so many waiting bytes, or at a range behind them.
-    fn may_be_at(&self, skip: u64) -> bool {
+    fn may_begin_at(&self, skip: u64) -> bool {
         let mut others = self.others.iter();
         skip <= self.up_to || others.any(|(first, last)| (first..=last).contains(&&skip))
     }
@@ -230,7 +230,7 @@ impl<P: Payload> SendBuffer<P> {
         if skip > self.nothing_beyond(least) {
             return None;
         }
-        if self.credit_ahead() < least && !self.find_openings(least).may_be_at(skip) {
+        if self.credit_ahead() < least && !self.find_openings(least).may_begin_at(skip) {
             return None;
         }
         let from = self.pending.place_of(skip)?;

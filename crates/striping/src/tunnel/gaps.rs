@@ -60,7 +60,7 @@ impl Gaps {
             told: 0,
             told_at: now,
         });
-        let due = now + self.patience();
+        let due = now + self.lateness_bound();
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
@@ -99,9 +99,9 @@ impl Gaps {
     /// reported.
     pub(super) fn tell(&mut self, now: Time, highest: u64) -> (Missing, u64) {
         let mut missing = Missing::default();
-        let patience = self.patience();
+        let bound = self.lateness_bound();
         for gap in &mut self.open {
-            if now < gap.due(patience) {
+            if now < gap.due(bound) {
                 continue;
             }
             let count = u16::try_from(gap.end - gap.first).unwrap_or(u16::MAX);
@@ -118,19 +118,19 @@ impl Gaps {
         let settled = self.open.front().map_or(highest + 1, |gap| gap.first);
         self.open.retain(|gap| gap.told < TIMES);
         let untold = self.open.iter().filter(|gap| gap.told == 0);
-        self.due = untold.map(|gap| gap.due(patience)).min();
+        self.due = untold.map(|gap| gap.due(bound)).min();
         (missing, settled)
     }
 
     /// How long an overtaken datagram may still arrive.
-    fn patience(&self) -> Time {
+    fn lateness_bound(&self) -> Time {
         self.lateness.best().map_or(Time::ZERO, |late| late * 5 / 4)
     }
 }
 
 impl Open {
-    fn due(&self, patience: Time) -> Time {
-        self.told_at + if self.told == 0 { patience } else { AGAIN }
+    fn due(&self, bound: Time) -> Time {
+        self.told_at + if self.told == 0 { bound } else { AGAIN }
     }
 }
 

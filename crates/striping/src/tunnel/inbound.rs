@@ -13,7 +13,7 @@ use super::windowed::Windowed;
 const MIN_DELAY_MEMORY: Time = Time::from_secs(10);
 const GREATEST_MEMORY: Time = Time::from_secs(1);
 /// Feedback waits this long after a datagram arrived, so that it covers others that arrive with it.
-const PATIENCE: Time = Time::from_millis(1);
+const TIMEOUT: Time = Time::from_millis(1);
 /// Interval of feedback. What is not reported yet counts as in flight.
 pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
 /// A wire is measured but not controlled, and feedback should take only a small part of the return path and
@@ -114,7 +114,7 @@ impl Inbound {
     /// When feedback is due.
     #[must_use]
     pub fn report_at(&self) -> Option<Time> {
-        let news = self.unreported.map(|at| at + PATIENCE);
+        let news = self.unreported.map(|at| at + TIMEOUT);
         let is_little = self.is_wire && self.bytes < self.reported_bytes + MUCH;
         let interval = match is_little {
             true => SPARSE_INTERVAL,

@@ -104,7 +104,7 @@ pub struct PathMtu {
     number: u16,
     /// Probes that were sent since the path last changed.
     sent: u16,
-    patience: Time,
+    probe_timer: Time,
     /// When the next probe of a search may go.
     due: Time,
     /// When the search began.
@@ -153,7 +153,7 @@ impl PathMtu {
             lost: 0,
             number: 0,
             sent: 0,
-            patience: PROBE_TIMER,
+            probe_timer: PROBE_TIMER,
             due: now,
             since: now,
             confirmed_at: now,
@@ -195,7 +195,7 @@ impl PathMtu {
                 let round_trip = now.saturating_sub(probe.at);
                 probe.heard = true;
                 probe.until = now + OVERTAKING.max(round_trip / 4);
-                self.patience = PROBE_TIMER.max(round_trip * 2);
+                self.probe_timer = PROBE_TIMER.max(round_trip * 2);
             }
             return;
         }
@@ -243,7 +243,7 @@ impl PathMtu {
             at: now,
             followed: false,
             heard: false,
-            until: now + self.patience,
+            until: now + self.probe_timer,
         });
         Some(Probe {
             token: u32::from(self.number) << 16 | bytes,
@@ -262,7 +262,7 @@ impl PathMtu {
         };
         self.due = now;
         if !probe.heard {
-            self.patience = (self.patience * 2).min(MAX_PROBE_TIMER);
+            self.probe_timer = (self.probe_timer * 2).min(MAX_PROBE_TIMER);
             return false;
         }
         self.lost += 1;

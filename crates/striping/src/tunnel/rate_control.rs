@@ -398,8 +398,8 @@ impl RateControl {
     }
 
     /// How long a datagram may be in flight before it is answered, a repetition included.
-    pub(super) fn patience(&self) -> Time {
-        silence::patience(&self.delays)
+    pub(super) fn answer_timeout(&self) -> Time {
+        silence::answer_timeout(&self.delays)
     }
 
     /// The window: bytes that may be in flight.

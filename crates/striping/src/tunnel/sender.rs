@@ -423,7 +423,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn repair_time(&self) -> Time {
         let links = self.usable.iter().map(|&link| &self.links[link]);
-        let slowest = links.map(RateControl::patience).max();
+        let slowest = links.map(RateControl::answer_timeout).max();
         slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MAX_REPAIR))
     }
 

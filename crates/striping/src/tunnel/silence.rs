@@ -101,7 +101,8 @@ impl Silence {
     /// Suspects the link after too long a silence; returns whether it did.
     pub(super) fn suspect(&mut self, now: Time, outbound: &Outbound, delays: &Delays) -> bool {
         let silent = self.since(outbound);
-        let is_news = silent.is_some_and(|at| now >= at + patience(delays)) && !self.suspected;
+        let is_news =
+            silent.is_some_and(|at| now >= at + answer_timeout(delays)) && !self.suspected;
         if is_news {
             self.suspected = true;
             self.suspicions += 1;
@@ -139,8 +140,8 @@ impl Silence {
         match self.since(outbound) {
             // Only the last datagrams may have been lost.
             Some(at) => {
-                let patience = patience(delays);
-                (at + patience / 2).max(self.asked_at + patience / 4)
+                let timeout = answer_timeout(delays);
+                (at + timeout / 2).max(self.asked_at + timeout / 4)
             }
             None => {
                 let last = self.progress_at.max(self.asked_at);
@@ -177,7 +178,7 @@ impl Silence {
 }
 
 /// How long a datagram may be in flight before it is answered, a repetition included.
-pub(super) fn patience(delays: &Delays) -> Time {
+pub(super) fn answer_timeout(delays: &Delays) -> Time {
     let varied = delays.varied().unwrap_or(MIN_SILENCE);
     MIN_SILENCE.max(varied * 2)
 }

@@ -94,7 +94,7 @@ impl Standby {
                 return;
             };
             let since = *self.dead_since.get_or_insert(now);
-            if is_there && now < since + self.patience() {
+            if is_there && now < since + self.timeout() {
                 return;
             }
             (self.level, self.has_lived, self.dead_since) = (next, false, None);
@@ -104,13 +104,13 @@ impl Standby {
     /// When time alone changes something.
     #[must_use]
     pub fn due(&self) -> Option<Time> {
-        let dead = self.dead_since.map(|since| since + self.patience());
+        let dead = self.dead_since.map(|since| since + self.timeout());
         let earlier = self.alive_since.iter().take(self.level as usize);
         let proven = earlier.flatten().map(|since| *since + PROVEN);
         proven.chain(dead).min()
     }
 
-    fn patience(&self) -> Time {
+    fn timeout(&self) -> Time {
         match self.has_lived {
             true => DEAD,
             false => START,

@@ -71,7 +71,7 @@ pub struct DatagramSettings {
     /// The header bytes before each payload, from the IP header on.
     pub headers: u32,
     /// A finite transfer is over when all is sent and nothing has arrived for this long.
-    pub patience: Time,
+    pub silence_timeout: Time,
 }
 
 /// The two ends of a path.

@@ -116,9 +116,9 @@ fn a_client_has_its_own_addresses_and_nobody_else_s() {
             let echo = relay_side.run(move || UdpSocket::bind((far, 7)).unwrap());
             let near = client_side.run(move || UdpSocket::bind((own, 0)).unwrap());
             near.connect((far, 7)).unwrap();
-            let patience = Some(std::time::Duration::from_secs(20));
-            echo.set_read_timeout(patience).unwrap();
-            near.set_read_timeout(patience).unwrap();
+            let limit = Some(std::time::Duration::from_secs(20));
+            echo.set_read_timeout(limit).unwrap();
+            near.set_read_timeout(limit).unwrap();
             near.send(b"hello").unwrap();
             let mut buffer = [0; 16];
             let (len, from) = echo.recv_from(&mut buffer).unwrap();

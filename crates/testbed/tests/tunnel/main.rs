@@ -120,8 +120,8 @@ fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
 
 /// A connection from the device's own address: before the device is there, the network would take
 /// one to the relay's end of the tunnel over a bare link.
-fn connect(patience: Duration) -> Option<TcpStream> {
-    let end = Instant::now() + patience;
+fn connect(limit: Duration) -> Option<TcpStream> {
+    let end = Instant::now() + limit;
     let from: SocketAddr = format!("{CLIENT}:0").parse().unwrap();
     let to: SocketAddr = format!("{RELAY}:5001").parse().unwrap();
     let try_once = || -> io::Result<TcpStream> {

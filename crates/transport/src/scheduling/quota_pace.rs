@@ -58,13 +58,13 @@ impl Pace {
     /// let days = |days: u64| Time::from_secs(86_400 * days);
     /// let [quota, used] = [100, 50].map(Bytes::new);
     /// let progress = |passed| Progress { quota, used, period: days(30), passed: days(passed) };
-    /// assert_eq!(Pace::Free.may_carry(&progress(5)), Bytes::new(50));
-    /// assert_eq!(Pace::Even.may_carry(&progress(5)), Bytes::new(0));
+    /// assert_eq!(Pace::Free.allowed(&progress(5)), Bytes::new(50));
+    /// assert_eq!(Pace::Even.allowed(&progress(5)), Bytes::new(0));
     /// // Two thirds have passed, and the hundredth under way counts.
-    /// assert_eq!(Pace::Even.may_carry(&progress(20)), Bytes::new(17));
+    /// assert_eq!(Pace::Even.allowed(&progress(20)), Bytes::new(17));
     /// ```
     #[must_use]
-    pub fn may_carry(self, progress: &Progress) -> Bytes {
+    pub fn allowed(self, progress: &Progress) -> Bytes {
         let quota = progress.quota.as_u64();
         let allowed = match self {
             Pace::Free | Pace::Priced => quota,
@@ -89,12 +89,12 @@ impl Pace {
     /// let days = |days: u64| Time::from_secs(86_400 * days);
     /// let [quota, used] = [100, 50].map(Bytes::new);
     /// let progress = |passed| Progress { quota, used, period: days(30), passed: days(passed) };
-    /// assert_eq!(Pace::Priced.dearer_by(&progress(5)), 9.0);
-    /// assert_eq!(Pace::Priced.dearer_by(&progress(20)), 1.0);
-    /// assert_eq!(Pace::Even.dearer_by(&progress(5)), 1.0);
+    /// assert_eq!(Pace::Priced.cost_factor(&progress(5)), 9.0);
+    /// assert_eq!(Pace::Priced.cost_factor(&progress(20)), 1.0);
+    /// assert_eq!(Pace::Even.cost_factor(&progress(5)), 1.0);
     /// ```
     #[must_use]
-    pub fn dearer_by(self, progress: &Progress) -> f64 {
+    pub fn cost_factor(self, progress: &Progress) -> f64 {
         if self != Pace::Priced {
             return 1.0;
         }

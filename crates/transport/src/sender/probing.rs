@@ -25,7 +25,10 @@ impl Sender {
     pub(super) fn restart_timer_for(&mut self, now: Time, probes: bool, state: &SubflowState) {
         let timeout = now + self.rto.current();
         if probes {
-            self.arm(Purpose::Probe, (now + self.patience(state)).min(timeout));
+            self.arm(
+                Purpose::Probe,
+                (now + self.probe_timeout(state)).min(timeout),
+            );
         } else {
             self.arm(Purpose::Timeout, timeout);
         }
@@ -41,7 +44,7 @@ impl Sender {
 
     #[inline(always)]
     pub(super) fn arm_probe(&mut self, now: Time, state: &SubflowState) {
-        let at = (now + self.patience(state)).min(self.timeout_of_oldest(now));
+        let at = (now + self.probe_timeout(state)).min(self.timeout_of_oldest(now));
         self.arm(Purpose::Probe, at);
     }
 
@@ -112,7 +115,7 @@ impl Sender {
 
     /// TLP_calc_PTO(), without its bound by the retransmission timer (7.2).
     #[inline]
-    fn patience(&self, state: &SubflowState) -> Time {
+    fn probe_timeout(&self, state: &SubflowState) -> Time {
         if state.srtt == Time::ZERO {
             return self.rto.current();
         }

@@ -20,7 +20,7 @@ use crate::request::Target;
 use crate::uplink::Uplink;
 
 /// How long a host may take to respond once it has the whole request.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A persistent connection to a host.
 pub struct Origin {
@@ -128,7 +128,7 @@ async fn exchange<S: Source>(
                     // A host that stops reading may still respond.
                     Ok(()) | Err(BodyError::Sink(_)) => {
                         sent = Some(done.is_ok());
-                        end = Some(Instant::now() + PATIENCE);
+                        end = Some(Instant::now() + TIMEOUT);
                     }
                     Err(BodyError::Source(error)) => {
                         let is_wrong = error.kind() == io::ErrorKind::InvalidData;

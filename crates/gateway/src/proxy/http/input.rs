@@ -13,7 +13,7 @@ use crate::association::Stream;
 use crate::proxy::passwords::Passwords;
 
 /// How long a program may take to send the whole head of a request.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a connection may be idle between requests.
 const IDLE: Duration = Duration::from_secs(60);
@@ -115,18 +115,18 @@ impl<S: Source> Input<S> {
             }
         };
         let late = || HttpError::Io(io::ErrorKind::TimedOut.into());
-        timeout(PATIENCE, whole)
+        timeout(TIMEOUT, whole)
             .await
             .unwrap_or_else(|_| Err(late()))
     }
 
     /// Discards input, so that the last response arrives before the connection ends.
-    pub async fn ignore(&mut self, patience: Duration) {
+    pub async fn ignore(&mut self, limit: Duration) {
         let all = async {
             while let Ok(true) = self.more().await {
                 self.buffer.clear();
             }
         };
-        let _ = timeout(patience, all).await;
+        let _ = timeout(limit, all).await;
     }
 }

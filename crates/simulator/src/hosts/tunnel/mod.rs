@@ -36,7 +36,7 @@ use terms::LinksTerms;
 const CLOCKS_AHEAD: [Time; 2] = [Time::from_secs(7), Time::from_secs(5000)];
 
 /// A link that has not answered after this time is not waited for.
-const PATIENCE: Time = Time::from_secs(1);
+const TIMEOUT: Time = Time::from_secs(1);
 
 /// Both ends of a tunnel, and the datagrams in flight.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Tunnel {
         let Stage::Idle = self.stage else {
             return;
         };
-        self.stage = Stage::Dialling(now + PATIENCE);
+        self.stage = Stage::Dialling(now + TIMEOUT);
         for end in &mut self.ends {
             end.add_links(now, self.links);
         }

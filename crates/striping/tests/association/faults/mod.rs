@@ -17,7 +17,7 @@ use talk::Talk;
 pub use plan::Plan;
 
 /// All that was written arrives this long after the last fault, or never.
-const PATIENCE: Time = Time::from_secs(120);
+const TIMEOUT: Time = Time::from_secs(120);
 /// Every stream may hold this much, whatever the memory.
 const INITIAL_WINDOW: u64 = 64 << 10;
 
@@ -110,7 +110,7 @@ pub fn run(plan: &Plan, seed: u64) -> Outcome {
     for (token, at) in times.into_iter().enumerate() {
         world.at(at, token as u64);
     }
-    world.run(&mut run, last + PATIENCE);
+    world.run(&mut run, last + TIMEOUT);
     run.conclude(&world)
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn run(
     session.listening(port);
     let mut reader = Reader {
         session,
-        patience: settings.patience,
+        silence_timeout: settings.silence_timeout,
         framing: Framing::new(plan.pattern(), plan.unit()),
         sampler: Sampler::new(plan),
         deliveries: Deliveries::new(plan),
@@ -57,7 +57,7 @@ pub(crate) fn run(
 /// The loop of a server.
 struct Reader<'a> {
     session: &'a Session,
-    patience: Time,
+    silence_timeout: Time,
     framing: Framing,
     sampler: Sampler,
     deliveries: Deliveries,
@@ -116,6 +116,6 @@ impl Reader<'_> {
     fn gives_up(&self) -> Option<Time> {
         let closed = self.session.due_times().closed?;
         let last = self.deliveries.last.unwrap_or(Time::ZERO);
-        Some(closed.max(last) + self.patience)
+        Some(closed.max(last) + self.silence_timeout)
     }
 }

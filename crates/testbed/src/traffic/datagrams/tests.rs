@@ -21,7 +21,7 @@ fn settings(link: &str) -> DatagramSettings {
     DatagramSettings {
         first: scenario.links[0].clone(),
         headers: 28,
-        patience: Time::from_millis(300),
+        silence_timeout: Time::from_millis(300),
     }
 }
 
