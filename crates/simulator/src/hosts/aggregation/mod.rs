@@ -10,6 +10,7 @@ mod counted;
 mod dialling;
 mod giving;
 mod marks;
+mod receiving;
 mod timers;
 mod writer;
 
@@ -19,8 +20,7 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Aggregation as AggregationConfig;
 use ropewalk_striping::{
-    Association, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role, StreamId,
-    Terms,
+    Association, CarrierConfig, CarrierId, Dialling, Event, Length, Role, StreamId, Terms,
 };
 use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
@@ -30,6 +30,7 @@ use crate::event_recorders::EventRecorders;
 use changed::Changed;
 use connection::Connection;
 use dialling::PathState;
+use receiving::Received;
 use writer::Writer;
 
 /// Dials before the application begins are never abandoned.
@@ -64,7 +65,7 @@ pub(crate) struct Aggregation {
     closing: bool,
     received: Received,
     /// Bytes that the client's application has read.
-    heard: u64,
+    client_read: u64,
     /// Bytes of headers before each segment.
     headers: u32,
     pass: Pass,
@@ -83,19 +84,6 @@ struct Pass {
     gave: bool,
     /// Another turn is to follow.
     again: bool,
-}
-
-/// State of the stream at the server.
-#[derive(Clone, Copy, Debug, Default)]
-struct Received {
-    /// In order, and read.
-    delivered: u64,
-    /// Bytes behind a gap, now and at most.
-    held: u64,
-    held_max: u64,
-    /// Frames with new data, and those of them that arrived behind a gap.
-    frames: u64,
-    out_of_order: u64,
 }
 
 impl Aggregation {
@@ -143,7 +131,7 @@ impl Aggregation {
             stream: None,
             closing: false,
             received: Received::default(),
-            heard: 0,
+            client_read: 0,
             headers,
             pass: Pass::default(),
         };
@@ -172,7 +160,7 @@ impl Aggregation {
     ) -> Delivered {
         let delivered = |host: &Aggregation| match packet.end {
             SERVER => host.received.delivered,
-            _ => host.heard,
+            _ => host.client_read,
         };
         let before = delivered(self);
         let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
@@ -212,65 +200,6 @@ impl Aggregation {
                 _ => {}
             }
         }
-    }
-
-    /// Passes the frames that a connection has delivered to the association.
-    fn take_frames(&mut self, now: Time, at: usize, end: usize) {
-        self.connections[at].read(end);
-        while let Some(frame) = self.connections[at].next_frame(end) {
-            let connection = &self.connections[at];
-            if connection.carriers[end].is_none() {
-                if end == CLIENT || connection.ends[end].is_closed() {
-                    continue;
-                }
-                self.on_joined(now, at);
-            }
-            let Some(id) = self.connections[at].carriers[end] else {
-                continue;
-            };
-            let is_data = matches!(frame, Frame::Data { .. });
-            self.ends[end]
-                .received(now, id, frame)
-                .expect("both ends keep to the protocol");
-            if is_data && end == SERVER {
-                let path = self.connections[at].path;
-                self.deliver(now, path);
-            } else if is_data {
-                self.hear(now);
-            }
-        }
-    }
-
-    /// The client's application reads.
-    fn hear(&mut self, now: Time) {
-        if let Some(stream) = self.stream {
-            while let Some(piece) = self.ends[CLIENT].read(now, stream) {
-                self.heard += piece.len() as u64;
-            }
-        }
-    }
-
-    /// The server's application reads; `path` delivered the new data.
-    fn deliver(&mut self, now: Time, path: usize) {
-        let Some(stream) = self.stream else {
-            return;
-        };
-        let server = &mut self.ends[SERVER];
-        let mut read = 0;
-        while let Some(piece) = server.read(now, stream) {
-            read += piece.len() as u64;
-        }
-        let held = server
-            .stream_statistics(stream)
-            .map_or(0, |statistics| statistics.reassembling.as_u64());
-        let received = &mut self.received;
-        let new = read + held - received.held;
-        received.delivered += read;
-        received.held = held;
-        received.held_max = received.held_max.max(held);
-        received.frames += u64::from(new > 0);
-        received.out_of_order += u64::from(new > 0 && read == 0);
-        self.paths[path].delivered += new;
     }
 
     #[inline(always)]
