@@ -1,5 +1,7 @@
 //! The sender: round robin over subflows with room, and the reaction to acknowledgements and timers.
 
+mod duplicates;
+
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
@@ -10,8 +12,6 @@ use crate::scheduling::traffic_split::TrafficSplit;
 use crate::scheduling::{self, Choice, Pending, Scheduler, SubflowSet};
 use crate::{Counters, SubflowState};
 
-/// Duplicates of a segment that indicate a loss.
-const DUPLICATES: u32 = 3;
 /// With F-RTO, the probability that an acknowledgement is the first of a window that is discarded. The module
 /// derives it from the wall clock, for each run, in 0 to 0.061; this is about the mean.
 const DEAF: f64 = 0.03;
@@ -276,122 +276,6 @@ impl Sender {
         self.subflows[subflow].cwnd += increase;
     }
 
-    /// A duplicate acknowledgement, while data are in flight.
-    fn handle_duplicate(&mut self, now: Time, ack: &Ack) {
-        match self.settings.policy {
-            Policy::FRto => self.take_f_rto_step(ack.subflow),
-            Policy::Eifel => {
-                let of = &mut self.subflows[ack.subflow];
-                let resent_at = of.flight.front().and_then(|first| first.resent_at);
-                // Timestamps are in milliseconds.
-                let older = |resent_at: Time| stamp_ms(ack.echo) < stamp_ms(resent_at);
-                if resent_at.is_some_and(older) {
-                    (of.cwnd, of.ssthresh) = of.saved;
-                    of.counters.undone += 1;
-                    return;
-                }
-            }
-            Policy::Dsack => {
-                if let Some([(received, _), _]) = ack.report {
-                    return self.handle_report(now, ack.subflow, received);
-                }
-            }
-            Policy::None | Policy::TcpDoor => {}
-        }
-        if !self.settings.policy.counts_duplicates() {
-            return;
-        }
-        // Otherwise it concerns data that were acknowledged long ago.
-        if ack.next == self.subflows[ack.subflow].una {
-            self.count_duplicate(now, ack.subflow);
-        }
-    }
-
-    /// Counts a duplicate of the first unacknowledged segment of this subflow.
-    fn count_duplicate(&mut self, now: Time, subflow: usize) {
-        let of = &mut self.subflows[subflow];
-        let Some(first) = of.flight.front_mut() else {
-            return;
-        };
-        first.duplicates += 1;
-        if first.duplicates == DUPLICATES {
-            of.counters.fast_recoveries += 1;
-            self.reduce(now, subflow);
-        }
-    }
-
-    /// D-SACK: these segments arrived ahead of the stream, `lowest` as a block.
-    fn mark_reported(&mut self, received: (u64, u64), lowest: (u64, u64)) {
-        for of in &mut self.subflows {
-            let alone = match lowest.0 <= received.0 && received.1 <= lowest.1 {
-                true => (0, 0),
-                false => received,
-            };
-            for (start, end) in [alone, lowest] {
-                let from = of.flight.partition_point(|sent| sent.data < start);
-                let reported = of.flight.range_mut(from..);
-                for sent in reported.take_while(|sent| sent.data < end) {
-                    sent.reported += 1;
-                }
-            }
-        }
-    }
-
-    /// D-SACK: a duplicate that reports a segment ahead of the stream. If that segment was retransmitted and
-    /// had been reported before, the retransmission was spurious; otherwise the subflow that blocks the
-    /// stream gets a duplicate counted.
-    fn handle_report(&mut self, now: Time, subflow: usize, received: u64) {
-        let blamed = self.lowest_unreported();
-        let known = self.subflows.iter().find_map(|of| {
-            let place = of.flight.binary_search_by_key(&received, |sent| sent.data);
-            Some(of.flight[place.ok()?])
-        });
-        if known.is_some_and(|sent| sent.resent_at.is_some() && sent.reported > 1) {
-            let of = &mut self.subflows[blamed.unwrap_or(subflow)];
-            of.counters.undone += u64::from(!of.restores);
-            of.restores = true;
-        } else if let Some(blamed) = blamed {
-            self.count_duplicate(now, blamed);
-        }
-    }
-
-    /// The subflow whose first unacknowledged segment is the lowest of the stream, among those never
-    /// reported. A later subflow takes precedence over an earlier one once per segment; after that, the
-    /// earlier one is used.
-    fn lowest_unreported(&mut self) -> Option<usize> {
-        let mut lowest: Option<(u64, usize)> = None;
-        for (index, of) in self.subflows.iter().enumerate() {
-            let Some(first) = of.flight.front().filter(|first| first.reported == 0) else {
-                continue;
-            };
-            match lowest {
-                None => lowest = Some((first.data, index)),
-                Some((data, _)) if first.data < data => {
-                    if self.passed_on.is_none_or(|last| last < first.data) {
-                        self.passed_on = Some(first.data);
-                        lowest = Some((first.data, index));
-                    }
-                }
-                Some(_) => {}
-            }
-        }
-        lowest.map(|(_, index)| index)
-    }
-
-    /// A duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as in the module).
-    fn take_f_rto_step(&mut self, subflow: usize) {
-        let of = &mut self.subflows[subflow];
-        match of.f_rto {
-            FRto::Off => {}
-            FRto::Two => of.f_rto = FRto::Off,
-            FRto::Three => {
-                of.cwnd = 3.0;
-                of.f_rto = FRto::Four;
-            }
-            FRto::Four => self.grow(subflow),
-        }
-    }
-
     /// A loss: reduces the window, doubles the timeout, and retransmits the first unacknowledged segment.
     fn reduce(&mut self, now: Time, subflow: usize) {
         let cwnd = self.subflows[subflow].cwnd;
@@ -494,8 +378,4 @@ impl Sender {
     pub fn restart_throughput(&mut self) {
         self.throughput = (0.0, 0);
     }
-}
-
-fn stamp_ms(stamp: Time) -> u64 {
-    stamp.as_nanos() / 1_000_000
 }
