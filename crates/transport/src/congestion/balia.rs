@@ -5,10 +5,8 @@
 //! = max(x_k) / x_r, a path that is slower than the fastest gains more per acknowledgement, and loses more at
 //! a loss, up to three quarters.
 
-use ropewalk_quantities::Time;
-
-use super::coupling::{Coupling, path, paths, paths_from};
-use super::{Acked, Congestion, CongestionControl, Settings};
+use super::Settings;
+use super::coupling::{Coupled, CoupledPath, Coupling, path, paths, paths_from};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -38,36 +36,28 @@ pub struct Balia {
     alpha_max: f64,
 }
 
-impl CongestionControl for Balia {
-    fn add_subflow(&mut self, subflow: usize) {
-        self.coupling.add_subflow(subflow);
+impl Coupled for Balia {
+    fn coupling(&mut self) -> &mut Coupling {
+        &mut self.coupling
     }
 
     #[inline]
-    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
-        self.coupling.on_ack(subflow, acked, subflows, |own| {
-            let (mut sum, mut fastest) = (0.0, 0.0);
-            for path in paths_from(subflow, subflows) {
-                let rate = path.window * path.per_rtt;
-                sum += rate;
-                fastest = f64::max(fastest, rate);
-            }
-            // Section 3, for each segment acknowledged:
-            // x_r / rtt_r / (sum x_k)^2 * (1 + alpha_r) / 2 * (4 + alpha_r) / 5.
-            let rate = own.window * own.per_rtt;
-            let alpha = fastest / rate;
-            let linked = rate * own.per_rtt / (sum * sum);
-            own.state.mss as f64 * linked * (1.0 + alpha) * (4.0 + alpha) / 10.0
-        })
+    fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
+        let (mut sum, mut fastest) = (0.0, 0.0);
+        for path in paths_from(subflow, subflows) {
+            let rate = path.window * path.per_rtt;
+            sum += rate;
+            fastest = f64::max(fastest, rate);
+        }
+        // Section 3, for each segment acknowledged:
+        // x_r / rtt_r / (sum x_k)^2 * (1 + alpha_r) / 2 * (4 + alpha_r) / 5.
+        let rate = own.window * own.per_rtt;
+        let alpha = fastest / rate;
+        let linked = rate * own.per_rtt / (sum * sum);
+        own.state.mss as f64 * linked * (1.0 + alpha) * (4.0 + alpha) / 10.0
     }
 
-    fn on_congestion(
-        &mut self,
-        subflow: usize,
-        _cause: Congestion,
-        _now: Time,
-        subflows: &[SubflowState],
-    ) -> u64 {
+    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
         let state = &subflows[subflow];
         let own = match path(state) {
             Some(own) if paths(subflows).count() > 1 => own,
@@ -81,20 +71,15 @@ impl CongestionControl for Balia {
         let flight = self.coupling.flight_size(subflow, state) as f64;
         ((flight * (1.0 - alpha.min(self.alpha_max) / 2.0)) as u64).max(state.mss)
     }
-
-    fn save(&mut self, subflow: usize) {
-        self.coupling.save(subflow);
-    }
-
-    fn restore(&mut self, subflow: usize) {
-        self.coupling.restore(subflow);
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use ropewalk_quantities::Time;
+
     use super::*;
     use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
+    use crate::congestion::{Congestion, CongestionControl};
 
     #[test]
     fn increase_and_decrease_are_as_worked_by_hand() {

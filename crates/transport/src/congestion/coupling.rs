@@ -3,9 +3,55 @@
 //!
 //! Slow start is unchanged on each subflow (RFC 6356, section 3).
 
+use std::fmt;
+
+use ropewalk_quantities::Time;
+
 use super::real::{greater, real, whole};
-use super::{Acked, SlowStart};
+use super::{Acked, Congestion, CongestionControl, SlowStart};
 use crate::SubflowState;
+
+/// A congestion control that couples the subflows of a connection: what distinguishes it from the others.
+pub(super) trait Coupled: fmt::Debug {
+    fn coupling(&mut self) -> &mut Coupling;
+
+    /// Bytes that a byte acknowledged on the path `own`, which is this subflow's, adds to its window in
+    /// congestion avoidance.
+    fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64;
+
+    /// The new ssthresh at a congestion event.
+    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64;
+}
+
+impl<C: Coupled> CongestionControl for C {
+    fn add_subflow(&mut self, subflow: usize) {
+        self.coupling().add_subflow(subflow);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
+        let increase = |own: &CoupledPath<'_>| C::increase(own, subflow, subflows);
+        self.coupling().on_ack(subflow, acked, subflows, increase)
+    }
+
+    fn on_congestion(
+        &mut self,
+        subflow: usize,
+        _cause: Congestion,
+        _now: Time,
+        subflows: &[SubflowState],
+    ) -> u64 {
+        self.decrease(subflow, subflows)
+    }
+
+    fn save(&mut self, subflow: usize) {
+        self.coupling().save(subflow);
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        self.coupling().restore(subflow);
+    }
+}
 
 /// A subflow that takes part in the coupling.
 #[derive(Clone, Copy, Debug)]

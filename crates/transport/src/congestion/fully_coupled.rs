@@ -4,10 +4,8 @@
 //! minimum window: all traffic goes to the best path, and flaps between equal paths. The printed equation (2)
 //! lacks a symbol; the loss case is max(w_i - w / 2, 1).
 
-use ropewalk_quantities::Time;
-
-use super::coupling::{Coupling, path, paths_from};
-use super::{Acked, Congestion, CongestionControl, Settings};
+use super::Settings;
+use super::coupling::{Coupled, CoupledPath, Coupling, path, paths_from};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -31,27 +29,19 @@ pub struct FullyCoupled {
     coupling: Coupling,
 }
 
-impl CongestionControl for FullyCoupled {
-    fn add_subflow(&mut self, subflow: usize) {
-        self.coupling.add_subflow(subflow);
+impl Coupled for FullyCoupled {
+    fn coupling(&mut self) -> &mut Coupling {
+        &mut self.coupling
     }
 
     #[inline]
-    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
-        self.coupling.on_ack(subflow, acked, subflows, |own| {
-            // gomez-2014, equation (2): w_i += 1 / w, in segments for each segment.
-            let total: f64 = paths_from(subflow, subflows).map(|path| path.window).sum();
-            own.state.mss as f64 / total
-        })
+    fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
+        // gomez-2014, equation (2): w_i += 1 / w, in segments for each segment.
+        let total: f64 = paths_from(subflow, subflows).map(|path| path.window).sum();
+        own.state.mss as f64 / total
     }
 
-    fn on_congestion(
-        &mut self,
-        subflow: usize,
-        _cause: Congestion,
-        _now: Time,
-        subflows: &[SubflowState],
-    ) -> u64 {
+    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
         let state = &subflows[subflow];
         let own = self.coupling.flight_size(subflow, state);
         let others: f64 = (subflows.iter().enumerate())
@@ -63,20 +53,15 @@ impl CongestionControl for FullyCoupled {
         let half_of_all = (own + others as u64) / 2;
         own.saturating_sub(half_of_all).max(state.mss)
     }
-
-    fn save(&mut self, subflow: usize) {
-        self.coupling.save(subflow);
-    }
-
-    fn restore(&mut self, subflow: usize) {
-        self.coupling.restore(subflow);
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use ropewalk_quantities::Time;
+
     use super::*;
     use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
+    use crate::congestion::{Congestion, CongestionControl};
 
     fn control() -> FullyCoupled {
         let mut control = FullyCoupledConfig::default().build(&BY_BYTES);

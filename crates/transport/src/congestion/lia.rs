@@ -4,11 +4,9 @@
 //! capped, so that none is more aggressive than a single TCP. Slow start and the decrease are standard TCP's
 //! (section 3).
 
-use ropewalk_quantities::Time;
-
-use super::coupling::{CoupledPath, Coupling, paths, paths_from};
+use super::Settings;
+use super::coupling::{Coupled, CoupledPath, Coupling, paths, paths_from};
 use super::real::{greater, lesser, real};
-use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -74,46 +72,32 @@ impl Sums {
     }
 }
 
-impl CongestionControl for Lia {
-    fn add_subflow(&mut self, subflow: usize) {
-        self.coupling.add_subflow(subflow);
+impl Coupled for Lia {
+    fn coupling(&mut self) -> &mut Coupling {
+        &mut self.coupling
     }
 
     #[inline]
-    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
-        self.coupling.on_ack(subflow, acked, subflows, |own| {
-            // RFC 6356, equation (1), for each byte acknowledged:
-            // min(alpha * MSS_i / cwnd_total, MSS_i / cwnd_i).
-            let linked = Sums::of(paths_from(subflow, subflows)).alpha_over_total();
-            real(own.state.mss) * lesser(linked, 1.0 / own.window)
-        })
+    fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
+        // RFC 6356, equation (1), for each byte acknowledged:
+        // min(alpha * MSS_i / cwnd_total, MSS_i / cwnd_i).
+        let linked = Sums::of(paths_from(subflow, subflows)).alpha_over_total();
+        real(own.state.mss) * lesser(linked, 1.0 / own.window)
     }
 
-    fn on_congestion(
-        &mut self,
-        subflow: usize,
-        _cause: Congestion,
-        _now: Time,
-        subflows: &[SubflowState],
-    ) -> u64 {
+    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
         // RFC 6356, section 3: "the same as in standard TCP"; RFC 5681, equation (4).
         self.coupling.halve(subflow, &subflows[subflow], 2)
-    }
-
-    fn save(&mut self, subflow: usize) {
-        self.coupling.save(subflow);
-    }
-
-    fn restore(&mut self, subflow: usize) {
-        self.coupling.restore(subflow);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use ropewalk_quantities::Time;
 
     use super::*;
+    use crate::congestion::CongestionControl;
     use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
 
     #[test]

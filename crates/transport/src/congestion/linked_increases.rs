@@ -4,11 +4,9 @@
 //! segments per round trip whatever its share of the total, and with different round-trip times alpha may
 //! exceed one. alpha is equation (5), with the sum over all subflows in the denominator.
 
-use ropewalk_quantities::Time;
-
-use super::coupling::{Coupling, paths_from};
+use super::Settings;
+use super::coupling::{Coupled, CoupledPath, Coupling, paths_from};
 use super::lia::Sums;
-use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -32,44 +30,31 @@ pub struct LinkedIncreases {
     coupling: Coupling,
 }
 
-impl CongestionControl for LinkedIncreases {
-    fn add_subflow(&mut self, subflow: usize) {
-        self.coupling.add_subflow(subflow);
+impl Coupled for LinkedIncreases {
+    fn coupling(&mut self) -> &mut Coupling {
+        &mut self.coupling
     }
 
     #[inline]
-    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
-        self.coupling.on_ack(subflow, acked, subflows, |own| {
-            // gomez-2014, equation (3): w_i += alpha / w_i.
-            let sums = Sums::of(paths_from(subflow, subflows));
-            sums.total * sums.alpha_over_total() * own.state.mss as f64 / own.window
-        })
+    fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
+        // gomez-2014, equation (3): w_i += alpha / w_i.
+        let sums = Sums::of(paths_from(subflow, subflows));
+        sums.total * sums.alpha_over_total() * own.state.mss as f64 / own.window
     }
 
-    fn on_congestion(
-        &mut self,
-        subflow: usize,
-        _cause: Congestion,
-        _now: Time,
-        subflows: &[SubflowState],
-    ) -> u64 {
+    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
         // gomez-2014, equation (3): w_i / 2; RFC 5681, equation (4).
         self.coupling.halve(subflow, &subflows[subflow], 2)
-    }
-
-    fn save(&mut self, subflow: usize) {
-        self.coupling.save(subflow);
-    }
-
-    fn restore(&mut self, subflow: usize) {
-        self.coupling.restore(subflow);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ropewalk_quantities::Time;
+
     use super::*;
     use crate::congestion::testing::{BY_BYTES, MSS, acked, subflow};
+    use crate::congestion::{Congestion, CongestionControl};
 
     #[test]
     fn grows_by_alpha_over_its_own_window() {

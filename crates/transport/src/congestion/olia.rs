@@ -6,10 +6,8 @@
 //! between losses. Windows that differ by less than a segment count as equal, as in implementations that
 //! count segments.
 
-use ropewalk_quantities::Time;
-
-use super::coupling::{CoupledPath, Coupling, growing, paths, paths_from};
-use super::{Acked, Congestion, CongestionControl, Settings};
+use super::Settings;
+use super::coupling::{Coupled, CoupledPath, Coupling, growing, paths, paths_from};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -113,48 +111,35 @@ pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
     })
 }
 
-impl CongestionControl for Olia {
-    fn add_subflow(&mut self, subflow: usize) {
-        self.coupling.add_subflow(subflow);
+impl Coupled for Olia {
+    fn coupling(&mut self) -> &mut Coupling {
+        &mut self.coupling
     }
 
     #[inline]
-    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
-        self.coupling.on_ack(subflow, acked, subflows, |own| {
-            // Section 3, for each byte acknowledged:
-            // MSS_r (w_r / rtt_r^2 / (sum w_p / rtt_p)^2 + alpha_r / w_r).
-            let sums = Sums::of(subflow, subflows);
-            let linked = own.window * own.per_rtt * own.per_rtt / (sums.rate * sums.rate);
-            own.state.mss as f64 * (linked + sums.alpha(own, subflow, subflows) / own.window)
-        })
+    fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
+        // Section 3, for each byte acknowledged:
+        // MSS_r (w_r / rtt_r^2 / (sum w_p / rtt_p)^2 + alpha_r / w_r).
+        let sums = Sums::of(subflow, subflows);
+        let linked = own.window * own.per_rtt * own.per_rtt / (sums.rate * sums.rate);
+        own.state.mss as f64 * (linked + sums.alpha(own, subflow, subflows) / own.window)
     }
 
-    fn on_congestion(
-        &mut self,
-        subflow: usize,
-        _cause: Congestion,
-        _now: Time,
-        subflows: &[SubflowState],
-    ) -> u64 {
+    fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
         // Section 3: as TCP, but with a minimum of one segment if there are several paths, so that slow start
         // does not load a congested one.
         let least = if paths(subflows).count() > 1 { 1 } else { 2 };
         self.coupling.halve(subflow, &subflows[subflow], least)
     }
-
-    fn save(&mut self, subflow: usize) {
-        self.coupling.save(subflow);
-    }
-
-    fn restore(&mut self, subflow: usize) {
-        self.coupling.restore(subflow);
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use ropewalk_quantities::Time;
+
     use super::*;
     use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
+    use crate::congestion::{Congestion, CongestionControl};
 
     fn control(subflows: usize) -> Olia {
         let mut control = OliaConfig::default().build(&BY_BYTES);
