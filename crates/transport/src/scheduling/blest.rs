@@ -10,8 +10,8 @@
 
 use ropewalk_quantities::Time;
 
-use super::min_rtt::fastest;
-use super::{Choice, Pending, Scheduler, Settings, expects_room};
+use super::min_rtt::{fastest, worth_waiting_for};
+use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -60,11 +60,9 @@ impl Scheduler for Blest {
         let Some(chosen) = fastest(subflows, SubflowState::can_send) else {
             return Choice::Wait;
         };
-        let (slow, fast) = match fastest(subflows, expects_room) {
-            Some(best) if subflows[best].srtt < subflows[chosen].srtt => {
-                (&subflows[chosen], &subflows[best])
-            }
-            _ => return Choice::Send(chosen),
+        let slow = &subflows[chosen];
+        let Some(fast) = worth_waiting_for(slow, subflows) else {
+            return Choice::Send(chosen);
         };
         if fast.srtt == Time::ZERO {
             return Choice::Send(chosen);

@@ -6,8 +6,8 @@
 //! k / CWND is at least one round trip, as in the authors' kernel: a transfer shorter than a window takes a
 //! whole round trip too.
 
-use super::min_rtt::fastest;
-use super::{Choice, Pending, Scheduler, Settings, expects_room};
+use super::min_rtt::{fastest, worth_waiting_for};
+use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -44,11 +44,9 @@ impl Scheduler for Ecf {
         let Some(chosen) = fastest(subflows, SubflowState::can_send) else {
             return Choice::Wait;
         };
-        let (slow, fast) = match fastest(subflows, expects_room) {
-            Some(best) if subflows[best].srtt < subflows[chosen].srtt => {
-                (&subflows[chosen], &subflows[best])
-            }
-            _ => return Choice::Send(chosen),
+        let slow = &subflows[chosen];
+        let Some(fast) = worth_waiting_for(slow, subflows) else {
+            return Choice::Send(chosen);
         };
         let (rtt_f, rtt_s) = (fast.srtt.as_nanos() as f64, slow.srtt.as_nanos() as f64);
         // delta = max(sigma_f, sigma_s)

@@ -1,7 +1,7 @@
 //! Lowest smoothed round-trip time among the subflows with room: the textbook scheduler, and that of the
 //! out-of-tree MPTCP for Linux.
 
-use super::{Choice, Pending, Scheduler, Settings};
+use super::{Choice, Pending, Scheduler, Settings, expects_room};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -20,6 +20,17 @@ pub(super) fn fastest(
         }
     }
     best
+}
+
+/// The subflow that a segment may wait for instead of being sent on `slow`: of those on which there will be
+/// room, the one with the lowest smoothed round-trip time, if that is lower.
+#[inline]
+pub(super) fn worth_waiting_for<'a>(
+    slow: &SubflowState,
+    subflows: &'a [SubflowState],
+) -> Option<&'a SubflowState> {
+    let best = &subflows[fastest(subflows, expects_room)?];
+    (best.srtt < slow.srtt).then_some(best)
 }
 
 algorithm! {

@@ -33,79 +33,67 @@ fn answering_with(name: &str) -> Config {
     }
 }
 
+fn step(time: u64, step: FrtoStep) -> (u64, Remark) {
+    (time, Remark::Step(step))
+}
+
+/// RFC 5682 with and without SACK, and Linux's where timestamps say nothing.
+fn with_f_rto() -> [Config; 3] {
+    [
+        answering_with("f-rto"),
+        Config {
+            sack: false,
+            ..answering_with("f-rto")
+        },
+        Config {
+            timestamps: false,
+            ..answering_with("linux")
+        },
+    ]
+}
+
 #[test]
 fn f_rto_tells_its_steps() {
-    let step = |time, step| (time, Remark::Step(step));
-    let config = answering_with("f-rto");
-    let for_nothing = said(&config, stall(5000 + 1150));
-    let wanted = [
-        step(1200, FrtoStep::NewDataFirst),
-        step(1200, FrtoStep::Spurious),
-    ];
-    assert_eq!(for_nothing, wanted);
-    let with_reason = said(&config, lose(&FLIGHT));
-    let wanted = [
-        step(1100, FrtoStep::NewDataFirst),
-        step(1200, FrtoStep::Confirmed),
-    ];
-    assert_eq!(with_reason, wanted);
+    for config in with_f_rto() {
+        let wanted = [
+            step(1200, FrtoStep::NewDataFirst),
+            step(1200, FrtoStep::Spurious),
+        ];
+        assert_eq!(said(&config, stall(5000 + 1150)), wanted);
+        // What was sent once is lost: the new data draw a duplicate.
+        let wanted = [
+            step(1100, FrtoStep::NewDataFirst),
+            step(1200, FrtoStep::Confirmed),
+        ];
+        assert_eq!(said(&config, lose(&FLIGHT)), wanted);
+    }
+}
+
+#[test]
+fn an_acknowledgement_that_covers_what_was_sent_again_is_believed() {
     // All acknowledgements of the flight are lost: the next covers it.
+    for config in &with_f_rto()[..2] {
+        assert_eq!(
+            said(config, acknowledgements_lost()),
+            [step(1100, FrtoStep::Believed)]
+        );
+    }
+    // All that was sent is one segment.
     assert_eq!(
-        said(&config, acknowledgements_lost()),
+        said_of(1, &with_f_rto()[2], lose(&[1])),
         [step(1100, FrtoStep::Believed)]
     );
 }
 
 #[test]
-fn linux_tells_the_same_steps_where_timestamps_say_nothing() {
-    let step = |time, step| (time, Remark::Step(step));
-    let config = Config {
-        timestamps: false,
-        ..answering_with("linux")
-    };
-    let wanted = [
-        step(1200, FrtoStep::NewDataFirst),
-        step(1200, FrtoStep::Spurious),
-    ];
-    assert_eq!(said(&config, stall(5000 + 1150)), wanted);
-    let wanted = [
-        step(1100, FrtoStep::NewDataFirst),
-        step(1200, FrtoStep::Confirmed),
-    ];
-    assert_eq!(said(&config, lose(&FLIGHT)), wanted);
-    // All that was sent is one segment.
-    assert_eq!(
-        said_of(1, &config, lose(&[1])),
-        [step(1100, FrtoStep::Believed)]
-    );
-    // What timestamps tell is no step of F-RTO.
+fn what_timestamps_tell_is_no_step_of_f_rto() {
     assert_eq!(said(&answering_with("linux"), stall(5000 + 1150)), []);
 }
 
 #[test]
 fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
-    // RFC 5682, section 2.1.
-    let step = |time, step| (time, Remark::Step(step));
-    let config = Config {
-        sack: false,
-        ..answering_with("f-rto")
-    };
-    let wanted = [
-        step(1200, FrtoStep::NewDataFirst),
-        step(1200, FrtoStep::Spurious),
-    ];
-    assert_eq!(said(&config, stall(5000 + 1150)), wanted);
-    // What was sent once is lost: the new data draw a duplicate.
-    let wanted = [
-        step(1100, FrtoStep::NewDataFirst),
-        step(1200, FrtoStep::Confirmed),
-    ];
-    assert_eq!(said(&config, lose(&FLIGHT)), wanted);
-    assert_eq!(
-        said(&config, acknowledgements_lost()),
-        [step(1100, FrtoStep::Believed)]
-    );
-    // Of the flight the second segment arrived alone: its acknowledgement, a duplicate, was late.
+    // RFC 5682, section 2.1. Of the flight the second segment arrived alone: its acknowledgement, a
+    // duplicate, was late.
     let mut duplicate = lose(&[1, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
     let late = Box::new(
         move |p: &Passing| match !p.to_server && p.sent == ms(5050) {
@@ -113,7 +101,7 @@ fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
             false => duplicate(p),
         },
     );
-    let told = said(&config, late);
+    let told = said(&with_f_rto()[1], late);
     assert_eq!(told[..1], [step(1030, FrtoStep::Believed)]);
 }
 
