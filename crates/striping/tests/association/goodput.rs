@@ -3,45 +3,10 @@
 //! A perfect TCP would read .965 here, and the frames take a little of that.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_striping::{Association, Config, Event, Length, StreamId};
+use ropewalk_striping::Config;
 
-use crate::world::{Apps, FAR, Link, NEAR, World};
-
-/// A stream that is always full; bytes are counted from a time on.
-struct Bulk {
-    stream: Option<StreamId>,
-    from: Time,
-    read: u64,
-}
-
-impl Bulk {
-    fn fill(&self, own: &mut Association<Length>) {
-        if let Some(stream) = self.stream {
-            while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
-        }
-    }
-}
-
-impl Apps<Length> for Bulk {
-    fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Length>, event: Event) {
-        match event {
-            Event::Writable(_) if end == NEAR => self.fill(own),
-            Event::Readable(stream) if end == FAR => {
-                while let Some(piece) = own.read(now, stream) {
-                    if now >= self.from {
-                        self.read += piece.0 as u64;
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn on_tick(&mut self, world: &mut World<Length>, _token: u64) {
-        self.stream = world.ends[NEAR].open();
-        self.fill(&mut world.ends[NEAR]);
-    }
-}
+use crate::bulk::Bulk;
+use crate::world::{Link, World};
 
 /// Rates in Mbit/s and round trips in ms.
 pub fn links(list: &[(f64, u64)]) -> Vec<Link> {
@@ -79,16 +44,14 @@ fn share(list: &[(f64, u64)], buffer: u64) -> f64 {
         ..Config::default()
     };
     let mut world = World::new(links(list), [config.clone(), config]);
-    let mut apps = Bulk {
-        stream: None,
-        from: Time::from_secs(3),
-        read: 0,
-    };
+    let mut apps = Bulk::default();
     world.at(Time::from_millis(1), 0);
+    world.run(&mut apps, Time::from_secs(3));
+    let before = apps.read;
     world.run(&mut apps, Time::from_secs(15));
     assert_eq!(world.violations, [""; 0]);
     let all: f64 = list.iter().map(|(rate, _)| rate * 1e6).sum();
-    apps.read as f64 * 8.0 / 12.0 / all
+    (apps.read - before) as f64 * 8.0 / 12.0 / all
 }
 
 #[test]

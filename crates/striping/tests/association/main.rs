@@ -1,6 +1,7 @@
 //! Two associations in a world without sockets.
 
 mod any_order;
+mod bulk;
 mod exchange;
 mod fault_plans;
 mod faults;

@@ -2,49 +2,11 @@
 //! down.
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::{Association, Config, Event, Length, StreamId};
+use ropewalk_striping::{Config, Length};
 
+use crate::bulk::Bulk;
 use crate::goodput::links;
-use crate::world::{Apps, FAR, NEAR, World};
-
-struct Bulk {
-    stream: Option<StreamId>,
-    read_at: Time,
-    from: Time,
-    longest: Time,
-    read: u64,
-}
-
-impl Bulk {
-    fn fill(&self, own: &mut Association<Length>) {
-        if let Some(stream) = self.stream {
-            while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
-        }
-    }
-}
-
-impl Apps<Length> for Bulk {
-    fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Length>, event: Event) {
-        match event {
-            Event::Writable(_) if end == NEAR => self.fill(own),
-            Event::Readable(stream) if end == FAR => {
-                while let Some(piece) = own.read(now, stream) {
-                    self.read += piece.0 as u64;
-                    if now >= self.from {
-                        self.longest = self.longest.max(now - self.read_at);
-                    }
-                    self.read_at = now;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn on_tick(&mut self, world: &mut World<Length>, _token: u64) {
-        self.stream = world.ends[NEAR].open();
-        self.fill(&mut world.ends[NEAR]);
-    }
-}
+use crate::world::{FAR, World};
 
 /// Bytes that the far end got over a link's carrier.
 fn received(world: &World<Length>, link: usize) -> u64 {
@@ -62,13 +24,7 @@ fn outage(list: &[(f64, u64)], link: usize) -> (Time, f64) {
     let mut links = links(list);
     links[link].fall_silent(Time::from_secs(5), Time::from_secs(8));
     let mut world = World::new(links, [Config::default(), Config::default()]);
-    let mut apps = Bulk {
-        stream: None,
-        read_at: Time::ZERO,
-        from: Time::from_secs(5),
-        longest: Time::ZERO,
-        read: 0,
-    };
+    let mut apps = Bulk::timed_from(Time::from_secs(5));
     world.at(Time::from_millis(1), 0);
     world.run(&mut apps, Time::from_secs(9));
     let before = received(&world, link);
@@ -103,13 +59,7 @@ fn an_outage_is_bridged_and_the_link_used_again() {
 /// by what the other brings alone.
 fn slowed(list: &[(f64, u64)], link: usize) -> f64 {
     let mut world = World::new(links(list), [Config::default(), Config::default()]);
-    let mut apps = Bulk {
-        stream: None,
-        read_at: Time::ZERO,
-        from: Time::ZERO,
-        longest: Time::ZERO,
-        read: 0,
-    };
+    let mut apps = Bulk::default();
     world.at(Time::from_millis(1), 0);
     world.run(&mut apps, Time::from_secs(5));
     world.slow(link, 10);

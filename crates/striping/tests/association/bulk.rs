@@ -1,0 +1,56 @@
+//! A bulk transfer from the near end to the far one.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::{Association, Event, Length, StreamId};
+
+use crate::world::{Apps, FAR, NEAR, World};
+
+/// A stream that is always full.
+#[derive(Default)]
+pub struct Bulk {
+    stream: Option<StreamId>,
+    /// Bytes read, and when the last were.
+    pub read: u64,
+    read_at: Time,
+    /// The longest time without a byte, of those that end from here on.
+    from: Time,
+    pub longest: Time,
+}
+
+impl Bulk {
+    pub fn timed_from(from: Time) -> Bulk {
+        Bulk {
+            from,
+            ..Bulk::default()
+        }
+    }
+
+    fn fill(&self, own: &mut Association<Length>) {
+        if let Some(stream) = self.stream {
+            while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
+        }
+    }
+}
+
+impl Apps<Length> for Bulk {
+    fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Length>, event: Event) {
+        match event {
+            Event::Writable(_) if end == NEAR => self.fill(own),
+            Event::Readable(stream) if end == FAR => {
+                while let Some(piece) = own.read(now, stream) {
+                    self.read += piece.0 as u64;
+                    if now >= self.from {
+                        self.longest = self.longest.max(now - self.read_at);
+                    }
+                    self.read_at = now;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_tick(&mut self, world: &mut World<Length>, _token: u64) {
+        self.stream = world.ends[NEAR].open();
+        self.fill(&mut world.ends[NEAR]);
+    }
+}
