@@ -1,7 +1,10 @@
 //! Where packets are captured: RFC 5470 calls it an observation point.
 
+use ropewalk_network::Capacity;
 use ropewalk_network::radio::Listener;
 use ropewalk_scenario::Scenario;
+
+use crate::record::Interface;
 
 /// Where packets are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +103,19 @@ impl ObservationPoint {
         links.sort_unstable();
         links.dedup();
         links
+    }
+
+    /// The interfaces of a file of packets: those links, with their rates.
+    pub fn interfaces(self, scenario: &Scenario) -> Vec<Interface> {
+        let links = self.links(scenario).into_iter();
+        let interface = |link: usize| Interface {
+            name: scenario.links[link].name.clone(),
+            speed: match scenario.links[link].forward.capacity {
+                Capacity::Rate(rate) => Some(rate),
+                Capacity::Unlimited | Capacity::Trace(_) => None,
+            },
+        };
+        links.map(interface).collect()
     }
 
     /// A description for the file's comment.

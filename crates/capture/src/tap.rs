@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ropewalk_network::{Capacity, DropReason};
+use ropewalk_network::DropReason;
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowFacts, Sighting};
 
@@ -11,7 +11,7 @@ use crate::fates::{Fate, Fates, Seen, Ticket};
 use crate::flows::{Flows, sent};
 use crate::observation_point::ObservationPoint;
 use crate::packet_file::PacketFile;
-use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
+use crate::record::{Direction, InterfaceCounts, LinkType, Record, Settings};
 
 /// What a packet carries through the network: its number at its host, and its ticket among the captured
 /// packets.
@@ -62,14 +62,7 @@ impl Tap {
         title: &str,
     ) -> Result<Tap, FileError> {
         let links = place.links(scenario);
-        let interface = |&link: &usize| Interface {
-            name: scenario.links[link].name.clone(),
-            speed: match scenario.links[link].forward.capacity {
-                Capacity::Rate(rate) => Some(rate),
-                Capacity::Unlimited | Capacity::Trace(_) => None,
-            },
-        };
-        let interfaces: Vec<Interface> = links.iter().map(interface).collect();
+        let interfaces = place.interfaces(scenario);
         let settings = Settings {
             snaplen,
             comment: format!("{title}, captured {}", place.describe(scenario)),

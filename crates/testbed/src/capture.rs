@@ -7,10 +7,9 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use ropewalk_capture::{
-    Direction, FileError, Interface, InterfaceCounts, ObservationPoint, PacketFile, Record,
-    Settings,
+    Direction, FileError, InterfaceCounts, ObservationPoint, PacketFile, Record, Settings,
 };
-use ropewalk_network::{Capacity, Crossing, Direction as Way, DropReason};
+use ropewalk_network::{Crossing, Direction as Way, DropReason};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
@@ -58,14 +57,7 @@ impl Tap {
         title: &str,
     ) -> Result<Tap, FileError> {
         let links = place.links(scenario);
-        let interface = |&link: &usize| Interface {
-            name: scenario.links[link].name.clone(),
-            speed: match scenario.links[link].forward.capacity {
-                Capacity::Rate(rate) => Some(rate),
-                Capacity::Unlimited | Capacity::Trace(_) => None,
-            },
-        };
-        let interfaces: Vec<Interface> = links.iter().map(interface).collect();
+        let interfaces = place.interfaces(scenario);
         let settings = Settings {
             snaplen: None,
             comment: format!("{title}, captured {}", place.describe(scenario)),
