@@ -6,35 +6,9 @@
 # It runs at the client's end of the links: SERVER, LINKS and AT_SERVER are from
 # crates/testbed/examples/between.rs, GATEWAY is ropewalk-gateway.
 set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-# Until somebody answers there.
-await() {
-    for attempt in $(seq 100); do
-        curl -s -o /dev/null --connect-timeout 1 "$@" && return
-        sleep 0.1
-    done
-    echo "no answer: curl $*" >&2
-    exit 1
-}
-# Fetches a file to this one.
-fetch() {
-    curl -sS -w '  %{size_download} bytes in %{time_total} s, %{speed_download} bytes/s\n' -o "$@"
-}
-check() {
-    sent=$(sha256sum <served/file)
-    received=$(sha256sum <"$1")
-    echo "SHA-256 sent     ${sent%% *}"
-    echo "SHA-256 received ${received%% *}"
-    test "$sent" = "$received"
-}
+. "$(dirname "$0")/served.sh"
 
-"$GATEWAY" keygen relay >/dev/null
-"$GATEWAY" keygen van >/dev/null
 echo "$(cat van.pub) addresses=10.199.0.2" >clients
-mkdir served
-head -c 20000000 /dev/urandom >served/file
 
 # AT_SERVER and LINKS are several words each: nsenter ..., --link dsl=ADDRESS --link cable=ADDRESS.
 $AT_SERVER python3 -m http.server 8000 --directory served >/dev/null 2>&1 &
