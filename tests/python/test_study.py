@@ -16,7 +16,7 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.studies import axes, definition, lanes, work
+from ropewalk.studies import axes, backends, definition, work
 from ropewalk.studies.driver import DEATHS, Driver
 from ropewalk.studies.points import read
 from ropewalk.studies.running import wanted
@@ -199,7 +199,7 @@ def test_a_killed_worker_costs_nothing_but_time(lossy):
 
 
 class Dying:
-    """A lane whose worker dies of some points."""
+    """A backend whose worker dies of some points."""
 
     width = 1
     pack_s = 0.1
@@ -213,7 +213,7 @@ class Dying:
 
     def work(self, points):
         if self.of & {point.seed for point in points}:
-            raise lanes.BrokenExecutor("gone")
+            raise backends.BrokenExecutor("gone")
         return [{"status": "done"} for _ in points]
 
     def renew(self):
@@ -221,23 +221,23 @@ class Dying:
 
 
 def test_a_point_that_kills_its_worker_again_and_again_has_failed():
-    lane, rows = Dying({7, 450}), {}
+    backend, rows = Dying({7, 450}), {}
 
     def keep(points, given):
         rows.update((point.seed, row) for point, row in zip(points, given, strict=True))
 
-    Driver([lane], keep).run(work.Point((), seed, str(seed)) for seed in range(600))
+    Driver([backend], keep).run(work.Point((), seed, str(seed)) for seed in range(600))
     assert len(rows) == 600
     failed = {seed for seed, row in rows.items() if row["status"] == "failed"}
     assert failed == {7, 450}
     assert f"{DEATHS} workers died" in rows[450]["error"]
-    assert max(lane.packs) > 1, "short points run several at a time"
+    assert max(backend.packs) > 1, "short points run several at a time"
 
 
 def test_workers_that_cannot_even_begin_end_the_study():
-    lane = Dying(set(range(1000)))
+    backend = Dying(set(range(1000)))
     with pytest.raises(RuntimeError, match="die before they have run anything"):
-        Driver([lane], lambda points, rows: None).run(
+        Driver([backend], lambda points, rows: None).run(
             work.Point((), seed, str(seed)) for seed in range(1000)
         )
 

@@ -27,7 +27,7 @@ from .statuses import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
     from ..studies import Definition
-    from ..studies.lanes import On
+    from ..studies.backends import On
 
 RESULTS = Path("results")
 
@@ -122,8 +122,8 @@ def sweep(
     --vary link.dsl.delay=10ms,50ms,100ms --vary transport.scheduler=min-rtt,blest --runs 10
     """
     from .. import studies
+    from ..studies.backends import check_on
     from ..studies.folder import check_folder
-    from ..studies.lanes import check_on
 
     pictures = pictures or []
     with wrong_input():

@@ -1,4 +1,4 @@
-"""Run points on lanes, in packs; run again what a dead worker had."""
+"""Run points on backends, in packs; run again what a dead worker had."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
-from .lanes import Lane, is_death
+from .backends import Backend, is_death
 from .work import Point, Row, failed
 
 Pack: TypeAlias = tuple[Point, ...]
@@ -22,24 +22,24 @@ WAIT_S = 1.0  # between two looks at whether an interrupt came
 
 
 class Driver:
-    """Runs points, as many at a time as the lanes take.
+    """Runs points, as many at a time as the backends take.
 
     Parameters
     ----------
-    lanes : sequence of Lane
+    backends : sequence of Backend
         Where they run.
     keep : callable
         Is given points with their rows as they come, in no order.
     """
 
     def __init__(
-        self, lanes: Sequence[Lane], keep: Callable[[Sequence[Point], Sequence[Row]], object]
+        self, backends: Sequence[Backend], keep: Callable[[Sequence[Point], Sequence[Row]], object]
     ) -> None:
-        self._lanes = lanes
+        self._backends = backends
         self._keep = keep
         self._finished: SimpleQueue[Future[list[Row]]] = SimpleQueue()
-        self._flying: dict[Future[list[Row]], tuple[Lane, Pack, float]] = {}
-        self._busy = {id(lane): 0 for lane in lanes}
+        self._flying: dict[Future[list[Row]], tuple[Backend, Pack, float]] = {}
+        self._busy = {id(backend): 0 for backend in backends}
         self._again: deque[Pack] = deque()
         self._deaths: dict[str, int] = {}
         self._dead = 0
@@ -66,35 +66,35 @@ class Driver:
                 future.cancel()
 
     def _fill(self, coming: Iterator[Point]) -> bool:
-        """Give the lanes what they take; whether there may be more."""
-        for lane in self._lanes:
-            while self._busy[id(lane)] < lane.width:
-                pack = self._again.popleft() if self._again else self._pack(coming, lane.pack_s)
+        """Give the backends what they take; whether there may be more."""
+        for backend in self._backends:
+            while self._busy[id(backend)] < backend.width:
+                pack = self._again.popleft() if self._again else self._pack(coming, backend.pack_s)
                 if not pack:
                     return False
-                future = self._submit(lane, pack)
-                self._flying[future] = (lane, pack, time.monotonic())
-                self._busy[id(lane)] += 1
+                future = self._submit(backend, pack)
+                self._flying[future] = (backend, pack, time.monotonic())
+                self._busy[id(backend)] += 1
                 future.add_done_callback(self._finished.put)
         return bool(self._again)
 
-    def _submit(self, lane: Lane, pack: Pack) -> Future[list[Row]]:
+    def _submit(self, backend: Backend, pack: Pack) -> Future[list[Row]]:
         try:
-            return lane.submit(pack)
+            return backend.submit(pack)
         except Exception as error:
             if not is_death(error):
                 raise
         # It died with nothing to do.
-        lane.renew()
-        return lane.submit(pack)
+        backend.renew()
+        return backend.submit(pack)
 
     def _pack(self, coming: Iterator[Point], pack_s: float) -> Pack:
         of = 1 if self._point_s is None else int(pack_s / max(self._point_s, 1e-6))
         return tuple(islice(coming, min(max(of, 1), MAX_IN_A_PACK)))
 
     def _take(self, future: Future[list[Row]]) -> None:
-        lane, pack, began = self._flying.pop(future)
-        self._busy[id(lane)] -= 1
+        backend, pack, began = self._flying.pop(future)
+        self._busy[id(backend)] -= 1
         try:
             rows = future.result()
         except CancelledError:
@@ -103,7 +103,7 @@ class Driver:
         except Exception as error:
             if not is_death(error):
                 raise
-            lane.renew()
+            backend.renew()
             self._bury(pack, error)
             return
         took = (time.monotonic() - began) / len(pack)

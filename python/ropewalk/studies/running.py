@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from .axes import Changes
+from .backends import Backend, On, backends_on
 from .definition import Definition, Until
 from .driver import Driver
 from .identity import Keys
-from .lanes import Lane, On, lanes_on
 from .points import KEY
 from .work import DONE, Job, Point, Row
 
@@ -72,14 +72,14 @@ class Runner:
         counts = dict.fromkeys(self._study.combinations, self._study.runs)
         todo = self._todo(counts)
         with ExitStack() as stack:
-            lanes: list[Lane] = []
+            backends: list[Backend] = []
             while True:
                 if todo:
                     # Where nothing is missing, no cluster need be there.
-                    if not lanes:
+                    if not backends:
                         job = Job(self._study.scenario, self._study.verb)
-                        lanes = stack.enter_context(lanes_on(on, job))
-                    Driver(lanes, self._take).run(todo)
+                        backends = stack.enter_context(backends_on(on, job))
+                    Driver(backends, self._take).run(todo)
                 more = counts if until is None else self._more(counts, until)
                 if more == counts:
                     return

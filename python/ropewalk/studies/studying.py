@@ -11,8 +11,8 @@ from ..needs import need
 from ..origin import Beginning
 from ..scenario import Scenario
 from . import definition, folder
+from .backends import On, check_on
 from .definition import Definition, define
-from .lanes import On, check_on
 from .points import KEY, frame_of, known_of, tidy
 from .running import Runner
 from .study_results import StudyResults

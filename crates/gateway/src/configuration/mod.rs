@@ -40,19 +40,19 @@ const NO_KEYS: [&str; 5] = ["check", "config", "help", "run-hook", "version"];
 pub(crate) struct Merged {
     /// To be parsed as a command line.
     pub arguments: Vec<OsString>,
-    file: Option<Used>,
+    file: Option<UsedFile>,
 }
 
 /// A file from which options were taken.
 #[derive(Debug)]
-struct Used {
+struct UsedFile {
     file: File,
     /// Its entries that the command line does not override.
-    taken: Vec<Taken>,
+    entries: Vec<UsedEntry>,
 }
 
 #[derive(Debug)]
-struct Taken {
+struct UsedEntry {
     /// Number of the entry.
     entry: usize,
     arguments: Vec<OsString>,
@@ -79,10 +79,10 @@ impl Merged {
             return Ok(Merged { arguments, file });
         };
         let file = File::read(path)?;
-        let taken = take(&file, &relaxed, verb, matches)?;
-        let added = taken.iter().flat_map(|taken| taken.arguments.clone());
+        let entries = used_entries(&file, &relaxed, verb, matches)?;
+        let added = entries.iter().flat_map(|used| used.arguments.clone());
         let arguments = arguments.iter().cloned().chain(added).collect();
-        let file = Some(Used { file, taken });
+        let file = Some(UsedFile { file, entries });
         Ok(Merged { arguments, file })
     }
 
@@ -101,9 +101,9 @@ impl Merged {
     }
 }
 
-impl Used {
+impl UsedFile {
     fn entry(&self, key: &str) -> Option<&Entry> {
-        let mut entries = self.taken.iter().map(|one| &self.file.entries[one.entry]);
+        let mut entries = self.entries.iter().map(|one| &self.file.entries[one.entry]);
         entries.find(|entry| entry.key == key)
     }
 }
@@ -134,17 +134,17 @@ fn keys(verb: &Command) -> impl Iterator<Item = &Arg> {
     })
 }
 
-fn take(
+fn used_entries(
     file: &File,
     relaxed: &Command,
     verb: &str,
     matches: &ArgMatches,
-) -> Result<Vec<Taken>, Failure> {
+) -> Result<Vec<UsedEntry>, Failure> {
     let command = relaxed
         .find_subcommand(verb)
         .expect("it is the one that was parsed");
     let mut wrong = Vec::new();
-    let mut taken = Vec::new();
+    let mut used = Vec::new();
     for (number, entry) in file.entries.iter().enumerate() {
         let Some(arg) = keys(command).find(|arg| arg.get_long() == Some(&entry.key)) else {
             wrong.push(problem::unknown(file, entry, keys(command), relaxed, verb));
@@ -164,13 +164,13 @@ fn take(
             Ok(arguments) => {
                 if matches.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
                     let entry = number;
-                    taken.push(Taken { entry, arguments });
+                    used.push(UsedEntry { entry, arguments });
                 }
             }
         }
     }
     match wrong.is_empty() {
-        true => Ok(taken),
+        true => Ok(used),
         false => Err(Failure::Input(wrong.join("\n"))),
     }
 }

@@ -48,7 +48,7 @@ pub struct PathMtuConfig {
 }
 
 /// RFC 8200, section 5.
-const IPV6_LEAST_MTU: u32 = 1280;
+const IPV6_MIN_MTU: u32 = 1280;
 
 impl PathMtuConfig {
     /// For a device on links that are first tried with `link_mtu`. Linux removes a device's IPv6 addresses if
@@ -57,7 +57,7 @@ impl PathMtuConfig {
     #[must_use]
     pub fn of_device(link_mtu: u32, has_ipv6: bool, beside: u32) -> PathMtuConfig {
         let base = if has_ipv6 {
-            IPV6_LEAST_MTU + beside
+            IPV6_MIN_MTU + beside
         } else {
             BASE_PLPMTU
         };

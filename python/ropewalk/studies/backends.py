@@ -28,7 +28,7 @@ ASK_S = 2.0  # between two looks at how many workers a cluster has
 AHEAD = 2  # packs for each worker of a cluster: one under way, one at hand
 
 
-class Lane(Protocol):
+class Backend(Protocol):
     """Something that runs packs of points, several at a time."""
 
     @property
@@ -88,8 +88,8 @@ scheduler such as 'tcp://host:8786', an executor of concurrent.futures
 
 
 @contextmanager
-def lanes_on(on: On, job: Job) -> Iterator[list[Lane]]:
-    """Give the lanes on which the points of a job run; whatever they are is gone at the end.
+def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
+    """Give the backends on which the points of a job run; whatever they are is gone at the end.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def is_death(error: BaseException) -> bool:
     return isinstance(error, BrokenExecutor) or type(error).__name__ in DEAD
 
 
-def _in_process(job: Job) -> Iterator[list[Lane]]:
+def _in_process(job: Job) -> Iterator[list[Backend]]:
     # The kernel's clock is the machine's: two runs at a time would slow each other down.
     width = 1 if job.verb == "testbed" else cores()
     threads = _Threads(width)
@@ -123,16 +123,16 @@ def _in_process(job: Job) -> Iterator[list[Lane]]:
         threads.shutdown()
 
 
-def _processes(job: Job, count: int) -> Iterator[list[Lane]]:
-    lanes = [_Process(job) for _ in range(count)]
+def _processes(job: Job, count: int) -> Iterator[list[Backend]]:
+    backends = [_Process(job) for _ in range(count)]
     try:
-        yield [*lanes]
+        yield [*backends]
     finally:
-        for lane in lanes:
-            lane.end()
+        for backend in backends:
+            backend.end()
 
 
-def _dask(job: Job, on: str) -> Iterator[list[Lane]]:
+def _dask(job: Job, on: str) -> Iterator[list[Backend]]:
     need("a cluster", "distributed")
     distributed: Any = import_module("distributed")
     if on == LOCAL:
