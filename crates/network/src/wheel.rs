@@ -31,7 +31,7 @@ pub(crate) struct Wheel {
     /// Indexed by slot.
     lists: Vec<List>,
     /// Slots with a non-empty list, and words of these that are not zero.
-    taken: [u64; 64],
+    occupied: [u64; 64],
     words: u64,
     /// The list of sources that were more than a turn ahead, and a lower bound of their times, in slots.
     far: u32,
@@ -72,7 +72,7 @@ impl Wheel {
             keys: vec![IDLE; sources],
             next: vec![NONE; sources],
             lists: vec![EMPTY; SLOTS],
-            taken: [0; 64],
+            occupied: [0; 64],
             words: 0,
             far: NONE,
             far_from: u64::MAX,
@@ -158,7 +158,7 @@ impl Wheel {
                 first: source,
                 last: source,
             };
-            self.taken[at / 64] |= 1 << (at % 64);
+            self.occupied[at / 64] |= 1 << (at % 64);
             self.words |= 1 << (at / 64);
         } else if self.keys[last as usize].before(&key) {
             self.next[source as usize] = NONE;
@@ -192,7 +192,7 @@ impl Wheel {
     fn first_taken(&self) -> Option<usize> {
         let from = self.reached as usize % SLOTS;
         let (word, bit) = (from / 64, from % 64);
-        let here = self.taken[word] >> bit << bit;
+        let here = self.occupied[word] >> bit << bit;
         if here != 0 {
             return Some(word * 64 + here.trailing_zeros() as usize);
         }
@@ -203,7 +203,7 @@ impl Wheel {
             return None;
         }
         let word = words.trailing_zeros() as usize;
-        Some(word * 64 + self.taken[word].trailing_zeros() as usize)
+        Some(word * 64 + self.occupied[word].trailing_zeros() as usize)
     }
 
     /// Removes the earliest source from its list.
@@ -211,7 +211,7 @@ impl Wheel {
     fn find_first(&mut self) {
         self.effort.searches += 1;
         if self.effort.searches > self.keys.len() + SLOTS {
-            self.think();
+            self.adapt_slots();
         }
         let mut at = self.first_taken();
         if self.far != NONE && at.is_none_or(|at| self.far_from <= self.slot_of(at)) {
@@ -239,7 +239,7 @@ impl Wheel {
     #[inline]
     fn empty(&mut self, at: usize) {
         self.lists[at] = EMPTY;
-        let word = &mut self.taken[at / 64];
+        let word = &mut self.occupied[at / 64];
         *word &= !(1 << (at % 64));
         self.words &= !(u64::from(*word == 0) << (at / 64));
     }
@@ -299,7 +299,7 @@ impl Wheel {
     /// Adapts the slot length if worthwhile.
     #[cold]
     #[inline(never)]
-    fn think(&mut self) {
+    fn adapt_slots(&mut self) {
         let effort = std::mem::take(&mut self.effort);
         let many = 3 * effort.searches;
         let shift = match (effort.far > many, effort.near > many) {
@@ -378,7 +378,7 @@ mod tests {
                 wheel.set(source, key);
                 keys[source] = key;
                 if order % 1000 == 999 {
-                    wheel.think();
+                    wheel.adapt_slots();
                 }
                 let least = *keys.iter().min().unwrap();
                 let (first, key) = wheel.first();

@@ -215,7 +215,7 @@ fn what_is_nearer_to_its_end_decides() {
 }
 
 #[test]
-fn the_file_outlives_the_book_and_an_unreadable_one_is_kept_aside() {
+fn the_file_outlives_the_store_and_an_unreadable_one_is_kept_aside() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("new/quota.json");
     let link: Link = "lte=wwan0,quota=1MB,period=30d,at_cap=stop"
