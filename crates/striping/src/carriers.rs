@@ -391,6 +391,12 @@ impl Carriers {
         self.lasts
     }
 
+    /// How many bytes may be in flight on a carrier.
+    pub(crate) fn in_flight_cap(&self, at: usize) -> u64 {
+        self.assert_settled();
+        self.facts[at].conditions.in_flight_cap.bytes(self.lasts)
+    }
+
     /// Borrows a carrier to note that it was limited, on which no cached value depends.
     pub(crate) fn note(&mut self, at: usize) -> &mut Carrier {
         &mut self.list[at]
@@ -470,6 +476,21 @@ impl Carriers {
     /// No carrier rests any more: each is polled by itself.
     pub(crate) fn rouse(&mut self) {
         self.waking.rouse();
+    }
+
+    /// The first carrier that rests, from this index on, and why it has nothing to send.
+    pub(crate) fn next_resting(&self, from: usize) -> Option<(usize, Reason)> {
+        self.waking.next_resting(from)
+    }
+
+    /// This carrier no longer rests: it is polled by itself.
+    pub(crate) fn rouse_one(&mut self, at: usize) {
+        self.waking.rouse_one(at);
+    }
+
+    /// Some no longer rest: finds what the others have in common. Returns whether there are any.
+    pub(crate) fn find_reason_again(&mut self) -> bool {
+        self.waking.find_reason_again()
     }
 
     /// The usable carrier with the shortest smoothed round trip.

@@ -68,6 +68,12 @@ impl Turns {
         self.sparse.iter().chain(&self.bulk).copied()
     }
 
+    /// The only one of them; `None` if there are none or several.
+    pub(crate) fn only(&self) -> Option<u32> {
+        let first = self.sparse.front().or(self.bulk.front());
+        first.copied().filter(|_| self.len() == 1)
+    }
+
     /// How many these are.
     pub(crate) fn len(&self) -> usize {
         self.sparse.len() + self.bulk.len()

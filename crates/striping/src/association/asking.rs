@@ -30,8 +30,8 @@ const FAR: u64 = 2;
 /// Results that hold for all carriers as long as no carrier's state changes.
 #[derive(Default)]
 struct Findings {
-    /// The least part length that was asked for, and the offset beyond which no part of that length can be
-    /// sent; see [`nothing_beyond`](Association::nothing_beyond).
+    /// The least part length that was asked for, and the offset beyond which no part of that length or a
+    /// greater one can be sent; see [`nothing_beyond`](Association::nothing_beyond).
     beyond: Option<(u64, Option<u64>)>,
     holder: Option<Option<Holder>>,
 }
@@ -84,7 +84,9 @@ impl<P: Payload> Association<P> {
         let mut rests = false;
         if let Some(reason) = self.carriers.why_they_rest() {
             rests = !self.carriers.is_rest_out_of_step(now)
-                && self.holds_still(now, &reason, &mut findings);
+                && !self.must_poll_all()
+                && (self.holds_still(now, &reason, 1, &mut findings)
+                    || self.sift(now, &mut findings));
             if !rests {
                 self.carriers.rouse();
             }
@@ -174,11 +176,30 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Whether none of the carriers that rest has anything to send.
-    fn holds_still(&mut self, now: Time, reason: &Reason, findings: &mut Findings) -> bool {
+    /// Only those carriers go on resting that have nothing to send, by far. Returns whether there are any.
+    fn sift(&mut self, now: Time, findings: &mut Findings) -> bool {
+        let mut from = 0;
+        while let Some((at, reason)) = self.carriers.next_resting(from) {
+            if !self.holds_still(now, &reason, FAR, findings) {
+                self.carriers.rouse_one(at);
+            }
+            from = at + 1;
+        }
+        self.carriers.find_reason_again()
+    }
+
+    /// Whether carriers that rest for this reason still have nothing to send. For those with room, the others
+    /// are to deliver `times` as much as is enough.
+    fn holds_still(
+        &mut self,
+        now: Time,
+        reason: &Reason,
+        times: u64,
+        findings: &mut Findings,
+    ) -> bool {
         let [least, most] = reason.lasts;
         let lasts = self.carriers.lasts();
-        if self.must_poll_all() || now >= reason.until || lasts < least || lasts > most {
+        if now >= reason.until || lasts < least || lasts > most {
             return false;
         }
         let Some(Outrun {
@@ -192,6 +213,7 @@ impl<P: Payload> Association<P> {
             let Some(enough) = self.enough(payloads, findings) else {
                 return false;
             };
+            let enough = enough.saturating_mul(times);
             if self.carriers.gap_until(arrives_in, enough).is_some() {
                 return false;
             }
@@ -220,7 +242,8 @@ impl<P: Payload> Association<P> {
         }
         let least = least_ahead(least);
         let beyond = match findings.beyond {
-            Some((known, beyond)) if known == least => beyond,
+            // Behind that, no longer part can be sent either.
+            Some((known, beyond)) if known <= least => beyond,
             _ => {
                 let beyond = self.nothing_beyond(least);
                 findings.beyond = Some((least, beyond));

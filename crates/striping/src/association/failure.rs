@@ -117,7 +117,7 @@ impl<P: Payload> Association<P> {
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
             return None;
         }
-        let room = carrier.room_at(self.carriers.lasts());
+        let room = carrier.room_at(self.carriers.in_flight_cap(at));
         room.filter(|room| *room > self.carriers.asked_at(at))
     }
 

@@ -153,11 +153,7 @@ impl<P: Payload> Association<P> {
     /// If only one stream has something to send: the number of waiting bytes behind which no part of at least
     /// `least` bytes begins. The whole gap is that stream's share.
     pub(super) fn nothing_beyond(&mut self, least: u64) -> Option<u64> {
-        let mut numbers = self.turns.iter();
-        let (Some(only), None) = (numbers.next(), numbers.next()) else {
-            return None;
-        };
-        let stream = self.streams.get_mut(&only)?;
+        let stream = self.streams.get_mut(&self.turns.only()?)?;
         Some(stream.send.nothing_beyond(least))
     }
 

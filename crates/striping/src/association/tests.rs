@@ -33,25 +33,36 @@ enum Step {
     Wait(u64),
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
-    let at = || (0..CARRIERS, 0..2_usize);
-    let some = || (0..CARRIERS, 0..2_usize, 1..12_usize);
+fn any_step(carriers: usize) -> impl Strategy<Value = Step> {
+    let at = move || (0..carriers, 0..2_usize);
+    let some = move || (0..carriers, 0..2_usize, 1..12_usize);
     prop_oneof![
         3 => (1..90_000_usize).prop_map(Step::Write),
         8 => some().prop_map(|(carrier, end, most)| Step::Transmit(carrier, end, most)),
         8 => (0..2_usize).prop_map(Step::Ask),
         8 => some().prop_map(|(carrier, end, most)| Step::Deliver(carrier, end, most)),
         2 => Just(Step::Read),
-        1 => (0..CARRIERS).prop_map(Step::Replace),
+        1 => (0..carriers).prop_map(Step::Replace),
         1 => at().prop_map(|(carrier, end)| Step::Block(carrier, end)),
         1 => at().prop_map(|(carrier, end)| Step::Unblock(carrier, end)),
         1 => at().prop_map(|(carrier, end)| Step::Hear(carrier, end)),
-        1 => (0..CARRIERS, 0..4_u64).prop_map(|(carrier, kbps)| Step::Bound(carrier, 100 * kbps)),
+        1 => (0..carriers, 0..4_u64).prop_map(|(carrier, kbps)| Step::Bound(carrier, 100 * kbps)),
         5 => (1..120_u64).prop_map(Step::Wait),
     ]
 }
 
 const CARRIERS: usize = 4;
+/// So many that most of them rest.
+const MANY: usize = 24;
+
+/// How many carriers there are, and what happens to them.
+fn any_steps() -> impl Strategy<Value = (usize, Vec<Step>)> {
+    let carriers = prop_oneof![Just(CARRIERS), Just(MANY)];
+    carriers.prop_flat_map(|carriers| {
+        let steps = proptest::collection::vec(any_step(carriers), 1..250);
+        (Just(carriers), steps)
+    })
+}
 
 /// A carrier's numbers at both ends, and what is under way, by the end that sent it.
 struct Carrier {
@@ -59,12 +70,12 @@ struct Carrier {
     frames: [VecDeque<Frame<Length>>; 2],
 }
 
-fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32) -> Carrier {
+fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32, is_last: bool) -> Carrier {
     let config = CarrierConfig {
         link,
         // The last one soon has none left.
         terms: Terms {
-            quota: (link as usize == CARRIERS - 1).then_some(Bytes::new(100_000)),
+            quota: is_last.then_some(Bytes::new(100_000)),
             ..Terms::default()
         },
         rtt: (link > 0).then_some(Time::from_millis(10 * u64::from(link))),
@@ -101,7 +112,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(scheduling: SchedulerConfig, asks_all: bool) -> Pair {
+    fn new(scheduling: SchedulerConfig, carriers: usize, asks_all: bool) -> Pair {
         let config = Config {
             scheduling,
             timeout: Time::from_secs(100_000),
@@ -110,11 +121,12 @@ impl Pair {
         let now = Time::from_secs(1);
         let ends = [Role::Initiator, Role::Responder];
         let mut ends = ends.map(|role| Association::new(role, config.clone()));
-        let links = 0..CARRIERS as u32;
+        let mut carrier = |link: usize| come_up(now, &mut ends, link as u32, link + 1 == carriers);
+        let carriers = (0..carriers).map(&mut carrier).collect();
         Pair {
             now,
             stream: ends[0].open().expect("the first one"),
-            carriers: links.map(|link| come_up(now, &mut ends, link)).collect(),
+            carriers,
             ends,
             asks_all,
         }
@@ -153,7 +165,8 @@ impl Pair {
                 for (end, id) in ends.iter_mut().zip(ids) {
                     end.carrier_down(*now, id);
                 }
-                carriers[carrier] = come_up(*now, ends, carrier as u32);
+                let is_last = carrier + 1 == carriers.len();
+                carriers[carrier] = come_up(*now, ends, carrier as u32, is_last);
             }
             Step::Block(carrier, end) => ends[end].blocked(carriers[carrier].ids[end]),
             Step::Unblock(carrier, end) => ends[end].writable(carriers[carrier].ids[end]),
@@ -178,10 +191,14 @@ impl Pair {
     /// All carriers of an end are asked that are to be.
     fn ask(&mut self, end: usize) {
         let own = &mut self.ends[end];
-        let ids: Vec<CarrierId> = self
-            .carriers
+        let mut order: Vec<usize> = (0..self.carriers.len()).collect();
+        if order.len() == MANY {
+            // Few are asked by link; many in the order in which they came up, since only then they rest.
+            order.sort_by_key(|carrier| self.carriers[*carrier].ids[end]);
+        }
+        let ids: Vec<CarrierId> = order
             .iter()
-            .map(|carrier| carrier.ids[end])
+            .map(|&carrier| self.carriers[carrier].ids[end])
             .collect();
         loop {
             let next = match self.asks_all {
@@ -191,11 +208,11 @@ impl Pair {
                 }),
                 false => own.next_to_ask(self.now, &ids),
             };
-            let Some(carrier) = next else {
+            let Some(next) = next else {
                 return;
             };
-            let frames = std::iter::from_fn(|| own.poll_transmit(self.now, ids[carrier]));
-            self.carriers[carrier].frames[end].extend(frames);
+            let frames = std::iter::from_fn(|| own.poll_transmit(self.now, ids[next]));
+            self.carriers[order[next]].frames[end].extend(frames);
         }
     }
 
@@ -219,27 +236,30 @@ impl Pair {
 
 #[test]
 fn carriers_with_nothing_to_send_come_to_rest_and_are_passed_over_together() {
-    let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), false);
-    for _ in 0..5 {
-        for end in 0..2 {
-            pair.ends[end].wake_all();
-            pair.go(Step::Ask(end));
-            (0..CARRIERS).for_each(|carrier| pair.go(Step::Deliver(carrier, 1 - end, 9)));
+    for carriers in [CARRIERS, MANY] {
+        let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), carriers, false);
+        for _ in 0..5 {
+            for end in 0..2 {
+                pair.ends[end].wake_all();
+                pair.go(Step::Ask(end));
+                (0..carriers).for_each(|carrier| pair.go(Step::Deliver(carrier, 1 - end, 9)));
+            }
+            pair.go(Step::Wait(5));
         }
-        pair.go(Step::Wait(5));
+        let ids: Vec<CarrierId> = pair.carriers.iter().map(|carrier| carrier.ids[1]).collect();
+        let end = &mut pair.ends[1];
+        end.wake_all();
+        assert!(end.carriers.why_they_rest().is_some());
+        assert_eq!(end.next_to_ask(pair.now, &ids), None);
+        let asleep =
+            |at| (end.carriers.is_asleep(at), end.carriers.asked_at(at)) == (true, pair.now);
+        assert!((0..carriers).all(asleep));
     }
-    let ids: Vec<CarrierId> = pair.carriers.iter().map(|carrier| carrier.ids[1]).collect();
-    let end = &mut pair.ends[1];
-    end.wake_all();
-    assert!(end.carriers.why_they_rest().is_some());
-    assert_eq!(end.next_to_ask(pair.now, &ids), None);
-    let asleep = |at| (end.carriers.is_asleep(at), end.carriers.asked_at(at)) == (true, pair.now);
-    assert!((0..CARRIERS).all(asleep));
 }
 
 #[test]
 fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
-    let mut pair = Pair::new(RedundantConfig::DEFAULT.into(), false);
+    let mut pair = Pair::new(RedundantConfig::DEFAULT.into(), CARRIERS, false);
     pair.go(Step::Ask(0));
     pair.go(Step::Write(1));
     pair.go(Step::Ask(0));
@@ -252,10 +272,10 @@ fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
 proptest! {
     #[test]
     fn the_deadline_is_the_one_that_a_scan_finds(
-        steps in proptest::collection::vec(any_step(), 1..250),
+        (carriers, steps) in any_steps(),
         scheduling in proptest::sample::select(carrier_schedulers()),
     ) {
-        let mut pair = Pair::new(scheduling, false);
+        let mut pair = Pair::new(scheduling, carriers, false);
         for step in steps {
             pair.go(step);
             for end in &mut pair.ends {
@@ -268,13 +288,13 @@ proptest! {
 
     #[test]
     fn who_is_passed_over_would_have_been_asked_in_vain(
-        steps in proptest::collection::vec(any_step(), 1..250),
+        (carriers, steps) in any_steps(),
         scheduling in prop_oneof![
             3 => Just(SchedulerConfig::from(EarliestArrivalConfig::DEFAULT)),
             1 => proptest::sample::select(carrier_schedulers()),
         ],
     ) {
-        let mut pairs = [false, true].map(|asks_all| Pair::new(scheduling.clone(), asks_all));
+        let mut pairs = [false, true].map(|asks_all| Pair::new(scheduling.clone(), carriers, asks_all));
         for step in steps {
             for pair in &mut pairs {
                 pair.go(step);

@@ -95,20 +95,20 @@ impl Carrier {
         let in_flight = self.in_flight.bytes();
         // Before the oldest frame is due, nothing may exceed the cap.
         let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
-        let beyond = || is_due() && self.room_at(lasts).is_some_and(|room| room <= now);
+        let limit = self.in_flight_cap().bytes(lasts);
+        let beyond = || is_due() && self.room_at(limit).is_some_and(|room| room <= now);
         let is_open = self.opens_at().is_none_or(|opens| opens <= now);
-        !self.blocked && is_open && (in_flight < self.in_flight_cap().bytes(lasts) || beyond())
+        !self.blocked && is_open && (in_flight < limit || beyond())
     }
 
-    /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order, yet the
+    /// When there is room beyond the cap of so many bytes. While TCP repairs a loss it acknowledges nothing in order, yet the
     /// data behind it do leave the network: once the oldest frame is overdue, more may follow at the
     /// carrier's rate, up to the cap once more.
-    pub(crate) fn room_at(&self, lasts: f64) -> Option<Time> {
+    pub(crate) fn room_at(&self, limit: u64) -> Option<Time> {
         if self.round_trip.is_probed() {
             return None;
         }
         let oldest = self.in_flight.oldest()?;
-        let limit = self.in_flight_cap().bytes(lasts);
         let beyond = self.in_flight.bytes().checked_sub(limit)?;
         let missed = DUE_ERROR * self.min_rtt();
         let takes = Time::from_secs_f64(missed + beyond as f64 / self.rate_or_guess());

@@ -2,7 +2,7 @@
 //!
 //! Any event that may give one of them something to send wakes all. With many links nearly all of them then
 //! still have nothing, for the same reasons. So the condition is kept under which none of them has anything,
-//! and is checked once for all.
+//! and is checked once for all. Only when that no longer holds is each one's own condition looked at.
 
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
@@ -68,8 +68,10 @@ pub(super) struct Resting {
     is_partly_asleep: bool,
     /// When those of them that are asleep last fell asleep together.
     asked_at: Time,
-    /// Holds for all that joined since there was none.
+    /// Implies the condition of each.
     reason: Reason,
+    /// The condition of each by itself.
+    reasons: Vec<Reason>,
 }
 
 impl Default for Resting {
@@ -80,6 +82,7 @@ impl Default for Resting {
             is_partly_asleep: false,
             asked_at: Time::ZERO,
             reason: Reason::NONE,
+            reasons: Vec::new(),
         }
     }
 }
@@ -102,6 +105,11 @@ impl Resting {
         }
     }
 
+    /// There are so many carriers.
+    pub(super) fn grow(&mut self, carriers: usize) {
+        self.reasons.resize(carriers, Reason::NONE);
+    }
+
     /// Adds a carrier that is asleep, as they are.
     pub(super) fn insert(&mut self, at: usize, reason: Reason) {
         self.reason = match self.members.is_clear() {
@@ -112,6 +120,22 @@ impl Resting {
             false => self.reason.and(reason),
         };
         self.members.insert(at);
+        self.reasons[at] = reason;
+    }
+
+    /// The first that rests, from this index on, and why it has nothing to send.
+    pub(super) fn next(&self, from: usize) -> Option<(usize, Reason)> {
+        let at = (from..self.members.len()).find(|at| self.has(*at))?;
+        Some((at, self.reasons[at]))
+    }
+
+    /// Some have left: what those that still rest have in common may hold for longer. Returns whether there
+    /// are any.
+    pub(super) fn find_reason_again(&mut self) -> bool {
+        let left = self.members.ones().map(|at| self.reasons[at]);
+        self.reason = left.fold(Reason::NONE, Reason::and);
+        self.are_awake &= !self.members.is_clear();
+        !self.members.is_clear()
     }
 
     pub(super) fn remove(&mut self, at: usize) {

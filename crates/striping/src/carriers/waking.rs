@@ -30,6 +30,7 @@ impl Waking {
         for set in self.sets() {
             set.grow(at + 1);
         }
+        self.resting.grow(at + 1);
         self.asleep.insert(at);
         self.touched.insert(at);
     }
@@ -177,9 +178,19 @@ impl Waking {
         self.resting.clear();
     }
 
+    /// The first carrier that rests, from this index on, and why it has nothing to send.
+    pub(super) fn next_resting(&self, from: usize) -> Option<(usize, Reason)> {
+        self.resting.next(from)
+    }
+
+    /// Some no longer rest. Returns whether others do.
+    pub(super) fn find_reason_again(&mut self) -> bool {
+        self.resting.find_reason_again()
+    }
+
     /// This carrier no longer rests: it is polled by itself.
     #[inline]
-    fn rouse_one(&mut self, at: usize) {
+    pub(super) fn rouse_one(&mut self, at: usize) {
         if self.resting.has(at) {
             self.asked_at[at] = self.resting.asked_at(at, self.asked_at[at]);
             self.resting.remove(at);

@@ -201,7 +201,7 @@ impl<P: Payload> SendBuffer<P> {
     /// The part is sent; returns whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
         self.vain = None;
-        self.openings.least = None;
+        self.openings.is_known = false;
         self.pending.remove(part.start, part.end);
         self.again.remove(part.start, part.end);
         self.claimed.insert(part.start, part.end);
@@ -267,7 +267,7 @@ impl<P: Payload> SendBuffer<P> {
         self.vain = None;
         self.acknowledged.insert(start, end);
         if self.pending.remove(start, end) > 0 {
-            self.openings.least = None;
+            self.openings.is_known = false;
             self.again.remove(start, end);
         }
         if fin {
@@ -295,7 +295,7 @@ impl<P: Payload> SendBuffer<P> {
     /// acknowledged otherwise. Returns how many bytes that is.
     pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
         self.vain = None;
-        self.openings.least = None;
+        self.openings.is_known = false;
         if fin && !self.fin_acknowledged {
             self.fin_pending = true;
         }
@@ -312,7 +312,7 @@ impl<P: Payload> SendBuffer<P> {
     /// to be sent.
     pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
         self.vain = None;
-        self.openings.least = None;
+        self.openings.is_known = false;
         self.again.remove(start, end);
         let found = self.pending.remove(start, end) > 0 || fin && self.fin_pending;
         if fin {
@@ -335,7 +335,7 @@ impl<P: Payload> SendBuffer<P> {
     /// Drops everything.
     pub(crate) fn clear(&mut self) {
         self.vain = None;
-        self.openings.least = None;
+        self.openings.is_known = false;
         self.pieces.clear();
         self.pending = Waiting::default();
         self.again = RangeSet::default();

@@ -10,31 +10,51 @@ pub(super) struct Vain {
     least: u64,
 }
 
-/// Where parts of at least `least` bytes may begin, of what is to be sent again and of the lowest data that
-/// never was sent; by the number of bytes that wait before each.
+/// Where parts may begin, of the lowest data that never was sent and of what is to be sent again. Carriers ask
+/// for parts of different least lengths in turn, so it is kept for any of these.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Openings {
-    /// `None` if the rest is out of date.
-    pub(super) least: Option<u64>,
-    /// None begins after more waiting bytes than this, except for `others`. It is the last place in a range
-    /// with which a range of waiting bytes begins.
-    up_to: u64,
-    /// First and last place in ranges that follow on other waiting bytes: there a part begins only if the
-    /// search does so. In ascending order.
-    others: Vec<(u64, u64)>,
+    /// The rest is up to date.
+    pub(super) is_known: bool,
+    /// Bytes that wait before the lowest one that was never sent.
+    lowest: u64,
+    /// What is to be sent again above that, in ascending order.
+    again: Vec<Opening>,
+}
+
+/// A range of bytes to be sent again.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    /// Bytes that wait before it.
+    before: u64,
+    len: u64,
+    /// It follows on other waiting bytes: a part begins there only if the search does so.
+    follows: bool,
+}
+
+impl Opening {
+    /// The last place where a part of at least `least` bytes may begin.
+    fn last(&self, least: u64) -> Option<u64> {
+        Some(self.before + self.len.checked_sub(least)?)
+    }
 }
 
 impl Openings {
-    /// No part begins after more waiting bytes.
-    fn last(&self) -> u64 {
-        let last = self.others.last().map_or(0, |(_, last)| *last);
-        last.max(self.up_to)
+    /// No part of at least `least` bytes begins after more waiting bytes.
+    fn last(&self, least: u64) -> u64 {
+        let mut from_last = self.again.iter().rev();
+        let last = from_last.find_map(|opening| opening.last(least));
+        last.unwrap_or(self.lowest)
     }
 
-    /// Whether a part may begin after so many waiting bytes, or at a range behind them.
-    fn may_begin_at(&self, skip: u64) -> bool {
-        let mut others = self.others.iter();
-        skip <= self.up_to || others.any(|(first, last)| (first..=last).contains(&&skip))
+    /// Whether a part of at least `least` bytes may begin after so many waiting bytes, or at a range behind
+    /// them.
+    fn may_begin_at(&self, skip: u64, least: u64) -> bool {
+        let is_here = |opening: &Opening| {
+            opening.last(least).is_some_and(|last| skip <= last)
+                && (!opening.follows || opening.before <= skip)
+        };
+        skip <= self.lowest || self.again.iter().any(is_here)
     }
 }
 
@@ -52,7 +72,7 @@ impl<P: Payload> SendBuffer<P> {
         if skip > self.nothing_beyond(least) {
             return None;
         }
-        if self.credit_ahead() < least && !self.find_openings(least).may_begin_at(skip) {
+        if self.credit_ahead() < least && !self.find_openings().may_begin_at(skip, least) {
             return None;
         }
         let from = self.pending.place_of(skip)?;
@@ -75,30 +95,28 @@ impl<P: Payload> SendBuffer<P> {
         if self.credit_ahead() >= least {
             return all;
         }
-        self.find_openings(least).last().min(all)
+        self.find_openings().last(least).min(all)
     }
 
-    /// The openings for parts of at least `least` bytes, found anew if they are out of date.
-    fn find_openings(&mut self, least: u64) -> &Openings {
-        if self.openings.least == Some(least) {
+    /// The openings, found anew if they are out of date.
+    fn find_openings(&mut self) -> &Openings {
+        if self.openings.is_known {
             return &self.openings;
         }
         let lowest = self.lowest();
-        let Openings { up_to, others, .. } = &mut self.openings;
-        *up_to = self.pending.before(lowest);
-        others.clear();
-        for (start, end) in self.again.within(lowest, u64::MAX) {
-            if end - start < least {
-                continue;
-            }
-            let first = self.pending.before(start);
-            let last = first + (end - start - least);
-            match self.pending.containing(start) {
-                Some((begins, _)) if begins < start => others.push((first, last)),
-                _ => *up_to = last,
-            }
-        }
-        self.openings.least = Some(least);
+        let pending = &self.pending;
+        let again = self.again.within(lowest, u64::MAX);
+        let openings = again.map(|(start, end)| Opening {
+            before: pending.before(start),
+            len: end - start,
+            follows: pending
+                .containing(start)
+                .is_some_and(|(begins, _)| begins < start),
+        });
+        self.openings.again.clear();
+        self.openings.again.extend(openings);
+        self.openings.lowest = pending.before(lowest);
+        self.openings.is_known = true;
         &self.openings
     }
 
