@@ -1,5 +1,7 @@
 //! Links on standby, and links that are kept to a rate.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_striping::tunnel::{Class, LinkTerms};
@@ -110,23 +112,44 @@ fn a_link_is_kept_to_its_rate_whatever_it_is_given() {
         run_for(&mut world, Time::from_secs(1));
         let rate = Some(Rate::from_bps(800_000));
         both(&mut world, 0, LinkTerms { rate, ..IN_USE });
-        let before = world.links[0].bytes[CLIENT];
-        let begin = world.now;
-        let mut packet = 0;
-        while world.now < begin + Time::from_secs(10) {
-            if world.waiting(CLIENT) < 20_000 {
-                packet += 1;
-                world.enqueue_of(class, CLIENT, packet, 1000);
-            }
-            run_for(&mut world, MS(1));
-        }
-        let bytes = world.links[0].bytes[CLIENT] - before;
-        // 100 kB a second; at once 20 ms of it, feedback and probes of the path MTU.
+        let bytes = flood(&mut world, class);
         assert!(
-            (900_000..1_020_000).contains(&bytes),
+            IN_TEN_SECONDS.contains(&bytes),
             "{delays:?} {class:?}: {bytes}"
         );
     }
+}
+
+/// At 100 kB a second; at once 20 ms of it, feedback and probes of the path MTU.
+const IN_TEN_SECONDS: Range<u64> = 900_000..1_020_000;
+
+/// Bytes that the first link carries in ten seconds, with as many packets as it takes.
+fn flood(world: &mut World, class: Class) -> u64 {
+    let before = world.links[0].bytes[CLIENT];
+    let begin = world.now;
+    let mut packet = 0;
+    while world.now < begin + Time::from_secs(10) {
+        if world.waiting(CLIENT) < 20_000 {
+            packet += 1;
+            world.enqueue_of(class, CLIENT, packet, 1000);
+        }
+        run_for(world, MS(1));
+    }
+    world.links[0].bytes[CLIENT] - before
+}
+
+#[test]
+fn a_link_that_comes_back_is_kept_to_its_rate() {
+    let mut world = World::new(&[10, 15]);
+    world.expect_copies();
+    run_for(&mut world, Time::from_secs(1));
+    let rate = Some(Rate::from_bps(800_000));
+    for terms in [IN_USE, STANDBY, IN_USE] {
+        both(&mut world, 0, LinkTerms { rate, ..terms });
+        run_for(&mut world, Time::from_secs(1));
+    }
+    let bytes = flood(&mut world, Class::InStep);
+    assert!(IN_TEN_SECONDS.contains(&bytes), "{bytes}");
 }
 
 /// Something that happens to a link, or a pause.
