@@ -152,6 +152,25 @@ fn a_link_that_comes_back_is_kept_to_its_rate() {
     assert!(IN_TEN_SECONDS.contains(&bytes), "{bytes}");
 }
 
+#[test]
+fn suspicions_are_counted_across_standby() {
+    let mut world = World::new(&[10, 15]);
+    world.expect_copies();
+    run_for(&mut world, Time::from_secs(1));
+    world.links[0].is_dark = true;
+    for packet in 0..20 {
+        world.enqueue_of(Class::InStep, CLIENT, packet, 1000);
+    }
+    run_for(&mut world, Time::from_secs(1));
+    assert_eq!(world.suspicions(CLIENT, 0), (1, true));
+    world.links[0].is_dark = false;
+    for terms in [STANDBY, IN_USE] {
+        both(&mut world, 0, terms);
+        run_for(&mut world, Time::from_secs(1));
+    }
+    assert_eq!(world.suspicions(CLIENT, 0), (1, false));
+}
+
 /// Something that happens to a link, or a pause.
 #[derive(Clone, Copy, Debug)]
 enum Step {
