@@ -236,3 +236,24 @@ impl DataReceiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_quantities::Bytes;
+
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn without_a_scale_the_window_fits_its_field() {
+        let mut receiver = DataReceiver::new(&Config {
+            receive_buffer: Bytes::new(1 << 20),
+            ..Config::profile(Profile::Rfc)
+        });
+        assert!(receiver.scale().is_some());
+        assert!(receiver.window(false) > u64::from(u16::MAX));
+        receiver.forgo_scale();
+        assert_eq!(receiver.scale(), None);
+        assert_eq!(receiver.window(false), u64::from(u16::MAX));
+    }
+}
