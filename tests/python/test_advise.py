@@ -134,7 +134,7 @@ def test_the_link_that_harms_is_named_with_its_reason(scenario, counsel):
     assert rows["without far"].numbers["adds_mbps"] == together - without
     assert rows["without far"].remarks == ("harms",)
     assert "far" in weakest.answer
-    assert "the buffers let 96 KiB wait" in weakest.answer
+    assert "the buffers let 118 KiB wait" in weakest.answer
 
 
 def test_the_advised_buffers_give_enough_and_a_rung_less_does_not(scenario, counsel):

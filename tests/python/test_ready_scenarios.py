@@ -105,7 +105,7 @@ def test_the_second_path_of_a_diamond_needs_a_channel_of_its_own():
     shared = {"link.S-R2.channel": "one", "link.R2-D.channel": "one"}
     two, one = (over_the_air("diamond", changes)[0][0] for changes in ({}, shared))
     assert two == pytest.approx(11.6, rel=0.05)
-    assert one == pytest.approx(two / 2, rel=0.1)
+    assert one == pytest.approx(two / 2, rel=0.2)
 
 
 def test_the_line_behind_an_access_point_is_full_until_the_air_is_slower():

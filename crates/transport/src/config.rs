@@ -173,6 +173,12 @@ pub struct Config {
     /// Let data behind a gap reduce the advertised window, although the window covers them already, as Linux
     /// computes it (`__tcp_select_window`).
     pub charge_reordered: bool,
+    /// Share the window among subflows as Linux does (`ack_update_msk`, `mptcp_data_queue_ofo`,
+    /// `mptcp_cleanup_rbuf`, `__mptcp_retrans`): a data acknowledgement counts from the window that its subflow
+    /// had last, the receiver drops what is beyond its window although the subflow has acknowledged it, and a
+    /// timer of the connection sends it again. Reading that doubles the window is told on all subflows, and the
+    /// receive buffer grows with it (`mptcp_rcv_space_adjust`).
+    pub linux_window: bool,
     /// Opportunistic retransmission: resend on a free subflow what blocks the receive window (Raiciu et al.,
     /// NSDI 2012).
     pub opportunistic_retransmission: bool,
@@ -298,6 +304,7 @@ impl Config {
             linux_cubic: true,
             receive_window_share: 0.625,
             charge_reordered: true,
+            linux_window: true,
             opportunistic_retransmission: false,
             penalisation: false,
             checksum: false,
@@ -315,6 +322,7 @@ impl Config {
                 send_buffer_autotuning: false,
                 receive_window_share: 1.0,
                 charge_reordered: false,
+                linux_window: false,
                 receive_buffer: Bytes::new(4_000_000),
                 send_buffer: Bytes::new(4_000_000),
                 delayed_ack_timeout: Time::from_millis(200),
@@ -345,6 +353,7 @@ impl Config {
                 send_buffer_autotuning: false,
                 receive_window_share: 1.0,
                 charge_reordered: false,
+                linux_window: false,
                 delayed_ack_timeout: Time::from_millis(200),
                 quick_ack: false,
                 min_rto: Time::from_secs(1),

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod close;
+mod data_timer;
 mod events;
 mod handshake;
 mod persist;
@@ -10,6 +11,7 @@ mod recorded;
 mod reinjection;
 mod send_buffer;
 mod sending;
+mod shared_window;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -31,6 +33,7 @@ use crate::segment::Flags;
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
 use arrivals::Arrivals;
+use data_timer::DataTimer;
 use events::Events;
 use persist::PersistTimer;
 pub use recorded::RecordedEndpoint;
@@ -90,6 +93,7 @@ pub struct Endpoint {
     /// A lower bound of the earliest timer.
     timer: Time,
     persist: PersistTimer,
+    data_timer: DataTimer,
     /// When the scheduler asked to be called again.
     scheduler_at: Time,
     /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
@@ -156,6 +160,7 @@ impl Endpoint {
             may_send: false,
             timer: Time::MAX,
             persist: PersistTimer::OFF,
+            data_timer: DataTimer::OFF,
             scheduler_at: Time::MAX,
             usual_flags: Flags::ACK,
             sack_blocks: 0,
@@ -266,6 +271,13 @@ impl Endpoint {
     #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let taken = self.rx.read(most);
+        if taken > 0 {
+            self.tune_receive_buffer();
+        }
+        if self.shares_as_linux() {
+            self.tell_doubled_window();
+            return taken;
+        }
         if taken > 0
             && self
                 .rx

@@ -43,11 +43,15 @@ pub(crate) struct Receiver {
     /// Whether segments with old timestamps are discarded.
     paws: bool,
     last_ack_sent: u64,
+    last_window_sent: u64,
     unacknowledged: u32,
     quick: u32,
     /// Acknowledge a segment shorter than usual at once: the sender's push is complete, and was read
     /// (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and `__tcp_cleanup_rbuf`).
     quick_ack: bool,
+    /// Round-trip time by the timestamps that data echo (`tcp_rcv_rtt_measure_ts`), and the last of them.
+    round_trip: Time,
+    last_echo: Time,
     /// Longest segment so far.
     usual: u32,
     ack_now: bool,
@@ -80,9 +84,12 @@ impl Receiver {
             ts_recent: Time::ZERO,
             paws: config.paws && config.timestamps,
             last_ack_sent: 0,
+            last_window_sent: 0,
             unacknowledged: 0,
             quick: if config.quick_ack { QUICK_ACKS } else { 0 },
             quick_ack: config.quick_ack,
+            round_trip: Time::ZERO,
+            last_echo: Time::ZERO,
             usual: DEFAULT_MSS,
             ack_now: false,
             ack_at: Time::MAX,
@@ -318,13 +325,42 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgement is sent, pure or with data.
+    /// An acknowledgement is sent with this window, pure or with data.
     #[inline]
-    pub(crate) fn acknowledged(&mut self) {
+    pub(crate) fn acknowledged(&mut self, window: u64) {
         self.last_ack_sent = self.nxt;
+        self.last_window_sent = window;
         self.unacknowledged = 0;
         self.ack_now = false;
         self.ack_at = Time::MAX;
+    }
+
+    /// Data arrived: a full segment is a sample of the round-trip time if it echoes another timestamp than
+    /// the last.
+    #[inline]
+    pub(crate) fn measure_round_trip(&mut self, now: Time, segment: &Segment) {
+        let echo = segment.ts_ecr;
+        if echo == self.last_echo || segment.len < self.usual {
+            return;
+        }
+        self.last_echo = echo;
+        let sample = now.saturating_sub(echo);
+        self.round_trip = match self.round_trip {
+            Time::ZERO => sample,
+            before => Time::from_nanos((7 * before.as_nanos() + sample.as_nanos()) / 8),
+        };
+    }
+
+    /// The round-trip time that the receiver knows.
+    #[inline]
+    pub(crate) fn round_trip(&self) -> Time {
+        self.round_trip
+    }
+
+    /// What is left of the window of the last acknowledgement.
+    #[inline]
+    pub(crate) fn window_left(&self) -> u64 {
+        (self.last_ack_sent + self.last_window_sent).saturating_sub(self.nxt)
     }
 
     /// Whether an acknowledgement sent now has a SACK option.

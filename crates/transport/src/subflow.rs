@@ -3,6 +3,7 @@ use std::collections::VecDeque;
 use ropewalk_quantities::Time;
 
 use crate::Config;
+use crate::multipath::peer_window::PeerWindow;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
@@ -23,12 +24,16 @@ pub(crate) struct Subflow {
     pub(crate) handshake_sent: Option<Time>,
     /// Assigned by the scheduler and not sent: data offset and length.
     pub(crate) queue: VecDeque<(u64, u32)>,
+    /// End of the last segment with less than a full one's data (`snd_sml`).
+    pub(crate) small_end: u64,
     /// Offset of our FIN, once sent.
     pub(crate) fin: Option<u64>,
     /// End of TIME-WAIT.
     pub(crate) time_wait_until: Time,
     /// The window for which its send buffer was last sized; 0 before it was established.
     pub(crate) buffered_cwnd: u64,
+    /// The window that the peer gave on this subflow.
+    pub(crate) peer_window: PeerWindow,
     /// When its window was last halved for blocking the connection.
     pub(crate) penalised: Time,
     /// Bytes that were new at data level when they arrived on this subflow.
@@ -82,9 +87,11 @@ impl Subflow {
             peer_mss: 0,
             handshake_sent: None,
             queue: VecDeque::new(),
+            small_end: 0,
             fin: None,
             time_wait_until: Time::MAX,
             buffered_cwnd: 0,
+            peer_window: PeerWindow::default(),
             penalised: Time::ZERO,
             delivered: 0,
         }
@@ -100,6 +107,13 @@ impl Subflow {
     /// Our FIN was acknowledged.
     pub(crate) fn fin_acked(&self) -> bool {
         self.fin.is_some_and(|fin| self.sender.una() > fin)
+    }
+
+    /// Whether a segment with less than a full one's data has to wait: another is unacknowledged
+    /// (`tcp_nagle_test`).
+    #[inline]
+    pub(crate) fn holds_small(&self) -> bool {
+        self.small_end > self.sender.una()
     }
 
     /// Earliest of its timers.

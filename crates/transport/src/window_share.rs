@@ -11,10 +11,7 @@ impl Config {
     /// (`TCP_DEFAULT_SCALING_RATIO`), although the kernel later measures more, of which less is in use;
     /// otherwise the payload fraction of a full segment's memory (`tcp_measure_rcv_mss`).
     pub fn usual_window_share(&self) -> f64 {
-        match self.multipath {
-            true => 0.5,
-            false => window_share(self),
-        }
+        window_share(self)
     }
 }
 

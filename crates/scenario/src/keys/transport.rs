@@ -292,7 +292,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         Kind::Share,
         Default::Derived(
             field!(receive_window_share),
-            "1.0; for profile linux 0.5 with mptcp, otherwise what a full segment is of its memory: 0.625 of 1448 B over IPv4",
+            "1.0; for profile linux what a full segment is of its memory: 0.625 of 1448 B over IPv4, 0.617 with mptcp",
         ),
         "The part of the receive buffer that may be advertised.",
     ),
@@ -300,6 +300,11 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         charge_reordered,
         Kind::Boolean,
         "What waits for a gap to close makes the advertised window smaller, as Linux computes it."
+    ),
+    setting!(
+        linux_window,
+        Kind::Boolean,
+        "Subflows share the window as Linux has it: data may go beyond it, are dropped there, and sent again by a timer of the connection; the receive buffer grows from 128 KiB (mptcp)."
     ),
     setting!(
         opportunistic_retransmission,

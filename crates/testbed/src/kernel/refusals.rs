@@ -91,6 +91,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     if let Some((key, value, allowed)) = fixed.first() {
         for profile in [Profile::Ns3, Profile::Rfc] {
             let config = Config {
+                multipath: transport.multipath,
+                segment: transport.segment,
                 initial_ssthresh: transport.initial_ssthresh,
                 initial_sequence_number: transport.initial_sequence_number,
                 ..Config::profile(profile)
@@ -269,6 +271,7 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     key("halve_pipe", |of| of.halve_pipe.to_string());
     key("hystart", |of| of.hystart.to_string());
     key("initial_rto", |of| format!("\"{}\"", of.initial_rto));
+    key("linux_window", |of| of.linux_window.to_string());
     key("limited_transmit", |of| of.limited_transmit.to_string());
     key("min_rto_on_variance", |of| {
         of.min_rto_on_variance.to_string()

@@ -78,7 +78,7 @@ impl Endpoint {
         };
         flow.queue.clear();
         flow.sender.disarm();
-        flow.receiver.acknowledged();
+        flow.receiver.acknowledged(0);
         flow.give_back();
         self.settled &= !(1 << subflow);
         self.changed = self.changed.with(subflow);

@@ -95,7 +95,8 @@ impl Endpoint {
         {
             // For a pure receiver, an acknowledgement with data repeats what it knows; only the window may
             // have changed.
-            self.tx.on_window(self.tx.una() + u64::from(segment.window));
+            let window = self.window_given(subflow, segment, false);
+            self.tx.on_window(self.tx.una() + window);
             return;
         }
         let had_backoff = flow.sender.backoff() > 0;
@@ -120,7 +121,10 @@ impl Endpoint {
         }
         if self.multipath {
             if segment.flags.contains(Flags::DATA_ACK) {
-                self.tx.on_ack(segment.data_ack, u64::from(segment.window));
+                let window = self.window_given(subflow, segment, segment.ack > una);
+                if self.tx.on_ack(segment.data_ack, window) > 0 {
+                    self.on_data_acknowledged(now);
+                }
                 if !self.fully_established {
                     self.fully_established = true;
                     self.join_all();
@@ -163,13 +167,14 @@ impl Endpoint {
         {
             self.acknowledge_in_64_bits();
         }
+        let shares_as_linux = self.shares_as_linux();
         let flow = &mut self.subflows[subflow];
         if empty && segment.seq == flow.receiver.nxt() {
             flow.receiver.note_timestamp(segment);
             return;
         }
         let len = u64::from(segment.len);
-        if len > 0 && segment.data_seq + len > self.rx.edge() {
+        if len > 0 && segment.data_seq + len > self.rx.edge() && !shares_as_linux {
             // Beyond the window: not accepted, so not acknowledged either (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.acks |= 1 << subflow;
@@ -192,6 +197,10 @@ impl Endpoint {
                 flow.receiver.tell_out_of_order();
             }
         }
+        if len > 0 {
+            self.note_arrival(now, subflow, segment);
+        }
+        let flow = &mut self.subflows[subflow];
         let mut new = 0;
         let rx = &mut self.rx;
         let in_order = rx.nxt();

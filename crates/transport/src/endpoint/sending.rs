@@ -146,6 +146,11 @@ impl Endpoint {
                 if needed && !state.usable {
                     break;
                 }
+                let is_last = self.subflows[subflow].queue.len() == 1;
+                if needed && is_last && self.holds(subflow, u64::from(len)) {
+                    break;
+                }
+                let state = &mut self.table[subflow];
                 self.subflows[subflow].queue.pop_front();
                 state.queued -= u64::from(len);
                 self.changed = self.changed.with(subflow);
@@ -200,12 +205,20 @@ impl Endpoint {
             match choice {
                 Choice::Send(subflow) => {
                     let len = self.next_len(now, subflow, unsent, window)?;
+                    self.before_assigning(now, subflow);
                     let data_seq = self.assign(subflow, len);
                     return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                 }
                 Choice::Assign(subflow) => {
-                    let len = self.next_len(now, subflow, unsent, window)?;
-                    if self.table[subflow].can_send() && self.subflows[subflow].queue.is_empty() {
+                    let len = match self.shares_as_linux() {
+                        true => self.table[subflow].mss.min(unsent).min(window),
+                        false => self.next_len(now, subflow, unsent, window)?,
+                    };
+                    self.before_assigning(now, subflow);
+                    let is_free = self.table[subflow].can_send()
+                        && self.subflows[subflow].queue.is_empty()
+                        && !self.holds(subflow, len);
+                    if is_free {
                         let data_seq = self.assign(subflow, len);
                         return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                     }
@@ -216,6 +229,8 @@ impl Endpoint {
                 Choice::SendOn(set) => {
                     let first = set.iter().next()?;
                     let len = self.next_len(now, first, unsent, window)?;
+                    set.iter()
+                        .for_each(|subflow| self.before_assigning(now, subflow));
                     self.assign_to(set, len);
                     let queued = self.poll_queued(now, recorder);
                     if queued.is_some() {
@@ -238,6 +253,17 @@ impl Endpoint {
         }
     }
 
+    /// Whether Nagle's algorithm keeps the last data of a subflow's queue back, as Linux has it: while another
+    /// small segment of the subflow is unacknowledged.
+    #[inline]
+    fn holds(&self, subflow: usize, len: u64) -> bool {
+        self.shares_as_linux()
+            && len < self.table[subflow].mss
+            && self.config.nagle
+            && !self.tx.closed()
+            && self.subflows[subflow].holds_small()
+    }
+
     /// Assigns the next bytes of the stream to this subflow.
     #[inline]
     fn assign(&mut self, subflow: usize, len: u64) -> u64 {
@@ -258,9 +284,21 @@ impl Endpoint {
             self.ask_again(subflow);
         }
         self.changed = self.changed.with(subflow);
-        self.subflows[subflow]
-            .queue
-            .push_back((data_seq, len as u32));
+        let fills_last = self.shares_as_linux();
+        let (queue, mss) = (&mut self.subflows[subflow].queue, self.table[subflow].mss);
+        let (mut start, end) = (data_seq, data_seq + len);
+        // Linux fills the last segment of a subflow's queue before it begins another.
+        if fills_last
+            && let Some((last, last_len)) = queue.back_mut()
+            && *last + u64::from(*last_len) == start
+        {
+            let more = mss.saturating_sub(u64::from(*last_len)).min(len);
+            *last_len += more as u32;
+            start += more;
+        }
+        if start < end {
+            queue.push_back((start, (end - start) as u32));
+        }
         self.table[subflow].queued += len;
         self.table[subflow].assigned += len;
         self.queueing |= 1 << subflow;
@@ -303,7 +341,12 @@ impl Endpoint {
     fn hold_by_window(&mut self, now: Time) {
         self.cwnd_limited &= self.queueing;
         self.scheduler.on_window_blocked();
-        if self.persist.is_off() && self.subflows.iter().all(|flow| flow.sender.is_idle()) {
+        // What the connection's own timer sends again tells the window, too.
+        let waits_for_data = self.shares_as_linux() && self.tx.una() < self.tx.nxt();
+        if self.persist.is_off()
+            && !waits_for_data
+            && self.subflows.iter().all(|flow| flow.sender.is_idle())
+        {
             self.arm_persist(now, 0);
         }
     }
@@ -346,8 +389,12 @@ impl Endpoint {
         recorder: &mut R,
     ) -> (usize, Sent) {
         let initial_window = self.config.initial_window.bytes(self.table[subflow].mss);
-        let sender = &mut self.subflows[subflow].sender;
+        let flow = &mut self.subflows[subflow];
+        let sender = &mut flow.sender;
         let sent = Sent::data(sender.nxt(), len, data_seq, now);
+        if u64::from(len) < self.table[subflow].mss {
+            flow.small_end = sent.seq + u64::from(len);
+        }
         let state = &mut self.table[subflow];
         let before = Window::of(state);
         if sender.send_new(now, sent, initial_window, state) {

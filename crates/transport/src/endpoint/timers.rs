@@ -47,11 +47,15 @@ impl Endpoint {
         if self.persist.at() <= now {
             self.probe_window(now);
         }
+        if self.data_timer.at() <= now {
+            self.retransmit_data(now);
+        }
         if self.scheduler_at <= now {
             self.scheduler_at = Time::MAX;
             self.may_send = true;
         }
-        let own = self.persist.at().min(self.tx.fin_at).min(self.scheduler_at);
+        let own = [self.persist.at(), self.tx.fin_at, self.scheduler_at];
+        let own = own.into_iter().fold(self.data_timer.at(), Time::min);
         self.timer = self
             .subflows
             .iter()

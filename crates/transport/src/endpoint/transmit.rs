@@ -306,12 +306,11 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
         flow.receiver
             .write_sack(usize::from(blocks), &mut segment.options);
-        flow.receiver.acknowledged();
+        segment.window = self.advertise(subflow);
     }
 }
 

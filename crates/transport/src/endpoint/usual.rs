@@ -96,7 +96,8 @@ impl Endpoint {
         {
             return false;
         }
-        self.tx.on_window(self.tx.una() + u64::from(segment.window));
+        let window = self.window_given(subflow, segment, false);
+        self.tx.on_window(self.tx.una() + window);
         self.take_payload(now, subflow, segment);
         true
     }
@@ -121,7 +122,7 @@ impl Endpoint {
                 flow.sender.disarm();
             }
             self.timer = self.timer.min(flow.sender.timer_at());
-            self.after_ack(subflow, segment);
+            self.after_ack(now, subflow, segment, false);
         }
         self.take_payload(now, subflow, segment);
         true
@@ -132,6 +133,8 @@ impl Endpoint {
     fn take_payload(&mut self, now: Time, subflow: usize, segment: &Segment) {
         let flow = &mut self.subflows[subflow];
         flow.receiver.take_next(now, segment);
+        self.note_arrival(now, subflow, segment);
+        let flow = &mut self.subflows[subflow];
         let (new, waits) = self.rx.take(segment.data_seq, u64::from(segment.len));
         flow.delivered += new;
         self.arrivals.count(new > 0);
@@ -204,15 +207,18 @@ impl Endpoint {
         if self.multipath {
             self.ask_again(subflow);
         }
-        self.after_ack(subflow, segment);
+        self.after_ack(now, subflow, segment, true);
         true
     }
 
     /// What follows once a subflow has processed an acknowledgement.
     #[inline(always)]
-    fn after_ack(&mut self, subflow: usize, segment: &Segment) {
+    fn after_ack(&mut self, now: Time, subflow: usize, segment: &Segment, advances: bool) {
         let data_ack = self.data_ack(segment);
-        self.tx.on_ack(data_ack, u64::from(segment.window));
+        let window = self.window_given(subflow, segment, advances);
+        if self.tx.on_ack(data_ack, window) > 0 && self.multipath {
+            self.on_data_acknowledged(now);
+        }
         if self.tx.blocks() {
             self.expand_send_buffer(subflow);
         }
@@ -300,9 +306,8 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
-        flow.receiver.acknowledged();
+        segment.window = self.advertise(subflow);
     }
 }

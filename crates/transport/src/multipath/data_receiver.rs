@@ -1,4 +1,7 @@
+use ropewalk_quantities::Time;
+
 use crate::Config;
+use crate::multipath::receive_autotuning::{FIRST_BUFFER, ReceiveAutotuning};
 use crate::range_set::RangeSet;
 
 /// Receiving at data level: reassembly, and the window that all subflows share.
@@ -17,16 +20,27 @@ pub(crate) struct DataReceiver {
     /// End of the stream, once a DATA_FIN or FIN gave it.
     fin: Option<u64>,
     capacity: u64,
+    /// Up to which it may grow, if it does.
+    capacity_max: u64,
+    autotuning: Option<ReceiveAutotuning>,
+    /// When data arrived last, while it grows: an application reads what has come at once, or later.
+    arrived_at: Time,
     /// Data behind a gap reduce the window a second time.
     charge_waiting: bool,
+    /// Data out of order beyond the window are dropped, although their subflow has acknowledged them.
+    drops_beyond: bool,
     /// Highest right edge of the window ever advertised; it never moves back.
     edge: u64,
+    /// The window advertised last.
+    last_window: u64,
     /// Window scale (RFC 7323, 2.2), if negotiated.
     scale: Option<u8>,
     /// The bits of a window that the scale cannot represent.
     below_scale: u16,
 }
 
+/// Greatest receive buffer that a program may ask for (net.core.rmem_max of Linux 6.18).
+const RMEM_MAX: u64 = 4 << 20;
 /// Maximum window scale (RFC 7323, 2.3).
 const MAX_SCALE: u32 = 14;
 
@@ -34,10 +48,21 @@ impl DataReceiver {
     pub(crate) fn new(config: &Config) -> DataReceiver {
         let buffer = config.receive_buffer.as_u64() as f64;
         let share = (buffer * config.receive_window_share) as u64;
-        // The smallest scale that can represent the whole buffer, as in Linux.
-        let bits = config.receive_buffer.as_u64().max(1).ilog2();
+        // The smallest scale that can represent the whole buffer, or any that a program may ask for, as in
+        // Linux (`tcp_select_initial_window`).
+        let least = match config.multipath && config.linux_window {
+            true => RMEM_MAX,
+            false => 1,
+        };
+        let bits = config.receive_buffer.as_u64().max(least).ilog2();
         let scale = bits.saturating_sub(15).min(MAX_SCALE);
-        let capacity = share.min(u64::from(u16::MAX) << scale);
+        let capacity_max = share.min(u64::from(u16::MAX) << scale);
+        let grows = config.multipath && config.linux_window;
+        let first = (FIRST_BUFFER as f64 * config.receive_window_share) as u64;
+        let capacity = match grows {
+            true => first.min(capacity_max),
+            false => capacity_max,
+        };
         DataReceiver {
             nxt: 0,
             waiting: RangeSet::default(),
@@ -46,7 +71,13 @@ impl DataReceiver {
             read: 0,
             fin: None,
             capacity,
+            capacity_max,
+            autotuning: (capacity < capacity_max)
+                .then(|| ReceiveAutotuning::new(config.segment.as_u64())),
             charge_waiting: config.charge_reordered,
+            arrived_at: Time::ZERO,
+            drops_beyond: config.linux_window,
+            last_window: 0,
             edge: capacity,
             scale: Some(scale as u8),
             below_scale: (1 << scale) - 1,
@@ -62,7 +93,8 @@ impl DataReceiver {
     pub(crate) fn forgo_scale(&mut self) {
         self.scale = None;
         self.below_scale = 0;
-        self.capacity = self.capacity.min(u64::from(u16::MAX));
+        self.capacity_max = self.capacity_max.min(u64::from(u16::MAX));
+        self.capacity = self.capacity.min(self.capacity_max);
         self.edge = self.edge.min(self.capacity);
     }
 
@@ -173,7 +205,11 @@ impl DataReceiver {
             if self.apart {
                 self.held.remove_below(self.nxt);
             }
+            self.edge = self.edge.max(self.nxt);
             return new;
+        }
+        if self.drops_beyond && end > self.edge {
+            return 0;
         }
         self.waiting.insert(start, end)
     }
@@ -193,10 +229,87 @@ impl DataReceiver {
     pub(crate) fn window(&mut self, multipath: bool) -> u64 {
         let below = u64::from(self.below_scale);
         let open = self.edge - self.nxt;
-        let room = self.right_edge(multipath).saturating_sub(self.nxt);
-        let window = (room & !below).max((open + below) & !below);
+        let room = self.room(multipath) & !below;
+        let window = room.max((open + below) & !below);
         self.edge = self.nxt + window;
         window
+    }
+
+    /// The window advertised last.
+    #[inline]
+    pub(crate) fn last_window(&self) -> u64 {
+        self.last_window
+    }
+
+    /// The part of the buffer that may be advertised.
+    #[inline]
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Whether the buffer is less than it may become.
+    #[inline]
+    pub(crate) fn grows(&self) -> bool {
+        self.autotuning.is_some()
+    }
+
+    /// Data arrived.
+    #[inline]
+    pub(crate) fn note_arrival(&mut self, now: Time) {
+        self.arrived_at = now;
+    }
+
+    /// Whether the buffer may grow now; see [`grow`](DataReceiver::grow).
+    #[inline]
+    pub(crate) fn may_grow(&self) -> bool {
+        let now = self.arrived_at;
+        self.autotuning.is_some_and(|tuning| tuning.is_due(now))
+    }
+
+    /// Lets the buffer grow with what is read in a round trip, the longest of the subflows'.
+    pub(crate) fn grow(&mut self, round_trip: Time) {
+        let (now, read) = (self.arrived_at, self.read);
+        let tuning = self.autotuning.as_mut();
+        if let Some(window) = tuning.and_then(|tuning| tuning.measure(now, read, round_trip)) {
+            self.capacity = self.capacity.max(window.min(self.capacity_max));
+            if self.capacity == self.capacity_max {
+                self.autotuning = None;
+            }
+        }
+    }
+
+    /// How much of it is free.
+    #[inline]
+    pub(crate) fn room(&self, multipath: bool) -> u64 {
+        self.right_edge(multipath).saturating_sub(self.nxt)
+    }
+
+    /// The room to advertise as Linux rounds it (`__tcp_select_window`): nothing of less than a sixteenth, down
+    /// below a half, and up above.
+    fn rounded_room(&self) -> u64 {
+        let (room, below) = (self.room(true), u64::from(self.below_scale));
+        if room >= self.capacity / 2 {
+            (room + below) & !below
+        } else if room < self.capacity / 16 {
+            0
+        } else {
+            room & !below
+        }
+    }
+
+    /// The window to advertise now, as Linux has it (`mptcp_set_rwin`): where the edge stays in place, the
+    /// scale rounds what is told of it down.
+    #[inline]
+    pub(crate) fn shared_window(&mut self) -> u64 {
+        self.edge = self.edge.max(self.nxt + self.rounded_room());
+        self.last_window = self.edge - self.nxt;
+        self.last_window
+    }
+
+    /// A window as the scale can tell it.
+    #[inline]
+    pub(crate) fn told(&self, window: u64) -> u32 {
+        (window & !u64::from(self.below_scale)) as u32
     }
 
     /// The window of a SYN, which is never scaled (RFC 7323, 2.2).
@@ -255,5 +368,49 @@ mod tests {
         receiver.forgo_scale();
         assert_eq!(receiver.scale(), None);
         assert_eq!(receiver.window(false), u64::from(u16::MAX));
+    }
+
+    /// Of 100,000 bytes a half may be advertised.
+    fn linux() -> DataReceiver {
+        DataReceiver::new(&Config {
+            receive_buffer: Bytes::new(100_000),
+            receive_window_share: 0.5,
+            ..Config::profile(Profile::Linux)
+        })
+    }
+
+    #[test]
+    fn beyond_the_window_only_data_in_order_are_taken() {
+        let mut rx = linux();
+        assert_eq!(rx.edge(), 50_000);
+        assert_eq!(rx.on_data(49_000, 1000), 1000);
+        assert_eq!(rx.on_data(49_500, 1000), 0);
+        assert_eq!(rx.on_data(0, 49_000), 49_000);
+        assert_eq!(rx.nxt(), 50_000);
+        assert_eq!(rx.on_data(50_000, 1000), 1000);
+        assert_eq!((rx.nxt(), rx.edge()), (51_000, 51_000));
+    }
+
+    #[test]
+    fn the_window_is_rounded_as_in_linux() {
+        // Programs may ask for 4 MiB: multiples of 128.
+        let mut rx = linux();
+        assert_eq!(rx.scale(), Some(7));
+        let window = rx.shared_window();
+        assert_eq!((window, rx.told(window)), (50_048, 50_048));
+        // Data behind a gap leave less than a half, and the edge where it is.
+        rx.on_data(1000, 29_000);
+        rx.on_data(0, 500);
+        rx.read(500);
+        let window = rx.shared_window();
+        assert_eq!((window, rx.told(window)), (49_548, 49_536));
+        assert_eq!(rx.edge(), 50_048);
+        // Of less than a sixteenth nothing is told.
+        let mut rx = linux();
+        rx.on_data(0, 48_000);
+        assert_eq!(rx.shared_window(), 2000);
+        rx.on_data(48_000, 2000);
+        rx.read(1000);
+        assert_eq!(rx.shared_window(), 0);
     }
 }

@@ -3,3 +3,5 @@
 pub(crate) mod data_receiver;
 pub(crate) mod data_sender;
 pub mod keys;
+pub(crate) mod peer_window;
+pub(crate) mod receive_autotuning;

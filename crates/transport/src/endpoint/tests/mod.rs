@@ -9,6 +9,7 @@ mod rack;
 mod reception;
 mod recovery;
 mod reordering;
+mod shared_window;
 mod usual;
 mod window;
 

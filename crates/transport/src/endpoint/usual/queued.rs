@@ -37,7 +37,8 @@ impl Endpoint {
                 continue;
             }
             let settled = self.settled >> subflow & 1 == 1;
-            if !settled || u64::from(len) > state.mss || self.tx.end() == Some(end) {
+            let whole = u64::from(len) == state.mss || !self.config.linux_window;
+            if !settled || !whole || u64::from(len) > state.mss || self.tx.end() == Some(end) {
                 return None;
             }
             let seq = flow.sender.send_usual(now, len, data_seq, state)?;

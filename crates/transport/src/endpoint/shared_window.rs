@@ -1,0 +1,91 @@
+//! How subflows share the window of an MPTCP connection in Linux.
+
+use ropewalk_quantities::Time;
+
+use crate::endpoint::Endpoint;
+use crate::segment::Segment;
+
+impl Endpoint {
+    /// Whether subflows share the window as in Linux ([`linux_window`](crate::Config::linux_window)).
+    #[inline]
+    pub(super) fn shares_as_linux(&self) -> bool {
+        self.multipath && self.config.linux_window
+    }
+
+    /// The window with which a segment acknowledges data; `advances`: it acknowledges new data of the
+    /// subflow.
+    #[inline]
+    pub(super) fn window_given(
+        &mut self,
+        subflow: usize,
+        segment: &Segment,
+        advances: bool,
+    ) -> u64 {
+        let window = u64::from(segment.window);
+        if !self.shares_as_linux() {
+            return window;
+        }
+        let peer_window = &mut self.subflows[subflow].peer_window;
+        peer_window.update(advances, segment.seq, window)
+    }
+
+    /// The next data are assigned to a subflow.
+    #[inline]
+    pub(super) fn before_assigning(&mut self, now: Time, subflow: usize) {
+        if self.shares_as_linux() {
+            self.subflows[subflow].peer_window.raise(self.tx.window());
+            self.start_data_timer(now);
+        }
+    }
+
+    /// Data arrived on a subflow: a sample of its round trip, while the receive buffer may grow.
+    #[inline]
+    pub(super) fn note_arrival(&mut self, now: Time, subflow: usize, segment: &Segment) {
+        if self.rx.grows() {
+            self.rx.note_arrival(now);
+            let receiver = &mut self.subflows[subflow].receiver;
+            receiver.measure_round_trip(now, segment);
+        }
+    }
+
+    /// The application has read: the receive buffer may grow.
+    #[inline]
+    pub(super) fn tune_receive_buffer(&mut self) {
+        if self.rx.may_grow() {
+            let round_trips = self.subflows.iter().map(|flow| flow.receiver.round_trip());
+            self.rx.grow(round_trips.max().unwrap_or(Time::ZERO));
+        }
+    }
+
+    /// The window to advertise now on this subflow, with an acknowledgement.
+    #[inline]
+    pub(super) fn advertise(&mut self, subflow: usize) -> u32 {
+        let receiver = &mut self.subflows[subflow].receiver;
+        if self.multipath && self.config.linux_window {
+            let window = self.rx.shared_window();
+            receiver.acknowledged(window);
+            return self.rx.told(window);
+        }
+        let window = self.rx.window(self.multipath);
+        receiver.acknowledged(window);
+        window as u32
+    }
+
+    /// The application has read. If the window has doubled, those subflows acknowledge at once whose last
+    /// acknowledgement left at most half of it (`mptcp_cleanup_rbuf`, `tcp_cleanup_rbuf`).
+    #[inline]
+    pub(super) fn tell_doubled_window(&mut self) {
+        let room = self.rx.room(true);
+        if room < 2 * self.rx.last_window() || room == 0 {
+            return;
+        }
+        for number in 0..self.subflows.len() {
+            let flow = &mut self.subflows[number];
+            let left = flow.receiver.window_left();
+            if self.table[number].usable && room >= 2 * left && 2 * left <= self.rx.capacity() {
+                flow.receiver.acknowledge_now();
+                self.acks |= 1 << number;
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The window that subflows share, as in Linux.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::scheduling::linux::LinuxConfig;
+use crate::scheduling::min_rtt::MinRttConfig;
+
+/// Subflows queue data as in Linux, and share a window of 40,000 bytes.
+fn linux() -> Config {
+    Config {
+        scheduler: LinuxConfig::DEFAULT.into(),
+        receive_buffer: Bytes::new(40_000),
+        charge_reordered: true,
+        linux_window: true,
+        ..mptcp()
+    }
+}
+
+/// A transfer in which each so many-th data segment is lost; returns the pair, and how many segments arrived
+/// behind a gap and beyond the window.
+fn transfer_with_losses(config: &Config, each: usize) -> (Pair, usize) {
+    let mut pair = Pair::connected(config, &[10, 30, 60]);
+    let mut data = 0;
+    pair.fate = Box::new(move |p| {
+        data += usize::from(p.segment.len > 0);
+        match p.segment.len > 0 && data.is_multiple_of(each) {
+            true => Fate::Lost,
+            false => Fate::Arrives,
+        }
+    });
+    pair.client.write(400_000);
+    let mut beyond = BTreeSet::new();
+    loop {
+        pair.flush();
+        if let Some((_, passing)) = pair.wire.first_key_value() {
+            let (segment, rx) = (&passing.segment, &pair.server.rx);
+            let end = segment.data_seq + u64::from(segment.len);
+            let behind = segment.len > 0 && segment.data_seq > rx.nxt();
+            if passing.to_server && behind && end > rx.edge() {
+                beyond.insert(passing.number);
+            }
+        }
+        if !pair.step(Time::from_secs(600)) {
+            break;
+        }
+    }
+    let beyond = beyond.len();
+    (pair, beyond)
+}
+
+#[test]
+fn what_was_dropped_beyond_the_window_is_sent_again_by_the_connection() {
+    let mut dropped = 0;
+    for each in 30..50 {
+        let (pair, beyond) = transfer_with_losses(&linux(), each);
+        assert_eq!(pair.server.delivered(), 400_000, "each {each}");
+        assert_eq!(pair.client.acknowledged(), 400_000);
+        dropped += beyond;
+    }
+    assert!(dropped > 0, "nothing went beyond the window");
+}
+
+#[test]
+fn otherwise_nothing_goes_beyond_the_window() {
+    let config = Config {
+        linux_window: false,
+        ..linux()
+    };
+    for each in 30..50 {
+        let (pair, beyond) = transfer_with_losses(&config, each);
+        assert_eq!(pair.server.delivered(), 400_000);
+        assert_eq!(beyond, 0, "each {each}");
+    }
+}
+
+#[test]
+fn one_small_segment_of_a_subflow_is_unacknowledged_at_a_time() {
+    let config = Config {
+        // The window is no multiple of a segment, and its scale rounds it.
+        receive_buffer: Bytes::new(33_333),
+        ..linux()
+    };
+    let mut pair = Pair::connected(&config, &[10, 25]);
+    pair.client.write(u64::MAX);
+    let mut small = 0;
+    while pair.step(Time::from_secs(8)) {
+        pair.client.write(u64::MAX);
+        for flow in &pair.client.subflows {
+            let board = flow.sender.board();
+            let short = board.iter().filter(|sent| sent.len < 1000).count();
+            assert!(short <= 1, "{short} small segments are unacknowledged");
+            small += short;
+        }
+    }
+    assert!(small > 0, "there was no small segment");
+}
+
+#[test]
+fn a_window_that_reading_doubles_is_told_on_all_subflows() {
+    let config = Config {
+        scheduler: MinRttConfig::DEFAULT.into(),
+        initial_window: InitialWindow::Segments(16),
+        ..linux()
+    };
+    let mut pair = Pair::connected(&config, &[10, 12]);
+    pair.reads = false;
+    pair.client.write(36_000);
+    pair.drive(Time::from_secs(7));
+    pair.sent.clear();
+    // A small part of it does not double the window.
+    assert_eq!(pair.server.read(1000), 1000);
+    pair.flush();
+    assert_eq!(pair.sent.len(), 0);
+    assert_eq!(pair.server.read(u64::MAX), 35_000);
+    pair.flush();
+    let subflows: Vec<usize> = pair.sent.iter().map(|p| p.subflow).collect();
+    assert_eq!(subflows, [0, 1]);
+    let told = pair.sent.iter().map(|p| p.segment.window);
+    assert!(told.min() > Some(39_000));
+}

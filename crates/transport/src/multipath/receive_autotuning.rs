@@ -1,0 +1,74 @@
+//! Autotuning of an MPTCP connection's receive buffer, as in Linux (`mptcp_rcv_space_adjust`).
+
+use ropewalk_quantities::Time;
+
+/// The buffer that a connection begins with (tcp_rmem's second value).
+pub(crate) const FIRST_BUFFER: u64 = 131_072;
+
+/// What the application read in the last round trips, by which the buffer grows; it never shrinks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReceiveAutotuning {
+    /// What it read in the last round trip in which it read more than before.
+    space: u64,
+    /// When this round trip began, and how much had been read by then.
+    since: Time,
+    read_before: u64,
+    round_trip: Time,
+}
+
+impl ReceiveAutotuning {
+    /// Begins with an initial window of segments of this length.
+    pub(crate) fn new(segment: u64) -> ReceiveAutotuning {
+        ReceiveAutotuning {
+            space: 10 * segment.max(1),
+            since: Time::ZERO,
+            read_before: 0,
+            round_trip: Time::ZERO,
+        }
+    }
+
+    /// Whether a round trip has gone by, as far as is known.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        now.saturating_sub(self.since) >= self.round_trip
+    }
+
+    /// The application has read `read` bytes by now, and the longest round trip of a subflow is this: returns
+    /// the window to allow at least, once per round trip (`mptcp_rcvbuf_grow`).
+    pub(crate) fn measure(&mut self, now: Time, read: u64, round_trip: Time) -> Option<u64> {
+        self.round_trip = round_trip;
+        if round_trip == Time::ZERO || !self.is_due(now) {
+            return None;
+        }
+        let copied = read - self.read_before;
+        self.since = now;
+        self.read_before = read;
+        if copied <= self.space {
+            return None;
+        }
+        // Twice as much, since this is a round trip late, and more while the sender is in slow start.
+        let window = 2 * copied;
+        let growth = u128::from(window) * u128::from(copied - self.space) / u128::from(self.space);
+        self.space = copied;
+        Some(window.saturating_add(u64::try_from(2 * growth).unwrap_or(u64::MAX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_follows_what_is_read_in_a_round_trip() {
+        let ms = Time::from_millis;
+        let mut tuning = ReceiveAutotuning::new(1000);
+        assert_eq!(tuning.measure(ms(50), 8000, ms(100)), None);
+        // Less than the initial window.
+        assert_eq!(tuning.measure(ms(100), 9000, ms(100)), None);
+        // Twice 15,000, and half as much again, twice, for slow start.
+        assert_eq!(tuning.measure(ms(150), 16_000, ms(100)), None);
+        assert_eq!(tuning.measure(ms(200), 24_000, ms(100)), Some(60_000));
+        // As much as before does not let it grow.
+        assert_eq!(tuning.measure(ms(300), 39_000, ms(100)), None);
+    }
+}
