@@ -47,3 +47,29 @@ impl PersistTimer {
         self.probes += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_back_off_until_the_window_opens() {
+        let (rto, most) = (Time::from_millis(300), Time::from_secs(60));
+        let mut timer = PersistTimer::OFF;
+        assert!(timer.is_off());
+        let mut waits = Vec::new();
+        for seconds in 1..=10 {
+            let now = Time::from_secs(100 * seconds);
+            timer.start(now, rto, most);
+            assert!(!timer.is_off());
+            waits.push((timer.at() - now).as_nanos() / 1_000_000);
+            timer.expire();
+            assert!(timer.is_off());
+            timer.count_probe();
+        }
+        let expected = [
+            300, 600, 1200, 2400, 4800, 9600, 19_200, 38_400, 60_000, 60_000,
+        ];
+        assert_eq!(waits, expected);
+    }
+}
