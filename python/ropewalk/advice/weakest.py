@@ -95,9 +95,9 @@ def reason(values: dict[str, Any], name: str) -> str | None:
     --------
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
-    >>> small = scenario.with_({"transport.receive_buffer": "64 KiB", "link.dsl.delay": "200 ms"})
+    >>> small = scenario.with_({"transport.receive_buffer": "1 MiB", "link.dsl.delay": "200 ms"})
     >>> reason(small.values, "dsl")
-    'in its round trip of 400 ms the others could carry 2.38 MiB, and the buffers let 32 KiB wait'
+    'in its round trip of 400 ms the others could carry 2.38 MiB, and the buffers let 632 KiB wait'
     """
     used = {path.name: path for path in described(values)}
     path = used.pop(name)
