@@ -66,6 +66,7 @@ CASES = {
         {
             "transport.receive_buffer": "20 kB",
             "transport.opportunistic_retransmission": "true",
+            "transport.linux_window": "false",
             **LOSSES,
         }
     ),
@@ -106,6 +107,20 @@ def test_every_rule_is_kept(captured, name, place):
     assert connection.is_multipath == (case.subflows > 1)
     assert connection.unique_bytes == (3_000_000, 0)
     assert connection.fin_acked == (True, True)
+
+
+def test_as_in_linux_a_sender_goes_beyond_the_shared_window(tmp_path):
+    # See docs/rfc-clauses.md, RFC 8684, 3.3.4: nothing else is broken by it.
+    case = CASES["a small receive buffer"]
+    keys = {"traffic.size": "3 MB", **case.changes, "transport.linux_window": "true"}
+    path = tmp_path / "linux.pcapng"
+    scenario = ropewalk.Scenario.load(ROOT / f"scenarios/{case.scenario}.toml")
+    ropewalk.simulate(scenario.with_(keys), capture=path)
+    report = check.capture(path, pattern=True)
+    assert report.violations
+    assert all("where the window ends at" in violation for violation in report.violations)
+    [connection] = report.connections
+    assert connection.unique_bytes == (3_000_000, 0)
 
 
 def test_aggregation_is_several_connections(tmp_path):
