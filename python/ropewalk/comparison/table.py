@@ -156,8 +156,10 @@ def _spread(runs: Sequence[float]) -> str:
 
 
 def _short(value: float) -> str:
-    """Write three digits: two such ranges and their names fit a terminal of 80 columns."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    """Write up to three digits: two such ranges and their names fit 80 columns."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) >= 1 else f"{value:.2g}"
 
 
 def _warnings(comparison: Comparison) -> list[str]:
