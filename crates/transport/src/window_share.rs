@@ -7,19 +7,13 @@ use crate::memory::{SHARED_INFO, SK_BUFF};
 const RECEIVED_PAD: u64 = 64;
 
 impl Config {
-    /// The fraction of the receive buffer that Linux advertises: with MPTCP the initial half
-    /// (`TCP_DEFAULT_SCALING_RATIO`), although the kernel later measures more, of which less is in use;
-    /// otherwise the payload fraction of a full segment's memory (`tcp_measure_rcv_mss`).
+    /// The fraction of the receive buffer that Linux advertises: the payload of a full segment over its
+    /// memory, in 256ths (`tcp_measure_rcv_mss`).
     pub fn usual_window_share(&self) -> f64 {
-        window_share(self)
+        let buffer = self.packet_len() + RECEIVED_PAD + SHARED_INFO;
+        let memory = buffer.next_power_of_two() + SK_BUFF;
+        ((self.segment.as_u64() << 8) / memory) as f64 / 256.0
     }
-}
-
-/// The payload of a full segment over its memory, in 256ths (`tcp_measure_rcv_mss`).
-fn window_share(config: &Config) -> f64 {
-    let buffer = config.packet_len() + RECEIVED_PAD + SHARED_INFO;
-    let memory = buffer.next_power_of_two() + SK_BUFF;
-    ((config.segment.as_u64() << 8) / memory) as f64 / 256.0
 }
 
 #[cfg(test)]
@@ -33,12 +27,12 @@ mod tests {
         let mut config = Config::profile(Profile::Linux);
         config.multipath = false;
         config.segment = config.segment_for(1500);
-        assert_eq!(window_share(&config), 160.0 / 256.0);
+        assert_eq!(config.usual_window_share(), 160.0 / 256.0);
         config.multipath = true;
         config.segment = config.segment_for(1500);
-        assert_eq!(window_share(&config), 158.0 / 256.0);
+        assert_eq!(config.usual_window_share(), 158.0 / 256.0);
         // A packet of 1700 bytes is in the next larger buffer.
         config.segment = config.segment_for(1700);
-        assert_eq!(window_share(&config), 95.0 / 256.0);
+        assert_eq!(config.usual_window_share(), 95.0 / 256.0);
     }
 }

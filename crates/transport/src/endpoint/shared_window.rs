@@ -60,8 +60,9 @@ impl Endpoint {
     /// The window to advertise now on this subflow, with an acknowledgement.
     #[inline]
     pub(super) fn advertise(&mut self, subflow: usize) -> u32 {
+        let shares_as_linux = self.shares_as_linux();
         let receiver = &mut self.subflows[subflow].receiver;
-        if self.multipath && self.config.linux_window {
+        if shares_as_linux {
             let window = self.rx.shared_window();
             receiver.acknowledged(window);
             return self.rx.told(window);

@@ -48,18 +48,18 @@ impl DataReceiver {
     pub(crate) fn new(config: &Config) -> DataReceiver {
         let buffer = config.receive_buffer.as_u64() as f64;
         let share = (buffer * config.receive_window_share) as u64;
+        let as_linux = config.multipath && config.linux_window;
         // The smallest scale that can represent the whole buffer, or any that a program may ask for, as in
         // Linux (`tcp_select_initial_window`).
-        let least = match config.multipath && config.linux_window {
+        let least = match as_linux {
             true => RMEM_MAX,
             false => 1,
         };
         let bits = config.receive_buffer.as_u64().max(least).ilog2();
         let scale = bits.saturating_sub(15).min(MAX_SCALE);
         let capacity_max = share.min(u64::from(u16::MAX) << scale);
-        let grows = config.multipath && config.linux_window;
         let first = (FIRST_BUFFER as f64 * config.receive_window_share) as u64;
-        let capacity = match grows {
+        let capacity = match as_linux {
             true => first.min(capacity_max),
             false => capacity_max,
         };
@@ -76,7 +76,7 @@ impl DataReceiver {
                 .then(|| ReceiveAutotuning::new(config.segment.as_u64())),
             charge_waiting: config.charge_reordered,
             arrived_at: Time::ZERO,
-            drops_beyond: config.linux_window,
+            drops_beyond: as_linux,
             last_window: 0,
             edge: capacity,
             scale: Some(scale as u8),
