@@ -6,20 +6,22 @@
 //! recomputes the values of the marked ones. All values read here require settled carriers.
 
 mod arrivals;
+mod facts;
+mod holders;
 pub(crate) mod resting;
 mod waking;
 
 use std::ops::{Index, IndexMut};
 
-use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::Arrival;
 
 use crate::CarrierId;
 use crate::carrier::Carrier;
-use crate::carrier::in_flight::{Content, Sent};
-use crate::carrier::room::InFlightCap;
 use arrivals::Arrivals;
+use facts::{Facts, Fastest, SendConditions};
+pub(crate) use holders::Holder;
+use holders::Holders;
 use resting::Reason;
 use waking::Waking;
 
@@ -47,104 +49,7 @@ pub(crate) struct Carriers {
     fastest: Option<Fastest>,
     rates: Option<f64>,
     slowest: Option<Option<Time>>,
-    /// Cached result of the last query for the carrier responsible for a byte of a stream, and the carriers
-    /// that were borrowed mutably since, whose frames in flight may have changed.
-    holder: Option<((u32, u64), Option<Holder>)>,
-    moved: FixedBitSet,
-}
-
-/// The index of the carrier responsible for some bytes, and when their acknowledgement was expected.
-pub(crate) type Holder = (usize, Time);
-
-/// What the other carriers need to know of one.
-#[derive(Clone, Copy, Debug)]
-struct Facts {
-    is_marked: bool,
-    is_suspected: bool,
-    is_good: bool,
-    has_quota: bool,
-    arrival: Arrival,
-    min_rtt: Option<Time>,
-    srtt: Option<Time>,
-    conditions: SendConditions,
-}
-
-/// Whether a carrier that had nothing to send may have something now.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SendConditions {
-    /// When it has to send an acknowledgement; `Time::MAX` if there is none to send.
-    pub(crate) acknowledges_at: Time,
-    pub(crate) payload: u64,
-    pub(crate) in_flight: u64,
-    /// When its oldest frame is due.
-    pub(crate) due: Time,
-    pub(crate) in_flight_cap: InFlightCap,
-    /// Its terms limit its rate.
-    pub(crate) is_throttled: bool,
-}
-
-/// The least round trip of the carriers that could send more, and the second least: found once for all
-/// carriers, each of which asks for the least of the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Fastest {
-    first: Option<(usize, Time)>,
-    second: Option<Time>,
-}
-
-impl Fastest {
-    fn add(&mut self, at: usize, round_trip: Time) {
-        match self.first {
-            Some((_, least)) if least <= round_trip => {
-                let second = self.second.unwrap_or(Time::MAX);
-                self.second = Some(second.min(round_trip));
-            }
-            before => {
-                self.second = before.map(|(_, least)| least);
-                self.first = Some((at, round_trip));
-            }
-        }
-    }
-
-    /// The least round trip of all but this carrier.
-    pub(crate) fn but(&self, at: usize) -> Option<Time> {
-        match self.first {
-            Some((first, least)) if first != at => Some(least),
-            _ => self.second,
-        }
-    }
-}
-
-impl Facts {
-    fn of(carrier: &Carrier) -> Facts {
-        let payload = carrier.payload_len();
-        Facts {
-            is_marked: false,
-            is_suspected: carrier.listening.is_suspected(),
-            is_good: carrier.is_good(),
-            has_quota: carrier.has_quota(),
-            arrival: Arrival {
-                arrives_in: carrier.arrives_in(payload as u64),
-                rate: carrier.rate_or_guess(),
-            },
-            min_rtt: carrier.round_trip.min(),
-            srtt: carrier.round_trip.smoothed(),
-            conditions: SendConditions {
-                acknowledges_at: carrier.acknowledgement.due().unwrap_or(Time::MAX),
-                payload: payload as u64,
-                in_flight: carrier.in_flight.bytes(),
-                due: carrier
-                    .in_flight
-                    .oldest()
-                    .map_or(Time::MAX, |sent| sent.due),
-                in_flight_cap: carrier.in_flight_cap(),
-                is_throttled: carrier.opens_at().is_some(),
-            },
-        }
-    }
-
-    fn is_able(&self) -> bool {
-        self.is_good && self.has_quota
-    }
+    holders: Holders,
 }
 
 impl Carriers {
@@ -184,7 +89,7 @@ impl Carriers {
         self.numbers.push(carrier.id.0);
         self.list.push(carrier);
         self.waking.push();
-        self.moved.grow(self.list.len());
+        self.holders.grow(self.list.len());
         self.recompute_all();
     }
 
@@ -208,7 +113,7 @@ impl Carriers {
         self.fastest = None;
         self.rates = None;
         self.slowest = None;
-        self.holder = None;
+        self.holders.forget();
         self.arrivals = Arrivals::of((0..self.list.len()).map(|at| self.effective_arrival(at)));
     }
 
@@ -287,44 +192,7 @@ impl Carriers {
 
     /// The carrier responsible for this byte of a stream, and when its acknowledgement was expected.
     pub(crate) fn holder(&mut self, stream: u32, at: u64) -> Option<Holder> {
-        let asked = (stream, at);
-        let holder = match self.holder {
-            Some((known, holder)) if known == asked => self.find_holder_again(asked, holder),
-            _ => self.find_holder(asked),
-        };
-        self.holder = Some((asked, holder));
-        self.moved.clear();
-        holder
-    }
-
-    /// The first carrier that is responsible for this byte of a stream.
-    fn find_holder(&self, asked: (u32, u64)) -> Option<Holder> {
-        (0..self.list.len()).find_map(|number| self.as_holder(number, asked))
-    }
-
-    /// The same, where it is known which one was before. Carriers with a lower index that were not borrowed
-    /// mutably since need not be looked at.
-    fn find_holder_again(&self, asked: (u32, u64), before: Option<Holder>) -> Option<Holder> {
-        let place = before.map_or(self.list.len(), |(number, _)| number);
-        let mut moved = self.moved.ones().take_while(|number| *number < place);
-        let first = moved.find_map(|number| self.as_holder(number, asked));
-        first.or_else(|| match before {
-            Some(_) if self.moved.contains(place) => {
-                (place..self.list.len()).find_map(|number| self.as_holder(number, asked))
-            }
-            _ => before,
-        })
-    }
-
-    /// This carrier, if it is responsible for this byte of a stream.
-    fn as_holder(&self, number: usize, (stream, at): (u32, u64)) -> Option<Holder> {
-        let holds = |sent: &&Sent| {
-            !sent.elsewhere
-                && matches!(sent.content, Content::Data { stream: of, start, end, .. }
-                    if of == stream && start <= at && at < end)
-        };
-        let sent = self.list[number].in_flight.iter().find(holds)?;
-        Some((number, sent.due))
+        self.holders.find(&self.list, (stream, at))
     }
 
     /// Bytes that the other usable carriers deliver before a frame of this one would arrive, if that is less
@@ -540,9 +408,7 @@ impl Carriers {
     /// Whether the stored values equal those computed afresh.
     pub(crate) fn is_as_if_new(&mut self) -> bool {
         self.settle();
-        if let Some(((stream, at), _)) = self.holder
-            && self.holder(stream, at) != self.find_holder((stream, at))
-        {
+        if !self.holders.is_as_if_new(&self.list) {
             return false;
         }
         let kept = |of: &mut Carriers| {
@@ -555,10 +421,11 @@ impl Carriers {
             );
             (of.bounds.clone(), sums)
         };
-        let (before, holder) = (kept(self), self.holder);
+        let before = kept(self);
+        let holders = std::mem::take(&mut self.holders);
         self.recompute_all();
         // Indices have not moved, so the cached holder is kept: the test then sees whether it is stale.
-        self.holder = holder;
+        self.holders = holders;
         before == kept(self)
     }
 }
@@ -573,7 +440,7 @@ impl Index<usize> for Carriers {
 
 impl IndexMut<usize> for Carriers {
     fn index_mut(&mut self, at: usize) -> &mut Carrier {
-        self.moved.insert(at);
+        self.holders.mark(at);
         self.waking.touch(at);
         let facts = &mut self.facts[at];
         if !facts.is_marked {

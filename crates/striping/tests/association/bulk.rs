@@ -27,9 +27,14 @@ impl Bulk {
 
     fn fill(&self, own: &mut Association<Length>) {
         if let Some(stream) = self.stream {
-            while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
+            fill(own, stream);
         }
     }
+}
+
+/// Writes until the stream takes no more.
+pub fn fill(own: &mut Association<Length>, stream: StreamId) {
+    while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
 }
 
 impl Apps<Length> for Bulk {

@@ -7,6 +7,7 @@ mod fault_plans;
 mod faults;
 mod goodput;
 mod hostile;
+mod messages;
 mod outage;
 mod redundant;
 mod thin;

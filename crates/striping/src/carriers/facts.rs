@@ -1,0 +1,99 @@
+//! What is known of each carrier beside the others, without a look at the carrier itself.
+
+use ropewalk_quantities::Time;
+use ropewalk_transport::scheduling::earliest_arrival::Arrival;
+
+use crate::carrier::Carrier;
+use crate::carrier::room::InFlightCap;
+
+/// What the other carriers need to know of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// Borrowed mutably since these were computed.
+    pub(super) is_marked: bool,
+    pub(super) is_suspected: bool,
+    pub(super) is_good: bool,
+    pub(super) has_quota: bool,
+    pub(super) arrival: Arrival,
+    pub(super) min_rtt: Option<Time>,
+    pub(super) srtt: Option<Time>,
+    pub(super) conditions: SendConditions,
+}
+
+/// Whether a carrier that had nothing to send may have something now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SendConditions {
+    /// When it has to send an acknowledgement; `Time::MAX` if there is none to send.
+    pub(crate) acknowledges_at: Time,
+    pub(crate) payload: u64,
+    pub(crate) in_flight: u64,
+    /// When its oldest frame is due.
+    pub(crate) due: Time,
+    pub(crate) in_flight_cap: InFlightCap,
+    /// Its terms limit its rate.
+    pub(crate) is_throttled: bool,
+}
+
+/// The least round trip of the carriers that could send more, and the second least: found once for all
+/// carriers, each of which asks for the least of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Fastest {
+    first: Option<(usize, Time)>,
+    second: Option<Time>,
+}
+
+impl Fastest {
+    pub(super) fn add(&mut self, at: usize, round_trip: Time) {
+        match self.first {
+            Some((_, least)) if least <= round_trip => {
+                let second = self.second.unwrap_or(Time::MAX);
+                self.second = Some(second.min(round_trip));
+            }
+            before => {
+                self.second = before.map(|(_, least)| least);
+                self.first = Some((at, round_trip));
+            }
+        }
+    }
+
+    /// The least round trip of all but this carrier.
+    pub(crate) fn but(&self, at: usize) -> Option<Time> {
+        match self.first {
+            Some((first, least)) if first != at => Some(least),
+            _ => self.second,
+        }
+    }
+}
+
+impl Facts {
+    pub(super) fn of(carrier: &Carrier) -> Facts {
+        let payload = carrier.payload_len();
+        Facts {
+            is_marked: false,
+            is_suspected: carrier.listening.is_suspected(),
+            is_good: carrier.is_good(),
+            has_quota: carrier.has_quota(),
+            arrival: Arrival {
+                arrives_in: carrier.arrives_in(payload as u64),
+                rate: carrier.rate_or_guess(),
+            },
+            min_rtt: carrier.round_trip.min(),
+            srtt: carrier.round_trip.smoothed(),
+            conditions: SendConditions {
+                acknowledges_at: carrier.acknowledgement.due().unwrap_or(Time::MAX),
+                payload: payload as u64,
+                in_flight: carrier.in_flight.bytes(),
+                due: carrier
+                    .in_flight
+                    .oldest()
+                    .map_or(Time::MAX, |sent| sent.due),
+                in_flight_cap: carrier.in_flight_cap(),
+                is_throttled: carrier.opens_at().is_some(),
+            },
+        }
+    }
+
+    pub(super) fn is_able(&self) -> bool {
+        self.is_good && self.has_quota
+    }
+}

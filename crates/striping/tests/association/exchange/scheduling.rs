@@ -1,0 +1,136 @@
+//! Which carrier is given what, by each scheduler.
+
+use bytes::Bytes;
+use ropewalk_quantities::Time;
+use ropewalk_striping::{CarrierConfig, Deadline, Frame, Terms};
+use ropewalk_transport::scheduling::cheapest_in_time::CheapestInTimeConfig;
+use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
+use ropewalk_transport::scheduling::overflow::OverflowConfig;
+use ropewalk_transport::scheduling::redundant::RedundantConfig;
+use ropewalk_transport::scheduling::round_robin::RoundRobinConfig;
+
+use super::{MS, carrier, scheduled};
+
+/// A carrier that costs something.
+fn dear() -> CarrierConfig {
+    CarrierConfig {
+        terms: Terms {
+            cost: 1.0,
+            ..Terms::default()
+        },
+        ..carrier(20)
+    }
+}
+
+#[test]
+fn little_goes_by_the_carrier_that_is_sooner_there() {
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(200), carrier(20)]);
+    end.write(stream, 200);
+    assert_eq!(end.sends(MS(2), 0), []);
+    assert_eq!(end.sends(MS(2), 1).len(), 1);
+}
+
+#[test]
+fn a_slow_carrier_takes_what_lies_ahead() {
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(200), carrier(20)]);
+    end.write(stream, 200_000);
+    let ahead = end.sends(MS(2), 0);
+    let Some(Frame::Data { offset, .. }) = ahead.first() else {
+        panic!("{ahead:?}");
+    };
+    // What the fast one brings in the 90 ms that it is sooner there: at first, 14 600 bytes a round
+    // trip.
+    assert!(offset.abs_diff(65_700) <= 1, "{offset}");
+    let head = end.sends(MS(2), 1);
+    assert!(matches!(head[0], Frame::Data { offset: 0, .. }));
+}
+
+#[test]
+fn a_dearer_carrier_is_for_what_takes_too_long() {
+    let (mut end, stream) = scheduled(OverflowConfig::DEFAULT, &[dear(), carrier(20)]);
+    end.write(stream, 10_000);
+    assert_eq!(end.sends(MS(2), 0), []);
+    end.write(stream, 1_000_000);
+    assert!(!end.sends(MS(2), 0).is_empty());
+}
+
+#[test]
+fn what_waits_for_the_cheap_carrier_holds_up_nothing_that_is_due() {
+    let scheduling = CheapestInTimeConfig::DEFAULT;
+    let (mut end, bulk) = scheduled(scheduling, &[carrier(20), dear()]);
+    end.write(bulk, 1_000_000);
+    assert!(!end.sends(MS(2), 0).is_empty());
+    // The cheap one is full, and the rest has time.
+    assert_eq!(end.sends(MS(2), 1), []);
+    // What is due at once does not wait behind it.
+    let urgent = end.own.open().unwrap();
+    let due = Deadline {
+        at: MS(2),
+        span: Time::ZERO,
+    };
+    let mut payload = Bytes::from(vec![9; 500]);
+    assert_eq!(end.own.write_by(urgent, &mut payload, due), 500);
+    let sent = end.sends(MS(2), 1);
+    let [Frame::Data { stream, .. }] = sent[..] else {
+        panic!("{sent:?}");
+    };
+    assert_eq!(stream, urgent.0);
+}
+
+/// What flies on the cheap carrier goes by the dear one, too, when it would be late, and not when it is missed.
+#[test]
+fn what_is_missed_is_sent_again_when_it_would_be_late() {
+    let (mut end, stream) = scheduled(CheapestInTimeConfig::DEFAULT, &[carrier(20), dear()]);
+    let due = Deadline {
+        at: MS(1000),
+        span: MS(998),
+    };
+    let mut payload = Bytes::from(vec![9; 500]);
+    assert_eq!(end.own.write_by(stream, &mut payload, due), 500);
+    assert_eq!(end.sends(MS(2), 0).len(), 1);
+    let mut copied = None;
+    for now in 3..1000 {
+        end.own.handle_timeout(MS(now));
+        if !end.sends(MS(now), 1).is_empty() {
+            copied = Some(now);
+            break;
+        }
+        // Others are heard: only this one takes long.
+        for carrier in end.carriers.clone() {
+            end.own.heard(carrier, MS(now));
+        }
+    }
+    // A copy takes half a round trip of 20 ms and its own length, and is looked for 50 ms before it must leave.
+    let copied = copied.expect("it is copied");
+    assert!((930..=990).contains(&copied), "{copied}");
+}
+
+#[test]
+fn redundant_carriers_carry_the_same() {
+    let (mut end, stream) = scheduled(RedundantConfig::DEFAULT, &[carrier(200), carrier(20)]);
+    end.write(stream, 1000);
+    end.own.finish(stream);
+    let first = end.sends(MS(2), 0);
+    assert_eq!(first.len(), 1);
+    assert_eq!(end.sends(MS(2), 1), first);
+    // What has arrived by one need not go by the other.
+    end.write(stream, 1);
+    assert_eq!(end.sends(MS(3), 0), []);
+}
+
+#[test]
+fn the_transports_schedulers_serve() {
+    let round_robin = RoundRobinConfig::DEFAULT;
+    let (mut end, stream) = scheduled(round_robin, &[carrier(20), carrier(20)]);
+    end.write(stream, 7000);
+    let mut turns = Vec::new();
+    for turn in 0..10 {
+        let id = end.carriers[turn % 2];
+        while let Some(frame) = end.own.poll_transmit(MS(2), id) {
+            if matches!(frame, Frame::Data { .. }) {
+                turns.push(turn % 2);
+            }
+        }
+    }
+    assert_eq!(turns, [0, 1, 0, 1, 0]);
+}
