@@ -1,9 +1,9 @@
-# What the demonstrations of the proxy and of the tunnel share: keys and a file of 20 MB in a folder of their own, and
-# functions that fetch it and compare it. They source it.
+# What the demonstrations of the gateway share: keys and a file of 20 MB in a folder of their own, and functions that
+# wait for a server, fetch the file and compare it. They source it.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-# Until somebody answers there.
+# Waits until a server answers there.
 await() {
     for attempt in $(seq 100); do
         curl -s -o /dev/null --connect-timeout 1 "$@" && return

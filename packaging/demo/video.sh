@@ -8,22 +8,10 @@
 # crates/testbed/examples/between.rs, GATEWAY is ropewalk-gateway.
 set -eu
 here=$(realpath "$(dirname "$0")")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+. "$here/served.sh"
 SECONDS_OF_VIDEO=${SECONDS_OF_VIDEO:-30}
-await() {
-    for attempt in $(seq 100); do
-        curl -s -o /dev/null --connect-timeout 1 "$@" && return
-        sleep 0.1
-    done
-    echo "no answer: curl $*" >&2
-    exit 1
-}
 
-"$GATEWAY" keygen relay >/dev/null
-"$GATEWAY" keygen van >/dev/null
-mkdir served
+# A download that outlasts the video.
 head -c 400000000 /dev/zero >served/file
 # AT_SERVER and LINKS are several words each. The links' names are those of the scenario.
 LINKS=$(echo "$LINKS" | sed 's/\(lte=[^ ]*\)/\1,cost=10/')
