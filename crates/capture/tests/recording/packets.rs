@@ -1,32 +1,16 @@
-//! Captures of whole runs, read back.
+//! The packets of a run, as pcapng has them.
 
-use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
-use ropewalk_capture::{FileError, ObservationPoint, PacketPlan, Plan, Recording};
+use ropewalk_capture::{ObservationPoint, PacketPlan, Plan, Recording};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, Outcome, simulate, simulate_watched};
 use ropewalk_wire::{IpHeader, Packet, TcpHeader, Transport};
 
-const TWO_LINKS: &str = r#"
-duration = "20 s"
-[[link]]
-name = "wifi"
-rate = "20 Mbit/s"
-delay = "5 ms"
-loss = "0.3 %"
-queue = "10 packets"
-[[link]]
-name = "lte"
-rate = "10 Mbit/s"
-delay = "20 ms"
-[traffic]
-kind = "bulk"
-size = "2 MB"
-"#;
+use crate::{TWO_LINKS, scenario};
 
 const BACKBONE: &str = r#"
 duration = "20 s"
@@ -49,15 +33,6 @@ size = "1 MB"
 [[competitor]]
 path = "backbone"
 "#;
-
-fn scenario(text: &str, changes: &[(&str, &str)]) -> Scenario {
-    let changes: Vec<(String, String)> = changes
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect();
-    let mut no_files = |_: &str| Err("no files here".to_owned());
-    Scenario::parse(text, "test.toml", &changes, &mut no_files).expect("a right scenario")
-}
 
 /// What a pcapng file has of a packet.
 struct Captured {
@@ -363,170 +338,4 @@ fn a_snaplen_cuts_what_is_kept_and_not_what_is_said() {
         assert_eq!(cut.bytes, whole.bytes[..whole.bytes.len().min(100)]);
         assert_eq!(cut.original_len, whole.original_len);
     }
-}
-
-#[test]
-fn a_qlog_tells_each_loss_and_each_spurious_retransmission() {
-    qlog_tells_of_losses(&scenario(TWO_LINKS, &[]));
-}
-
-#[test]
-fn a_qlog_of_aggregation_tells_of_each_connection() {
-    qlog_tells_of_losses(&scenario(TWO_LINKS, &[("transport.protocol", "bas")]));
-}
-
-/// What happened, and the records of its qlog.
-fn qlog_of(scenario: &Scenario) -> (Outcome, Vec<serde_json::Value>) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.sqlog");
-    let plan = Plan {
-        packets: None,
-        qlog: Some(path.clone()),
-    };
-    let mut recording = Recording::create(&plan, scenario, 1).expect("a new file");
-    let outcome =
-        simulate_watched(scenario, 1, &Options::default(), &mut recording).expect("a run");
-    assert_eq!(recording.finish().expect("a file"), None);
-    let text = fs::read_to_string(&path).expect("text");
-    let records = text
-        .split('\u{1e}')
-        .skip(1)
-        .map(|record| serde_json::from_str(record).expect("JSON"));
-    (outcome, records.collect())
-}
-
-#[test]
-fn a_segment_that_times_out_again_is_told_lost_again() {
-    const DARK: &str = r#"
-        duration = "20 s"
-        [[link]]
-        name = "link"
-        rate = "10 Mbit/s"
-        delay = "10 ms"
-        down = [["1 s", "6 s"]]
-        [transport]
-        protocol = "tcp"
-        [traffic]
-        size = "4 MB"
-    "#;
-    let (outcome, records) = qlog_of(&scenario(DARK, &[]));
-    let mut timed_out: HashMap<u64, u64> = HashMap::new();
-    for record in &records {
-        if record["data"]["trigger"] == "pto_expired" {
-            let number = record["data"]["header"]["packet_number"].as_u64();
-            *timed_out.entry(number.expect("a number")).or_default() += 1;
-        }
-    }
-    let timeouts = outcome.summary.subflows[0].timeouts;
-    assert!(timeouts > 3);
-    assert_eq!(timed_out.values().max(), Some(&timeouts));
-}
-
-fn qlog_tells_of_losses(scenario: &Scenario) {
-    let (outcome, records) = qlog_of(scenario);
-    // The log goes on while connections close, when a FIN may be lost.
-    let end_ms = outcome.summary.duration_s * 1e3;
-    let of = |name: &str, path_id: usize| {
-        let named = |record: &&serde_json::Value| {
-            record["name"] == name
-                && record["path_id"] == path_id
-                && record["time"].as_f64() <= Some(end_ms)
-        };
-        records.iter().filter(named).count() as u64
-    };
-    for (number, subflow) in outcome.summary.subflows.iter().enumerate() {
-        let lost = of("recovery:packet_lost", number);
-        assert!(lost >= subflow.retransmissions, "{lost} of {subflow:?}");
-        let most = subflow.retransmissions + subflow.timeouts * 100;
-        assert!(lost <= most, "{lost} of {subflow:?}");
-        assert_eq!(
-            of("recovery:spurious_loss", number),
-            subflow.spurious_retransmissions
-        );
-        assert!(of("recovery:metrics_updated", number) > 100);
-    }
-    let times: Vec<f64> = records[1..]
-        .iter()
-        .map(|record| record["time"].as_f64().expect("a time"))
-        .collect();
-    assert!(times.is_sorted());
-}
-
-#[test]
-fn what_cannot_be_captured_is_refused_before_the_run() {
-    let scenario = scenario(TWO_LINKS, &[]);
-    let error = ObservationPoint::parse("wlan", &scenario).expect_err("no such link");
-    assert_eq!(
-        error.to_string(),
-        r#""wlan" is no place to capture at; allowed: sender, receiver, wifi, lte"#
-    );
-    let plan = |path: &Path| Plan {
-        packets: Some(PacketPlan {
-            path: path.to_owned(),
-            place: ObservationPoint::Sender,
-            snaplen: None,
-        }),
-        qlog: None,
-    };
-    let folder = tempfile::tempdir().expect("a folder");
-    let error = Recording::create(&plan(&folder.path().join("run.txt")), &scenario, 1);
-    assert!(matches!(error, Err(FileError::UnknownEnding { .. })));
-    let error = Recording::create(&plan(&folder.path().join("absent/run.pcap")), &scenario, 1);
-    assert!(matches!(error, Err(FileError::Io { .. })));
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
-}
-
-#[test]
-fn a_full_disk_ends_the_run_with_an_error_and_an_abandoned_one_leaves_nothing() {
-    let full = Path::new("/dev/full");
-    if !full.exists() {
-        eprintln!("skipped: this system has no /dev/full");
-        return;
-    }
-    let scenario = scenario(TWO_LINKS, &[("traffic.size", "100 MB")]);
-    let plan = |path: &Path| Plan {
-        packets: Some(PacketPlan {
-            path: path.to_owned(),
-            place: ObservationPoint::Sender,
-            snaplen: None,
-        }),
-        qlog: None,
-    };
-    let mut recording = Recording::create(&plan(full), &scenario, 1).expect("a device");
-    let outcome =
-        simulate_watched(&scenario, 1, &Options::default(), &mut recording).expect("a run");
-    assert!(outcome.summary.delivered_bytes < 20_000_000, "it went on");
-    let error = recording.finish().expect_err("a full disk").to_string();
-    assert!(error.starts_with("cannot write /dev/full: "), "{error}");
-
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.pcapng");
-    let mut recording = Recording::create(&plan(&path), &scenario, 1).expect("a new file");
-    recording
-        .abandoned()
-        .store(true, std::sync::atomic::Ordering::Relaxed);
-    let outcome =
-        simulate_watched(&scenario, 1, &Options::default(), &mut recording).expect("a run");
-    assert_eq!(outcome.summary.delivered_bytes, 0);
-    assert_eq!(recording.finish().expect("nothing to write"), None);
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
-}
-
-#[test]
-fn what_the_ns3_module_sends_has_no_form_on_the_wire() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let text = format!("{TWO_LINKS}\n[transport]\nprofile = \"mptcp-ns3\"\n");
-    let scenario = scenario(&text, &[]);
-    let plan = Plan {
-        packets: None,
-        qlog: Some(folder.path().join("run.sqlog")),
-    };
-    let mut recording = Recording::create(&plan, &scenario, 1).expect("a new file");
-    let refused = simulate_watched(&scenario, 1, &Options::default(), &mut recording);
-    let text = refused.expect_err("it cannot be told").to_string();
-    assert!(
-        text.starts_with("transport.profile = \"mptcp-ns3\""),
-        "{text}"
-    );
-    assert!(simulate(&scenario, 1, &Options::default()).is_ok());
 }
