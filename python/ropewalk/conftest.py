@@ -1,4 +1,4 @@
-"""For ``pytest --pyargs ropewalk``: the package's examples, wherever it is installed.
+"""For ``pytest --pyargs ropewalk``: runs the package's docstring examples where it is installed.
 
 They run in a new folder that has the ready scenarios as a clone has them, in ``scenarios``.
 """

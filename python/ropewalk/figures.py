@@ -1,4 +1,4 @@
-"""Figures that show themselves, and are written alike each time."""
+"""Matplotlib figures that notebooks display, and whose files are reproducible byte for byte."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ DATES = {"svg": "Date", "pdf": "CreationDate"}
 
 
 class Picture(Figure):
-    """A figure that shows itself in a notebook, whatever matplotlib is set to there."""
+    """A figure that a notebook displays, whatever matplotlib's backend is there."""
 
     def draw(self, renderer: Any) -> None:
-        """Draw it; letters that no installed font has are no reason to warn."""
+        """Draw it, without warnings of characters that no installed font has."""
         with no_complaints():
             super().draw(renderer)
 
     def get_tightbbox(self, *arguments: Any, **named: Any) -> Any:
-        """Return what is drawn on; letters that no installed font has are no reason to warn."""
+        """Return the bounding box, without warnings of characters that no installed font has."""
         with no_complaints():
             return super().get_tightbbox(*arguments, **named)
 
@@ -55,7 +55,7 @@ def drawn(figure: Figure, form: str) -> bytes:
 
 @contextmanager
 def no_complaints() -> Iterator[None]:
-    """Say nothing of letters that no installed font has: nobody can do anything about them."""
+    """Suppress warnings of characters that no installed font has."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")
         yield

@@ -57,7 +57,7 @@ class Kept:
 
     @property
     def engine(self) -> str:
-        """What made the results, such as ``"simulate"``."""
+        """The verb that made the results, such as ``"simulate"``."""
         engine: str = self.result["engine"]
         return engine
 
@@ -68,7 +68,7 @@ class Kept:
 
     @property
     def scenarios(self) -> dict[str, Scenario]:
-        """What was asked about: the one scenario by its title, or several by their names."""
+        """The scenarios of the results: one by its title, or several by their names."""
         if (self.folder / SCENARIO).exists():
             scenario = self.scenario
             return {scenario.title: scenario}
@@ -81,7 +81,7 @@ class Kept:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """What was asked about.
+        """The one scenario of the results.
 
         Raises
         ------
@@ -116,13 +116,13 @@ class Kept:
             raise ValueError(f"{file}: {str(error).partition(chr(10))[0].lower()}") from None
 
     def several(self, names: Sequence[str], before: str = "") -> dict[str, pl.DataFrame]:
-        """Return some tables by their names, without what stands before them in the folder."""
+        """Return the tables whose names have a prefix, by their names without it."""
         return {name: self.table(before + name) for name in names}
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a folder of results has beside the JSON object.
+    """Contents of a folder of results, beside the JSON object.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def open_kept(folder: Path) -> Kept:
 
 
 def check_folder(folder: Path) -> None:
-    """Make sure that results can be kept in a folder.
+    """Check that results can be written to a folder.
 
     A folder may be new, empty, or hold results of before, which are replaced.
 
@@ -223,7 +223,7 @@ def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[P
 
 @contextmanager
 def in_place_of(folder: Path) -> Iterator[Path]:
-    """Give a new folder beside another, and put it in that one's place at the end.
+    """Yield a new folder beside another one, which it replaces at the end.
 
     If something fails, the other one is as it was and the new one is gone.
 
@@ -265,7 +265,7 @@ def write_scenario(file: Path, scenario: Scenario) -> None:
 
 
 def deployment(places: Sequence[Sequence[float]]) -> str:
-    """Return places as the lines of a file that ``[mesh]`` reads.
+    """Return positions as the lines of a file that ``[mesh]`` reads.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Runs in a folder, and back."""
+"""Write runs to a folder, and read them again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PICTURES = {
 
 
 def contents(results: Results) -> folders.Contents:
-    """Return what a folder has of runs: tables, and the pictures that there is something for."""
+    """Return the contents of a folder of runs: tables, and the pictures that apply."""
     from .plot import panels, whole_runs
 
     has_steps = not results.connection.is_empty()

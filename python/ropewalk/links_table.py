@@ -1,4 +1,4 @@
-"""A scenario as a table for a notebook: its links, and who sends over them."""
+"""A scenario as a table for a notebook: its links, and the flows over them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import terminal
 
 
 def table(values: Mapping[str, Any], warnings: Sequence[str]) -> RenderableType:
-    """Return what `rich.print` shows of a scenario in short; `explain` shows every key.
+    """Return a scenario in short as `rich.print` shows it; `explain` shows every key.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Libraries that not everything needs: whatever does says so by name where one is missing."""
+"""Optional libraries: an error names the missing one, and how to install it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ INSTALLED_BY = {
 
 
 class MissingLibraryError(ImportError):
-    """A library is not installed, without which something cannot be done."""
+    """An optional library is not installed."""
 
 
 def need(what: str, *libraries: str) -> None:
-    """Make sure that libraries are there, without loading them.
+    """Check that libraries are installed, without loading them.
 
     Parameters
     ----------

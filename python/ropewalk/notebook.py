@@ -1,4 +1,4 @@
-"""What a terminal shows, as HTML for a notebook: texts and tables, in its own colours."""
+"""Rich tables and texts as HTML for a notebook, in the notebook's colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a result comes from: which program, asked how, when, on what machine."""
+"""Origin of a result: the program's version, the command, the time and the machine."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Origin:
 
 
 class Beginning:
-    """The moment in which work begins; `origin` is asked when it is done.
+    """The time at which work begins; `origin` is called when it is done.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def restored(known: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Ori
 
 
 def command() -> str:
-    """Return what was called: the command, or Python with its script.
+    """Return the command line, or Python with its script.
 
     Examples
     --------

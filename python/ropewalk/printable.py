@@ -1,4 +1,4 @@
-"""Text from files, made safe for a terminal: no escape code of a title may act on it."""
+"""Makes text from files safe for a terminal: control characters are spelled out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _KEPT = "\n\t"
 
 
 def printable(text: str) -> str:
-    r"""Spell control characters, line breaks and tabs aside.
+    r"""Return a text with control characters escaped, except for line breaks and tabs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The ready scenarios: they come with the package, and are known by name.
+"""The ready scenarios, which come with the package and are referred to by name.
 
 A name is a file's below the folder, without ``.toml``: ``start/two-links``. `Scenario.load
 <ropewalk.Scenario.load>` takes one in place of a path, and so does every verb.

@@ -1,4 +1,4 @@
-"""The algorithms that a scenario may name, as they are declared."""
+"""The algorithms that a scenario may name, with their parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are there whole under their names, or not at all."""
+"""Write files atomically: a file is complete under its name, or absent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put a file with this content in the place of whatever has its name.
+    """Write a file atomically, replacing an existing one.
 
     It is written beside it first: if that fails, what was there before is there still. What is
     no ordinary file (a FIFO, a device, standard output) cannot be replaced and is written at
@@ -49,7 +49,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Find out before the work whether `replace` could write there.
+    """Check before the work that `replace` could write a file.
 
     Raises
     ------

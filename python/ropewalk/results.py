@@ -1,4 +1,4 @@
-"""What runs gave, as data frames and as one JSON object."""
+"""Results of runs, as data frames and as one JSON object."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RECORDED = ("subflows", "timeline", "connection", "competitor_timeline", "delays
 
 
 class Recorded(Protocol):
-    """What was recorded of one flow."""
+    """Recording of one flow."""
 
     def subflow_timeline(self) -> Mapping[str, NDArray[Any]] | None:
         """Return columns, a row per step and subflow; None without a timeline."""
@@ -56,7 +56,7 @@ class Recorded(Protocol):
 
 
 class FurtherFlow(Recorded, Protocol):
-    """What was recorded of a flow after the first."""
+    """Recording of a flow after the first."""
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class FurtherFlow(Recorded, Protocol):
 
 
 class Run(Recorded, Protocol):
-    """What one run recorded: of the simulator, or of whatever else carried packets."""
+    """Recording of one run, of the simulator or of the testbed."""
 
     @property
     def captured_packets(self) -> int | None:
@@ -76,7 +76,7 @@ class Run(Recorded, Protocol):
 
     @property
     def further_flows(self) -> Sequence[FurtherFlow]:
-        """What was recorded of the flows after the first, competitors aside."""
+        """Recordings of the flows after the first, without competitors."""
 
     def competitor_timeline(self) -> Mapping[str, NDArray[Any]] | None:
         """Return columns, a row per step and competitor; None without either."""
@@ -86,7 +86,7 @@ class Run(Recorded, Protocol):
 
 
 class Results(Shown):
-    """What runs of one scenario gave.
+    """Results of runs of one scenario.
 
     Every frame has a column ``seed`` that tells the runs apart; columns have
     their unit in their name. A number that a run does not know is null. Where
@@ -219,7 +219,7 @@ class Results(Shown):
 
     @cached_property
     def link_flows(self) -> pl.DataFrame:
-        """One row per run, link and flow that uses it: who got how much; empty of one flow."""
+        """One row per run, link and flow over it, with its share; empty of one flow."""
         rows = [
             {"seed": link["seed"], "link": link["name"], **_named("flow", flow)}
             for link in self._entries("links")
@@ -387,7 +387,7 @@ class Results(Shown):
         return zip(self.runs, self._recorded, strict=True)
 
     def _recorded_flows(self) -> Iterator[tuple[int, str | None, list[str], Recorded]]:
-        """Give each flow's seed, name (None of the only one), path of each subflow, and record."""
+        """Yield each flow's seed, name (None if it is the only one), paths, and recording."""
         for run, recorded in self._with_recorded():
             seed, further = run["seed"], recorded.further_flows
             first = _first_name(run) if further else None

@@ -23,7 +23,7 @@ Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times
 
 @dataclass(frozen=True)
 class Listing:
-    """Entries of one kind, such as links, and the numbers that a table shows of each.
+    """A table of entries of one kind, such as links, and the columns that it shows.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Listing:
 
     @property
     def known(self) -> Columns:
-        """The columns that an entry has something in."""
+        """The columns in which an entry has a value."""
         return {
             heading: cell
             for heading, cell in self.columns.items()
@@ -53,7 +53,7 @@ class Listing:
 
 
 def table(results: Results) -> RenderableType:
-    """Return what `rich.print` shows of results.
+    """Return results as `rich.print` shows them.
 
     Of several runs each number is a mean, with half the width of its 95 % confidence interval
     where there is room.
@@ -75,7 +75,7 @@ def table(results: Results) -> RenderableType:
 
 
 def listings(mean: dict[str, Any]) -> list[Listing]:
-    """Return what there are tables of: subflows, links, channels, radios, flows, competitors.
+    """Return the tables that apply: subflows, links, channels, radios, flows, competitors.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def listings(mean: dict[str, Any]) -> list[Listing]:
 
 
 def runs_told(runs: Sequence[dict[str, Any]]) -> str:
-    """Say how many runs numbers are of, and what stands beside them.
+    """Say of how many runs numbers are means, and that they have confidence intervals.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def runs_told(runs: Sequence[dict[str, Any]]) -> str:
 
 
 def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield what runs came to: a name, and the numbers in words.
+    """Yield lines of a summary: a name, and its numbers in words.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What links have cost, and what of their quotas is used."""
+    """Yield the cost of links, and how much of their quotas is used."""
     if "cost" in mean:
         per_gb = f", {mean['cost_per_gb']:,.0f} a GB" if "cost_per_gb" in mean else ""
         yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s){per_gb}"
@@ -198,7 +198,7 @@ def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What came before its deadline, how a video played, and how long answers and pages took."""
+    """Yield deadlines missed, stalls of a video, and times of answers and pages."""
     late_after = results.scenario.values["traffic"].get("deadline", 0.0)
     for key, counted in (("messages", "count"), ("video", "frames")):
         if key not in mean:
@@ -231,13 +231,13 @@ def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, s
 
 
 def _stalls(stall: dict[str, Any]) -> str:
-    """How often a player had nothing to show."""
+    """Return how often a player stalled, and for how long."""
     told = f"; stalled {stall['count']:,.1f} times, {stall['total_s']:,.1f} s"
     return f"{told} ({stall['share']:.1%})"
 
 
 def _seconds(of: dict[str, Any], key: str) -> str:
-    """How long each took, where any came."""
+    """Return durations in words, where there are any."""
     if key not in of:
         return ""
     took = of[key]
@@ -245,7 +245,7 @@ def _seconds(of: dict[str, Any], key: str) -> str:
 
 
 def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """On which kernel it ran, and how well its links kept their time."""
+    """Yield the testbed's kernel, and how punctual its emulator was."""
     if "kernel" in run:
         kernel = [f"Linux {run['kernel']['release']}"]
         if "congestion" in run["kernel"]:
@@ -307,7 +307,7 @@ def _channels(entries: list[dict[str, Any]]) -> Listing:
 
 
 def _radios(entries: list[dict[str, Any]]) -> Listing:
-    """Show where each radio's time went, and what it dropped."""
+    """Return a table of radios: their use of time, and their drops."""
     columns = {
         **AIRTIME,
         "dropped:\ntries": ("drops_tries", 1, ",.0f"),
@@ -328,7 +328,7 @@ def _competitors(entries: list[dict[str, Any]]) -> Listing:
 
 
 def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Listing:
-    """Show who got what: of all that was delivered, and of each link if they are few."""
+    """Return a table of flows: their goodput, and their shares of links if these are few."""
     columns = {
         "protocol": ("protocol", 1, ""),
         "flows": ("count", 1, ",.0f"),

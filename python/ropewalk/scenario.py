@@ -191,7 +191,7 @@ class Scenario:
 
     @property
     def title(self) -> str:
-        """What the scenario calls itself."""
+        """The scenario's title."""
         return self._core.title
 
     @property
@@ -216,17 +216,17 @@ class Scenario:
 
     @property
     def flows(self) -> list[str]:
-        """The flows' names: the first is the one that a summary is of, competitors are last."""
+        """The flows' names: the first is the measured one, competitors are last."""
         return self._core.flows
 
     @property
     def transport_key(self) -> str:
-        """What the first flow's keys begin with: ``transport``, or ``flow.`` and its name."""
+        """The prefix of the first flow's keys: ``transport``, or ``flow.`` and its name."""
         return self._core.transport_key
 
     @property
     def warnings(self) -> list[str]:
-        """What to read before trusting the numbers."""
+        """Warnings, to be read before trusting the numbers."""
         return self._core.warnings
 
     @property

@@ -1,4 +1,4 @@
-"""Results that show themselves in a notebook: as a table and a picture, without a network."""
+"""Display of results in a notebook, as a table and a picture, without network access."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """What shows itself.
+    """A result that a notebook displays.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Shown:
         raise NotImplementedError
 
     def plot(self, *, width: Width | None = None) -> Figure:
-        """Draw it: the picture that a notebook shows.
+        """Return the picture that a notebook shows.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Shown:
 
 
 def table_of(made: Shown) -> RenderableType:
-    """Return what `rich.print` shows of what a verb made.
+    """Return a verb's result as `rich.print` shows it.
 
     Examples
     --------

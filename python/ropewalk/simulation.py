@@ -110,7 +110,7 @@ def simulate(
 
 
 def check_runs(seed: int, runs: int) -> None:
-    """Make sure that there are so many runs, and a seed for each.
+    """Check the number of runs, and that there is a seed for each.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def half_width(numbers: Sequence[float]) -> float:
 
 @cache
 def student_t(freedom: int) -> float:
-    """Return what Student's t exceeds, either way, in one of 20 cases.
+    """Return the two-sided 95 % quantile of Student's t.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def alike(runs: Sequence[dict[str, Any]]) -> bool:
-    """Whether several runs came to the same in all but their seed and the time that they took.
+    """Whether several runs are equal in all but their seed and running time.
 
     Examples
     --------

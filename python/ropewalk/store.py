@@ -1,4 +1,4 @@
-"""What any verb gives, in a folder, and back."""
+"""Write the results of any verb to a folder, and read them again."""
 
 from __future__ import annotations
 

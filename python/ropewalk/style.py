@@ -1,4 +1,4 @@
-"""How all pictures look: colours, lines, sizes for screens and papers, letters, legends."""
+"""Style of all pictures: colours, lines, sizes for screens and papers, fonts, legends."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ FOR_PAPERS: Any = {
 
 
 def colour(index: int) -> str:
-    """Return the colour of the one with this number; from the tenth on they come again.
+    """Return the colour of a series by its number; they repeat from the tenth on.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def colour(index: int) -> str:
 
 
 def line(index: int) -> str:
-    """Return the line of the one with this number: another where its colour comes again.
+    """Return the line style of a series by its number, another one where colours repeat.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def filled(index: int) -> dict[str, Any]:
 
 
 def check_width(width: Width | None) -> None:
-    """Make sure that a width is known.
+    """Check that a width is known.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def settings(paper: Width | None = None, letters: str = "") -> Any:
 
 
 def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: Any) -> None:
-    """Put a legend beside wide axes, above narrow ones, and inside where others lay out.
+    """Place a legend beside wide axes, above narrow ones, and inside the axes of a caller.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: An
 
 
 def name_ticks(axes: Axes, names: Sequence[str], which: str = "x") -> None:
-    """Put names at 0, 1, 2, ... of an axis, aslant where they have no room beside each other."""
+    """Label 0, 1, 2, ... of an axis with names, slanted where they would overlap."""
     axes.set(**{f"{which}ticks": range(len(names)), f"{which}ticklabels": names})
     size = float(axes.xaxis.label.get_fontsize())
     letters = len(names) * (2 + max(map(len, names), default=0))

@@ -1,4 +1,4 @@
-"""What tables for a terminal are made of, the same for every verb."""
+"""Parts of tables for a terminal, the same for every verb."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def warned(warnings: Iterable[str]) -> Iterator[Text]:
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return what is known, a line each: its name, and what it is in words."""
+    """Return lines of names and values in words."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column()
@@ -37,7 +37,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Table:
-    """Return an empty table: of each row its name, which folds, and numbers, which do not.
+    """Return an empty table whose first column of names may wrap, unlike numbers.
 
     Parameters
     ----------

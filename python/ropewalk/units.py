@@ -1,4 +1,4 @@
-"""Units: of values that scenario files spell, and of columns that have theirs in their names."""
+"""Units of values in scenario files, and of columns, which have theirs in their names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ APART = re.compile(r"\S+\s+[A-Za-z/]+")  # what stands behind a space is a unit,
 
 
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Return what texts say, in the unit of the first one.
+    """Return texts as numbers, in the unit of the first one.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def is_wide(values: Sequence[float]) -> bool:
-    """Whether numbers are so far apart that an axis of powers shows them better.
+    """Whether numbers span so many magnitudes that a logarithmic axis shows them better.
 
     Examples
     --------

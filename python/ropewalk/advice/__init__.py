@@ -1,4 +1,4 @@
-"""What to do: which links, which scheduler, which buffers, each answer with its numbers."""
+"""Advice on a scenario: which links, scheduler and buffers to use, each answer with evidence."""
 
 from .advising import RUNS, advise, wished
 from .checking import allow_check

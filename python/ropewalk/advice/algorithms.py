@@ -104,7 +104,7 @@ def _tried(bench: Bench, base: Changes, key: str) -> dict[str, Measured]:
 
 
 def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -> tuple[str, str]:
-    """Return what to use, and why: another one only if it is better than the present."""
+    """Return the advice: another value than the present one only if it is better."""
     best = judge.best(list(found.values()))
     name = _name(found, best)
     if all(judge.as_good(each, best) for each in found.values()):
@@ -124,7 +124,7 @@ def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -
 
 
 def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:
-    """Return links that several of the paths pass and that competitors use, too.
+    """Return links that are shared by several of the paths and by competitors.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def _name(found: dict[str, Measured], measured: Measured) -> str:
 
 
 def settings_of(advice: Sequence[Advice | None]) -> Changes:
-    """Return what several answers ask to set, all together.
+    """Return the settings that several answers recommend together.
 
     Examples
     --------

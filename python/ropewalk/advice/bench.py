@@ -21,7 +21,7 @@ PARTS_OF_A_QUESTION = 8  # as far as is known before it is asked
 
 @dataclass(frozen=True)
 class Measured:
-    """What one candidate gave.
+    """Results of one candidate.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Measured:
 
 
 class Tally:
-    """Counts work, more of which may become known on the way.
+    """Counts finished parts of the work, whose expected number may grow on the way.
 
     Parameters
     ----------
@@ -69,15 +69,15 @@ class Tally:
         self._reserved = 0
 
     def expect(self, parts: int) -> None:
-        """Expect more parts; fewer, if it turns out that they are not needed."""
+        """Expect more parts, or fewer where they turn out not to be needed."""
         self._expected += parts
 
     def reserve(self, questions: int) -> None:
-        """Take it that so many questions more will be asked, of some parts each."""
+        """Expect so many further questions, each of some parts."""
         self._reserved += questions * PARTS_OF_A_QUESTION
 
     def ask(self) -> None:
-        """One of them is asked now: what it needs is expected as it comes."""
+        """Begin a reserved question: its parts are expected from now on as they become known."""
         self._reserved -= PARTS_OF_A_QUESTION
 
     def finish(self) -> None:
@@ -89,7 +89,7 @@ class Tally:
 
 
 class Bench:
-    """Simulates changed scenarios and remembers what came of them.
+    """Simulates changed scenarios, each once, and keeps their results.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Bench:
         return len(self._known)
 
     def measure(self, candidates: Sequence[Changes]) -> list[Measured]:
-        """Simulate candidates that were not yet, and give what all gave, in their order.
+        """Return the results of candidates in their order; those without one are simulated.
 
         Parameters
         ----------

@@ -105,7 +105,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
 
 @dataclass(frozen=True)
 class _Search:
-    """The smallest size that is enough, in KiB; what it gave; and all that was looked at."""
+    """The smallest size that suffices, in KiB, its results, and all sizes that were tried."""
 
     size: int
     found: Measured
@@ -114,7 +114,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Found:
-    """What was found for one way to use the links, beside what is as good as any."""
+    """Result of the search for one way to use the links, beside the best."""
 
     way: tuple[Paths, Changes]
     alike: _Search
@@ -128,7 +128,7 @@ class _Found:
 def _way(
     bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]], plenty: int
 ) -> tuple[Changes, tuple[Paths, Changes]]:
-    """Return what to set for the best of some ways to use the links, and which it is."""
+    """Return the settings of the best of some ways to use the links, and which way it is."""
     ways = [{**base, **over(bench.scenario, paths)} for paths, base in choices]
     present = bench.measure(ways)
     ample = bench.measure([{**way, **_sizes(plenty, plenty)} for way in ways])
@@ -145,7 +145,7 @@ def _search(
     up_to: int,
     changes: Callable[[int], Changes],
 ) -> _Search:
-    """Find the smallest size from which on all are enough; without `most`, as good as any."""
+    """Find the smallest size with nearly the goodput of `most`, or without it of the best size."""
     ladder = [MIN_KIB * 2**step for step in range(int(math.log2(up_to / MIN_KIB)) + 1)]
     ladder += [up_to] if ladder[-1] < up_to else []
     tried = dict(zip(ladder, bench.measure([changes(size) for size in ladder]), strict=True))

@@ -14,7 +14,7 @@ MAX_CHECKED = 10  # paths of which all subsets are simulated: 1023
 
 
 def allow_check(scenario: Scenario, name: str = "check") -> None:
-    """Make sure that there are not too many subsets to simulate.
+    """Refuse to simulate too many subsets.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What advice is made of: an answer, the settings it asks for, and the numbers beside it."""
+"""Data classes of advice: an answer, the settings that it recommends, and its evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing that was looked at, and the numbers that it gave in this run.
+    """One candidate that was considered, and the numbers that it gave in this run.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class Subset:
-    """Some of the paths, and what a connection over them gets.
+    """A subset of the paths, and the goodput of a connection over them.
 
     Attributes
     ----------

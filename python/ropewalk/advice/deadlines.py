@@ -17,7 +17,7 @@ NOTE = (
 
 
 def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
-    """Say what each link is worth where all is to be in time; None without deadlines."""
+    """Advise on the value of each link for meeting deadlines; None without deadlines."""
     whole = in_time.predict(scenario.with_(over(scenario, paths)))
     if whole is None or "late_by" not in whole.delay_ms:
         return None
@@ -48,7 +48,7 @@ def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
 
 
 def _numbers(found: Prediction) -> dict[str, float]:
-    """Cost where there are prices; by how much all would have to be later."""
+    """Return the cost where there are prices, and the lateness."""
     numbers = {} if found.cost is None else {"least_cost": found.cost}
     if "late_by" in found.delay_ms:
         numbers["late_by_ms"] = found.delay_ms["late_by"]
@@ -84,7 +84,7 @@ def _of_link(whole: Prediction, path: str, less: Prediction) -> str:
 
 
 def _of_spans(span: float, spans: list[tuple[float, Prediction]]) -> list[str]:
-    """What the shortest deadline costs beside the longest, of those that can be met."""
+    """Compare the cost of the shortest and the longest deadline that can be met."""
     met = [(each, found.cost) for each, found in spans if found.delay_ms.get("late_by") == 0]
     costs = [(each, cost) for each, cost in met if cost is not None]
     if len(costs) < 2:

@@ -15,7 +15,7 @@ MAX_NOISE = 0.03  # a greater difference counts, however noisy
 
 @dataclass(frozen=True)
 class Judge:
-    """Compares candidates by what the traffic needs.
+    """Compares candidates by the quantity that matters for the traffic.
 
     Bulk traffic needs goodput. A stream of messages (cbr, poisson) needs to be carried,
     and then a short delay: of those that carry as much as any, the one with the least
@@ -56,7 +56,7 @@ class Judge:
         return self.ordered(candidates)[0]
 
     def as_good(self, other: Measured, best: Measured) -> bool:
-        """Whether a candidate is no worse than the best one but for noise.
+        """Whether a candidate is as good as the best one, up to noise.
 
         That is: its goodput is less by at most 1 %, or by at most 3 % where zero lies in
         the 95 % interval of the runs' differences, which share their seeds. A stream's

@@ -1,4 +1,4 @@
-"""Advice in a folder, and back."""
+"""Write advice to a folder, and read it again."""
 
 from __future__ import annotations
 

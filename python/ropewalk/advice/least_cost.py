@@ -84,7 +84,7 @@ def quantity(kind: str, value: str, name: str) -> float:
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for: a rate in bit/s, and within how many seconds if that matters."""
+    """The requirement: a rate in bit/s, and optionally a largest delay in seconds."""
 
     rate: float
     delay: float | None = None
@@ -176,7 +176,7 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
 
 @dataclass(frozen=True)
 class _Offer:
-    """The paths as problem (10) wants them: packets of one message per second."""
+    """The paths as problem (10) takes them, with rates in packets of one message per second."""
 
     names: Paths
     message: int
@@ -216,7 +216,7 @@ class _Offer:
 
     @property
     def most(self) -> float:
-        """What all paths carry of the application's bits, bit/s."""
+        """The most that all paths carry of the application's data, bit/s."""
         return sum(self.capacity) * 8 * self.message
 
     def least_delay(self) -> Split:
@@ -248,12 +248,12 @@ class _Offer:
         return float(sum(rate * cost for rate, cost in zip(split.rates, self.cost, strict=True)))
 
     def shares(self, split: Split) -> str:
-        """Say how many Mbit/s of IP packets each path gets."""
+        """Return each path's rate in Mbit/s of IP packets, in words."""
         said = (f"{name} {share:,.3g}" for name, share in self.used(split).items())
         return f"{', '.join(said)} Mbit/s of IP packets"
 
     def used(self, split: Split) -> dict[str, float]:
-        """Return the Mbit/s of each path that gets a share worth the name."""
+        """Return the rate in Mbit/s of each path with more than a negligible share."""
         return {
             name: float(rate) * self.wire * 1e-6
             for name, rate in zip(self.names, split.rates, strict=True)
@@ -285,7 +285,7 @@ def _plain(
 
 
 def _outside(values: dict[str, Any], paths: Paths) -> list[str]:
-    """Say in what the scenario lies outside problem (10)."""
+    """Say which assumptions of problem (10) the scenario does not meet."""
     used = described({**values, "transport": values["transport"] | {"paths": list(paths)}})
     hops = [hop for path in used for hop in path.hops]
     notes = []
@@ -297,7 +297,7 @@ def _outside(values: dict[str, Any], paths: Paths) -> list[str]:
 
 
 def _cautious(plain: Measured | None, within: float) -> str:
-    """Say where the simulator kept a delay that is above what the bound allows for."""
+    """Say where the simulated delay is below the bound, which is cautious."""
     if plain is None or plain.delay > 1e3 * within:
         return ""
     return (

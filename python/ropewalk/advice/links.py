@@ -26,7 +26,7 @@ TOP = 8  # subsets that the model likes best, which are simulated
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which links to use.
+    """The chosen links.
 
     Attributes
     ----------

@@ -164,7 +164,7 @@ def _listed(changes: Changes) -> list[str]:
 
 
 def _settings(scenario: Scenario, changes: Changes, is_present: bool) -> Changes:
-    """Return what a person sets: nothing of what is so already."""
+    """Return the settings to change, without those that are in force already."""
     if is_present:
         return {}
     mesh = scenario.values["mesh"]

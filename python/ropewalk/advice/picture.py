@@ -1,4 +1,4 @@
-"""Goodput of subsets by how many links they have."""
+"""Picture of advice: goodput of subsets over their number of links."""
 
 from __future__ import annotations
 

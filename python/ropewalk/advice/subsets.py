@@ -1,4 +1,4 @@
-"""Which subsets of the paths there are, and what a model says of each."""
+"""Subsets of the paths, and the goodput that a model predicts for each."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ scenario has [[flow]] alone: give the first one, 'backup', its place there
 
 
 def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
-    """Return the keys to set so that the connection uses these paths and changes nothing else.
+    """Return the keys to set so that the connection uses these paths, all else unchanged.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
 
 
 def settings_for(scenario: Scenario, paths: Paths) -> dict[str, Value]:
-    """Return what a person sets to use these paths; nothing if they are used already.
+    """Return the settings to use these paths; none if they are used already.
 
     The protocol is among it only where it follows from how many paths there are.
 
@@ -129,7 +129,7 @@ def nested(order: Sequence[str], paths: Paths) -> list[Paths]:
 
 @dataclass
 class Predictor:
-    """Asks one model about a connection over subsets of its paths.
+    """Predicts the goodput of a connection over subsets of its paths, by one model.
 
     It is the model that `ropewalk.predict` believes for the scenario as it is. A subset
     is not parsed again: only the list of paths changes.
@@ -244,7 +244,7 @@ def _greedy(paths: Paths, ask: Callable[[Paths], float]) -> None:
 
 
 def called(chosen: Paths, paths: Paths) -> str:
-    """Return what people call some of the paths: by those left out if these are fewer.
+    """Return a name for some of the paths: by those left out if these are fewer.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What does all the advice give together? The scenario as it is beside it, simulated."""
+"""Simulate the scenario with all advice applied, beside the scenario as it is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def advise_together(
     *,
     fair: bool = True,
 ) -> Advice:
-    """Set the advice beside the scenario as it is.
+    """Compare the scenario with all advice applied to the scenario as it is.
 
     Where anything is random, by seeds that chose nothing. ``settings`` are advised with the
     buffers as they are, ``with_buffers`` with others, if any. A scenario that is not ``fair``

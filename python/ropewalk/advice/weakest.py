@@ -1,4 +1,4 @@
-"""What does each link cost the rest? All links beside all but one, simulated."""
+"""Which links reduce the goodput? Simulate all links, and all but each one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .subsets import Paths, Predictor, over, without_each
 def advise_weakest(
     bench: Bench, judge: Judge, predictor: Predictor, paths: Paths
 ) -> Advice | None:
-    """Name the links that harm, and what each of them adds or takes; None for one path."""
+    """Name the links that reduce the goodput, and the effect of each; None for one path."""
     scenario = bench.scenario
     if len(paths) == 1 or scenario.values["transport"]["protocol"] == "tcp":
         return None
@@ -89,7 +89,7 @@ def _answer(
 
 
 def reason(values: dict[str, Any], name: str) -> str | None:
-    """Say from a scenario's values why a path harms the others; None if they do not tell.
+    """Say from a scenario's values why a path harms the others; None if they do not show it.
 
     Examples
     --------

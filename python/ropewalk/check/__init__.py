@@ -1,4 +1,4 @@
-"""Checks of captures against the RFCs of TCP and MPTCP, that know nothing of how they were made.
+"""Checks of captures against the RFCs of TCP and MPTCP, whatever program wrote them.
 
 It shares no code with the simulator: a capture of a run, of the testbed or of any other host
 is judged alike, from its bytes alone.

@@ -1,4 +1,4 @@
-"""Check a capture against the RFCs, knowing nothing of how it was made.
+"""Check a capture against the RFCs, whatever program wrote it.
 
 The capture is that of one host: of packets that it sends, all are seen, of those that
 it gets, what has arrived.

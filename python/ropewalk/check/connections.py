@@ -1,4 +1,4 @@
-"""TCP subflows and the connections they make, found from the packets of a capture.
+"""TCP subflows, and the connections that they belong to, from the packets of a capture.
 
 Numbers are unwrapped and relative: in a subflow the SYN has 0, the first byte 1; in a
 data stream the first byte has offset 0.
@@ -31,7 +31,7 @@ def unwrap(value: int, near: int, bits: int = 32) -> int:
 
 @dataclass(slots=True)
 class Packet:
-    """A TCP segment at its place in a capture."""
+    """A TCP segment, with its position in a capture."""
 
     number: int
     time_ns: int
@@ -61,7 +61,7 @@ class Mappings:
         self._ahead: list[int] = []
 
     def pieces(self, start: int, end: int) -> list[tuple[int, int, int | None]]:
-        """Cut a range where its mapping changes; each piece with its data offset."""
+        """Yield the pieces of a range that each mapping covers, with their data offsets."""
         found: list[tuple[int, int, int | None]] = []
         at = bisect_right(self._ends, start)
         while start < end:
@@ -107,19 +107,19 @@ class Half:
     sack_permitted: bool = False
     timestamps: bool = False
     seen: RangeSet = field(default_factory=RangeSet)
-    """What of its sequence space was seen, SYN and FIN included."""
+    """The ranges of its sequence space that were seen, SYN and FIN included."""
     twice: RangeSet = field(default_factory=RangeSet)
-    """What was seen at least twice."""
+    """The ranges that were seen at least twice."""
     content: Content = field(default_factory=Content)
     fin: int | None = None
     acked: int = 0
     """The highest acknowledgement of it by the other end."""
     window_end: int = 0
-    """How far the other end may send, as it was told at most."""
+    """The highest right edge of the window that it has advertised."""
     last_value: int | None = None
     last_echo: int | None = None
     values: set[int] = field(default_factory=set)
-    """Timestamps it has shown."""
+    """The timestamp values that it has sent."""
     last_transmission: int | None = None
     """Number of the last data segment, where there are transmission numbers."""
     last_bare: tuple[int, int] | None = None
@@ -145,19 +145,19 @@ class Stream:
     initial: int = 0
     """The data sequence number of offset 0."""
     seen: RangeSet = field(default_factory=RangeSet)
-    """What of it was seen, the DATA_FIN included."""
+    """The ranges of it that were seen, the DATA_FIN included."""
     content: Content = field(default_factory=Content)
     fin: int | None = None
     acked: int = 0
     window_end: int = 0
-    """How far it may go, by what the other host has told."""
+    """The highest right edge of the window that the other host has advertised."""
     showed_long: bool = False
     """Whether a data sequence number of 64 bits was seen."""
     first_long: int | None = None
     """The lowest offset that came with 64 bits and not with 32."""
     sent_dss: bool = False
     refuses: Endpoint | None = None
-    """Where it takes no more subflows, by flag C of MP_CAPABLE."""
+    """Where it accepts no further subflows, by flag C of MP_CAPABLE."""
     addresses: dict[int, Address] = field(default_factory=dict)
     """The host's addresses by their identifiers."""
     advertised: set[tuple[int, bytes, int | None]] = field(default_factory=set)
@@ -182,12 +182,12 @@ class Connection:
     checksum: bool = False
     """Whether either host wants the checksum of RFC 8684, 3.3.1."""
     waiting: list["Placed"] = field(default_factory=list)
-    """What arrived before its sender's key."""
+    """Segments seen before their sender's key."""
 
 
 @dataclass
 class Subflow:
-    """One TCP connection, alone or as a part."""
+    """One TCP connection: alone, or a subflow of MPTCP."""
 
     kind: str
     """TCP, MP_CAPABLE or MP_JOIN."""
@@ -264,7 +264,7 @@ class Connections:
         return found
 
     def learn(self, connection: Connection, host: int, key: bytes) -> None:
-        """Take a key that a host has shown."""
+        """Note a key that a host has sent."""
         stream = connection.streams[host]
         stream.key = key
         # The SYN has the initial number itself.

@@ -1,4 +1,4 @@
-"""What must hold of the data of MPTCP: RFC 8684, 3.3.
+"""Rules for the data of MPTCP: RFC 8684, 3.3.
 
 Data at the offsets of a stream comes by any subflow, but always the same bytes.
 """
@@ -32,7 +32,7 @@ class Mapped:
 
 
 class DataRules:
-    """The rules, with what can only be judged later."""
+    """The rules, and the checks that have to wait for later segments."""
 
     def __init__(self, has_pattern: bool) -> None:
         self._has_pattern = has_pattern
@@ -63,7 +63,7 @@ class DataRules:
         _acknowledge(placed, dss)
 
     def check_end(self) -> None:
-        """Check what could not be judged before."""
+        """Make the checks that had to wait."""
         for mapped in self._unsummed:
             self._sum(mapped, is_last=True)
         for placed, start, end in self._unmapped:
@@ -73,7 +73,7 @@ class DataRules:
                     placed.fault(f"bytes {low}..{high} of the subflow are in no mapping")
 
     def _map(self, placed: Placed, mapping: Mapping, is_fin: bool) -> None:
-        """Take a mapping."""
+        """Note a mapping, and check it."""
         own, fault = placed.stream, placed.fault
         if mapping.length == 0:
             fault("mapping without end: a fallback to plain TCP")
@@ -115,7 +115,7 @@ class DataRules:
                 self._unmapped.append((other, low, high))
 
     def _place(self, placed: Placed, start: int, end: int) -> None:
-        """Put the bytes of a segment where its subflow's mappings say."""
+        """Place the bytes of a segment in the data stream by its subflow's mappings."""
         own, fault = placed.stream, placed.fault
         for low, high, offset in placed.half.mappings.pieces(start, end):
             if offset is None:

@@ -43,18 +43,18 @@ PCAP_MAGIC = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}
 
 
 class PacketFileError(ValueError):
-    """The file is not what the format asks for."""
+    """The file does not conform to its format."""
 
 
 Error = Callable[[str], PacketFileError]
 Progress = Callable[[int, int], object]
 TOLD_EVERY = 4096
-"""Packets between two words of progress."""
+"""Packets between two reports of progress."""
 
 
 @dataclass
 class Interface:
-    """Where packets were captured."""
+    """An interface of a capture."""
 
     name: str | None = None
     link_type: int = 101

@@ -1,4 +1,4 @@
-"""What must hold of MP_CAPABLE, MP_JOIN and addresses: RFC 8684, 3.1, 3.2, 3.4 to 3.6."""
+"""Rules for MP_CAPABLE, MP_JOIN and addresses: RFC 8684, 3.1, 3.2, 3.4 to 3.6."""
 
 from . import keys
 from .connections import (
@@ -26,7 +26,7 @@ CHECKSUM_REQUIRED, NO_MORE_SUBFLOWS, HMAC_SHA256 = 0x80, 0x20, 0x01
 
 
 def check(placed: Placed, is_first: bool, connections: Connections) -> None:
-    """Check what a segment says of the connection's making.
+    """Check the options of a segment that concern the handshake and addresses.
 
     `is_first` tells whether the side has sent nothing but SYN and RST before.
     """
@@ -103,7 +103,7 @@ def _capable(placed: Placed, option: MpCapable, connections: Connections) -> Non
 
 
 def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:
-    """A host shows the same key each time; the listener's comes back to it."""
+    """A host sends the same key each time, and the listener's key is echoed."""
     connection, fault = placed.subflow.connection, placed.fault
     listener = connection.streams[RESPONDER]
     if option.sender_key is not None:
@@ -117,7 +117,7 @@ def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:
 
 
 def _first_subflow(placed: Placed, is_first: bool) -> None:
-    """Keys are delivered reliably, and the listener shows that they were."""
+    """Keys are delivered reliably, and the listener confirms them."""
     packet, fault = placed.packet, placed.fault
     found = packet.segment.options
     if placed.side == INITIATOR:
@@ -176,7 +176,7 @@ def _may_join(packet: Packet, option: MpJoin, peer: Stream, fault: Fault) -> Non
 
 
 def _joined_subflow(placed: Placed, is_first: bool) -> None:
-    """The initiator proves itself, and sends no data before that is acknowledged."""
+    """The initiator authenticates itself, and sends no data before that is acknowledged."""
     packet, fault = placed.packet, placed.fault
     if placed.side == INITIATOR:
         if is_first and packet.outbound and not packet.segment.options.of(MpJoin):
@@ -191,7 +191,7 @@ def _joined_subflow(placed: Placed, is_first: bool) -> None:
 
 
 def _bind(owner: Stream, address_id: int, address: Address, fault: Fault) -> None:
-    """Take an address and its identifier: each has one other, per host."""
+    """Note an address and its identifier: each has only one of the other, per host."""
     for known_id, known in owner.addresses.items():
         if (known_id == address_id) != (known == address):
             fault(f"address {address} has identifier {address_id}, but {known} has {known_id}")

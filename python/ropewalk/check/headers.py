@@ -15,16 +15,16 @@ TCP, UDP = 6, 17
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << bit for bit in range(8))
 Address = IPv4Address | IPv6Address
 ADDRESSES: dict[bytes, Address] = {}
-"""Made once each, since making them is slow."""
+"""Cache of address objects, since creating them is slow."""
 
 
 class HeaderError(ValueError):
-    """A header is not as its RFC writes it, so that what follows cannot be read."""
+    """A header violates its RFC, so that what follows it cannot be parsed."""
 
 
 @dataclass(slots=True)
 class IpPacket:
-    """An IP header and what it carries."""
+    """An IP header and its payload."""
 
     source: Address
     destination: Address
@@ -33,7 +33,7 @@ class IpPacket:
     length: int
     """Of the payload, whether captured or not."""
     pseudo_sum: int
-    """Sum of the pseudo-header, for the checksum of what is carried."""
+    """Sum of the pseudo-header, for the payload's checksum."""
     faults: list[str]
 
     @property
@@ -44,7 +44,7 @@ class IpPacket:
 
 @dataclass(slots=True)
 class Datagram:
-    """A UDP header and what it carries."""
+    """A UDP header and its payload."""
 
     source_port: int
     destination_port: int
@@ -55,7 +55,7 @@ class Datagram:
 
 @dataclass(slots=True)
 class Segment:
-    """A TCP header and what it carries."""
+    """A TCP header and its payload."""
 
     source: tuple[Address, int]
     destination: tuple[Address, int]

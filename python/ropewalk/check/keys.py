@@ -1,4 +1,4 @@
-"""What is derived from the keys of an MPTCP connection (RFC 8684, 3.1, 3.2 and 3.4.1)."""
+"""Tokens and HMACs derived from the keys of an MPTCP connection (RFC 8684, 3.1, 3.2, 3.4.1)."""
 
 import hashlib
 import hmac

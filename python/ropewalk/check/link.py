@@ -1,4 +1,4 @@
-"""Link headers before the IP header, by the types of the registry of link types."""
+"""Link-layer headers before the IP header, by link type (LINKTYPE_ values of tcpdump.org)."""
 
 import struct
 from collections.abc import Callable
@@ -13,7 +13,7 @@ SENT, RECEIVED = 4, 0
 
 
 class Stripped(NamedTuple):
-    """What a link header says."""
+    """A packet without its link header."""
 
     size: int
     """Bytes of it."""
@@ -74,7 +74,7 @@ LINKS: dict[int, Callable[[bytes], Stripped]] = {
 
 
 def strip(link_type: int, data: bytes, length: int) -> tuple[bytes, int, str | None] | None:
-    """Take the link header from a packet.
+    """Remove the link header of a packet.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def strip(link_type: int, data: bytes, length: int) -> tuple[bytes, int, str | N
 
 
 def _ip_length(packet: bytes, default: int) -> int:
-    """Return the length that an IP header tells, of a frame that may be padded."""
+    """Return the length in the IP header, since a frame may be padded."""
     if len(packet) >= 20 and packet[0] >> 4 == 4:
         return int.from_bytes(packet[2:4], "big")
     if len(packet) >= 40 and packet[0] >> 4 == 6:

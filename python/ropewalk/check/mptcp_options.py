@@ -11,7 +11,7 @@ LONG, SHORT = 8, 4
 
 
 class MptcpOptionError(ValueError):
-    """An option is not as RFC 8684 writes it."""
+    """An option violates RFC 8684."""
 
 
 @dataclass(frozen=True, slots=True)

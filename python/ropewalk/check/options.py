@@ -22,12 +22,12 @@ LARGEST_SCALE = 14
 
 
 class OptionError(ValueError):
-    """An option is unknown, or is not as its RFC writes it."""
+    """An option is unknown, or violates its RFC."""
 
 
 @dataclass(slots=True)
 class Options:
-    """What the options of one segment say."""
+    """The options of one segment."""
 
     length: int = 0
     mss: int | None = None
@@ -39,7 +39,7 @@ class Options:
     transmission: int | None = None
     """TCP-DOOR's number of a data segment or of an acknowledgement (Wang and Zhang 2002)."""
     out_of_order: bool = False
-    """Data was overtaken, says TCP-DOOR's receiver."""
+    """TCP-DOOR's receiver reports that data segments were reordered."""
     mptcp: tuple[mptcp_options.Option, ...] = ()
 
     def of(self, kind: type[mptcp_options.AnyOption]) -> mptcp_options.AnyOption | None:
@@ -51,7 +51,7 @@ class Options:
 
 
 def parse(data: bytes) -> Options:
-    """Return what a segment's options say.
+    """Parse the options of a segment.
 
     Raises
     ------

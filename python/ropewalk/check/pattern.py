@@ -1,4 +1,4 @@
-"""The payload that runs carry: at offset o, a multiple of 8, o as a 64-bit number."""
+"""The payload of Ropewalk's runs: each multiple of 8 bytes, as a 64-bit number at that offset."""
 
 import sys
 from array import array

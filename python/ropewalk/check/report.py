@@ -1,4 +1,4 @@
-"""What the checks of a capture have found: violations, and figures to compare."""
+"""Result of checking a capture: violations, and counters."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -9,7 +9,7 @@ from .connections import Connection, Half, Subflow
 
 @dataclass(frozen=True)
 class DirectionFigures:
-    """What one end of a subflow has sent, as seen."""
+    """Counters of one direction of a subflow."""
 
     source: str
     segments: int
@@ -44,7 +44,7 @@ class ConnectionFigures:
 
 @dataclass
 class Report:
-    """What was found in a capture."""
+    """Results of checking a capture."""
 
     violations: list[str] = field(default_factory=list)
     packets: int = 0
@@ -67,7 +67,7 @@ class Report:
         return sum(count for text, count in self.comments.items() if text.startswith(prefix))
 
     def count(self, connections: list[Connection]) -> None:
-        """Take the figures of all connections."""
+        """Collect the counters of all connections."""
         for number, connection in enumerate(connections):
             self.connections.append(_connection(connection))
             self.subflows += [_subflow(subflow, number) for subflow in connection.subflows]

@@ -1,4 +1,4 @@
-"""What must hold of each TCP connection: RFC 9293, 7323, 2018, 2883.
+"""Rules for each TCP connection: RFC 9293, 7323, 2018, 2883.
 
 A rule holds at the sender's host, where all that is sent is seen, and at the
 receiver's, where only what arrives is, maybe in another order. What needs the order of
@@ -24,7 +24,7 @@ DEFAULT_MSS = {4: 536, 6: 1220}
 
 
 def check(packet: Packet, subflow: Subflow, side: int, fault: Fault) -> int | None:
-    """Check a segment and take note of it; return its relative sequence number."""
+    """Check a segment and record it; return its relative sequence number."""
     own, other = subflow.halves[side], subflow.halves[1 - side]
     own.segments += 1
     subflow.interfaces.add(packet.interface)
@@ -86,7 +86,7 @@ def _syn(packet: Packet, own: Half, other: Half, side: int, fault: Fault) -> Non
 
 
 def _agree(responder: Half, initiator: Half, fault: Fault) -> None:
-    """Only what both SYNs have is in use, and the responder offers nothing on its own."""
+    """Only options of both SYNs are in use, and the responder offers none by itself."""
     if responder.scale is not None and initiator.scale is None:
         fault("window scale that the SYN did not offer")
     if responder.sack_permitted and not initiator.sack_permitted:
@@ -152,7 +152,7 @@ def _sequence(packet: Packet, own: Half, fault: Fault) -> int:
 
 
 def _note(packet: Packet, own: Half, start: int, fault: Fault) -> None:
-    """Take note of payload and FIN."""
+    """Record payload and FIN."""
     segment = packet.segment
     end = start + segment.length
     if segment.length:

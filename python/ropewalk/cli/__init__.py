@@ -80,7 +80,7 @@ def _interrupt(_number: int, frame: "FrameType | None") -> None:
 
 
 def _take_up(lost: "UnraisableHookArgs") -> None:
-    """Interrupt again where an interrupt was raised in what cannot raise, as in a callback."""
+    """Interrupt again if the first was raised where exceptions are ignored, as in a callback."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         _interrupt_later()
     else:
@@ -96,7 +96,7 @@ def _interrupt_later() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Put something in the places of standard streams that the shell has closed (``>&-``).
+    """Open /dev/null in place of standard streams that the shell has closed (``>&-``).
 
     Else the next file that is opened would be standard output. Reading what cannot be read and
     writing what cannot be written fails, as on a closed one; standard error takes and loses it.

@@ -1,4 +1,4 @@
-"""The verbs of the command, and what stands before them.
+"""The verbs of the command, and the options before them.
 
 A verb's module is imported when its verb is asked for, and all of them when the help lists them.
 """

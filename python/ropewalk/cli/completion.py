@@ -1,4 +1,4 @@
-"""What the shell completes: keys of ``--set``, of the scenario that the command line names."""
+"""Shell completion of ``--set``: the keys of the scenario that the command line names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMED = ("link", "path", "channel", "node", "flow", "competitor")
 
 
 def keys(incomplete: str) -> list[str]:
-    """Return the keys that begin so, with what follows them: ``link.wifi.delay=``."""
+    """Return the keys with this prefix, each with its equals sign: ``link.wifi.delay=``."""
     before, equals, _ = incomplete.partition("=")
     if equals:
         return []
@@ -23,7 +23,7 @@ def keys(incomplete: str) -> list[str]:
 
 
 def _keys(schema: Mapping[str, Any], names: Mapping[str, list[str]]) -> Iterator[str]:
-    """Give all keys that have a value of their own, dotted."""
+    """Yield all dotted keys that have a value, not a table."""
     for key, described in schema["properties"].items():
         if key in NAMED:
             for name in names.get(key, []):

@@ -1,4 +1,4 @@
-"""How a verb ends that cannot go on: a line on standard error and an exit status."""
+"""Ends a verb that cannot go on: with a line on standard error and an exit status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .statuses import FAILED, WRONG_INPUT
 
 @contextmanager
 def wrong_input() -> Iterator[None]:
-    """Before the work: what cannot be read or is not allowed is wrong input."""
+    """Before the work: errors are wrong input, exit status 2."""
     try:
         yield
     except OSError as error:
@@ -28,7 +28,7 @@ def wrong_input() -> Iterator[None]:
 
 @contextmanager
 def failures() -> Iterator[None]:
-    """During the work: what cannot be done or written has failed."""
+    """During the work: errors are failures, exit status 1, unless they are of the input."""
     try:
         yield
     except BrokenPipeError:
@@ -42,7 +42,7 @@ def failures() -> Iterator[None]:
 
 
 def fail(message: str, status: int) -> NoReturn:
-    """Say why and exit."""
+    """Print the message on standard error and exit."""
     print(printable(message), file=sys.stderr)
     raise typer.Exit(status)
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several verbs have, and the checks of them."""
+"""Arguments and options of several verbs, and their checks."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def load(scenario: Path, changes: list[str] | None) -> Scenario:
 
 
 def check_outputs(out: Path | None, files: list[Path]) -> None:
-    """Find out before the work what would be in the way after it.
+    """Check before the work that its results can be written.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
 
 
 def check_pictures(pictures: list[Path]) -> None:
-    """Make sure that pictures can be written to files of these names.
+    """Check that the names of pictures end in a known format.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def check_pictures(pictures: list[Path]) -> None:
 
 
 def check_needed(option: str, value: object, needed: str, *given: object) -> None:
-    """Make sure that an option stands with one that it needs.
+    """Check that an option is given together with one that it needs.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def check_needed(option: str, value: object, needed: str, *given: object) -> Non
 
 
 def check_step(step: str | None, out: Path | None, pictures: list[Path]) -> None:
-    """Make sure that somebody wants the timeline that ``--step`` is for.
+    """Check that the timeline of ``--step`` is kept or drawn.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def check_step(step: str | None, out: Path | None, pictures: list[Path]) -> None
 
 
 def step_wanted(step: str | None, out: Path | None, pictures: list[Path]) -> str | None:
-    """Return the timeline's step; None if nobody keeps or draws it."""
+    """Return the timeline's step; None if it is neither kept nor drawn."""
     return (step or STEP) if out or pictures else None
 
 

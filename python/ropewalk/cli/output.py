@@ -1,4 +1,4 @@
-"""What a verb does at its end: draw and keep what it made, say what is where, print."""
+"""Output of a verb: pictures, the folder of ``--out``, the table or JSON on standard output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def save_pictures(made: Shown, pictures: list[Path]) -> list[str]:
-    """Write the pictures that were asked for; say where they are."""
+    """Write the requested pictures, and print where they are."""
     if not pictures:
         return []
     figure = made.plot()
@@ -28,7 +28,7 @@ def save_pictures(made: Shown, pictures: list[Path]) -> list[str]:
 
 
 def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write what was asked for; say what is where."""
+    """Write the requested folder and pictures, and print where they are."""
     written = save_pictures(made, pictures)
     if out is not None:
         kept = store.keep(made, out)
@@ -40,7 +40,7 @@ def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[st
 
 
 def captured(results: Results, capture: Path, place: str | None) -> str:
-    """Say what the capture has, and where it was taken."""
+    """Print how many packets the capture has, and where they were observed."""
     count = f"{results.captured_packets:,}".replace(",", " ")
     return f"packets: {capture} ({count}, at {place or 'the sender'})"
 
@@ -72,7 +72,7 @@ def print_table(table: RenderableType, written: Sequence[str] = ()) -> None:
 
 
 class _Printable:
-    """What is shown without the control characters that titles and names have."""
+    """Prints without control characters, which titles and names may contain."""
 
     def __init__(self, shown: RenderableType) -> None:
         self.shown = shown

@@ -32,7 +32,7 @@ def predict(
         plot_option("what each model says, also of each link"),
     ] = None,
 ) -> None:
-    """Ask formulas what a scenario gives, in milliseconds.
+    """Predict the results of a scenario by formulas, in milliseconds.
 
     Example: ropewalk predict scenarios/start/two-links.toml
     --set transport.receive_buffer=256KiB

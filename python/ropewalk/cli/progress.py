@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of long work: a bar on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY_S = 10.0  # between two lines
 def progress(
     doing: str, total: int | None = None, *, every_s: float = EVERY_S, rate: bool = False
 ) -> Iterator[Callable[..., object]]:
-    """Show how much of the work is done.
+    """Show the progress of the work.
 
     On a terminal as a bar; elsewhere, such as in a pipe, as lines on standard error, the
     first of them after so long that short work has none.

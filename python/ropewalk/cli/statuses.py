@@ -1,4 +1,4 @@
-"""How the command exits where it did not do what it was asked for."""
+"""Exit statuses of the command, other than 0."""
 
 FAILED = 1
 WRONG_INPUT = 2

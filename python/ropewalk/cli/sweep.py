@@ -173,13 +173,13 @@ def sweep(
 
 
 class _Shown:
-    """Says at the beginning what is there."""
+    """Progress that first prints how many runs exist already."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def begun(self, there: int, missing: int) -> None:
-        """Say how many runs are there already, if any are."""
+        """Print how many runs exist already, if there are any."""
         if there:
             told = f"{there:,} runs are there, {missing:,} are missing: {self._folder}"
             print(told, file=sys.stderr, flush=True)

@@ -35,7 +35,7 @@ from .statuses import FAILED
 
 
 class Emulator(StrEnum):
-    """What carries the packets."""
+    """The emulator of the links."""
 
     OWN = "own"
     NETEM = "netem"

@@ -1,4 +1,4 @@
-"""One scenario, several ways to run it: what they say, and how near they come."""
+"""Compare predictions, simulations and testbed runs of one scenario."""
 
 from .comparing import WAYS, compare, wanted
 from .comparison import Comparison

@@ -1,4 +1,4 @@
-"""How near two ways come in each quantity, and whether they differ beyond chance."""
+"""How closely two ways agree in each quantity, and whether their difference is significant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DELAYS = {"mean": "mean delay", "p50": "median delay", "p95": "95 % delay", "p99
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two ways beside each other in one quantity.
+    """Agreement of two ways in one quantity.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Agreement:
 
     @property
     def accuracy(self) -> float | None:
-        """How near the means P and S are to each other, 1 for the same.
+        """Accuracy of the means P and S, 1 if they are equal.
 
         1 - (P - S) / S without its sign; of percentages 1 less a hundredth for each point. None
         where S is 0 and P is not.
@@ -57,7 +57,7 @@ class Agreement:
 
     @property
     def differs(self) -> bool | None:
-        """Whether the runs differ beyond chance; None where there are too few to tell.
+        """Whether the runs differ significantly; None where there are too few to tell.
 
         By a permutation test of the difference of means, at 5 %.
         """
@@ -80,7 +80,7 @@ class Agreement:
 def agreements(
     judged: str, against: str, runs: Mapping[str, Sequence[Mapping[str, float]]]
 ) -> list[Agreement]:
-    """Lay two ways side by side in all quantities that both know.
+    """Compare two ways in all quantities that both have.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def agreements(
 
 
 def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
-    """Return how likely means are to lie so far apart if both are of the same distribution.
+    """Return the p-value of a permutation test of the difference of means.
 
     All ways to split the runs in two are looked at, or many drawn ones. None where even the
     farthest apart would be likely, as with three runs each.

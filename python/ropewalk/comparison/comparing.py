@@ -1,4 +1,4 @@
-"""One scenario, several ways to run it: what they say, and how near they come."""
+"""Compare predictions, simulations and testbed runs of one scenario."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compare(
     progress: Callable[[int, int], object] | None = None,
     again: int = 0,
 ) -> Comparison:
-    """Run a scenario in several ways and lay the results side by side.
+    """Run a scenario in several ways, and compare the results.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _predicted(scenario: Scenario) -> Predictions:
 def _teller(
     progress: Callable[[int, int], object] | None, before: float, each: float, total: float
 ) -> Callable[..., object] | None:
-    """Return what a way tells its progress: `each` seconds for all that it counts."""
+    """Return the progress callback of a way, which stands for so many seconds."""
     if progress is None:
         return None
     whole = max(round(total), 1)

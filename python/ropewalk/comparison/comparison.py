@@ -1,4 +1,4 @@
-"""What several ways of running one scenario gave, side by side."""
+"""Results of several ways of running one scenario, side by side."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Comparison(Shown):
 
     @cached_property
     def accuracy(self) -> dict[str, float]:
-        """How near one way's goodput comes to another's, 1 for the same.
+        """Accuracy of one way's goodput against another's, 1 if they are equal.
 
         ``"predict_against_simulate"`` is ``1 - |P - S| / S`` of the mean goodputs P and S, the
         prediction accuracy of Song et al. 2018, section 5.1.4; so are
@@ -113,7 +113,7 @@ class Comparison(Shown):
 
     @cached_property
     def agreements(self) -> tuple[Agreement, ...]:
-        """Each pair of ways in each quantity that both know: how near, and beyond chance or not.
+        """Agreement of each pair of ways in each quantity that both have, with its significance.
 
         Goodput, delays, the share of each subflow, and how much was sent again; what a formula
         says counts as one run.

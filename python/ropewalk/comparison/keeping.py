@@ -1,4 +1,4 @@
-"""A comparison in a folder, and back."""
+"""Write a comparison to a folder, and read it again."""
 
 from __future__ import annotations
 

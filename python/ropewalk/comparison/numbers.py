@@ -1,4 +1,4 @@
-"""The numbers that all ways of running a scenario share, each with one flat name."""
+"""Quantities that all ways of running a scenario share, each under one flat name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINK = ("sent_packets", "lost_packets", "dropped_packets", "delivered_bytes", "u
 
 
 def flat(run: Mapping[str, Any]) -> dict[str, float]:
-    """Return a run's numbers by one flat name each; what it does not know is absent.
+    """Return a run's numbers, each by a flat name; unknown ones are absent.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A comparison as a picture: bars with their intervals, and timelines over each other."""
+"""Picture of a comparison: bars with confidence intervals, and timelines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def draw(comparison: Comparison, *, width: Width | None = None) -> Figure:
 
 
 def _runs(comparison: Comparison) -> str:
-    """Say what a bar is, and the line on it, where there are several runs."""
+    """Describe the bars and their error bars, where there are several runs."""
     count = max((len(results.seeds) for results in comparison.ran.values()), default=1)
     return f": means of {count} runs (dots), with 95 % intervals" if count > 1 else ""
 

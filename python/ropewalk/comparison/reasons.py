@@ -39,19 +39,19 @@ MANY = 0.01  # of segments sent again, that are worth a word
 
 
 class Compared(Protocol):
-    """What ways came to, of a comparison."""
+    """The parts of a comparison that explain differences."""
 
     @property
     def predictions(self) -> Predictions | None:
-        """What formulas say."""
+        """The predictions."""
 
     @property
     def simulated(self) -> Results | None:
-        """What the simulator gave."""
+        """The simulated results."""
 
     @property
     def measured(self) -> Results | None:
-        """What the testbed gave."""
+        """The results of the testbed."""
 
     @property
     def means(self) -> dict[str, dict[str, float]]:
@@ -67,7 +67,7 @@ class Compared(Protocol):
 
 
 def reasons(compared: Compared) -> tuple[str, ...]:
-    """Return why ways differ: what each knows of it, in sentences.
+    """Return the reasons why ways differ, in sentences.
 
     Of each pair it is the largest difference in goodput, delay or a subflow's share that counts,
     if it is of 5 % or more and not within chance, or both intervals where there are too few
@@ -127,7 +127,7 @@ def _pair(compared: Compared, agreement: Agreement) -> Iterator[str]:
 
 
 def _place(compared: Compared, judged: str, against: str) -> str:
-    """Name the subflow that most of the difference lies on."""
+    """Name the subflow with most of the difference."""
     known, others = (compared.means[way] for way in (judged, against))
     both = [
         (known[key] - others[key], name, known[key], others[key])
@@ -141,7 +141,7 @@ def _place(compared: Compared, judged: str, against: str) -> str:
 
 
 def _model(compared: Compared) -> Iterator[str]:
-    """Say what the model sees as the bottleneck, and in what it does not hold here."""
+    """Say which bottleneck the model has, and which of its assumptions do not hold here."""
     predictions = compared.predictions
     best = None if predictions is None else predictions.best
     if best is None:
@@ -153,7 +153,7 @@ def _model(compared: Compared) -> Iterator[str]:
 
 
 def _repairs(compared: Compared, way: str) -> Iterator[str]:
-    """Say what a way sent again, if that is much."""
+    """Say how much a way retransmitted, if it is much."""
     known = compared.means[way]
     sent, again = total(known, "segments_sent"), total(known, "retransmissions")
     timeouts, spurious = total(known, "timeouts"), total(known, "spurious_retransmissions")

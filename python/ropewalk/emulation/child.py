@@ -1,4 +1,4 @@
-"""The process that is the testbed's world: started, asked, and gone at the end whatever happens.
+"""The child process in which the testbed runs; it ends with its parent, however that ends.
 
 It is a process of its own because it changes its namespaces, which only a process with one
 thread may, and because with it goes all that the kernel made for it.
@@ -30,7 +30,7 @@ LAST_WORDS_S = 5.0
 
 
 class UnavailableError(RuntimeError):
-    """The machine cannot, or does not let this user; the text says what is missing."""
+    """The machine lacks a feature, or this user a permission; the text says which."""
 
 
 def ask(
@@ -41,7 +41,7 @@ def ask(
     progress: Callable[[float], object] | None = None,
     folder: Path | None = None,
 ) -> dict[str, Any]:
-    """Start the world, hand it a request, and return what it reports.
+    """Start the child process, send it a request, and return its report.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _wait(
     seconds: float,
     progress: Callable[[float], object] | None,
 ) -> tuple[str, str]:
-    """Wait for the child's last word, but no longer than the scenario takes and the grace."""
+    """Wait for the child's output, at most for the duration of the scenario and a grace period."""
     start = time.monotonic()
     given: str | None = text
     while True:

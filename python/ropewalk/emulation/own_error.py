@@ -1,4 +1,4 @@
-"""What the machine adds to a run on the testbed: by how much its numbers may be off."""
+"""Error of a testbed run that the machine causes: by how much its numbers may be off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MUCH_TIME = 0.02  # of the processors' time, kept from them by a hypervisor
 
 
 def own_error(report: Mapping[str, Any], processors: int | None = None) -> dict[str, Any] | None:
-    """Return by how much the machine may have changed what a run measured.
+    """Return by how much the machine may have changed the numbers of a run.
 
     Parameters
     ----------

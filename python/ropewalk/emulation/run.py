@@ -1,4 +1,4 @@
-"""What one run on the testbed recorded, as `ropewalk.Results` takes it."""
+"""Recording of one testbed run, in the form that `ropewalk.Results` takes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTS = ("subflow", "cwnd_bytes", "in_flight_bytes")
 
 
 class Run:
-    """One run, made from what the world reports.
+    """One run, from the report of the child process.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Run:
         return self._columns("connection")
 
     def competitor_timeline(self) -> None:
-        """Nothing: how much the kernel's competitors get is asked at the end alone."""
+        """Return None: goodput of the kernel's competitors is measured at the end only."""
 
     def delay_bins(self) -> dict[str, NDArray[Any]]:
         """Return the histogram of delays: ``up_to_ms`` and ``count``."""

@@ -123,7 +123,7 @@ def testbed(
 
 
 def doctor(scenario: Scenario | str | os.PathLike[str] | None = None) -> dict[str, Any]:
-    """Return what this machine can do of the testbed, and for a scenario what is in its way.
+    """Return which features this machine has, and why a scenario could not run on it.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def doctor(scenario: Scenario | str | os.PathLike[str] | None = None) -> dict[st
 
 
 def _of(scenario: Scenario) -> dict[str, Any]:
-    """Return the scenario as the world takes it: nothing of it is read from files again."""
+    """Return the scenario with its files' contents, for the child process."""
     return {
         "scenario": scenario.text,
         "name": scenario.name,

@@ -1,4 +1,4 @@
-"""What the doctor found, as a table for a terminal."""
+"""Diagnosis of ``testbed doctor``, as a table for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The child's side: a request on standard input, a report on standard output, JSON both."""
+"""Main program of the child process: a JSON request on standard input, a JSON report on output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .child import FAILED, UNAVAILABLE, WRONG_INPUT
 
 
 def main(verb: str, request: str) -> int:
-    """Print the report on what is asked for; return the exit status."""
+    """Print the report on the request; return the exit status."""
     try:
         print(_core.testbed_world(request) if verb == "run" else _diagnosis(request))
     except ValueError as error:

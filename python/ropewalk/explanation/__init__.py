@@ -1,4 +1,4 @@
-"""What is in force in a scenario: every setting with its source, and what each radio link has."""
+"""Explain a scenario: every setting with its source, and the budget of each radio link."""
 
 from .explaining import explain
 from .explanation import Explanation

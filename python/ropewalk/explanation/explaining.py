@@ -1,4 +1,4 @@
-"""What is in force in a scenario: every setting with its source, and what each radio link has."""
+"""Explain a scenario: every setting with its source, and the budget of each radio link."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .settings import settings
 
 
 def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
-    """Say what is in force in a scenario, defaults included.
+    """Explain a scenario: every setting, defaults included, with its source.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an explanation of a scenario has."""
+"""Data class of an explained scenario."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explanation(Shown):
-    """A scenario with all that its file leaves to defaults.
+    """A scenario's settings with their sources, and the budgets of its radio links.
 
     Attributes
     ----------

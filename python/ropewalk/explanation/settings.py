@@ -1,4 +1,4 @@
-"""Every setting in force, and whence: the file, ``--set``, a profile, a default."""
+"""Every setting of a scenario, and its source: the file, ``--set``, a profile or a default."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def settings(scenario: Scenario) -> list[Setting]:
 
 @dataclass(frozen=True)
 class _Sources:
-    """Where settings may come from: keys that were changed, and what all radios are set to."""
+    """The sources that settings may have: changed keys, and the keys for all radios."""
 
     changed: Set[str]
     wifi: Table
@@ -117,7 +117,7 @@ class _Sources:
 
 
 def _object(shape: Table) -> Table:
-    """Return what a schema says of a table, where it may be something shorter, too."""
+    """Return a schema's description of a table that may also be given in a shorter form."""
     every: Sequence[Table] = [shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())]
     return next((each for each in every if "properties" in each), {})
 
@@ -133,7 +133,7 @@ def _is_list_of_tables(value: object) -> bool:
 
 
 def _title(table: Table) -> str:
-    """Return what tells a table of a list from the others: its name, or a radio's channel."""
+    """Return what identifies a table in a list: its name, or a radio's channel."""
     title: str = table.get("name") or table["channel"]
     return title
 

@@ -1,4 +1,4 @@
-"""Meshes: how often routings find several routes through nodes at random places.
+"""Meshes: how often routing methods find several routes through nodes at random positions.
 
 `census` draws many deployments as a scenario's ``[mesh]`` says and counts the link-, node- and
 zone-disjoint routes of each, as figures 7 to 9 of Gómez et al. (2014) do.

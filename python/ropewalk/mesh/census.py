@@ -1,4 +1,4 @@
-"""What a census of meshes has counted."""
+"""Results of a census of meshes."""
 
 from __future__ import annotations
 

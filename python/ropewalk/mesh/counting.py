@@ -1,4 +1,4 @@
-"""Many deployments, drawn and counted."""
+"""Draw many deployments of a mesh, and count the routes through them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A census in a folder, and back."""
+"""Write a census to a folder, and read it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of a census: how often there are two routes, how many there are, how long they are."""
+"""Pictures of a census: feasibility of two routes, number of routes, and their hops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture of a mesh: its nodes, its routes in colour, and where they disturb each other."""
+"""Picture of a mesh: its nodes, its routes in colour, and where routes interfere."""
 
 from __future__ import annotations
 

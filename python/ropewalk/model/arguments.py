@@ -1,4 +1,4 @@
-"""What the models accept: numbers, alone or in arrays, within bounds; why another is refused."""
+"""Checks of the models' arguments: numbers and arrays within bounds, with error messages."""
 
 from __future__ import annotations
 

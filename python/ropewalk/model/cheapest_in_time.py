@@ -128,7 +128,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Writes:
-    """What the application writes.
+    """Writes of the application.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Writes:
 
 @dataclass(frozen=True)
 class Division:
-    """Which link carries how much of each write.
+    """Bytes of each write by link.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the field has long used: TCP under loss, and windows coupled over paths.
+"""Classic formulas: TCP under random loss, and windows coupled over paths.
 
 Windows are segments per round trip, so a rate is a window over its round trip. Loss
 is the probability that a segment begins a loss event.

@@ -1,4 +1,4 @@
-"""How long a short TCP transfer takes: Cardwell, Savage and Anderson, 2000.
+"""Duration of a short TCP transfer: Cardwell, Savage and Anderson, 2000.
 
 Windows and lengths are segments, times seconds. Loss is the probability that a segment
 begins a loss event.

@@ -1,4 +1,4 @@
-"""When packets of one size arrive that are striped over links, and in order.
+"""Arrival times of equal packets striped over links, and their delivery in order.
 
 Rates are packets per second, times seconds.
 """

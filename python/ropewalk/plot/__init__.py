@@ -1,4 +1,4 @@
-"""Pictures of results: goodput, windows, delays, buffers, airtime, who gets what.
+"""Pictures of results: goodput, windows, delays, buffers, airtime, shares of links.
 
 Each function takes `Results` and returns a matplotlib figure of its own, which shows itself in
 a notebook; it works without a display and changes no global state. `save` writes a figure as

@@ -1,4 +1,4 @@
-"""What functions that draw runs have in common: whose axes, which runs."""
+"""Common parts of the functions that draw runs: the axes, and the runs shown."""
 
 from __future__ import annotations
 

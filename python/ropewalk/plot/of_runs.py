@@ -62,7 +62,7 @@ def shares(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Who gets how much of each link: all flows, competitors among them, and the rest.
+    """Each flow's share of each link, competitors included, and the unused rest.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def airtime(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """What the time of each 802.11 radio goes to, stacked to the whole.
+    """Use of time by each 802.11 radio, as stacked shares.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ def reorder_buffer(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Bytes that wait at the receiver for a gap to close, over time.
+    """Bytes in the receiver's reorder buffer over time.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def player_buffer(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Seconds that a video's player can go on with what it holds, over time.
+    """Playout buffer of a video's player over time, in seconds.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def overview(results: Results, *, seed: int | None = None, width: Width | None =
 
 
 def _columns(count: int, width: Width | None) -> int:
-    """How many of so many panels stand beside each other."""
+    """Return the number of columns for so many panels."""
     if width == "column":
         return 1 + (count > 4)
     return min(max(count, 1), 4 if count > 6 else 3)

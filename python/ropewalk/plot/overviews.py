@@ -31,7 +31,7 @@ class Part:
 
 
 def parts(results: Results, seeds: Sequence[int], columns: int) -> list[Part]:
-    """Return what there is to show of runs with a timeline.
+    """Return the parts of the page that apply to runs with a timeline.
 
     Parameters
     ----------

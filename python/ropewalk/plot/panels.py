@@ -36,7 +36,7 @@ INTERVAL = "95 % interval"
 
 
 def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """What arrives by each subflow, stacked, what is delivered of it, and what the links carry."""
+    """Goodput of each subflow, stacked, the delivered total, and the links' capacity."""
     steps = steps_of(results, seeds)
     base = Curve(steps.edges, np.zeros(len(steps)))
     for number, (index, name, rows) in enumerate(subflows_of(results, seeds)):
@@ -78,13 +78,13 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 
 
 def delivered(results: Results, seeds: Sequence[int]) -> Curve:
-    """What the application gets in order, 10^6 bit/s."""
+    """Goodput in order at the application, 10^6 bit/s."""
     steps = steps_of(results, seeds)
     return steps.curve(steps.values("goodput_mbps"), _most_delivered(seeds))
 
 
 def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """What each flow gets over time, stacked; competitors lie on top."""
+    """Goodput of each flow over time, stacked; competitors lie on top."""
     steps, told = flows_over_time(results, seeds)
     base = Curve(steps.edges, np.zeros(len(steps)))
     for index, (name, values) in enumerate(told):
@@ -99,7 +99,7 @@ def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 def flows_over_time(
     results: Results, seeds: Sequence[int]
 ) -> tuple[Steps, list[tuple[str, Array]]]:
-    """What each flow gets by run and step, 10^6 bit/s, all of a competitor's together.
+    """Goodput of each flow by run and step, 10^6 bit/s; flows of a competitor are summed.
 
     Of many, all but the largest are one.
     """
@@ -204,7 +204,7 @@ def window(axes: Axes, steps: Steps, subflow: int, rows: pl.DataFrame) -> None:
 
 
 def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """Bytes that wait for a gap to close."""
+    """Bytes in the receiver's reorder buffer."""
     steps = steps_of(results, seeds)
     fewer = None if len(seeds) == 1 else MAX_DELIVERED
     waiting = steps.curve(steps.values("reorder_buffer_bytes") / 1e3, fewer)
@@ -223,7 +223,7 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 
 
 def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """Seconds that a player can go on with what it holds; where there are none it stalls."""
+    """Playout buffer of a player in seconds; it stalls where that is empty."""
     steps = steps_of(results, seeds)
     held = steps.values("player_buffer_s")
     curve = steps.curve(held)
@@ -260,7 +260,7 @@ def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 
 
 def has_player_buffer(results: Results) -> bool:
-    """Whether the timeline knows what the first flow's player holds."""
+    """Whether the timeline has the playout buffer of the first flow."""
     connection = results.connection
     if "player_buffer_s" not in connection.columns:
         return False
@@ -268,7 +268,7 @@ def has_player_buffer(results: Results) -> bool:
 
 
 def has_reorder_buffer(results: Results) -> bool:
-    """Whether the timeline knows what waits for a gap to close."""
+    """Whether the timeline has the reorder buffer."""
     return "reorder_buffer_bytes" in results.connection.columns
 
 
@@ -289,7 +289,7 @@ def steps_of(results: Results, seeds: Sequence[int]) -> Steps:
 
 
 def capacity_over_time(results: Results, steps: Steps) -> Array:
-    """What the links carry by run and step, 10^6 bit/s; NaN where that is not known."""
+    """Capacity of the links by run and step, 10^6 bit/s; NaN where that is not known."""
     if "capacity_mbps" in steps.connection.columns:
         return steps.values("capacity_mbps")
     steady = not any("trace" in link["forward"] for link in results.scenario.values["link"])
@@ -298,7 +298,7 @@ def capacity_over_time(results: Results, steps: Steps) -> Array:
 
 
 def means_told(results: Results, seeds: Sequence[int]) -> str | None:
-    """Say over how many runs means are; None of one run.
+    """Say of how many runs means are; None for one run.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def _most_delivered(seeds: Sequence[int]) -> int:
 def _stacked(
     axes: Axes, index: int, name: str, curve: Curve, below: Curve, *, first: bool
 ) -> Curve:
-    """Draw one on top of those before, and return where its top is."""
+    """Draw one area on top of those before, and return its upper edge."""
     bottom = np.zeros(len(curve.mean)) if first else below.mean
     top = bottom + np.nan_to_num(curve.mean)
     axes.stairs(top, curve.edges, baseline=bottom, fill=True, label=name, **filled(index))

@@ -1,4 +1,4 @@
-"""Pictures of sweeps: lines over a varied key, a map over two, what cost buys."""
+"""Pictures of sweeps: lines over a varied key, a heat map over two, cost over lateness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LABELLED = 150  # cells of a map up to which each has its number in it
 
 @dataclass(frozen=True)
 class Scale:
-    """The values of a column, as an axis has them.
+    """The values of a column on an axis.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Scale:
 
     @property
     def told(self) -> list[str]:
-        """What is told of them, in that order."""
+        """The tick labels, in that order."""
         if self.names is not None:
             return self.names
         return [f"{self.places[value]:,.4g}" for value in self.ordered]
@@ -244,7 +244,7 @@ def hull(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """What less of one costs in the other: means, and the lower convex hull of each series.
+    """Trade-off of two quantities: means, and the lower convex hull of each series.
 
     What lies on the hull's line between two dots is had by using each for a part of the time.
 

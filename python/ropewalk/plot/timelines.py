@@ -1,4 +1,4 @@
-"""Timelines of runs as arrays: a row each run, a column each step, and means over the runs."""
+"""Timelines of runs as arrays, a row per run and a column per step, and their means."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE = 0.99  # of a step's length, from which on it counts as a whole one
 
 @dataclass(frozen=True)
 class Curve:
-    """A quantity over time: its mean over the runs, and how sure that is.
+    """A quantity over time: its mean over the runs, and the interval of that.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Curve:
 
     @property
     def differs(self) -> bool:
-        """Whether runs differ by more than what arithmetic leaves."""
+        """Whether runs differ by more than rounding."""
         if self.half is None:
             return False
         return bool(np.nanmax(self.half, initial=0.0) > 1e-9 * max(self.most, 1e-9))
@@ -114,7 +114,7 @@ class Steps:
         return filled
 
     def curve(self, values: Array, most: int | None = None) -> Curve:
-        """Return the means over the runs, and over so many steps that few enough are left.
+        """Return the means over the runs, and over steps where there are too many to draw.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Steps:
         return Curve(edges, *statistics.band(binned))
 
     def together(self, most: int | None) -> int:
-        """Return over how many steps each a mean is, where few enough are to be left."""
+        """Return over how many steps to average so that few enough are left."""
         return 1 if most is None else max(1, math.ceil(len(self) / most))
 
 
@@ -162,7 +162,7 @@ def subflows_of(results: Results, seeds: Sequence[int]) -> list[tuple[int, str, 
 
 
 def flows_of(results: Results, seeds: Sequence[int]) -> list[tuple[str, int, pl.DataFrame]]:
-    """Name and timeline of each flow, and for how many it stands; competitors are the last ones.
+    """Name, timeline and number of flows of each entry; competitors are the last ones.
 
     A competitor's goodput is the mean of those that it stands for.
     """

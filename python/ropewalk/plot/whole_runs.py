@@ -1,4 +1,4 @@
-"""Panels of pictures of whole runs: delays, airtime, who gets how much of which link."""
+"""Panels of pictures of whole runs: delays, airtime, shares of links."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def has_radios(run: Mapping[str, Any]) -> bool:
 
 
 def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
-    """What each radio's time goes to, stacked to the whole; of several runs in the mean."""
+    """Use of time by each radio as stacked shares, means of several runs."""
     radios = runs[0]["radios"]
     names = [f"{radio['node']} on {radio['channel']}" for radio in radios]
     before = np.zeros(len(radios))
@@ -111,7 +111,7 @@ def has_shares(results: Results) -> bool:
 
 
 def shares(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """Who gets how much of which link, competitors included, as parts of what the link carries."""
+    """Shares of each link by flow, competitors included, of what the link carries."""
     runs = [run for run in results.runs if run["seed"] in seeds]
     links = [link["name"] for link in runs[0]["links"] if link.get("flows")]
     # In the scenario's order, as they are over time.
@@ -200,7 +200,7 @@ def _quantiles(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 
 
 def _across(axes: Axes, edges: Array, share: Array) -> None:
-    """Give delays of several magnitudes an axis of powers."""
+    """Make the axis logarithmic where delays span several magnitudes."""
     from matplotlib.ticker import LogLocator
 
     least, most = edges[np.searchsorted(share, [0.001, 0.999])]

@@ -1,4 +1,4 @@
-"""What formulas say of a scenario, in milliseconds instead of packet by packet."""
+"""Predict the results of a scenario by formulas, in milliseconds instead of packet by packet."""
 
 from .predicting import predict
 from .predictions import Prediction, Predictions

@@ -1,4 +1,4 @@
-"""LIA and OLIA at rest, where each path has loss."""
+"""LIA and OLIA in equilibrium, where each path has random loss."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""What of a scenario's flows no formula covers, in words."""
+"""Why no formula covers a scenario, in words."""
 
 from __future__ import annotations
 
 from .paths import Values, others
 
 ASKED = ("chunks", "request", "web")
-"""Kinds of traffic that the end which reads asks for."""
+"""Kinds of traffic that the receiver requests."""
 
 
 def uncovered(values: Values) -> list[str]:
-    """Say why no formula gives the goodput of a scenario; nothing where one may.
+    """Say why no formula gives the goodput of a scenario; return nothing where one may.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def uncovered(values: Values) -> list[str]:
 
 
 def is_one_of_several(values: Values) -> bool:
-    """Whether the first flow is measured beside others, and not alone or among competitors.
+    """Whether there are further flows besides the first one and competitors.
 
     Examples
     --------

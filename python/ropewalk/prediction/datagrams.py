@@ -1,4 +1,4 @@
-"""What becomes of datagrams on wires: nothing controls them, so each link can be asked alone."""
+"""Datagrams over wired links: without congestion control, each link can be computed alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEARLY_FULL = 0.95  # from which load on a run is too short for the mean
 
 @dataclass(frozen=True)
 class _Stream:
-    """Datagrams before a link: bit/s of IP packets, and what they have been through."""
+    """Datagrams before a link: bit/s of IP packets, and the losses and delays so far."""
 
     rate: float
     delay: float = 0.0
@@ -75,7 +75,7 @@ def predict(values: Values) -> Prediction | None:
 
 
 def _after(stream: _Stream, link: Values, packet: int) -> _Stream:
-    """What comes out of a link; what it cannot carry fills its queue, and then is dropped."""
+    """Return the output of a link; an excess of input fills its queue, and is then dropped."""
     rate = link.get("rate", math.inf)
     takes = 8 * packet / rate
     queues, slowest, load = stream.queues, stream.slowest, stream.load
@@ -94,7 +94,7 @@ def _after(stream: _Stream, link: Values, packet: int) -> _Stream:
 
 
 def _waiting_bytes(link: Values, packet: int) -> float:
-    """Return how much waits in a full queue: whole packets, beside the one that is sent."""
+    """Return the bytes in a full queue: whole packets, besides the one in transmission."""
     if "queue_packets" in link:
         return float(link["queue_packets"] * packet)
     return float(link["queue"] // packet * packet)

@@ -1,4 +1,4 @@
-"""Elahi et al. 2011 for messages that come at a rate: a queue with unequal servers."""
+"""Elahi et al. 2011 for messages at a rate: a queue with unequal servers."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _ways(values: Values, used: tuple[Path, ...]) -> list[Path]:
 
 
 def _delay(values: Values, outcome: fluid.Outcome) -> dict[str, float]:
-    """Mean delay of bytes that wait in a send buffer kept full; unknown for bas under loss.
+    """Return the mean delay of bytes through a full send buffer; unknown for bas under loss.
 
     The first that fill it are all written at once, and wait longer the later they go;
     each of the others waits for as many as the buffer holds, less the way back of the

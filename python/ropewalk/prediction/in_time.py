@@ -1,4 +1,4 @@
-"""The least cost at which all that has a deadline is in time, and the least lateness."""
+"""Least cost at which all deadlines are met, and least lateness where they cannot be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions in a folder, and back."""
+"""Write predictions to a folder, and read them again."""
 
 from __future__ import annotations
 

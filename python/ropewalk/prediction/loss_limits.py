@@ -1,4 +1,4 @@
-"""What random loss leaves of a TCP on each path: Mathis et al., Padhye et al."""
+"""Throughput of TCP under random loss on each path: Mathis et al., Padhye et al."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario's values say of the paths that the measured connection uses."""
+"""The paths of the measured connection, from a scenario's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions as a picture: what each model says, beside each other, also of each link."""
+"""Picture of predictions: goodput and delay by each model, also of each link."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTSIDE = "////"
 
 
 def draw(predictions: Predictions, *, width: Width | None = None) -> Figure:
-    """Draw the goodput and the delay by each model, and what they say of each link.
+    """Draw the goodput and the delay by each model, and the goodput of each link.
 
     It is a `ValueError` where no model gives a number that can be drawn.
 
@@ -98,7 +98,7 @@ def _delays(axes: Axes, predictions: Predictions, models: list[Prediction]) -> N
 
 
 def _mark(bars: Any, predictions: Predictions, models: list[Prediction]) -> None:
-    """Make the believed one darker, and hatch what is not sure."""
+    """Emphasise the model to believe, and hatch those outside their range of validity."""
     for bar, model in zip(bars, models, strict=True):
         bar.set_alpha(1.0 if model.name == predictions.believed else LIGHT)
         if model.warnings:
@@ -106,7 +106,7 @@ def _mark(bars: Any, predictions: Predictions, models: list[Prediction]) -> None
 
 
 def _paths(axes: Axes, series: list[tuple[str, dict[str, float]]], paths: list[str]) -> None:
-    """Draw what each model says of each link, side by side."""
+    """Draw each model's goodput of each link, side by side."""
     high = 0.8 / len(series)
     for number, (name, rates) in enumerate(series):
         bars = axes.barh(

@@ -1,4 +1,4 @@
-"""What formulas say of a scenario, in milliseconds instead of packet by packet."""
+"""Predict the results of a scenario by formulas, in milliseconds instead of packet by packet."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHERS = (
 
 
 def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
-    """Ask all models that apply to a scenario.
+    """Predict a scenario by all models that apply.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What models say of a scenario."""
+"""Data classes of predictions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What one model says of a scenario; what it does not know is left out.
+    """Prediction of one model for a scenario; unknown quantities are absent.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class NoFormulaError(Exception):
 
 @dataclass(frozen=True)
 class Predictions(Shown):
-    """What all models say of one scenario that apply to it.
+    """Predictions of all models that apply to a scenario.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which formula there is for flows over 802.11 channels, if any."""
+"""Chooses the formula for flows over 802.11 channels, if there is one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What paths over 802.11 channels carry: clique airtime, and Bianchi for a cell of senders."""
+"""Goodput over 802.11 channels: clique airtime, and Bianchi for a saturated cell."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _loads(
 
 
 def _losses(place: Place, ways: Sequence[Route], packet: int) -> list[str]:
-    """Say where packets are lost for good, so that windows are too small to fill the air."""
+    """Warn where packets are lost after all retries, so that windows may be too small."""
     found = []
     for hop in dict.fromkeys(hop for way in ways for hop in way.hops):
         lost = _error_of(place, hop, packet) ** _radio_of(place, hop, packet).tries

@@ -1,4 +1,4 @@
-"""The section of advice: an answer to each question, with its evidence."""
+"""Section of a report on advice: an answer to each question, with its evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTERVALS = "Lines on bars are 95 % intervals."
 
 
 def section(kept: Kept) -> Section:
-    """Return what is to be said of advice."""
+    """Return the section on advice."""
     result = kept.result
     runs, seed = result["runs"], result["seed"]
     told = f"{runs} of each candidate, seeds {seed} to {seed + runs - 1}"
@@ -126,7 +126,7 @@ def _subsets(kept: Kept) -> Iterator[Piece]:
 
 
 def _checked(result: Mapping[str, Any]) -> Iterator[Piece]:
-    """Say how good the advised links are among all subsets, if that was asked."""
+    """Return the rank of the advised links among all subsets, if that was computed."""
     if "check" not in result:
         return
     check = result["check"]

@@ -1,4 +1,4 @@
-"""What was asked, the scenario of it drawn, and where results come from."""
+"""Parts of a section on the input: the scenario, its drawing, and the origin of the results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_ORIGIN = (
 
 
 def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
-    """Return what was asked: what the scenario says of itself, the command, more."""
+    """Return the question: the scenario's introduction, the command, and more."""
     pieces: list[Piece] = [
         Text(each.strip(), "code" if each.startswith("    ") else "plain")
         for each in preface(kept.scenario.text)
@@ -56,12 +56,12 @@ def preface(text: str) -> list[str]:
 
 
 def _flowing(paragraph: str) -> str:
-    """Return a paragraph as one line, but for what is set in: commands and tables."""
+    """Return a paragraph as one line, except for indented commands and tables."""
     return re.sub(r"\n(?=\S)", " ", paragraph)
 
 
 def drawn(scenario: Scenario) -> Part:
-    """Return the scenario: drawn, its flows, and all that is in force."""
+    """Return the scenario: its drawing, its flows, and its settings."""
     svg, caption = drawing.draw(scenario)
     text, _ = scenario.self_contained()
     pieces = (
@@ -74,7 +74,7 @@ def drawn(scenario: Scenario) -> Part:
 
 
 def whence(kept: Kept) -> Part:
-    """Return where results come from: version, date, command, machine, time, seeds."""
+    """Return the origin of results: version, date, command, machine, time, seeds."""
     known = kept.origin
     folder = ("folder", str(kept.folder))
     if known is None:
@@ -107,7 +107,7 @@ def _seeds(seeds: Sequence[int]) -> str:
 
 
 def _flows(scenario: Scenario) -> Table:
-    """Return who sends what over which paths, and by which algorithms."""
+    """Return a table of flows: their traffic, paths and algorithms."""
     values = scenario.values
     first = values["transport"] | {"traffic": values["traffic"]}
     rows = []
@@ -140,7 +140,7 @@ def _traffic(traffic: Mapping[str, Any]) -> str:
 
 
 def _settings(scenario: Scenario) -> Iterator[Piece]:
-    """Yield every key in force, and what there is to know of radios."""
+    """Yield every setting, and the budgets of radio links."""
     explained = explain(scenario)
     hidden = [
         f"{node} on channel {hop.channel}: does not hear {hop.sender}, reaches {hop.receiver}"

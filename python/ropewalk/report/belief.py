@@ -1,4 +1,4 @@
-"""What to believe of results, and why: warnings, runs, intervals, formulas beside them."""
+"""How far results can be trusted: warnings, number of runs, intervals, predictions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOW = "Formulas were asked when this report was made, of the scenario as it is d
 
 
 def of_runs(runs: Results) -> Part:
-    """Return what to believe of runs, with what formulas say of the same scenario."""
+    """Return how far runs can be trusted, with the predictions for the same scenario."""
     pieces = [*ran(runs)]
     predictions = _asked(runs.scenario)
     if predictions is None or predictions.best is None:
@@ -39,7 +39,7 @@ def of_runs(runs: Results) -> Part:
 
 
 def beside(scenario: Scenario) -> list[Piece]:
-    """Return which formulas apply to a scenario, asked now."""
+    """Return the predictions for a scenario, computed now."""
     predictions = _asked(scenario)
     if predictions is None or not predictions.models:
         return []
@@ -47,7 +47,7 @@ def beside(scenario: Scenario) -> list[Piece]:
 
 
 def ran(runs: Results, way: str = "") -> list[Piece]:
-    """Return what to know of runs themselves: warnings, how many, whether links kept time."""
+    """Return facts on runs: warnings, their number, punctuality of the emulator."""
     return [*warned(runs.runs), *_certainty(runs, way), *_emulated(runs)]
 
 
@@ -58,7 +58,7 @@ def warned(runs: Sequence[dict[str, Any]]) -> list[Piece]:
 
 
 def explained(comparison: Comparison) -> list[Piece]:
-    """Return how near ways come to each other, and why they differ."""
+    """Return how closely ways agree, and why they differ."""
     told: list[tuple[str, str]] = [
         (pair.replace("_", " "), f"{near:.1%}") for pair, near in comparison.accuracy.items()
     ]
@@ -71,7 +71,7 @@ def explained(comparison: Comparison) -> list[Piece]:
 
 
 def models(predictions: Predictions) -> list[Piece]:
-    """Return which models apply to a scenario, what each says, and where it holds."""
+    """Return the models that apply, their predictions, and their ranges of validity."""
     rows = [
         (
             value(each.name),
@@ -108,7 +108,7 @@ def _certainty(ran: Results, way: str) -> Iterator[Piece]:
 
 
 def _emulated(ran: Results) -> Iterator[Piece]:
-    """Say whether a testbed's links kept their time."""
+    """Say how punctual a testbed's emulator was."""
     links = [run["emulator"] for run in ran.runs if "emulator" in run]
     late = [each for each in links if not each.get("trusted", True)]
     if late:

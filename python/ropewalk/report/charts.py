@@ -1,4 +1,4 @@
-"""Pictures that answer to the mouse, in the language of Vega-Lite.
+"""Interactive charts as Vega-Lite specifications.
 
 Data stand in them by columns, a third as long as rows, which the page makes of them. Fields have
 short names of their own (``x``, ``y``, ``of``, ``low``, ``high``), since those of a scenario may
@@ -95,7 +95,7 @@ def colour(order: Sequence[str]) -> Spec:
 
 
 def choice(titles: Sequence[str], fields: Sequence[str]) -> tuple[list[Spec], list[Spec]]:
-    """Return what lets a reader choose which of several quantities is shown.
+    """Return the parameter by which a reader chooses among several quantities.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def select(name: str, options: Sequence[str], label: str) -> Spec:
 
 
 def hints(title: str, *fields: tuple[str, str]) -> list[Spec]:
-    """Return what is told of the point under the mouse: whose it is, and some fields."""
+    """Return the tooltip of a point: its series, and some fields."""
     return [
         {"field": "of", "type": "nominal", "title": title},
         *(

@@ -99,7 +99,7 @@ class Combined:
 
 
 def pictures(study: Combined) -> Iterator[Chart]:
-    """Yield what there is to show of a study: lines, bars or a heat map, and costs."""
+    """Yield the charts that apply to a study: lines, bars or a heat map, and costs."""
     if not study.metrics or not study.axes:
         return
     numeric = [each for each in study.axes if each.numbers is not None and len(each.values) > 1]
@@ -314,7 +314,7 @@ def _bars(study: Combined) -> Chart:
 
 
 def _costs(study: Combined, late: str) -> Chart:
-    """Return what is late over what it costs, and the line of those that none beats in both."""
+    """Return lateness over cost, and the line of the Pareto-optimal combinations."""
     import polars as pl
 
     data = study.rows.select(

@@ -1,4 +1,4 @@
-"""The section of a comparison: one scenario, run in several ways."""
+"""Section of a report on a comparison: one scenario, run in several ways."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "
 
 
 def section(kept: Kept) -> Section:
-    """Return what is to be said of a comparison."""
+    """Return the section on a comparison."""
     compared = restore(kept)
     return Section(
         kept.scenario.title,

@@ -1,4 +1,4 @@
-"""The section of a census of meshes: on how many there are disjoint routes."""
+"""Section of a report on a census of meshes: how many have disjoint routes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ METHODS = {"greedy": "feasible", "optimal": "optimal"}
 
 
 def section(kept: Kept) -> Section:
-    """Return what is to be said of a census."""
+    """Return the section on a census."""
     counts: list[dict[str, Any]] = kept.result["mesh"]
     nodes = ", ".join(str(each["nodes"]) for each in counts)
     graphs = ", ".join(f"{each['graphs']:,}" for each in counts)

@@ -1,4 +1,4 @@
-"""A scenario drawn: nodes, links with their rates and delays, and the ways of its flows."""
+"""Drawing of a scenario: nodes, links with their rates and delays, and the paths of flows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTHING: tuple[Any, ...] = ("0 s", "0 %", 0.0, "unlimited", "none", [], None)
 
 
 def draw(scenario: Scenario) -> tuple[str, str]:
-    """Return a drawing of a scenario, and what to know when looking at it.
+    """Return a drawing of a scenario, and its caption.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def draw(scenario: Scenario) -> tuple[str, str]:
 
 
 def described(link: Link) -> tuple[str, str]:
-    """Return rate and delay of a link as the file spells them, and what else is not usual of it.
+    """Return rate and delay of a link as the file spells them, and its non-default settings.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _told(value: object) -> str:
 
 
 def colour(links: Sequence[str], name: str) -> str:
-    """Return the colour that a link, or a path, has on the whole page."""
+    """Return the colour of a link or a path, the same on the whole page."""
     return COLOURS[list(links).index(name) % len(COLOURS)]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of runs: what arrived when, windows, delays, buffers, airtime."""
+"""Charts of runs over time: goodput, windows, delays, buffers, airtime."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ STATE = {
 
 
 def pictures(ran: Results) -> Iterator[Chart]:
-    """Yield what there is to show of runs."""
+    """Yield the charts that apply to runs."""
     if ran.connection.height:
         if panels.has_flows(ran):
             yield _flows(ran)
@@ -98,7 +98,7 @@ def _delays(frames: Mapping[str, pl.DataFrame], pieces: str) -> Chart:
 
 
 def _goodput(ran: Results) -> Chart:
-    """Return what arrives by each subflow, stacked, what is delivered, and what links carry."""
+    """Return goodput by subflow, stacked, the delivered total, and the links' capacity."""
     steps = panels.steps_of(ran, ran.seeds)
     total = panels.delivered(ran, ran.seeds)
     capacity = steps.curve(panels.capacity_over_time(ran, steps), panels.MAX_STEPS)
@@ -162,7 +162,7 @@ def _total(total: Curve) -> list[charts.Spec]:
 
 
 def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
-    """Return a line that is told of in the picture, and not in the legend of subflows."""
+    """Return a line that is labelled in the chart, and not in the legend of subflows."""
     own = {} if data is None else {"data": charts.values(data)}
     return {
         **own,
@@ -189,7 +189,7 @@ def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
 
 
 def _flows(ran: Results) -> Chart:
-    """Return what each flow gets over time, means over the runs with their bands."""
+    """Return goodput of each flow over time, means over the runs with their bands."""
     steps, flows = panels.flows_over_time(ran, ran.seeds)
     curves = {name: steps.curve(values, panels.MAX_DELIVERED) for name, values in flows}
     spec = charts.lines(_all_rows(curves), [*curves], "time, s", "Mbit/s", what="flow", steps=True)
@@ -238,7 +238,7 @@ def _state(ran: Results) -> Chart:
 
 
 def _buffers(ran: Results) -> Iterator[Chart]:
-    """Yield what waits at the receiver, and what a player holds."""
+    """Yield charts of the reorder buffer and of a player's buffer."""
     steps = panels.steps_of(ran, ran.seeds)
     shown = (
         ("reorder_buffer_bytes", 1e-3, "What waits for a gap to close", "reorder buffer, kB"),
@@ -256,7 +256,7 @@ def _buffers(ran: Results) -> Iterator[Chart]:
 
 
 def _airtime(radios: Sequence[dict[str, Any]]) -> Chart:
-    """Return what the time of each radio goes to, stacked."""
+    """Return the use of time by each radio, stacked."""
     import polars as pl
 
     rows = [
@@ -291,7 +291,7 @@ def _by_flow(delays: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def _pieces(ran: Results) -> str:
-    """Return what the delays are of."""
+    """Return the unit that delays are measured for, such as packets or frames."""
     return PIECES.get(ran.scenario.values["traffic"]["kind"], "messages")
 
 

@@ -88,7 +88,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Return what a browser is to let the page do: run these scripts, and load nothing."""
+    """Return the content security policy: run these scripts, and load nothing."""
     hashes = (base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts)
     allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes)
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
@@ -101,7 +101,7 @@ def _pieces(sections: Sequence[Section]) -> Iterator[Piece]:
 
 
 def _shown(value: Any) -> Any:
-    """Leave out of texts what acts on terminals and is not allowed in HTML."""
+    """Remove control characters from texts, which HTML does not allow."""
     return without_controls(value) if type(value) is str else value
 
 

@@ -1,4 +1,4 @@
-"""Where nodes stand in a drawing: where the scenario places them, or in the order of the hops."""
+"""Layout of a drawing: nodes where the scenario places them, or in the order of the hops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Place:
 
 
 def place(values: Mapping[str, Any]) -> tuple[Place, str]:
-    """Return where nodes are drawn, and what the drawing's places mean.
+    """Return the positions of nodes in the drawing, and their meaning.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def place(values: Mapping[str, Any]) -> tuple[Place, str]:
 
 
 def _is_plane(known: Mapping[str, Sequence[float]]) -> bool:
-    """Whether names would not lie upon each other, as of nodes on a line or in one place."""
+    """Whether positions spread in both directions, so that labels do not overlap."""
     return len({round(y, 6) for _, y in known.values()}) > 1
 
 

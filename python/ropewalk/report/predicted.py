@@ -1,4 +1,4 @@
-"""The section of a prediction: what formulas say of a scenario."""
+"""Section of a report on predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KIND = "Predicted by formulas"
 
 
 def section(kept: Kept) -> Section:
-    """Return what is to be said of a prediction."""
+    """Return the section on a prediction."""
     predictions = of_json(kept.result)
     reasons = uncovered(kept.scenario.values) if predictions.best is None else []
     short: list[Piece] = [Facts(tuple(_short(predictions)))] if predictions.models else []
@@ -77,7 +77,7 @@ def _goodputs(predictions: Predictions) -> Chart:
 
 
 def _tables(predictions: Predictions) -> list[Table]:
-    """Return what else each model says: numbers, and lists of them by path."""
+    """Return the other quantities of each model: numbers, and lists of them by path."""
     made = []
     for each in predictions.models:
         single = {key: of for key, of in each.quantities.items() if not isinstance(of, list)}

@@ -1,4 +1,4 @@
-"""The section of a reproduction: what a paper printed, and what comes out here."""
+"""Section of a report on a reproduction: published numbers beside ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WITHIN = "How far ours is from what is printed, in % of it, where both are numbe
 
 
 def section(kept: Kept) -> Section:
-    """Return what is to be said of a reproduction."""
+    """Return the section on a reproduction."""
     result = kept.result
     compared = result["comparisons"]
     facts = [("paper", result["paper"]), ("item", result["item"]), ("source", result["source"])]
@@ -81,7 +81,7 @@ def _table(compared: list[dict[str, Any]]) -> Table:
 
 
 def _printed(published: float | str | None) -> Cell:
-    """Return what is published with the digits that it has in print."""
+    """Return a published number with the digits that it has in print."""
     if isinstance(published, (int, float)):
         return Cell(str(published), float(published))
     return value(published)

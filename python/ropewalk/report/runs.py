@@ -1,4 +1,4 @@
-"""The section of runs, simulated or on the testbed."""
+"""Section of a report on runs, simulated or on the testbed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = {
 
 
 def section(kept: Kept) -> Section:
-    """Return what is to be said of runs of one scenario."""
+    """Return the section on runs of one scenario."""
     ran = restore(kept)
     return Section(
         kept.scenario.title,
@@ -36,6 +36,6 @@ def section(kept: Kept) -> Section:
 
 
 def tables(ran: Results) -> list[Table]:
-    """Return what there are numbers of: subflows, links, flows, radios."""
+    """Return the tables that apply: subflows, links, flows, radios."""
     halves = {each.what: each for each in listings(ran.ci95)} if ran.ci95 else {}
     return [of_listing(each, halves.get(each.what)) for each in listings(ran.mean)]

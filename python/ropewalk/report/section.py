@@ -1,4 +1,4 @@
-"""What a page of a report is made of: sections, and in them text, tables and pictures."""
+"""Data classes of a report's page: sections of texts, tables and pictures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a table.
+    """One cell of a table.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture that answers to the mouse.
+    """An interactive chart.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawing of lines, in SVG.
+    """A vector drawing, in SVG.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Image:
-    """A picture as it was drawn before.
+    """A picture from a results folder.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names, and beside each what is so.
+    """Names with their values.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Link:
-    """A way to another page.
+    """A link to another page.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Section:
-    """What a folder of results has to say.
+    """The section of one folder of results.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The section of a study: a scenario with keys varied, and what came of each combination."""
+"""Section of a report on a study: a scenario with keys varied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOTHING = "No combination has a run that is done."
 
 
 def section(kept: Kept) -> Section:
-    """Return what is to be said of a study."""
+    """Return the section on a study."""
     vary: Mapping[str, list[str]] = kept.result["vary"]
     axes = tuple(Axis(key, tuple(values)) for key, values in vary.items())
     restored = restore(kept)
@@ -85,7 +85,7 @@ def _believed(kept: Kept, restored: StudyResults, study: Combined) -> Iterator[P
 
 
 def _widest(study: Combined) -> Iterator[Piece]:
-    """Say how wide the intervals of the first quantity are."""
+    """Return how wide the intervals of the first quantity are."""
     import polars as pl
 
     if not study.metrics:

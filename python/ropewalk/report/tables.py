@@ -18,7 +18,7 @@ MAX_ROWS = 400
 
 
 def number(value: float, digits: int | None = None) -> str:
-    """Return a number with thousands set apart; about four digits if not told how many.
+    """Return a number with thousands separators, by default with about four digits.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def joined(title: str) -> str:
 
 
 def value(of: object, scale: float = 1.0, digits: int | None = None) -> Cell:
-    """Return a cell of whatever a table may have; empty of what is not known.
+    """Return a cell for any value; empty if it is None.
 
     Examples
     --------

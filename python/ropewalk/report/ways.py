@@ -1,4 +1,4 @@
-"""The ways that flows take through a scenario's links."""
+"""The paths of flows over a scenario's links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Way:
 
 
 def ways(values: Mapping[str, Any]) -> Iterator[Way]:
-    """Yield which ways the flows of a scenario take, each flow's in its order.
+    """Yield the paths of the flows of a scenario, each flow's in its order.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def ways(values: Mapping[str, Any]) -> Iterator[Way]:
 
 
 def rows(used: Sequence[Way]) -> list[tuple[str, ...]]:
-    """Return the ways to draw side by side, each once.
+    """Return the distinct paths, to be drawn side by side.
 
     Examples
     --------

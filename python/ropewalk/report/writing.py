@@ -58,7 +58,7 @@ def write(
 
 
 def sections(folders: Sequence[str | os.PathLike[str]]) -> list[Section]:
-    """Return what is to be said of each folder.
+    """Return the section of each folder.
 
     Raises
     ------

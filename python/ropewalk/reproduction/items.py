@@ -1,4 +1,4 @@
-"""Which items there are, and how one is made."""
+"""The registry of items, and how one is made."""
 
 from __future__ import annotations
 

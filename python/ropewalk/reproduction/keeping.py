@@ -1,4 +1,4 @@
-"""A reproduction in a folder, and back."""
+"""Write a reproduction to a folder, and read it again."""
 
 from __future__ import annotations
 

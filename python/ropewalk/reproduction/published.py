@@ -1,4 +1,4 @@
-"""The papers' own numbers."""
+"""Published numbers of the papers."""
 
 from __future__ import annotations
 

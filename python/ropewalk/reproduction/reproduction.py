@@ -1,4 +1,4 @@
-"""What a reproduction gives: numbers side by side, open choices, data, a picture."""
+"""Data classes of a reproduction: numbers side by side, open choices, data, a picture."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a paper leaves open.
+    """A choice that a paper leaves open.
 
     Attributes
     ----------

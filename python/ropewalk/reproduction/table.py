@@ -1,4 +1,4 @@
-"""A reproduction as text: tables for a terminal, and the cells that a page takes, too."""
+"""A reproduction as text: tables for a terminal, and the cells that docs/reproductions.md has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies: many runs of one scenario with keys varied, kept as they come and gone on with.
+"""Studies: many runs of one scenario with keys varied, saved as they finish and resumable.
 
 `study` runs one; a study file is read by `definition.load`.
 """

@@ -1,4 +1,4 @@
-"""What a study varies: keys with their values, crossed or stepping together."""
+"""Axes of a study: keys with their values, crossed or stepping together."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Axis:
 
 
 def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
-    """Return the values that a key is to take, as a scenario file spells them.
+    """Return the values of an axis, as a scenario file spells them.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
 def axes_of(
     scenario: Scenario, given: Mapping[str, Sequence[str]], zipped: Sequence[Sequence[str]]
 ) -> tuple[Axis, ...]:
-    """Return axes, each value of which was tried, with the first value of each other key.
+    """Return axes after checking each value, with the first value of each other key.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ def axes_of(
 
 
 def changed(scenario: Scenario, changes: Mapping[str, str]) -> Scenario:
-    """Return a scenario with keys set in the order of their names, whatever order they came in."""
+    """Return a scenario with keys set in the order of their names."""
     return scenario.with_(dict(sorted(changes.items())))
 
 
 def number(scenario: Scenario, key: str, value: str) -> float | None:
-    """Return in base units what a key is set to; None where it is no number.
+    """Return the value of a key in base units; None where it is no number.
 
     What rests on other keys, such as how many bytes a bdp is, is taken from the scenario.
 
@@ -210,7 +210,7 @@ def count(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> int:
 
 
 def check_zipped(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> None:
-    """Make sure that keys which step together are varied, each once, and have as many values.
+    """Check that keys which step together are varied, each once, with equally many values.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
 
 
 def _within(found: Any, part: str) -> Any:
-    """Return what a table has by a name: a key, an entry of that name, a link's way."""
+    """Return the entry of a table by a name: a key, a named table, a link's direction."""
     if isinstance(found, list):
         return next(
             (each for each in found if isinstance(each, Mapping) and each.get("name") == part),

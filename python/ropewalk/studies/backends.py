@@ -29,21 +29,21 @@ AHEAD = 2  # packs for each worker of a cluster: one under way, one at hand
 
 
 class Backend(Protocol):
-    """Something that runs packs of points, several at a time."""
+    """An executor of packs of points, several at a time."""
 
     @property
     def width(self) -> int:
-        """How many packs at a time."""
+        """Number of packs at a time."""
 
     @property
     def pack_s(self) -> float:
-        """How long a pack is to take: much longer than it takes to hand it over."""
+        """Target duration of a pack, s: much longer than submitting it takes."""
 
     def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
-        """Begin with a pack."""
+        """Submit a pack."""
 
     def renew(self) -> None:
-        """Be as new after a worker's death.
+        """Restart after a worker's death.
 
         Raises
         ------
@@ -60,7 +60,7 @@ def cores() -> int:
 
 
 def check_on(on: On) -> None:
-    """Make sure that points can run there.
+    """Check that points can run on a backend.
 
     Raises
     ------
@@ -89,7 +89,7 @@ scheduler such as 'tcp://host:8786', an executor of concurrent.futures
 
 @contextmanager
 def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
-    """Give the backends on which the points of a job run; whatever they are is gone at the end.
+    """Yield the backends on which the points of a job run, and end them afterwards.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
 
 
 def is_death(error: BaseException) -> bool:
-    """Whether whoever ran points is dead, and the points may be all right."""
+    """Whether an error means that a worker died, so that its points may be run again."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ in DEAD
 
 
@@ -153,7 +153,7 @@ def _dask(job: Job, on: str) -> Iterator[list[Backend]]:
 
 
 class _Threads(Executor):
-    """Threads that an interrupt need not wait for, unlike those of the standard library."""
+    """Daemon threads, which an interrupt need not wait for, unlike those of concurrent.futures."""
 
     def __init__(self, count: int) -> None:
         self._todo: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
@@ -181,7 +181,7 @@ class _Threads(Executor):
 
 
 class _Foreign:
-    """An executor that somebody else has made."""
+    """An executor of the caller's."""
 
     pack_s = PACK_S
 
@@ -230,7 +230,7 @@ class _Process:
 
 
 class _Dask:
-    """A cluster, as a client knows it; it runs again what dead workers had."""
+    """A Dask cluster, which itself reruns the tasks of dead workers."""
 
     pack_s = PACK_OF_CLUSTER_S
 
@@ -242,7 +242,7 @@ class _Dask:
 
     @property
     def width(self) -> int:
-        """How many packs at a time: as many as the workers can take that there are now."""
+        """Number of packs at a time, by the present number of workers."""
         now = time.monotonic()
         if now - self._asked > ASK_S:
             self._width = max(AHEAD * sum(self._client.ncores().values()), 1)
@@ -254,7 +254,7 @@ class _Dask:
         return future
 
     def renew(self) -> None:
-        """Have nothing to do: Dask starts workers by itself."""
+        """Do nothing: Dask restarts workers by itself."""
 
 
 _threads: list[_Threads] = []  # the one that runs its points
@@ -262,7 +262,7 @@ _jobs: list[Job] = []  # the one of this process, where it is a worker
 
 
 def _begin(job: Job) -> None:
-    """Begin a process: it leaves interrupts to whom it works for, and does not outlive it."""
+    """Initialise a process: it ignores interrupts, and ends with its parent."""
     _jobs.append(job)
     # A run that need not look for interrupts is made by the thread that asks for it.
     _threads.append(_Threads(1))

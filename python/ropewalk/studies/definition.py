@@ -1,4 +1,4 @@
-"""What a study is: a scenario, what is varied, what is run, how often."""
+"""Definition of a study: a scenario, the keys varied, the verb, the number of runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Vary: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Until:
-    """When there are enough runs of a combination.
+    """The stopping rule for the runs of a combination.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Until:
     of: str = "goodput_mbps"
 
     def json(self) -> dict[str, Any]:
-        """Return it as a study file has it."""
+        """Return the rule as in a study file."""
         return {"ci95": self.ci95, "at_most": self.at_most, "of": self.of}
 
 
@@ -111,7 +111,7 @@ class Definition:
         }
 
     def json(self) -> dict[str, Any]:
-        """Return what a study file says."""
+        """Return the definition as in a study file."""
         known: dict[str, Any] = {"verb": self.verb, "runs": self.runs, "seed": self.seed}
         if self.until is not None:
             known["until"] = self.until.json()
@@ -307,7 +307,7 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 def _zipped_of_one_length(
     given: Mapping[str, Sequence[str]], zipped: Sequence[Sequence[str]]
 ) -> list[tuple[str, ...]]:
-    """Return those groups that can step together; the others are an error that is told later."""
+    """Return the groups of equal length; `check_zipped` reports the others."""
     return [
         tuple(group)
         for group in zipped
@@ -316,12 +316,12 @@ def _zipped_of_one_length(
 
 
 def _of_vary(error: ScenarioError) -> ScenarioError:
-    """Say that a key is one of those that are varied, which the scenario has as changed."""
+    """Name the varied key in an error that the scenario reports as of ``--set``."""
     return ScenarioError(str(error).replace("--set: ", "vary: "))
 
 
 def _placed(message: str, path: Path, lines: str) -> str:
-    """Put file and line before what is wrong."""
+    """Prefix an error with file and line."""
     match = re.match(r"vary: ([^\s:]+)(?: =|:)|(verb|runs|seed|until|zip)\b", message)
     if match is None:
         return message

@@ -1,4 +1,4 @@
-"""Run points on backends, in packs; run again what a dead worker had."""
+"""Run points on backends, in packs; the points of a dead worker are run again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAIT_S = 1.0  # between two looks at whether an interrupt came
 
 
 class Driver:
-    """Runs points, as many at a time as the backends take.
+    """Runs points on backends, as many at a time as they take.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Driver:
                 future.cancel()
 
     def _fill(self, coming: Iterator[Point]) -> bool:
-        """Give the backends what they take; whether there may be more."""
+        """Submit packs to the backends; return whether there may be more."""
         for backend in self._backends:
             while self._busy[id(backend)] < backend.width:
                 pack = self._again.popleft() if self._again else self._pack(coming, backend.pack_s)
@@ -113,7 +113,7 @@ class Driver:
         self._keep(pack, rows)
 
     def _bury(self, pack: Pack, error: BaseException) -> None:
-        """Run again what a dead worker had, each point alone, to find whose fault it is."""
+        """Rerun the points of a dead worker one by one, to find the point that kills workers."""
         if len(pack) > 1:
             self._again.extend((point,) for point in pack)
             return

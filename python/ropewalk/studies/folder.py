@@ -1,4 +1,4 @@
-"""The folder of a study: what was asked, the rows as they come, and what came of it."""
+"""The folder of a study: its definition, its rows as they are written, and its results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ASKED = ("verb", "runs", "seed", "until", "zip", "vary")
 
 
 class Opened:
-    """A study's folder that nobody else writes to.
+    """A study's folder, locked for this process.
 
     Parameters
     ----------
@@ -46,19 +46,19 @@ class Opened:
         self._has_more = False
 
     def rows(self) -> pl.DataFrame:
-        """Return the rows of all runs that were ever made here, each once."""
+        """Return the rows of all runs in the folder, each once."""
         import polars as pl
 
         found = [read(self._folder / name) for name in (EARLIER, POINTS)]
         return pl.concat(found, how="diagonal_relaxed").unique(KEY, keep="last")
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Keep rows."""
+        """Write rows."""
         self._parts.add(rows)
         self._has_more = True
 
     def finish(self, order: Mapping[str, int], origin: Origin) -> StudyResults:
-        """Put in order what is there, and say what came of it."""
+        """Sort the rows, and write the results."""
         self._parts.flush()
         points = settle(self._folder, order, self._study.columns, self.rows())
         missing = len(order) - points.height
@@ -76,7 +76,7 @@ class Opened:
 
 @contextmanager
 def opened(folder: Path, study: Definition) -> Iterator[Opened]:
-    """Open the folder of a study, new or of before, for as long as it is run.
+    """Open the folder of a study, new or existing, for the duration of a run.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def opened(folder: Path, study: Definition) -> Iterator[Opened]:
 
 
 def check_folder(folder: Path) -> None:
-    """Make sure that a folder is new, empty, or of a study.
+    """Check that a folder is new, empty, or of a study.
 
     Raises
     ------

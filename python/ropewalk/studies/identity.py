@@ -1,4 +1,4 @@
-"""By what a point is known again: a hash of everything that decides what it gives."""
+"""Identity of a point: a hash of everything that determines its result."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Keys:
 
 @cache
 def program(verb: str) -> str:
-    """Return the hash of what decides a verb's numbers beside the scenario and the seed.
+    """Return a hash of the code that determines a verb's numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The picture of a study: lines, dots, or maps over what was varied, and what lateness costs."""
+"""Picture of a study: lines, dots or heat maps over the varied keys, or cost over lateness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_MAPS = 6
 
 
 def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
-    """Draw the first quantity of a study over what was varied.
+    """Draw the first quantity of a study over the varied keys.
 
     Keys that have numbers are axes: one has a line for each combination of the others, two a
     map for each. Names stand beside each other. Where links have prices and something can be

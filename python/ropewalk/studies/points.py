@@ -1,4 +1,4 @@
-"""The rows of a study in its folder: written as they come, found again, put in order."""
+"""The rows of a study in its folder: written as points finish, read again, sorted at the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_ROWS = 20_000
 
 
 class Parts:
-    """Keeps rows in a folder, several in a file of Parquet that appears whole.
+    """Writes rows to a folder, several in each Parquet file, which is written atomically.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Parts:
         self._began = self._written = time.monotonic()
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Take rows; they are written with others, a few seconds later at the most."""
+        """Add rows; they are written with others, at most a few seconds later."""
         self._pending += rows
         now = time.monotonic()
         every = min(max(FIRST_S, SHARE * (now - self._began)), LAST_S)
@@ -51,7 +51,7 @@ class Parts:
             self.flush()
 
     def flush(self) -> None:
-        """Write what has not been."""
+        """Write the rows that have not been written."""
         if self._pending:
             self.write(frame_of(self._pending))
             self._pending = []
@@ -68,7 +68,7 @@ class Parts:
 
 
 def frame_of(rows: Sequence[Row]) -> pl.DataFrame:
-    """Return rows as a data frame; what a row does not know is null."""
+    """Return rows as a data frame; missing values are null."""
     import polars as pl
 
     frame = pl.DataFrame(rows, infer_schema_length=None)
@@ -76,7 +76,7 @@ def frame_of(rows: Sequence[Row]) -> pl.DataFrame:
 
 
 def read(folder: Path) -> pl.DataFrame:
-    """Return the rows of a folder, each point once: the latest that is done, else the latest.
+    """Return the rows of a folder, each point once: its latest success, else its latest row.
 
     A part that is no Parquet, such as one that a full disk has cut, holds nothing.
     """
@@ -98,7 +98,7 @@ def read(folder: Path) -> pl.DataFrame:
 def settle(
     folder: Path, order: Mapping[str, int], first: Sequence[str], rows: pl.DataFrame
 ) -> pl.DataFrame:
-    """Put the points of a study in order, in one file, and all others aside."""
+    """Write the points of a study sorted to one file, and move all others aside."""
     import polars as pl
 
     place = pl.col(KEY).replace_strict(dict(order), default=None, return_dtype=pl.Int64)
@@ -120,7 +120,7 @@ def tidy(frame: pl.DataFrame, first: Sequence[str]) -> pl.DataFrame:
 
 
 def _replace_all(folder: Path, frame: pl.DataFrame) -> None:
-    """Write one part and remove those before it; whoever stops this leaves rows twice."""
+    """Write one part and remove those before it; an interruption leaves duplicates."""
     before = sorted(folder.glob("part-*.parquet"))
     if frame.is_empty() and not before:
         return
@@ -133,7 +133,7 @@ def _replace_all(folder: Path, frame: pl.DataFrame) -> None:
 
 
 def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame without columns of which no row knows anything."""
+    """Return a frame without columns that are null in every row."""
     if frame.is_empty():
         return frame
     empty = [name for name in frame.columns if frame[name].null_count() == frame.height]
@@ -146,7 +146,7 @@ def _number(file: Path) -> int:
 
 
 def known_of(rows: pl.DataFrame, of: str | None) -> dict[str, Any]:
-    """Return the keys of points that are done, each with what it has in a column."""
+    """Return the keys of finished points, each with its value of a column."""
     done = rows.filter(rows["status"] == DONE)
     if of is None or of not in done.columns:
         return dict.fromkeys(done[KEY])

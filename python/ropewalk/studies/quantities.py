@@ -1,4 +1,4 @@
-"""Which numbers of a study there are to look at, the most telling ones first."""
+"""Which columns of a study are quantities to show, the most informative ones first."""
 
 from __future__ import annotations
 
@@ -58,5 +58,5 @@ def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:
 
 
 def lateness(names: Collection[str]) -> str | None:
-    """Return the first of some columns that says how much is late."""
+    """Return the first of some columns that measures lateness."""
     return next((name for name in names if name.endswith("late_percent")), None)

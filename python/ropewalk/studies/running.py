@@ -1,4 +1,4 @@
-"""Run a study: what is missing of it, until nothing is."""
+"""Run the missing points of a study until none is missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROWTH = 2  # of how many runs there are, at once, at the most
 
 
 class Runner:
-    """Runs what is missing of a study.
+    """Runs the missing points of a study.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class Runner:
         return {point.key: at for at, point in enumerate(self._points)}
 
     def plan(self) -> int:
-        """Find out how many of the runs that are sure to be made have no row yet."""
+        """Return how many runs that are certain to be made have no row yet."""
         counts = dict.fromkeys(self._study.combinations, self._study.runs)
         return len(self._todo(counts))
 
     def run(self, on: On) -> None:
-        """Run what is missing, somewhere.
+        """Run the missing points on backends.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Runner:
                 counts, todo = more, self._todo(more)
 
     def _todo(self, counts: dict[Changes, int]) -> list[Point]:
-        """List the points of so many runs of each combination; return those without a row."""
+        """Return the points without a row, of so many runs of each combination."""
         self._points = [
             Point(changes, seed, self._keys.key(changes, seed))
             for changes, count in counts.items()
@@ -117,7 +117,7 @@ class Runner:
             self._progress(self._finished, self._missing)
 
     def _more(self, counts: dict[Changes, int], until: Until) -> dict[Changes, int]:
-        """Return how many runs of each combination there are to be, going by those there are."""
+        """Return the wanted number of runs of each combination, from the existing ones."""
         if all(self._known.get(point.key) is None for point in self._points):
             raise ValueError(f"until: of = {until.of!r}: no run has such a number")
         return {changes: self._enough(changes, count, until) for changes, count in counts.items()}
@@ -129,7 +129,7 @@ class Runner:
 
 
 def wanted(values: Sequence[float | None], count: int, until: Until) -> int:
-    """Return how many runs there are to be of a combination, from what those made gave.
+    """Return the wanted number of runs of a combination, from the results so far.
 
     As many as the interval's width lets one expect, at most twice as many as there are, so that
     a first guess that is wrong does little harm.

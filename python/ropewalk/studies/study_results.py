@@ -1,4 +1,4 @@
-"""What a study gave: a row a run, and the means of each combination."""
+"""Results of a study: a row per run, and the means of each combination."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_MEASURED = ("seed",)
 
 @dataclass(frozen=True)
 class StudyResults(Shown):
-    """What a study gave.
+    """Results of a study.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class StudyResults(Shown):
         )
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints; of each combination what is known, numbers as means."""
+        """Return what ``--json`` prints: each combination with the means of its numbers."""
         done = int((self.points["status"] == DONE).sum()) if not self.points.is_empty() else 0
         known: dict[str, Any] = {
             "engine": ENGINE,

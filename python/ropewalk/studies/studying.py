@@ -1,4 +1,4 @@
-"""Run a study: of one that is there, what is missing."""
+"""Run a study; of an existing one, the points that are missing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def study(
     on: On = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> StudyResults:
-    """Run a scenario with keys varied; of a study that is there, what is missing.
+    """Run a scenario with keys varied; of an existing study, the missing points.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def run(
     progress: Callable[[int, int], object] | None = None,
     begun: Callable[[int, int], object] | None = None,
 ) -> StudyResults:
-    """Run a study that was read and checked.
+    """Run a study from its definition.
 
     Parameters
     ----------

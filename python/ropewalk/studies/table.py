@@ -1,4 +1,4 @@
-"""The table of a study: a row for each combination."""
+"""Table of a study for a terminal: a row for each combination."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with a point of a study, wherever it is done."""
+"""Runs a point of a study, in whichever process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class Job:
-    """What all points of a study share.
+    """The parameters that all points of a study share.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Point:
 
 
 def work(job: Job, points: Sequence[Point]) -> list[Row]:
-    """Run points one after the other; one that fails says so in its row.
+    """Run points one after the other; the row of one that fails has the error.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a scenario's 802.11 channels, radios and links are, and what follows by formulas alone."""
+"""The 802.11 channels, radios and links of a scenario, and their budgets by formulas."""

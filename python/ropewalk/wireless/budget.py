@@ -1,4 +1,4 @@
-"""The budget of a wireless link: power, margin, times, and the most that it gives alone."""
+"""Budget of a wireless link: power, margin, airtime, and the goodput that it has alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MIN_DB = -100.0  # in place of no power at all
 
 @dataclass(frozen=True)
 class Budget:
-    """What a link has, and what comes of it.
+    """Budget of a wireless link.
 
     Attributes
     ----------

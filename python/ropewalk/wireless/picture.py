@@ -1,4 +1,4 @@
-"""A picture of the place: nodes, links by their SNR, who hears whom, hidden stations."""
+"""Map of the radios: nodes, links with their SNR, carrier sense, hidden stations."""
 
 from __future__ import annotations
 

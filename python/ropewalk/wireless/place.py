@@ -1,4 +1,4 @@
-"""Where radios stand, and with what power they hear each other."""
+"""Positions of radios, and the power with which they receive each other."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Station:
 
 @dataclass(frozen=True)
 class Channel:
-    """What is alike for all radios on a channel.
+    """Properties of a channel, common to its radios.
 
     Attributes
     ----------

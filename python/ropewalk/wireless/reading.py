@@ -1,4 +1,4 @@
-"""Read a place from a scenario's values: the one file that knows how they name things."""
+"""Read radios and links from a scenario's values; only this file knows their keys."""
 
 from __future__ import annotations
 

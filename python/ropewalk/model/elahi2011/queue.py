@@ -1,4 +1,4 @@
-"""How many packets are in a queue with unequal servers, and what leaves it."""
+"""Queue with unequal servers: distribution of the number of packets, and throughput."""
 
 from __future__ import annotations
 

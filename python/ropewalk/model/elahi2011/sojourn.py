@@ -1,4 +1,4 @@
-"""How long a packet stays in the queue of Elahi et al. 2011, as a distribution.
+"""Sojourn time of a packet in the queue of Elahi et al. 2011, as a distribution.
 
 The paper gives means alone. Its states count packets without saying where each is, so
 the distribution of the delay needs two assumptions more:

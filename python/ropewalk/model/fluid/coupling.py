@@ -1,4 +1,4 @@
-"""How windows of one connection's subflows grow together, and fall.
+"""Coupled increase and decrease of the windows of a connection's subflows.
 
 Increases are segments a round trip in congestion avoidance, windows segments.
 """
@@ -103,7 +103,7 @@ def checked(schemes: Sequence[str]) -> None:
 
 
 def lose(scheme: str, subflow: Subflow, flight: float) -> None:
-    """Let a window fall at a loss that found so many segments in flight."""
+    """Reduce a window at a loss with so many segments in flight."""
     window = subflow.window
     if scheme == "cubic":
         window.lose(flight, CUBIC_SHARE)

@@ -1,4 +1,4 @@
-"""What makes the windows of the fluid model fall: random loss, full queues, outages."""
+"""Loss events of the fluid model: random loss, full queues, outages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def silenced(subflow: Subflow, links: Sequence[Link], now: float) -> bool:
 
 
 def lose_one(subflow: Subflow, now: float) -> None:
-    """Fall at a random loss, and find out how far it is to the next."""
+    """Reduce a window at a random loss, and determine the next one."""
     connection, window = subflow.connection, subflow.window
     flight = min(window.size, max(subflow.in_flight, 1.0))
     coupling.lose(connection.congestion, subflow, flight)
@@ -54,7 +54,7 @@ def lose_one(subflow: Subflow, now: float) -> None:
 
 
 def overflow(links: Sequence[Link], queues: list[float], users: list[list[Subflow]]) -> None:
-    """Let windows fall that overfill a queue."""
+    """Reduce the windows that overflow a queue."""
     for number, link in enumerate(links):
         if queues[number] <= link.queue:
             continue

@@ -1,4 +1,4 @@
-"""What the fluid model is made of: links, paths, connections, and their state."""
+"""Links, paths and connections of the fluid model, and their state."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ RELATIVE_STEP = 0.2  # of the time so far
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one connection gets.
+    """Results of one connection.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def run(
     duration: float,
     warmup: float = 0.0,
 ) -> list[Outcome]:
-    """Let connections run over links.
+    """Run connections over links.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def _fill(
     bulks: list[Bulk],
     now: float,
 ) -> None:
-    """Lay data on subflows, and find the queues at which links let out what comes in."""
+    """Distribute data over subflows, and find the queues at which links are in balance."""
     for bulk in bulks:
         active = [each for each in bulk.subflows if _is_on(each, now)]
         for subflow in bulk.subflows:
@@ -222,7 +222,7 @@ def _queue(loads: list[tuple[float, float]], rate: float, before: float) -> floa
 
 
 def _grow(bulk: Bulk, links: Sequence[Link], now: float, step: float) -> None:
-    """Let windows grow, and fall where random loss or an outage says so."""
+    """Increase windows, and reduce them at random losses and outages."""
     connection = bulk.connection
     growth = 2.0 if connection.byte_counting else 1 + 1 / connection.per_ack
     active = [each for each in bulk.subflows if _is_on(each, now)]

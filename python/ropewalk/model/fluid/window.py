@@ -1,4 +1,4 @@
-"""How a congestion window grows and falls, as a function of time instead of packets.
+"""Growth and reduction of a congestion window, as a function of time instead of packets.
 
 Windows are segments, times seconds. A window stands for its mean over a round trip.
 """
@@ -89,7 +89,7 @@ class Window:
         self.size = max(self.size, target, self.friendly)
 
     def lose(self, flight: float, share: float = CUBIC_BETA, least: float = 2.0) -> None:
-        """Fall at a loss that found so many segments in flight, to `share` of them."""
+        """Reduce the window at a loss, to `share` of the segments in flight."""
         if self.cubic:
             fast = self.size < self.plateau and self.prior > 0
             self.plateau = self.size * (1 + CUBIC_BETA) / 2 if fast else self.size

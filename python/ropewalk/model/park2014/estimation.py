@@ -1,4 +1,4 @@
-"""What MPTCP-TSC estimates in each time slot: the demand and the capacities.
+"""MPTCP-TSC's estimates in each time slot: the demand and the capacities.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of
 MPTCP", 2014, section 4.B: equations (12) and (13). Rates are packets per second, times

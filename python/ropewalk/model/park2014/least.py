@@ -1,4 +1,4 @@
-"""Splits of traffic over subflows of MPTCP by the whole delay: least delay, least cost.
+"""Splits of traffic over subflows of MPTCP with the least end-to-end delay or the least cost.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of
 MPTCP", 2014, problem (10). Rates are packets per second, times seconds, a subflow's cost

@@ -1,4 +1,4 @@
-"""What MPTCP-TSC does at the end of each time slot: estimates, then rates for the next.
+"""MPTCP-TSC's computation at the end of each time slot: estimates, then rates for the next.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP",
 2014, section 4.B: (12) and (13) of `park2014.estimation`, and (15) to (17) of
@@ -62,13 +62,13 @@ class Settings:
 
     @property
     def weight(self) -> float:
-        """Of what a slot shows, in an average of that time constant; 1 as printed."""
+        """Weight of a slot's sample in a moving average of that time constant; 1 as printed."""
         return 1.0 if self.smoothing is None else -math.expm1(-self.slot / self.smoothing)
 
 
 @dataclass(frozen=True)
 class Slot:
-    """What a sender sees at the end of a slot.
+    """Observations of a sender at the end of a slot.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Estimates:
-    """What is kept from slot to slot.
+    """State that is kept from slot to slot.
 
     Attributes
     ----------

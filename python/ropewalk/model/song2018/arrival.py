@@ -1,4 +1,4 @@
-"""When the segments of a round arrive: equations (1) to (3) and (18) of Song et al. 2018.
+"""Arrival times of a round's segments: equations (1) to (3) and (18) of Song et al. 2018.
 
 From sections 4.1 and 4.3; `ropewalk.model.song2018` has the units, the reference, and
 what follows over many rounds. All arguments broadcast.

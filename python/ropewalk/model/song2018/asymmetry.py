@@ -1,4 +1,4 @@
-"""How unlike links are: the asymmetries of Song et al. 2018, section 4.3.
+"""Asymmetry of links in rate and delay: Song et al. 2018, section 4.3.
 
 `ropewalk.model.song2018` has the units and the reference.
 """

@@ -1,4 +1,4 @@
-"""How long a transfer over several links takes, and its throughput (Song et al. 2018)."""
+"""Duration and throughput of a transfer over several links (Song et al. 2018)."""
 
 from __future__ import annotations
 

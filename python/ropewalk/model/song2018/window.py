@@ -1,4 +1,4 @@
-"""What a striped TCP connection sends round by round: equations (14) to (16).
+"""Segments that a striped TCP connection sends in each round: equations (14) to (16).
 
 From Song et al. 2018, section 4.2; `ropewalk.model.song2018` has the units and the
 reference. The links play no part in it.

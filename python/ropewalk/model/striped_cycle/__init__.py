@@ -1,4 +1,4 @@
-"""The throughput of one striped TCP connection, from the cycle that reordering drives it into.
+"""Throughput of one striped TCP connection, from the congestion cycle that reordering causes.
 
 Without loss a striped connection is deterministic: segments arrive in an order that
 the links' rates and delays fix, the receiver answers with duplicate acknowledgements,

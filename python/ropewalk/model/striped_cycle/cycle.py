@@ -22,7 +22,7 @@ FASTEST = 1e15  # bytes per second: a packet takes no nanosecond
 
 @dataclass(frozen=True)
 class Cycle:
-    """What a connection repeats.
+    """The cycle that a connection repeats.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What one transfer does.
+    """Prediction for one transfer.
 
     Attributes
     ----------

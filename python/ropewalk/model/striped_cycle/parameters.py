@@ -1,4 +1,4 @@
-"""What the two ends of a striped connection are set to."""
+"""Parameters of the two ends of a striped connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Blocks: TypeAlias = tuple[range, ...]
 
 @dataclass(frozen=True)
 class Parameters:
-    """What the two ends are set to; sizes in bytes, times in nanoseconds."""
+    """Parameters of the two ends; sizes in bytes, times in nanoseconds."""
 
     segment: int
     headers: int

@@ -1,4 +1,4 @@
-"""What a receiver acknowledges, and when: equation (3)."""
+"""The receiver's acknowledgements, and their times: equation (3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recursion: what is on its way, and what happens when it arrives.
+"""The recursion over arrivals: packets in flight, and their effect when they arrive.
 
 Time is a whole number of nanoseconds and data a whole number of segments, so that a
 state can recur exactly.

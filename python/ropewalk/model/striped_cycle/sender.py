@@ -1,4 +1,4 @@
-"""What a NewReno sender sends, and when: equations (4) to (8)."""
+"""Segments of a NewReno sender, and their times: equations (4) to (8)."""
 
 from __future__ import annotations
 

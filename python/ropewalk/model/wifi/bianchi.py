@@ -1,4 +1,4 @@
-r"""One cell in which every station always has a frame to send, with a limit of tries.
+r"""A saturated cell with a retry limit: every station always has a frame to send.
 
 Bianchi's chain, solved as a mean over the tries of a frame: of a frame's tries the i-th
 comes to pass with :math:`p^i`, and a backoff of :math:`W_i / 2` slots in the mean goes
@@ -35,7 +35,7 @@ from .single_link import counted_bytes, exchange
 
 @dataclass(frozen=True)
 class Cell:
-    """What stations of one cell do together.
+    """Results for the stations of one cell.
 
     Attributes
     ----------

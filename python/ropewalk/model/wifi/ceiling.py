@@ -1,4 +1,4 @@
-r"""The most that flows over shared channels can carry: clique airtime.
+r"""Upper bound of the goodput of flows over shared channels: clique airtime.
 
 Two exchanges on a channel are in conflict if an end of one hears an end of the other, for
 then they follow each other or destroy each other. In a set of hops any two of which are in

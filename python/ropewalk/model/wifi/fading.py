@@ -1,4 +1,4 @@
-"""How often a frame is received in error under Nakagami fading, by quadrature."""
+"""Frame error ratio under Nakagami fading, by quadrature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""How often a frame is received in error, by its signal-to-noise ratio.
+r"""Frame error ratio over the signal-to-noise ratio.
 
 A frame of b bits is received with :math:`s^b`, where s is a bit's probability: for OFDM one
 minus the union bound on the first error event of the convolutional decoder [1]_, for DSSS and

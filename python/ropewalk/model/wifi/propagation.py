@@ -1,4 +1,4 @@
-"""What is left of a signal: loss over distance in dB, and the noise it has to stand out of."""
+"""Path loss over distance in dB, and the receiver's noise."""
 
 from __future__ import annotations
 

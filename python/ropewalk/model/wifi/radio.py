@@ -1,4 +1,4 @@
-"""Times of frames: what a standard, its rates and its preamble fix."""
+"""Durations of frames and interframe spaces, by standard, rate and preamble."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MANDATORY = (*DSSS, 6.0, 12.0, 24.0)
 
 
 class Constants(NamedTuple):
-    """What a standard fixes: tables 15-6, 16-4, 17-21 and 18-5."""
+    """Constants of a standard: tables 15-6, 16-4, 17-21 and 18-5."""
 
     rates_mbps: tuple[float, ...]
     basic_rates_mbps: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""What a route over several hops asks of the air, for each megabit that arrives."""
+"""Airtime that a route over several hops needs for each megabit that arrives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Hop(NamedTuple):
 
 
 class Load(NamedTuple):
-    """What a megabit of a flow's goodput takes on one hop.
+    """Airtime that a megabit of a flow's goodput takes on one hop.
 
     Attributes
     ----------

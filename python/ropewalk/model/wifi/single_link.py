@@ -1,4 +1,4 @@
-"""One link that always has a frame to send, and no rival: exact, clause 10.3."""
+"""One saturated link without contenders: exact, IEEE 802.11-2016, clause 10.3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .radio import MAC_BYTES, Radio
 
 @dataclass(frozen=True)
 class Exchange:
-    """What the time of one acknowledged frame is made of, in microseconds, in this order.
+    """Parts of the duration of one acknowledged frame, in microseconds, in this order.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ def link_goodput_mbps(
 
 
 class FrameTime(NamedTuple):
-    """What a frame takes in the mean, all its tries together; and whether it arrives.
+    """Mean duration of a frame over all its tries, and the probability that it arrives.
 
     Attributes
     ----------

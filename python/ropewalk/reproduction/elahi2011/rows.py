@@ -1,4 +1,4 @@
-"""The six systems of Elahi et al. 2011: the rows of table 1, and what all items ask of them."""
+"""The six systems of Elahi et al. 2011, which are the rows of table 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes of testing Park et al. 2014, in numbers, each with what it means."""
+"""Results of testing Park et al. 2014, each number with its meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random scenarios of MPTCP that carries a demand, simulated: what bounds are held against."""
+"""Random scenarios in which MPTCP carries a demand, simulated, to compare with the bounds."""
 
 from __future__ import annotations
 

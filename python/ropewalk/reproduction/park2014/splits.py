@@ -1,4 +1,4 @@
-"""What the greedy split (15) to (17) of Park et al. 2014 loses, on random cases."""
+"""Loss of the greedy split (15) to (17) of Park et al. 2014 against the optimum, at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Park et al. 2014, section 5.B: what MPTCP-TSC costs and how long round trips are under it."""
+"""Park et al. 2014, section 5.B: cost and round-trip times of MPTCP-TSC."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from ...model.song2018 import (
 )
 from ...style import COLOURS, FAINT, INK, LINES, picture
 from ..published import published
-from ..reproduction import Alternative, Choice, Comparison, Reproduction
-from .open import QUESTIONS, every, worded
+from ..reproduction import Comparison, Reproduction
+from .open import choices, every
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,7 +66,7 @@ def reproduce() -> Reproduction:
         source=paper["citation"],
         comparisons=_comparisons(facts, chosen, settled),
         draw=lambda: _draw(facts, chosen, curves),
-        choices=_choices(facts, chosen),
+        choices=choices(ALTERNATIVES, chosen, partial(thresholds, facts), digits=1),
         tables={"throughput": curves, "choices": settled},
     )
 
@@ -166,21 +166,6 @@ def _comparisons(
         reason=of_two,
     )
     return (*rows, two)
-
-
-def _choices(facts: dict[str, Any], chosen: Setting) -> tuple[Choice, ...]:
-    return tuple(
-        Choice(
-            QUESTIONS[key],
-            worded(getattr(chosen, key)),
-            tuple(
-                Alternative(worded(value), thresholds(facts, replace(chosen, **{key: value})))
-                for value in values
-            ),
-            digits=1,
-        )
-        for key, values in ALTERNATIVES.items()
-    )
 
 
 def _of_four(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str:

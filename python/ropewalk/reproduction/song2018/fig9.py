@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ...model.song2018 import Queue, Spread, Start, throughput, with_asymmetry
 from ...style import picture
 from ..published import published
-from ..reproduction import Alternative, Choice, Comparison, Reproduction
-from .open import QUESTIONS, every, worded
+from ..reproduction import Comparison, Reproduction
+from .open import choices, every, worded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +88,7 @@ def reproduce() -> Reproduction:
             for quantity, value in printed.items()
         ),
         draw=lambda: _draw(table),
-        choices=_choices(facts, chosen),
+        choices=choices(ALTERNATIVES, chosen, partial(drops, facts)),
         tables={"throughput": table, "choices": settled},
     )
 
@@ -165,20 +165,6 @@ def _values(
     return np.asarray(
         values
         + (of(with_asymmetry(least, most, links, spread)) - of(values, axis=-1, keepdims=True))
-    )
-
-
-def _choices(facts: dict[str, Any], chosen: Setting) -> tuple[Choice, ...]:
-    return tuple(
-        Choice(
-            QUESTIONS[key],
-            worded(getattr(chosen, key)),
-            tuple(
-                Alternative(worded(value), drops(facts, replace(chosen, **{key: value})))
-                for value in values
-            ),
-        )
-        for key, values in ALTERNATIVES.items()
     )
 
 

@@ -1,4 +1,4 @@
-"""Groups of delays as Song et al. 2018 pick them, from delays that are drawn."""
+"""Groups of random delays, selected as Song et al. 2018 do."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""What Song et al. 2018 leave open in their figures, in words."""
+"""Choices that Song et al. 2018 leave open in their figures, in words."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..reproduction import Alternative, Choice
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,6 +52,30 @@ def every(
     )
     rows = [asdict(each) | dict(numbers(each)) for each in settled]  # type: ignore[call-overload]
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def choices(
+    alternatives: Mapping[str, Sequence[Any]],
+    chosen: S,
+    numbers: Callable[[S], Mapping[str, float]],
+    digits: int = 2,
+) -> tuple[Choice, ...]:
+    """Return each open choice: what is chosen, and the numbers that each alternative gives."""
+    return tuple(
+        Choice(
+            QUESTIONS[key],
+            worded(getattr(chosen, key)),
+            tuple(
+                Alternative(
+                    worded(value),
+                    numbers(replace(chosen, **{key: value})),  # type: ignore[type-var]
+                )
+                for value in values
+            ),
+            digits=digits,
+        )
+        for key, values in alternatives.items()
+    )
 
 
 def worded(value: str | float) -> str:
