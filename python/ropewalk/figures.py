@@ -44,7 +44,7 @@ def drawn(figure: Figure, form: str) -> bytes:
     figure : matplotlib.figure.Figure
         The picture.
     form : {"png", "svg", "pdf"}
-        Of the file.
+        Format of the file.
     """
     content = io.BytesIO()
     undated = {DATES[form]: None} if form in DATES else {}

@@ -47,7 +47,7 @@ class Kept:
     Attributes
     ----------
     folder : Path
-        Where it is.
+        Path of the folder.
     result : mapping
         The JSON object.
     """

@@ -33,7 +33,7 @@ class Origin:
     Attributes
     ----------
     version : str
-        Of Ropewalk.
+        Version of Ropewalk.
     commit : str or None
         Of the package, in git, with ``+changes`` behind it where files were changed since; None
         where nobody knows.

@@ -19,7 +19,7 @@ class Parameter:
     name : str
         As scenario files spell it.
     doc : str
-        What it means.
+        Its meaning.
     source : str
         Who says so.
     allowed : str
@@ -44,7 +44,7 @@ class Algorithm:
     name : str
         As scenario files spell it.
     doc : str
-        What it does.
+        What the algorithm does.
     source : str
         Where it is specified.
     tags : frozenset of str

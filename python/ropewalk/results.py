@@ -97,11 +97,11 @@ class Results(Shown):
     Parameters
     ----------
     scenario : Scenario
-        What was run.
+        The scenario that was run.
     runs : sequence of Run
-        What each recorded.
+        Recording of each run.
     origin : Origin, optional
-        Where they come from.
+        Origin of the results.
 
     Examples
     --------
@@ -140,14 +140,14 @@ class Results(Shown):
         Parameters
         ----------
         scenario : Scenario
-            What was run.
+            The scenario that was run.
         runs : sequence of mapping
             Each run's object, as `runs` has it.
         frames : mapping of str to polars.DataFrame
             ``"subflows"``, ``"timeline"``, ``"connection"``, ``"competitor_timeline"`` and
             ``"delays"``, as far as they were not empty.
         origin : Origin, optional
-            Where they come from.
+            Origin of the results.
         captured_packets : int, optional
             How many packets of the first run are in its capture.
 

@@ -28,7 +28,7 @@ class Listing:
     Attributes
     ----------
     what : str
-        What an entry is.
+        What an entry is, such as "link".
     label : str
         The key of its name.
     entries : list of dict

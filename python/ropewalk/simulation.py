@@ -36,7 +36,7 @@ def simulate(
     Parameters
     ----------
     scenario : Scenario or path
-        What to run.
+        The scenario to run.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
     runs : int

@@ -201,7 +201,7 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: An
     Parameters
     ----------
     axes : matplotlib.axes.Axes
-        Whose it is.
+        Axes of the legend.
     handles, labels : sequence
         As of ``axes.get_legend_handles_labels()``.
     **more

@@ -44,7 +44,7 @@ def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Ta
     what : str
         Heading of the names.
     headings : iterable of str
-        Of the numbers.
+        Headings of the numeric columns.
     at_least : int
         So wide the names stay where a terminal is narrow.
 

@@ -50,7 +50,7 @@ def advise(
     Parameters
     ----------
     scenario : Scenario or path
-        What to advise on.
+        The scenario to advise on.
     rate : str, optional
         A rate to carry at least cost, such as ``"6 Mbit/s"``; that of cbr and poisson
         traffic if not given.
@@ -105,7 +105,7 @@ def advise(
 
     tally = Tally(progress)
     bench = Bench(scenario, seed, runs, executor, tally)
-    # The best of many noisy means flatters itself: what all gives together is drawn anew.
+    # The best of many noisy means is biased upwards: all together is simulated with fresh seeds.
     anew = bench if bench.runs == 1 else Bench(scenario, seed + runs, runs, executor, tally)
     judge = Judge(stream=scenario.values["traffic"]["kind"] != "bulk")
     predictor = Predictor(scenario)

@@ -116,7 +116,7 @@ class Check:
     Attributes
     ----------
     subsets : int
-        How many there are.
+        Number of subsets.
     rank : int
         Place of the advised one, 1 for the best.
     ratio : float
@@ -129,7 +129,7 @@ class Check:
         The same of the model's own first choice, ``rank`` and ``ratio``, and the rank
         correlation (Spearman) of prediction and simulation; empty without a model.
     simulated : mapping of tuple of str to Measured
-        What each subset gave.
+        Results of each subset.
     """
 
     subsets: int
@@ -159,7 +159,7 @@ class Counsel(Shown):
     Attributes
     ----------
     scenario : Scenario
-        What was asked about.
+        The scenario of the advice.
     seed : int
         Seed of the first run of each candidate.
     runs : int
@@ -177,7 +177,7 @@ class Counsel(Shown):
     check : Check or None
         How good the advised links are among all subsets, if that was asked for.
     origin : Origin or None
-        Where it comes from.
+        Origin of the results.
 
     Examples
     --------

@@ -41,11 +41,11 @@ def quantity(kind: str, value: str, name: str) -> float:
     Parameters
     ----------
     kind : {"rate", "delay"}
-        Which.
+        Kind of quantity.
     value : str
         Such as ``"6 Mbit/s"`` or ``"150 ms"``.
     name : str
-        What errors call it.
+        Name of the quantity, for errors.
 
     Returns
     -------

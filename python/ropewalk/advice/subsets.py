@@ -146,7 +146,7 @@ class Predictor:
     known : dict of tuple of str to float
         Goodput, 10^6 bit/s, of each subset that was asked about and has an answer.
     ranking : list of tuple of str
-        What `rank` found.
+        Subsets in the order of `rank`.
     all : bool
         Whether it asked about all subsets.
     """

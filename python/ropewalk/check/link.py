@@ -79,11 +79,11 @@ def strip(link_type: int, data: bytes, length: int) -> tuple[bytes, int, str | N
     Parameters
     ----------
     link_type
-        Of the interface.
+        Link type of the interface.
     data
         What was captured of the packet, from its link header on.
     length
-        Bytes of all of it.
+        Length of the whole packet, bytes.
 
     Returns
     -------

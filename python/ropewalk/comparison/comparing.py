@@ -33,7 +33,7 @@ def compare(
     Parameters
     ----------
     scenario : Scenario or path
-        What to run.
+        The scenario to run.
     ways : sequence of str, optional
         Of ``"predict"``, ``"simulate"`` and ``"testbed"``; all that apply if not given. One
         that is asked for and does not apply is an error. The testbed takes its time: as long

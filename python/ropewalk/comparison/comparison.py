@@ -32,7 +32,7 @@ class Comparison(Shown):
     Attributes
     ----------
     scenario : Scenario
-        What was run.
+        The scenario that was run.
     predictions : Predictions or None
         What formulas say; None if they were not asked or know no goodput.
     simulated : Results or None
@@ -42,7 +42,7 @@ class Comparison(Shown):
     left_out : mapping of str to str
         Ways that do not apply, each with the reason in one line.
     origin : Origin or None
-        Where it comes from.
+        Origin of the results.
 
     Examples
     --------

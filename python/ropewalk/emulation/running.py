@@ -128,7 +128,7 @@ def doctor(scenario: Scenario | str | os.PathLike[str] | None = None) -> dict[st
     Parameters
     ----------
     scenario : Scenario or path, optional
-        What is to be run.
+        The scenario to be run.
 
     Returns
     -------

@@ -16,7 +16,7 @@ def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
     Parameters
     ----------
     scenario : Scenario or path
-        What to explain.
+        The scenario to explain.
 
     Returns
     -------

@@ -24,9 +24,9 @@ class Explanation(Shown):
     Attributes
     ----------
     scenario : Scenario
-        Which.
+        The scenario explained.
     settings : tuple of Setting
-        Every key in force, with its value and whence it is.
+        Every key with its value and its source.
     place : Place or None
         Its radios; None where all links are wired.
     budgets : tuple of Budget
@@ -34,7 +34,7 @@ class Explanation(Shown):
     hidden : tuple of (Hop, str)
         Hops, and for each a station that does not hear its sender and reaches its receiver.
     origin : Origin or None
-        Where it comes from.
+        Origin of the results.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def settings(scenario: Scenario) -> list[Setting]:
     Parameters
     ----------
     scenario : Scenario
-        Of which.
+        The scenario.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class Counted:
     Attributes
     ----------
     nodes : int
-        How many nodes each has.
+        Number of nodes of each.
     columns : mapping of str to array
         An entry for each deployment: ``draws``, ``proven``, and by method and routing, such as
         ``greedy_link``, how many routes there are (of the optimal ones at most two), with
@@ -136,11 +136,11 @@ class Census(Shown):
     scenario : Scenario
         Whose mesh they are drawn as.
     seed : int
-        Of all of them.
+        Seed of all deployments.
     counts : tuple of Counted
         One for each number of nodes.
     origin : Origin or None
-        Where it comes from.
+        Origin of the results.
     """
 
     table_by = "mesh.table:table"

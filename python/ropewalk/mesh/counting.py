@@ -56,7 +56,7 @@ def census(
     nodes : sequence of int, optional
         How many nodes, one after the other; the scenario's own number if not given.
     graphs : int
-        How many deployments of each.
+        Number of deployments of each.
     seed : int, optional
         Of all of them; the mesh's own if not given.
     optimal : bool
@@ -69,7 +69,7 @@ def census(
     Returns
     -------
     Census
-        What was counted.
+        The counted deployments.
 
     Raises
     ------

@@ -29,9 +29,9 @@ def number(
     Parameters
     ----------
     name : str
-        What the caller calls it.
+        Name of the argument, for errors.
     value : float
-        What was given.
+        The argument.
     above, least, below, most : float, optional
         The bounds: ``above < value``, ``least <= value``, ``value < below``,
         ``value <= most``.
@@ -75,7 +75,7 @@ def numbers(
     Parameters
     ----------
     name : str
-        What the caller calls them.
+        Name of the argument, for errors.
     values : array_like, shape (count,) or scalar
         What was given; a scalar stands for all.
     count : int, optional
@@ -127,9 +127,9 @@ def array(
     Parameters
     ----------
     name : str
-        What the caller calls them.
+        Name of the argument, for errors.
     values : array_like
-        What was given.
+        The argument.
     above, least, below, most, note
         As in `number`.
 
@@ -172,9 +172,9 @@ def whole(
     Parameters
     ----------
     name : str
-        What the caller calls it.
+        Name of the argument, for errors.
     value : float
-        What was given.
+        The argument.
     least, most : int
         The smallest and the largest that are allowed.
     note : str
@@ -207,9 +207,9 @@ def wholes(
     Parameters
     ----------
     name : str
-        What the caller calls them.
+        Name of the argument, for errors.
     values : array_like
-        What was given.
+        The argument.
     least, most, note
         As in `whole`.
 

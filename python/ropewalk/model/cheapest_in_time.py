@@ -207,7 +207,7 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
     Parameters
     ----------
     writes : Writes
-        Of the application.
+        Writes of the application.
     links : sequence of Link
         At least one.
 

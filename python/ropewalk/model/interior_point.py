@@ -42,7 +42,7 @@ class Programme:
     objective : callable
         Value at a point; convex.
     gradient : callable
-        Of the objective.
+        Gradient of the objective.
     constraints : callable
         Values, shape (m,), and their derivatives, shape (m, n); each is convex.
     hessian : callable
@@ -77,7 +77,7 @@ def minimise(
     Parameters
     ----------
     programme : Programme
-        What to minimise.
+        The programme to minimise.
     start : numpy.ndarray, shape (n,)
         A strictly feasible point.
     enough : callable
@@ -127,7 +127,7 @@ def _about(programme: Programme, z: Vector) -> float:
 
 
 def _newton(programme: Programme, z: Vector, sharpness: float) -> tuple[float, Vector]:
-    """Return how far to go, 0 at the centre, and whither."""
+    """Return the length of a Newton step, 0 at the centre, and its direction."""
     values, slopes = programme.constraints(z)
     weights = 1 / (-values * sharpness)
     push = programme.gradient(z) + slopes.T @ weights

@@ -38,7 +38,7 @@ def parts(results: Results, seeds: Sequence[int], columns: int) -> list[Part]:
     results : Results
         The runs.
     seeds : sequence of int
-        Which of them.
+        Seeds of the runs shown.
     columns : int
         How many panels of windows stand beside each other.
     """

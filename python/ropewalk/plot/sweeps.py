@@ -31,9 +31,9 @@ class Scale:
     Attributes
     ----------
     label : str
-        Of the axis.
+        Label of the axis.
     places : dict
-        Where each value stands.
+        Position of each value on the axis.
     names : list of str or None
         What stands at 0, 1, 2, ...; None where values are numbers.
     """
@@ -74,7 +74,7 @@ def series(
     x : str
         A column, such as a varied key; values with units, such as ``"10 ms"``, are numbers.
     y : str
-        Which numbers.
+        Column of the quantity.
     by : str or sequence of str
         Columns whose values are a series each.
     title : str
@@ -166,7 +166,7 @@ def heat_map(
     x, y : str
         Columns, such as varied keys.
     of : str
-        Which numbers.
+        Column of the quantity.
     limits : (float, float), optional
         What the ends of the colours stand for, such as those of several maps beside each other;
         the least and the largest number if not given.

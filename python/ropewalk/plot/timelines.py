@@ -70,7 +70,7 @@ class Steps:
     connection : polars.DataFrame
         Of one flow: ``seed`` and ``time_s``, the end of each step.
     seeds : sequence of int
-        Which runs.
+        Seeds of the runs.
     """
 
     def __init__(self, connection: pl.DataFrame, seeds: Sequence[int]) -> None:

@@ -33,7 +33,7 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     Parameters
     ----------
     scenario : Scenario or path
-        What to predict.
+        The scenario to predict.
 
     Returns
     -------

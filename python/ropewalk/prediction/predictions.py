@@ -91,7 +91,7 @@ class Predictions(Shown):
         The scenario's own, and which models are left out because they have no formula for one of
         its algorithms.
     origin : Origin or None
-        Where they come from.
+        Origin of the results.
 
     Examples
     --------

@@ -41,7 +41,7 @@ def section(kept: Kept) -> Section:
             *answers,
             Part("Which links: all that was looked at", tuple(_subsets(kept))),
             Part(belief.TITLE, (*believed, *_checked(result), *belief.beside(kept.scenario))),
-            asked.whence(kept),
+            asked.origin_part(kept),
         ),
     )
 

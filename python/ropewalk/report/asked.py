@@ -73,7 +73,7 @@ def drawn(scenario: Scenario) -> Part:
     return Part("The scenario", pieces)
 
 
-def whence(kept: Kept) -> Part:
+def origin_part(kept: Kept) -> Part:
     """Return the origin of results: version, date, command, machine, time, seeds."""
     known = kept.origin
     folder = ("folder", str(kept.folder))
@@ -155,4 +155,4 @@ def _settings(scenario: Scenario) -> Iterator[Piece]:
         else f"{each.key} = {each.value}  ({each.source})"
         for each in explained.settings
     ]
-    yield Source("Every key in force, and whence it is", "\n".join(lines))
+    yield Source("Every setting, with its source", "\n".join(lines))

@@ -167,7 +167,7 @@ def lines(
     x, y : str
         Titles of the axes.
     what : str
-        What names are of.
+        Title of the legend: what the names are of, such as "subflow".
     steps : bool
         Whether a value holds up to the next one.
     dots : bool
@@ -216,7 +216,7 @@ def points(data: pl.DataFrame, order: Sequence[str], x: str, y: str, *, what: st
     x, y : str
         Titles of the axes.
     what : str
-        What names are of.
+        Title of the legend: what the names are of, such as "subflow".
     """
     body: Spec = {
         "mark": {"type": "point", "filled": True, "size": 45},
@@ -248,7 +248,7 @@ def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec
     x : str
         Title of the axis.
     what : str
-        What names are of.
+        Title of the legend: what the names are of, such as "subflow".
     """
     grouped = "group" in data.columns
     place = "group" if grouped else "of"

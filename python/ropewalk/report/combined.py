@@ -70,7 +70,7 @@ class Combined:
     Attributes
     ----------
     axes : tuple of Axis
-        What was varied.
+        The varied keys.
     rows : polars.DataFrame
         A column for each key as spelled, ``runs``, of each quantity the mean, and with
         ``ci95_`` before its name half the width of its 95 % interval where there is one.

@@ -31,7 +31,7 @@ def section(kept: Kept) -> Section:
             Part("Pictures", tuple(_pictures(compared))),
             Part("Numbers", tuple(_tables(compared))),
             Part(belief.TITLE, tuple(_believed(compared))),
-            asked.whence(kept),
+            asked.origin_part(kept),
         ),
     )
 

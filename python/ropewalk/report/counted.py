@@ -42,7 +42,7 @@ def section(kept: Kept) -> Section:
             Part("Numbers", (_table(counts), _drawn(counts))),
             asked.drawn(kept.scenario),
             Part(TITLE, tuple(believed)),
-            asked.whence(kept),
+            asked.origin_part(kept),
         ),
     )
 

@@ -30,7 +30,7 @@ def draw(scenario: Scenario) -> tuple[str, str]:
     Parameters
     ----------
     scenario : Scenario
-        Which.
+        The scenario.
 
     Returns
     -------

@@ -28,9 +28,9 @@ def page(title: str, sections: Sequence[Section]) -> str:
     Parameters
     ----------
     title : str
-        Of the page.
+        Title of the page.
     sections : sequence of Section
-        What is on it.
+        Sections of the page.
 
     Raises
     ------

@@ -24,7 +24,7 @@ class Place:
     of : mapping of str to (float, float)
         Each node's place.
     width, height : float
-        Of the drawing.
+        Size of the drawing.
     heard : tuple of (str, str)
         Pairs of nodes that a line is drawn between because they reach each other, of a mesh.
     """

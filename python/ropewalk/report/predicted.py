@@ -36,7 +36,7 @@ def section(kept: Kept) -> Section:
             Part("Pictures", (_goodputs(predictions),) if said else ()),
             Part("Numbers", tuple(_tables(predictions))),
             Part(belief.TITLE, (*believed, *belief.models(predictions))),
-            asked.whence(kept),
+            asked.origin_part(kept),
         ),
     )
 

@@ -39,7 +39,7 @@ def section(kept: Kept) -> Section:
             Part(TITLE, tuple(_believed(result, compared))),
             Part("What was simulated", tuple(_scenarios(kept))),
             Part("The data", tuple(_data(kept))),
-            asked.whence(kept),
+            asked.origin_part(kept),
         ),
     )
 

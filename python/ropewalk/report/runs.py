@@ -30,7 +30,7 @@ def section(kept: Kept) -> Section:
             Part("Pictures", tuple(pictures(ran))),
             Part("Numbers", tuple(tables(ran))),
             belief.of_runs(ran),
-            asked.whence(kept),
+            asked.origin_part(kept),
         ),
     )
 

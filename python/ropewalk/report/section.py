@@ -14,7 +14,7 @@ class Cell:
     Attributes
     ----------
     text : str
-        What is read there.
+        Text of the cell.
     value : float or None
         What rows are sorted by; None to sort them by the text.
     """
@@ -30,7 +30,7 @@ class Table:
     Attributes
     ----------
     caption : str
-        What the rows are.
+        What each row is, such as "links".
     headings : tuple of str
         Of the columns, units included. The first column names the row.
     rows : tuple of tuple of Cell
@@ -61,7 +61,7 @@ class Chart:
     Attributes
     ----------
     title : str
-        What it shows.
+        Title.
     spec : mapping
         In the language of Vega-Lite.
     caption : str
@@ -80,7 +80,7 @@ class Drawing:
     Attributes
     ----------
     title : str
-        What it shows.
+        Title.
     svg : str
         An ``<svg>`` element whose texts are escaped.
     caption : str
@@ -99,7 +99,7 @@ class Image:
     Attributes
     ----------
     title : str
-        What it shows.
+        Title.
     png : bytes
         The picture.
     """
@@ -128,7 +128,7 @@ class Text:
     Attributes
     ----------
     text : str
-        What is said.
+        Text of the paragraph.
     weight : str
         ``"plain"``, ``"strong"``, ``"faint"``, ``"warning"``, or ``"code"`` of a command.
     """
@@ -144,9 +144,9 @@ class Source:
     Attributes
     ----------
     name : str
-        Of the file.
+        Name of the file.
     text : str
-        What is in it.
+        Content of the file.
     """
 
     name: str
@@ -160,7 +160,7 @@ class Link:
     Attributes
     ----------
     text : str
-        What is read.
+        Text of the link.
     to : str
         The other file, relative to the page.
     """
@@ -195,9 +195,9 @@ class Section:
     Attributes
     ----------
     title : str
-        What was looked at.
+        Title: the scenario or the item.
     kind : str
-        By which means, in words.
+        The verb, in words.
     parts : tuple of Part
         In the order in which they are read; those without pieces are left out.
     command : str

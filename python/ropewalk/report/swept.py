@@ -40,7 +40,7 @@ def section(kept: Kept) -> Section:
             ),
             asked.drawn(kept.scenario),
             Part(belief.TITLE, tuple(_believed(kept, restored, study))),
-            asked.whence(kept),
+            asked.origin_part(kept),
         ),
     )
 

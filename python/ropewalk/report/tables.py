@@ -43,7 +43,7 @@ def of_listing(listing: Listing, intervals: Listing | None) -> Table:
     Parameters
     ----------
     listing : Listing
-        Of means, or of one run.
+        Entries of means, or of one run.
     intervals : Listing, optional
         The same of half the widths of their 95 % intervals.
     """
@@ -76,7 +76,7 @@ def of_frame(
     frame : polars.DataFrame
         Numbers, texts, or lists, which are left out.
     caption : str
-        What the rows are.
+        What each row is, such as "links".
     rest : str
         The file that has the rows for which there is no room.
     headings : mapping of str to str, optional
@@ -105,7 +105,7 @@ def cut(
     Parameters
     ----------
     caption, headings, rows
-        Of the table.
+        Caption, headings and rows of the table.
     rest : str
         The file that has all rows.
     there_are : int, optional

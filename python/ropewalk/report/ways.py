@@ -14,7 +14,7 @@ class Way:
     Attributes
     ----------
     flow : str
-        Whose.
+        Name of the flow.
     path : str
         Its name.
     links : tuple of str

@@ -23,7 +23,7 @@ class Item:
     paper, name : str
         What it is called, such as ``"song-2018"`` and ``"fig9"``.
     title : str
-        What it shows.
+        Title of the item.
     module : str
         The module of this package that makes it.
     runs : int or None

@@ -30,7 +30,7 @@ class Comparison:
     Attributes
     ----------
     quantity : str
-        What it is.
+        What is compared.
     ours : float or str
         Our value; text where the paper states something without a number.
     published : float or str or None
@@ -84,7 +84,7 @@ class Alternative:
     Attributes
     ----------
     name : str
-        What is done.
+        Name of the alternative.
     numbers : mapping of str to float
         Each quantity's value; one that does not exist then is absent.
     """
@@ -100,7 +100,7 @@ class Choice:
     Attributes
     ----------
     question : str
-        What is open.
+        The open question.
     chosen : str
         The name of the alternative that the numbers beside the published ones use, or
         what is done instead of choosing.
@@ -162,7 +162,7 @@ class Reproduction(Shown):
     paper, item : str
         Which one, such as ``"song-2018"`` and ``"fig9"``.
     title : str
-        What it shows.
+        Title of the item.
     source : str
         The paper, cited.
     comparisons : tuple of Comparison
@@ -170,7 +170,7 @@ class Reproduction(Shown):
     draw : callable
         Draws the picture; `figure` calls it once.
     choices : tuple of Choice
-        What the paper leaves open.
+        Choices that the paper leaves open.
     tables : mapping of str to polars.DataFrame
         The data behind the picture and the numbers, units in the columns' names.
     scenarios : mapping of str to Scenario
@@ -179,7 +179,7 @@ class Reproduction(Shown):
         Seed of the first simulated run and how many there were of each scenario;
         None where nothing was simulated.
     origin : Origin or None
-        Where it comes from.
+        Origin of the results.
 
     Examples
     --------

@@ -49,9 +49,9 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
     Parameters
     ----------
     scenario : Scenario
-        What is changed.
+        The scenario whose keys are varied.
     key : str
-        Which key.
+        The dotted key.
     given : sequence, or mapping
         The values, or ``from``, ``to``, ``steps`` and ``scale`` of a range.
 
@@ -90,7 +90,7 @@ def axes_of(
     Parameters
     ----------
     scenario : Scenario
-        What is changed.
+        The scenario whose keys are varied.
     given : mapping of str to sequence of str
         Values by key.
     zipped : sequence of sequence of str
@@ -138,7 +138,7 @@ def number(scenario: Scenario, key: str, value: str) -> float | None:
     scenario : Scenario
         In which the key has the value.
     key : str
-        Which key.
+        The dotted key.
     value : str
         As a scenario file spells it.
 
@@ -174,7 +174,7 @@ def combinations(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> Itera
     Parameters
     ----------
     axes : sequence of Axis
-        What is varied.
+        The axes.
     zipped : sequence of sequence of str
         Keys that step together, in the place of the first of them.
 

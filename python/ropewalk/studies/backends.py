@@ -20,7 +20,7 @@ On: TypeAlias = "int | str | Executor | None"
 
 LOCAL = "local"
 SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
-# What says that whoever ran points is dead; Dask's is known by its name, not to import it.
+# Exceptions that mean a worker's death; Dask's is matched by name, so that it is not imported.
 DEAD = ("KilledWorker",)
 PACK_S = 0.1
 PACK_OF_CLUSTER_S = 2.0

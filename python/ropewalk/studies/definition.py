@@ -34,7 +34,7 @@ class Until:
     at_most : int
         How many runs at the most, whatever the interval.
     of : str
-        Of which column.
+        Column whose mean is to be known.
     """
 
     ci95: float
@@ -53,7 +53,7 @@ class Definition:
     Attributes
     ----------
     scenario : Scenario
-        What is changed.
+        The scenario whose keys are varied.
     axes : tuple of Axis
         The keys that are varied, the last one fastest.
     zipped : tuple of tuple of str

@@ -27,7 +27,7 @@ class Driver:
     Parameters
     ----------
     backends : sequence of Backend
-        Where they run.
+        Backends to run on.
     keep : callable
         Is given points with their rows as they come, in no order.
     """

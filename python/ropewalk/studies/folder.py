@@ -34,9 +34,9 @@ class Opened:
     Parameters
     ----------
     folder : Path
-        Where it is.
+        Path of the folder.
     study : Definition
-        What is run.
+        The study.
     """
 
     def __init__(self, folder: Path, study: Definition) -> None:

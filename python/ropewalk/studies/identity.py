@@ -36,7 +36,7 @@ class Keys:
     Parameters
     ----------
     study : Definition
-        Of which.
+        The study.
 
     Examples
     --------

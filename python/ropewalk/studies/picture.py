@@ -35,7 +35,7 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
     Parameters
     ----------
     made : StudyResults
-        What it gave.
+        Results of the study.
     width : {"column", "page"}, optional
         Draw for a paper.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-# What is looked at first, in this order; the rest follows as it comes.
+# The quantities that are shown first, in this order; others follow in that of their columns.
 FIRST = (
     "video_late_percent",
     "messages_late_percent",
@@ -22,7 +22,7 @@ FIRST = (
     "jain_index",
     "cost",
 )
-# Numbers of a run that are none of what it is about.
+# Columns that are no results: bookkeeping of runs.
 ASIDE = ("seed", "runs", "failed", "events", "data_packets", "wall_s", "duration_s")
 HALF = "ci95_"  # before the name of half an interval's width
 
@@ -35,7 +35,7 @@ def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:
     rows : polars.DataFrame
         A row for each combination of a study.
     keys : collection of str
-        What was varied.
+        The varied keys.
 
     Examples
     --------

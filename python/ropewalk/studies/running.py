@@ -24,7 +24,7 @@ class Runner:
     Parameters
     ----------
     study : Definition
-        Which.
+        The study to run.
     known : mapping of str to dict
         Rows of points that are done, by their keys; of an adaptive study with the number that
         decides whether there are enough runs.

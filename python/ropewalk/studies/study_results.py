@@ -29,7 +29,7 @@ class StudyResults(Shown):
     Attributes
     ----------
     scenario : Scenario
-        What was changed.
+        The scenario whose keys were varied.
     study : mapping
         What was asked: ``verb``, ``runs``, ``seed``, ``vary`` with the values by key, ``zip``,
         ``until``.
@@ -38,9 +38,9 @@ class StudyResults(Shown):
         a number, ``seed``, ``status`` (``"done"`` or ``"failed"``), ``error``, the keys of the
         verb's summary, and ``point``, by which the run is known again.
     missing : int
-        How many runs have no row yet.
+        Number of runs without a row.
     origin : Origin or None
-        Where it comes from.
+        Origin of the results.
 
     Examples
     --------

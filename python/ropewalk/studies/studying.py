@@ -119,7 +119,7 @@ def run(
     Parameters
     ----------
     defined : Definition
-        Which.
+        The study.
     out : Path, optional
         Folder to keep it in.
     on, progress

@@ -23,11 +23,11 @@ class Job:
     Attributes
     ----------
     scenario : Scenario
-        What is changed.
+        The scenario whose keys are varied.
     verb : str
-        What is done.
+        The verb that is run.
     version : str
-        Of Ropewalk, which whoever runs the points must have, too.
+        Version of Ropewalk, which workers must have, too.
     """
 
     scenario: Scenario
@@ -44,7 +44,7 @@ class Point:
     changes : tuple of (str, str)
         Keys with the values that they have here.
     seed : int
-        Of the run.
+        Seed of the run.
     key : str
         By which it is known again: the hash of all that decides it.
     """
@@ -60,9 +60,9 @@ def work(job: Job, points: Sequence[Point]) -> list[Row]:
     Parameters
     ----------
     job : Job
-        What they share.
+        The study's job.
     points : sequence of Point
-        Which.
+        Points to run.
 
     Returns
     -------

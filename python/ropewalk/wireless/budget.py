@@ -37,7 +37,7 @@ class Budget:
     power_dbm, snr_db : float or None
         With which its frames arrive in the mean; None where none does.
     rate_mbps : float
-        Of its data frames.
+        Rate of its data frames.
     needed_snr_db : float or None
         Mean SNR at which a tenth of the frames is in error, without fading, and at which the
         power is the receiver's sensitivity; None where noise does nothing, or a table says

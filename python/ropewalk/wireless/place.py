@@ -26,9 +26,9 @@ class Station:
     Attributes
     ----------
     node, channel : str
-        Whose, and on which.
+        Names of the node and of the channel.
     at : tuple of float
-        Where it stands, metres.
+        Position, metres.
     radio : Radio
         How it sends; with a rate control, at the rate that the mean SNR allows or its fastest.
     rate_control : str or None
@@ -66,7 +66,7 @@ class Channel:
     Attributes
     ----------
     name : str
-        What it is called.
+        Name of the channel.
     propagation : mapping
         ``model`` and its parameters, in base units: metres, Hz, dB.
     fading : sequence of (float, float)
@@ -143,9 +143,9 @@ class Place:
     Attributes
     ----------
     channels : mapping of str to Channel
-        By name.
+        Channels by name.
     stations : mapping of (str, str) to Station
-        By node and channel.
+        Stations by node and channel.
     links : sequence of WirelessLink
         Both ways of each.
     """

@@ -132,7 +132,7 @@ def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates
     kept : Estimates
         Of the slot before; ``Estimates()`` for the first.
     seen : Slot
-        What the slot showed.
+        Observations of the slot.
 
     Returns
     -------

@@ -23,7 +23,7 @@ class Recursion:
     Parameters
     ----------
     parameters : Parameters
-        What the ends are set to.
+        Parameters of the ends.
     there : Links
         The way of the data.
     back : Links

@@ -73,7 +73,7 @@ def saturated_cell(
     radio : Radio
         Each of them.
     stations : int
-        How many send, n.
+        Number of stations that send, n.
     packet_bytes : int
         Length of each IP packet.
     payload_bytes : int, optional
@@ -120,7 +120,7 @@ def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float,
     windows : sequence of float
         The largest backoff before each try, in slots; as many as there are tries.
     stations : int
-        How many there are, n.
+        Number of stations, n.
 
     Returns
     -------
@@ -174,11 +174,11 @@ def throughput(
     sending : float
         Probability that a station begins to send in a slot, tau.
     stations : int
-        How many there are, n.
+        Number of stations, n.
     slot, success, failure : float
         Time of a slot in which none, one or several send, all in one unit.
     payload : float
-        Of a frame, such as bits.
+        Payload of a frame, in any unit, such as bits.
 
     Examples
     --------

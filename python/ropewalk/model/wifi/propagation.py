@@ -24,7 +24,7 @@ def friis_loss_db(distance_m: ArrayLike, frequency_hz: float) -> Floats:
     distance_m : array_like
         Distances, metres, above 0.
     frequency_hz : float
-        Of the carrier.
+        Carrier frequency.
 
     References
     ----------
@@ -87,7 +87,7 @@ def two_ray_loss_db(
     distance_m : array_like
         Distances, metres, above 0.
     frequency_hz : float
-        Of the carrier.
+        Carrier frequency.
     sender_height_m, receiver_height_m : float
         Of the antennas above the ground.
 
@@ -115,7 +115,7 @@ def noise_dbm(noise_figure_db: float = 7.0) -> float:
     Parameters
     ----------
     noise_figure_db : float
-        What the receiver adds.
+        Noise figure of the receiver.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class Radio:
     standard : {"802.11b", "802.11a", "802.11g"}
         802.11g has the rates of the other two.
     rate_mbps : float
-        Of data.
+        Rate of data frames.
     basic_rates_mbps : tuple of float
         Rates that answers may have, the slowest first.
     preamble : {"long", "short"}

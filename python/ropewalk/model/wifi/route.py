@@ -29,7 +29,7 @@ class Load(NamedTuple):
     Attributes
     ----------
     hop : Hop
-        Where.
+        The hop.
     busy_us : float
         DIFS, frames and answers: time in which who hears them is silent.
     backoff_us : float

@@ -181,7 +181,7 @@ class Measured:
     Attributes
     ----------
     experiment : Experiment
-        What was run.
+        The experiment.
     rows : list of dict
         For each run what the paper measures: out of order in percent, most segments stored,
         gThroughput (of the module alone) and goodput in Mbit/s, goodput of each path.

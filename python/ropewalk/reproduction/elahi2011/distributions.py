@@ -25,7 +25,7 @@ def distributions(column: str, of: Callable[[Queue], NDArray[np.float64]]) -> pl
     Parameters
     ----------
     column : str
-        What its values are called.
+        Column of its values.
     of : callable
         Gives a queue's distribution, for n from 0 on.
 

@@ -158,7 +158,7 @@ def simulated(
     Parameters
     ----------
     kinds : sequence of Links
-        Which.
+        Kinds of links to simulate.
     seed, runs : int
         Seed of the first run, and how many runs of each scenario.
     progress : callable or None
@@ -171,7 +171,7 @@ def simulated(
         application gets in order, segments sent for each packet, packets that were dropped
         or sent again, and how full the least used of the connections' links was.
     scenarios : dict of str to Scenario
-        What was run, by name.
+        Simulated scenarios by name.
     """
     import polars as pl
 

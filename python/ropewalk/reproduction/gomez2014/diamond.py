@@ -230,7 +230,7 @@ class Measured:
     upper, lower : float
         Frame error ratios of the relays' first hops.
     scenario : Scenario
-        What was run.
+        The scenario that was run.
     results : Results
         The runs, with a timeline.
     """

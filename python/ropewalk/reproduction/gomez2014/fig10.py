@@ -98,13 +98,13 @@ class Measured:
     Attributes
     ----------
     number : int
-        Of the deployment.
+        Number of the deployment.
     hops, second : int
         Of route 1 and of route 2.
     stack : Stack
         The transport.
     scenario : Scenario
-        What was run.
+        The scenario that was run.
     goodputs_mbps : tuple of float
         One for each seed.
     """

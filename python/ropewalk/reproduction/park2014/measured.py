@@ -45,7 +45,7 @@ class Drawn:
     name, congestion, traffic : str
         What it is called, and what was drawn.
     rates_mbps, delays_ms, losses : numpy.ndarray, shape (n,)
-        Of each link.
+        Rate, delay and loss of each link.
     demand_mbps : float
         Payload that the application offers.
     """
@@ -152,7 +152,7 @@ class Measured:
     recoveries : numpy.ndarray, shape (n,)
         Fast recoveries per second.
     timeouts : int
-        Of all subflows.
+        Timeouts of all subflows.
     backlog_s : float
         Mean wait that comes of the windows allowing less than the demand for a while: of a
         fluid that they drain.

@@ -31,7 +31,7 @@ def network(
     Parameters
     ----------
     seed : int
-        Of each run.
+        Seed of each run.
     progress : callable
         Called after each run.
 
@@ -41,7 +41,7 @@ def network(
         Round trip and rate of each receive window, with (2) and (3); one-way delay of
         each rate, with (4).
     scenarios : dict of str to Scenario
-        What was simulated.
+        Simulated scenarios.
     """
     import polars as pl
 

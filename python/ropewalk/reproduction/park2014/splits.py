@@ -32,7 +32,7 @@ def splits(
     Parameters
     ----------
     count : int
-        How many cases.
+        Number of cases.
     facts : dict
         The paper's thresholds.
     progress : callable, optional

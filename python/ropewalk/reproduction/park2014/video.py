@@ -61,7 +61,7 @@ def video(
         Percent of the data within the required delay, the delay's 95th percentile in
         seconds, goodput of each path in Mbit/s.
     scenarios : dict of str to Scenario
-        What was simulated.
+        Simulated scenarios.
     """
     found: dict[tuple[str, str], Numbers] = {}
     scenarios: dict[str, Scenario] = {}

@@ -38,7 +38,7 @@ def groups(links: int, facts: dict[str, Any], drawn: Drawn, seed: int) -> tuple[
         How the links' round trips spread: logarithmic normal about a median that is higher
         for the modems that the paper names, or about one; or uniform.
     seed : int
-        Of the draws.
+        Seed of the draws.
 
     Returns
     -------
