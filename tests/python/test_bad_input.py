@@ -154,3 +154,37 @@ def test_a_trace_that_is_a_folder(refused, tmp_path):
     path = tmp_path / "traced.toml"
     path.write_text(GOOD.replace('rate = "16 Mbit/s"', 'trace = "."'))
     refuse(refused, path, "is a directory")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            ["sweep", "good.toml", "--vary", "duration=1s", "--vary", "duration=2s"],
+            "--vary duration=2s: duration is varied twice; give all its values at once",
+        ),
+        (
+            ["sweep", "good.toml", "--vary", "duration=1s", "--on", "tcp://"],
+            "--on 'tcp://': allowed: a number of processes, 'local', the address of a Dask",
+        ),
+        (
+            ["sweep", "good.toml", "--vary", "duration=,"],
+            'vary: duration = ["", ""]: nothing is there twice',
+        ),
+        (["reproduce", "--plot", "x.png"], "--plot x.png: only with a paper and an item"),
+        (["reproduce", "song-2018", "--out", "x"], "--out x: only with a paper and an item"),
+        (["reproduce", "--runs", "3"], "--runs 3: only with a paper and an item"),
+        (["scenarios", "start/two-links", "--copy", "good.toml"], "good.toml: file exists"),
+        (["advise", "good.toml", "--rate", "nan"], '--rate "nan": must have a unit; allowed'),
+        (["advise", "good.toml", "--rate", ""], '--rate "": must not be empty; allowed'),
+        (
+            ["advise", "good.toml", "--rate", "1 Mbit/s", "--delay", "a: b"],
+            '--delay "a: b": must begin with a number; allowed',
+        ),
+    ],
+)
+def test_an_option_that_is_wrong_is_named_with_its_value(refused, tmp_path, arguments, says):
+    (tmp_path / "good.toml").write_text(GOOD)
+    told = refused(*arguments, cwd=tmp_path)
+    assert told.startswith(says)
+    assert len(told.splitlines()) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +71,9 @@ def quantity(kind: str, value: str, name: str) -> float:
     try:
         values = Scenario(BLANK).with_({key: value}).values
     except ScenarioError as error:
-        _, found, said = str(error).partition(f"{value}: ")
-        if not found:
-            _, found, said = str(error).partition(f'{value}": ')
-        raise ValueError(f'{name} "{value}": {said if found else error}') from None
+        # `--set: KEY = VALUE: what is wrong`, in which the value may be read as another type.
+        said = re.sub(rf'^(--set: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
+        raise ValueError(f'{name} "{value}": {said}') from None
     if kind == "rate":
         return float(values["traffic"]["rate"])
     delay = float(values["link"][0]["forward"]["delay"])

@@ -14,6 +14,7 @@ from ..reproduction.items import Item, find, items
 from .failures import fail, failures, wrong_input
 from .options import (
     Json,
+    check_needed,
     check_outputs,
     check_pictures,
     out_option,
@@ -61,6 +62,11 @@ def reproduce(
     """
     pictures = pictures or []
     if paper is None or not wanted:
+        options = {"--seed": seed, "--runs": runs, "--out": out}
+        options["--plot"] = pictures[0] if pictures else None
+        with wrong_input():
+            for option, value in options.items():
+                check_needed(option, value, "a paper and an item")
         _list(paper, as_json)
         return
     try:

@@ -38,6 +38,8 @@ def scenarios(
         if as_json and (names or copy):
             raise ValueError("--json: lists all; not with names or --copy")
         files = [ready.file(name) for name in names or ()]
+        if copy is not None:
+            copy.mkdir(parents=True, exist_ok=True)
     with failures():
         if copy is not None:
             for path in ready.copy(copy, names or ()):

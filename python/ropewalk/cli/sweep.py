@@ -133,7 +133,7 @@ def sweep(
         defined = _defined(
             study,
             changes,
-            vary=dict(map(_varied, vary)) if vary else None,
+            vary=_all_varied(vary) if vary else None,
             zipped=[_split(group, ",") for group in zipped] if zipped else None,
             verb=verb,
             runs=runs,
@@ -214,6 +214,16 @@ def _on(on: str | None) -> On:
     if on is not None and on.isdecimal():
         return int(on)
     return on
+
+
+def _all_varied(texts: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in texts:
+        key, values = _varied(text)
+        if key in found:
+            raise ValueError(f"--vary {text}: {key} is varied twice; give all its values at once")
+        found[key] = values
+    return found
 
 
 def _varied(text: str) -> tuple[str, Any]:

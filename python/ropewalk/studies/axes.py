@@ -77,7 +77,7 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
     seen: set[str] = set()
     for value in values:
         if value in seen:
-            raise ValueError(f"{_shown(given)}: {value} is there twice")
+            raise ValueError(f"{_shown(given)}: {value or 'nothing'} is there twice")
         seen.add(value)
     return values
 

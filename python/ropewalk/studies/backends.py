@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -19,7 +20,7 @@ from .work import Job, Point, Row, work
 On: TypeAlias = "int | str | Executor | None"
 
 LOCAL = "local"
-SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
+SCHEDULER = re.compile(r"(tcp|tls|wss?|ucx)://\S+:\d+")
 # Exceptions that mean a worker's death; Dask's is matched by name, so that it is not imported.
 DEAD = ("KilledWorker",)
 PACK_S = 0.1
@@ -78,7 +79,7 @@ scheduler such as 'tcp://host:8786', an executor of concurrent.futures
         return
     if isinstance(on, int) and not isinstance(on, bool) and on >= 1:
         return
-    if isinstance(on, str) and (on == LOCAL or on.startswith(SCHEMES)):
+    if isinstance(on, str) and (on == LOCAL or SCHEDULER.fullmatch(on)):
         return
     allowed = (
         f"a number of processes, {LOCAL!r}, the address of a Dask scheduler such as"
