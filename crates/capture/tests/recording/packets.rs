@@ -1,5 +1,6 @@
 //! The packets of a run, as pcapng has them.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
