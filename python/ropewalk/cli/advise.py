@@ -32,7 +32,7 @@ def advise(
         str | None,
         typer.Option(
             metavar="RATE",
-            help="Carry this at least cost, such as \"6 Mbit/s\"; default: cbr's or poisson's.",
+            help="Carry this rate at least cost, such as '6 Mbit/s'; default: the traffic's.",
             show_default=False,
         ),
     ] = None,
@@ -48,7 +48,7 @@ def advise(
         bool,
         typer.Option(
             "--check",
-            help="Simulate all subsets of up to 10 links, and say which place the advised takes.",
+            help="Simulate all subsets of up to 10 links, and print the rank of the advised one.",
         ),
     ] = False,
     seed: Seed = 1,

@@ -29,12 +29,10 @@ def check(
     as_json: Json = False,
     cut: Annotated[
         bool,
-        typer.Option(
-            "--cut", help="The capture may begin or stop while connections are under way."
-        ),
+        typer.Option("--cut", help="The capture may begin or end within connections."),
     ] = False,
     encapsulated: Annotated[
-        bool, typer.Option("--encapsulated", help="UDP packets hold the packets to check.")
+        bool, typer.Option("--encapsulated", help="Check the packets inside UDP packets.")
     ] = False,
     port: Annotated[
         int | None,
@@ -42,7 +40,7 @@ def check(
             min=1,
             max=65535,
             metavar="N",
-            help="The port of UDP packets that do; default: any.",
+            help="UDP port of --encapsulated packets; default: any.",
             show_default=False,
         ),
     ] = None,
@@ -56,7 +54,8 @@ def check(
         ),
     ] = None,
     pattern: Annotated[
-        bool, typer.Option("--pattern", help="Payloads must be what runs of Ropewalk carry.")
+        bool,
+        typer.Option("--pattern", help="Payloads must be the pattern that Ropewalk's runs carry."),
     ] = False,
 ) -> None:
     """Check captures of TCP and MPTCP against the RFCs, and count what is in them.

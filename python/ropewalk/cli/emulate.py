@@ -28,7 +28,7 @@ def emulate(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="A command of the shell that runs at the other end of the links meanwhile.",
+            help="A shell command that runs at the other end of the links meanwhile.",
             show_default=False,
         ),
     ] = None,
@@ -38,7 +38,7 @@ def emulate(
     internet: Annotated[
         bool,
         typer.Option(
-            "--internet", help="Put this machine's network behind the links (NAT); takes root."
+            "--internet", help="Put this machine's network behind the links (NAT); needs root."
         ),
     ] = False,
 ) -> None:

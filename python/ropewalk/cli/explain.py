@@ -20,7 +20,7 @@ def explain(
         plot_option("where radios stand, and who hears whom; of a mesh, its routes"),
     ] = None,
 ) -> None:
-    """Say what is in force in a scenario: every key with its source, each radio link's budget.
+    """Explain a scenario: every key with its source, and the budget of each radio link.
 
     Example: ropewalk explain scenarios/papers/gomez-2014.toml --plot place.png
     """

@@ -13,10 +13,10 @@ from .. import _core
 
 VERBS = {
     "proxy": "Carry this machine's connections over several links to a relay.",
-    "relay": "Be the far end: open what proxies ask for.",
+    "relay": "Run the far end: connect to the targets that proxies ask for.",
     "exec": "Run a program whose connections go over several links.",
-    "tunnel": "Lay packets of a virtual device on several links.",
-    "keygen": "Make a pair of keys for a relay or a client.",
+    "tunnel": "Stripe packets of a virtual device over several links.",
+    "keygen": "Create a key pair for a relay or a client.",
     "setup": "Write keys and configuration files of a relay or a client.",
     "measure": "Measure links towards a relay; write them as a scenario file.",
     "status": "Show the links and streams of a running gateway.",

@@ -37,7 +37,7 @@ def mesh(
         str | None,
         typer.Option(
             metavar="N,N,...",
-            help="How many nodes, one number after the other; default: the mesh's own number.",
+            help="Numbers of nodes, with commas between; default: the mesh's own number.",
             show_default=False,
         ),
     ] = None,
@@ -49,7 +49,7 @@ def mesh(
         int | None, seed_option("Seed of all deployments; default: the mesh's own.")
     ] = None,
     optimal: Annotated[
-        bool, typer.Option(help="Look for the best pairs of routes beside the greedy's.")
+        bool, typer.Option(help="Find optimal pairs of routes beside the greedy ones.")
     ] = True,
     deployments: Annotated[
         int,

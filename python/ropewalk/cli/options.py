@@ -48,7 +48,7 @@ CaptureAt: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="PLACE",
-        help="Where --capture sees them: sender, receiver, a link's name, channel/NAME, "
+        help="Observation point of --capture: sender, receiver, a link's name, channel/NAME, "
         "node/NAME; default: sender.",
         show_default=False,
     ),
@@ -58,7 +58,7 @@ Again: TypeAlias = Annotated[
     typer.Option(
         metavar="N",
         min=0,
-        help="How often a run on the testbed is done again that the machine disturbed.",
+        help="How often to repeat a run on the testbed that the machine disturbed.",
     ),
 ]
 Step: TypeAlias = Annotated[

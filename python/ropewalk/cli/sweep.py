@@ -55,7 +55,7 @@ def sweep(
         typer.Option(
             "--zip",
             metavar="KEY,KEY",
-            help="Keys of --vary that step together instead.",
+            help="Keys of --vary that step together, instead of being crossed.",
             show_default=False,
         ),
     ] = None,
@@ -107,8 +107,8 @@ def sweep(
         str | None,
         typer.Option(
             metavar="WHERE",
-            help="Where: so many processes, local (a Dask cluster of this machine), or a Dask"
-            " scheduler, tcp://HOST:PORT; default: here, on all cores.",
+            help="Where to run: a number of processes, local (a Dask cluster of this machine), or"
+            " a Dask scheduler, tcp://HOST:PORT; default: here, on all cores.",
             show_default=False,
         ),
     ] = None,

@@ -51,7 +51,8 @@ def testbed(
     pictures: RunsPage = None,
     step: Step = None,
     emulator: Annotated[
-        Emulator, typer.Option(help="Our links on the real clock, or the kernel's netem.")
+        Emulator,
+        typer.Option(help="Emulator of the links: our own in real time, or the kernel's netem."),
     ] = Emulator.OWN,
     kernel_congestion: Annotated[
         str | None,
