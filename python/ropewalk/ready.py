@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).parent
 _CLONE = _PACKAGE.parents[1]
 # A clone has them beside the package, for all its parts; a wheel has them inside of it.
 FOLDER = (_CLONE if (_CLONE / "crates").is_dir() else _PACKAGE) / "scenarios"
-STUDY = "*.study.toml"  # what varies a scenario's keys, and is none itself
+STUDY = "*.study.toml"  # study files, which are no scenarios
 
 
 def names() -> list[str]:

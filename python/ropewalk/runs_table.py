@@ -15,8 +15,8 @@ from . import statistics, terminal
 if TYPE_CHECKING:
     from .results import Results
 
-MAX_SHARED = 4  # links whose shares there is room for
-FIRST_ROWS, LAST_ROWS = 48, 16  # of a table with more; --json has them all
+MAX_SHARED = 4  # most links whose shares have room in the table
+FIRST_ROWS, LAST_ROWS = 48, 16  # rows shown of longer tables; --json has all
 
 Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
 

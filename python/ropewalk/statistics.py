@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LABELS = ("name", "link", "protocol", "node", "channel")  # what an entry of a list is called
+LABELS = ("name", "link", "protocol", "node", "channel")  # keys that identify an entry of a list
 CONFIDENCE = 0.95
-NORMAL = 1.959963984540054  # what a normal variable exceeds, either way, in one of 20 cases
+NORMAL = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 NOT_MEASURED = ("seed",)
 
 

@@ -36,12 +36,12 @@ BAND = 0.2  # opacity of the 95 % interval around a line
 WAYS = {"predict": COLOURS[3], "simulate": COLOURS[0], "testbed": COLOURS[4]}
 
 Width: TypeAlias = Literal["column", "page"]
-WIDTHS = {"column": 3.5, "page": 7.16}  # inches; of a column and of the page of IEEE's journals
+WIDTHS = {"column": 3.5, "page": 7.16}  # inches: column and page of IEEE's journals
 FONT_SIZES = {None: 9.0, "column": 7.0, "page": 8.0}
-MIN_ASPECT = 0.62  # of height to width, in a column
-LETTER = 0.0071  # inches that a letter is wide in the mean, a point of its size
-MAX_NAMES_INSIDE = 6  # names in a legend inside of axes that stand below each other
-BESIDE = 6.0  # inches of axes from which on a legend stands beside them
+MIN_ASPECT = 0.62  # least ratio of height to width in a column
+LETTER = 0.0071  # mean width of a letter, inches per point of size
+MAX_NAMES_INSIDE = 6  # most names in a legend inside axes
+BESIDE = 6.0  # width of axes, inches, from which on a legend is beside them
 FALLBACK = "DejaVu Sans"  # comes with matplotlib
 LAST_RESORT = "Last Resort"  # a font of boxes
 

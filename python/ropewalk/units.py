@@ -25,8 +25,8 @@ COLUMNS = {
     "_percent": ("%", 1.0),
     "_m": ("m", 1.0),
 }
-WIDE = 20.0  # the largest value over the smallest, from which on an axis is one of powers
-APART = re.compile(r"\S+\s+[A-Za-z/]+")  # what stands behind a space is a unit, too
+WIDE = 20.0  # ratio of largest to smallest value from which on an axis is logarithmic
+APART = re.compile(r"\S+\s+[A-Za-z/]+")  # a unit may follow a space
 
 
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:

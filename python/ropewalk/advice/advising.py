@@ -30,8 +30,8 @@ from .together import advise_together
 from .weakest import advise_weakest
 
 RUNS = 5
-OF_LINKS = 2  # questions: which to use, which is the weakest
-OF_TRANSPORT = 4  # scheduler, congestion control, buffers, all together
+OF_LINKS = 2  # questions on links: which to use, which is the weakest
+OF_TRANSPORT = 4  # questions on transport: scheduler, congestion control, buffers, all together
 
 
 def advise(

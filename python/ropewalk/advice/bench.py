@@ -16,7 +16,7 @@ from ..simulation import simulate
 
 Changes = Mapping[str, Value]
 
-PARTS_OF_A_QUESTION = 8  # as far as is known before it is asked
+PARTS_OF_A_QUESTION = 8  # estimated parts of a question before it begins
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from .counsel import Advice, Evidence
 from .judging import Judge
 from .subsets import Paths, over, settings_for
 
-ENOUGH = 0.95  # of what is as good as any
+ENOUGH = 0.95  # share of the best goodput that suffices
 MIN_KIB = 16
 MAX_KIB = 256 * 1024
-PLENTY = 4  # times the round trip with full queues, at all rates together
-HALVINGS = 3  # of the last step of the ladder, a factor of 2: to 9 %
+PLENTY = 4  # plentiful buffer, in products of total rate and round trip with full queues
+HALVINGS = 3  # bisections of the last step, a factor of 2: to 9 %
 TITLE = "How large must the buffers be?"
 RECEIVE, SEND = "transport.receive_buffer", "transport.send_buffer"
 

@@ -10,7 +10,7 @@ from .judging import Judge
 from .links import evidence_of
 from .subsets import Paths, Predictor, all_subsets, candidates, over
 
-MAX_CHECKED = 10  # paths of which all subsets are simulated: 1023
+MAX_CHECKED = 10  # most paths of which all subsets are simulated: 1023
 
 
 def allow_check(scenario: Scenario, name: str = "check") -> None:

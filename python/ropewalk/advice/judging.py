@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from .bench import Measured
 
-SAME = 0.01  # goodputs that differ by no more count as equal
-SAME_DELAY = 0.05  # and so do delays
-MAX_NOISE = 0.03  # a greater difference counts, however noisy
+SAME = 0.01  # relative difference up to which goodputs count as equal
+SAME_DELAY = 0.05  # the same for delays
+MAX_NOISE = 0.03  # relative difference above which goodputs differ, however noisy
 
 
 @dataclass(frozen=True)

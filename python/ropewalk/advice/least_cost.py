@@ -22,9 +22,9 @@ SOURCE = (
     "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
     " share no link and losses to be repaired by one fast retransmission"
 )
-MAX_LEFT_OUT = 10  # paths of which any may be left out: 1023 choices
-NOTHING = 1e-6  # of the demand: what the solver's tolerance leaves on a path
-STEPS = (1.25, 2.0, 4.0, 8.0)  # of the least delay, where none is asked for
+MAX_LEFT_OUT = 10  # most paths of which all choices are tried: 1023
+NOTHING = 1e-6  # share of the demand below which a path's rate is the solver's tolerance
+STEPS = (1.25, 2.0, 4.0, 8.0)  # delays to try, in least delays, where none is given
 QUANTITIES = {"rate": "traffic.rate", "delay": "link.a.delay"}
 BLANK = """
 [[link]]

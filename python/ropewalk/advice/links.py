@@ -21,7 +21,7 @@ from .subsets import (
     without_each,
 )
 
-TOP = 8  # subsets that the model likes best, which are simulated
+TOP = 8  # best predicted subsets, which are simulated
 
 
 @dataclass(frozen=True)

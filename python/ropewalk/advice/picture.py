@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .counsel import Counsel
 
-SPREAD = 0.34  # how far dots of one number of links lie apart to either side
+SPREAD = 0.34  # horizontal spread of dots with one number of links
 
 
 def draw(counsel: Counsel, *, width: Width | None = None) -> Figure:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Paths = tuple[str, ...]
 
-MAX_PREDICTED = 12  # paths of which all subsets are predicted: 4095
-MAX_BY_SLOW = {"striped-cycle": 9}  # models that follow every round trip: 511
+MAX_PREDICTED = 12  # most paths of which all subsets are predicted: 4095
+MAX_BY_SLOW = {"striped-cycle": 9}  # of slow models, which follow every round trip: 511
 
 
 def candidates(scenario: Scenario) -> Paths:

@@ -14,7 +14,7 @@ from ..scenario import spelled
 from .counsel import Advice, Check, Counsel, Evidence
 
 MAX_ROWS = 12
-MAX_WIDTH = 26  # of what stands before the numbers, on a narrow terminal
+MAX_WIDTH = 26  # width of the first column on a narrow terminal
 COLUMNS = {
     "goodput_mbps": ("goodput\nMbit/s", 2),
     "ci95_mbps": ("± 95 %", 2),

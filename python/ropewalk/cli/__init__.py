@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sys import UnraisableHookArgs
     from types import FrameType
 
-RETRY_S = 0.01  # when an interrupt is tried again
+RETRY_S = 0.01  # delay until an interrupt is raised again
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from .statuses import FAILED
 if TYPE_CHECKING:
     from ..check import Report
 
-SHOWN = 50  # violations of a file; of the others only how many, without --json
+SHOWN = 50  # most violations that are printed of a file, without --json
 
 
 def check(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-EVERY_S = 10.0  # between two lines
+EVERY_S = 10.0  # interval of lines
 
 
 @contextmanager

@@ -2,4 +2,4 @@
 
 FAILED = 1
 WRONG_INPUT = 2
-INTERRUPTED = 130  # as shells count: 128 and SIGINT's number
+INTERRUPTED = 130  # 128 plus SIGINT's number, as in shells

@@ -12,8 +12,8 @@ from typing import Any
 
 from .numbers import entries, flat, total
 
-LEVEL = 0.05  # of significance
-MAX_SPLITS = 20_000  # where there are more, so many are drawn
+LEVEL = 0.05  # level of significance
+MAX_SPLITS = 20_000  # permutations; of more, so many are drawn at random
 DELAYS = {"mean": "mean delay", "p50": "median delay", "p95": "95 % delay", "p99": "99 % delay"}
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..prediction import Predictions
     from ..results import Results
 
-MUCH = 0.05  # differences from which on reasons are given
+MUCH = 0.05  # relative difference from which on reasons are given
 # Counters of what the simulator leaves out or does otherwise: whose, nstat's name, in words.
 COUNTERS = (
     ("client", "MPTcpExtMPTCPRetrans", "reinjections on another subflow"),
@@ -35,7 +35,7 @@ KEYS = {
     "95 % delay": "delay_ms.p95",
     "99 % delay": "delay_ms.p99",
 }
-MANY = 0.01  # of segments sent again, that are worth a word
+MANY = 0.01  # share of retransmitted segments from which on it is mentioned
 
 
 class Compared(Protocol):

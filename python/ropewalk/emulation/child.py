@@ -21,10 +21,10 @@ from .._core import ScenarioError
 WORLD = (sys.executable, "-P", "-m", "ropewalk.emulation.world")
 # Its exit status.
 FAILED = 1
-WRONG_INPUT = 2  # the scenario is wrong, or asks for what the kernel does not have
-UNAVAILABLE = 3  # this machine, or this user, cannot
-PARTIAL = ".ropewalk-{}-*.partial"  # what crates/capture calls a file that is not complete
-GRACE_S = 30.0  # for all that is not the scenario's own time
+WRONG_INPUT = 2  # the scenario is wrong, or needs a feature that the kernel lacks
+UNAVAILABLE = 3  # a feature of the machine or a permission is missing
+PARTIAL = ".ropewalk-{}-*.partial"  # name of an incomplete file of crates/capture
+GRACE_S = 30.0  # time for everything besides the scenario's duration
 LOOK_S = 0.2
 LAST_WORDS_S = 5.0
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-MUCH_TIME = 0.02  # of the processors' time, kept from them by a hypervisor
+MUCH_TIME = 0.02  # share of stolen processor time (hypervisor)
 
 
 def own_error(report: Mapping[str, Any], processors: int | None = None) -> dict[str, Any] | None:

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
     from ..results import FurtherFlow
 
-RECORDED = ("timeline", "delays", "captured_packets")  # no numbers of the JSON contract
+RECORDED = (
+    "timeline",
+    "delays",
+    "captured_packets",
+)  # keys that are not part of the JSON contract
 COUNTS = ("subflow", "cwnd_bytes", "in_flight_bytes")
 
 

@@ -11,7 +11,7 @@ from ..scenario import Scenario, schema, spelled
 
 Table: TypeAlias = Mapping[str, Any]
 
-OF_PROFILE = "for profile"  # what the schema's descriptions say of such a default
+OF_PROFILE = "for profile"  # marks a profile's default in the schema's descriptions
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ propagation = { model = "range", range = "25 m" }
 nodes = 32
 """
 
-AT_ONCE = 64  # deployments between two signs of life
+AT_ONCE = 64  # deployments between two reports of progress
 
 
 def census(

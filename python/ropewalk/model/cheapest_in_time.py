@@ -28,8 +28,8 @@ from .arguments import Floats, Vector, number, numbers
 Carried: TypeAlias = Callable[[Vector], Vector]
 """Bytes that a link carries from the beginning to each of some times, which may be below 0."""
 
-EXACT = 1e-9  # of what is written: less than this that found no link is rounding
-NEAR = 1e-6  # of a lateness, and seconds: how closely it is found
+EXACT = 1e-9  # share of the bytes written below which a rest without a link is rounding
+NEAR = 1e-6  # tolerance of a lateness, relative and in seconds
 DOUBLINGS = 60
 
 

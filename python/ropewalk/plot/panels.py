@@ -27,8 +27,8 @@ MAX_STEPS = (
     150  # finer than a picture's dots shows nothing but the bursts in which losses are repaired
 )
 MAX_DELIVERED = 60
-MAX_AVERAGED = 30  # of several runs, whose gaps close at other moments
-ROOM = 1.3  # of the axis, above what links carry
+MAX_AVERAGED = 30  # most steps of means over runs, whose gaps close at different times
+ROOM = 1.3  # height of the axis over the capacity of links
 CAPACITY = "sum of link rates"
 # Why the application gets more, for a while, than links bring.
 ABOVE = "what had waited behind a gap is delivered at a stroke when the gap closes"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 INTERVAL = ": the mean's 95 % interval"
-MAGNITUDES = 1e4  # from which on an axis has room for powers of ten alone
-MAX_LABELLED = 150  # cells of a map up to which each has its number in it
+MAGNITUDES = 1e4  # ratio from which on only powers of ten are labelled
+MAX_LABELLED = 150  # most cells of a heat map that are labelled
 
 
 @dataclass(frozen=True)

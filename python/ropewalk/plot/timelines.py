@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[np.float64]
 
-WHOLE = 0.99  # of a step's length, from which on it counts as a whole one
+WHOLE = 0.99  # share of its length from which on a step counts as whole
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..results import Results
     from .timelines import Array
 
-PIECES = {"bulk": "packets", "video": "frames"}  # what delays are of; of other traffic messages
+PIECES = {"bulk": "packets", "video": "frames"}  # what delays are measured for; otherwise messages
 QUANTILES = (("p50", "50 %", ":"), ("p95", "95 %", "--"), ("p99", "99 %", "-."))
 AIRTIME = {
     "data": ("data", COLOURS[0]),
@@ -29,7 +29,7 @@ AIRTIME = {
     "idle": ("nothing to send", "#f6f6f6"),
 }
 """What a radio's time goes to, as results name it, in words, and its colour."""
-MIN_LABELLED = 5  # per cent from which on a share has its number in it
+MIN_LABELLED = 5  # smallest share that is labelled, per cent
 
 
 def delays(axes: Axes, results: Results, seeds: Sequence[int]) -> None:

@@ -16,7 +16,7 @@ SOURCE = (
     " (Friedman, Operations Research 13, 1965)"
 )
 VALIDITY = "links whose rate, delay and loss stay as they are, and which nobody else uses"
-NEARLY_FULL = 0.95  # from which load on a run is too short for the mean
+NEARLY_FULL = 0.95  # load from which on a run is too short for the stationary mean
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ VALIDITY = (
     "Poisson arrivals, exponential service, each path a server of its link's rate; no loss, no"
     " congestion window, delivery out of order"
 )
-MAX_MESSAGES = 5_000  # more make the answer slow and hardly another
+MAX_MESSAGES = 5_000  # larger systems take long and change the result little
 
 
 def predict(values: Values) -> Prediction | None:

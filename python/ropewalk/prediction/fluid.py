@@ -20,15 +20,15 @@ VALIDITY = (
     " it was from simulations is in docs/agreement/formulas.md"
 )
 FEW_ROUND_TRIPS = 20
-HELD_UP = 0.3  # share of the time from which on the shared window is the bottleneck
-FULL = 0.85  # of what the links carry
+HELD_UP = 0.3  # share of time from which on the shared window counts as the bottleneck
+FULL = 0.85  # share of capacity from which on links count as full
 MUCH_LOSS = 0.05
-SENT_HEADERS = 576  # what Linux keeps beside a segment's payload, and in its sk_buff, in bytes
+SENT_HEADERS = 576  # memory of a segment besides its payload in Linux, sk_buff included, bytes
 SK_BUFF = 256
-SENT_MEMORY = 416  # beside each segment that was sent, in bytes
-WIDEST = 1.3  # the greatest of a window over what it is; found by comparing with simulations
-FILLED = 5 / 6  # who finds a send buffer full writes again when a third is free
-MAX_LOSS = 0.999  # nothing gets through in any time that matters
+SENT_MEMORY = 416  # memory besides the payload of a sent segment, bytes
+WIDEST = 1.3  # largest over mean window; fitted to simulations
+FILLED = 5 / 6  # mean fill of a send buffer: a blocked writer is woken when a third is free
+MAX_LOSS = 0.999  # loss above which nothing gets through in a reasonable time
 
 
 def predict(values: Values) -> Prediction | None:

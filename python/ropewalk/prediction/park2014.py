@@ -16,7 +16,7 @@ VALIDITY = (
     "MPTCP whose subflows keep their paths busy and whose application offers less than these"
     " carry; Poisson arrivals; each loss repaired by one fast retransmission"
 )
-CLOSE = 0.999  # of what the paths carry; nearer to it the bound only says that it is large
+CLOSE = 0.999  # share of capacity above which the bound only says that the delay is large
 
 
 def predict(values: Values) -> Prediction | None:

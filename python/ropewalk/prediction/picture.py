@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from .predictions import Prediction, Predictions
 
-PER_PATH = ("subflows", "paths")  # quantities that have an entry each path
+PER_PATH = ("subflows", "paths")  # quantities with an entry for each path
 PLAIN = "goodput_mbps"
-LIGHT = 0.45  # opacity of what is not believed
+LIGHT = 0.45  # opacity of models other than the one to believe
 OUTSIDE = "////"
 
 

@@ -17,7 +17,9 @@ VALIDITY = (
     "NewReno, with or without SACK; nothing is lost, by chance or in a queue; no retransmission"
     " timeout; constant rates and delays"
 )
-MAX_SEGMENTS = 50_000  # without a state that recurs; some tenths of a second
+MAX_SEGMENTS = (
+    50_000  # most segments to simulate without a recurring state: some tenths of a second
+)
 QUICK_ACKS = 16
 
 

@@ -22,7 +22,7 @@ AIRTIME_VALIDITY = (
     "bulk; stations that take turns, one back-off after the other. No collisions, no losses to"
     " hidden stations, no windows"
 )
-SOME_LOST = 1e-4  # of packets, from which on windows shrink
+SOME_LOST = 1e-4  # share of lost packets from which on windows shrink
 BIANCHI = "bianchi"
 BIANCHI_SOURCE = "Bianchi, IEEE JSAC 18(3), 2000, with a limit of tries (Wu et al., INFOCOM 2002)"
 BIANCHI_VALIDITY = "equal stations that all hear each other, each always with a datagram to send"

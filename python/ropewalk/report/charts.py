@@ -18,9 +18,9 @@ Spec: TypeAlias = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 260
-ROW = 22  # height of a bar with what is around it
+ROW = 22  # height of a bar and its margins, pixels
 BAND = 0.25
-DIGITS = 5  # more than a picture shows
+DIGITS = 5  # significant digits of data, more than a chart shows
 MAX_POINTS = 5000
 INK = "#7f7f7f"  # readable on white and on black
 STRONG = "#2f9d8a"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MEAN, INTERVAL = ("y",), ("y", "low", "high")
 MAX_METRICS = 16
-MAX_VALUES = 200_000  # in a picture, so that a page of 10 000 combinations stays below 5 MB
+MAX_VALUES = 200_000  # most values in a chart: a page of 10 000 combinations stays below 5 MB
 MAX_SERIES = 24
 BANDS = "Bands are 95 % intervals over the runs."
 INTERVALS = "Lines on bars are 95 % intervals over the runs."

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 Link: TypeAlias = Mapping[str, Any]
 
-MAX_ROWS = 40  # of links side by side
+MAX_ROWS = 40  # most rows of parallel links
 NODE_RADIUS = 9
 ROUTE_WIDTH = 4.5
-LETTER = 6.6  # width of a letter, about
+LETTER = 6.6  # approximate width of a letter
 NOTHING: tuple[Any, ...] = ("0 s", "0 %", 0.0, "unlimited", "none", [], None)
 
 

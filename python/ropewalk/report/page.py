@@ -19,7 +19,7 @@ KINDS = {
     kind: kind.__name__.lower()
     for kind in (Chart, Drawing, Facts, Image, Link, Source, Table, Text)
 }
-LIGHTER = 0.35  # part of white in colours that stand on black
+LIGHTER = 0.35  # share of white mixed into colours on a dark background
 
 
 def page(title: str, sections: Sequence[Section]) -> str:

@@ -25,7 +25,7 @@ SCHEDULER = re.compile(r"(tcp|tls|wss?|ucx)://\S+:\d+")
 DEAD = ("KilledWorker",)
 PACK_S = 0.1
 PACK_OF_CLUSTER_S = 2.0
-ASK_S = 2.0  # between two looks at how many workers a cluster has
+ASK_S = 2.0  # interval of queries for the number of workers
 AHEAD = 2  # packs for each worker of a cluster: one under way, one at hand
 
 

@@ -19,7 +19,7 @@ from .axes import Axis, Changes, axes_of, check_zipped, combinations, count, is_
 VERBS = ("simulate", "predict", "compare", "testbed", "advise")
 KEYS = ("scenario", "verb", "runs", "seed", "vary", "zip", "until")
 UNTIL_KEYS = ("ci95", "at_most", "of")
-FIRST_RUNS = 5  # of an adaptive study that says nothing else
+FIRST_RUNS = 5  # first runs of an adaptive study, by default
 Vary: TypeAlias = Mapping[str, Any]
 
 

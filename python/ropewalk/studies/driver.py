@@ -16,9 +16,9 @@ from .work import Point, Row, failed
 Pack: TypeAlias = tuple[Point, ...]
 
 MAX_IN_A_PACK = 256
-DEATHS = 3  # of workers that ran a point alone, before it has failed
-DEATHS_AT_FIRST = 10  # of workers, before any has run anything
-WAIT_S = 1.0  # between two looks at whether an interrupt came
+DEATHS = 3  # workers that a point may kill, running alone, before it counts as failed
+DEATHS_AT_FIRST = 10  # deaths of workers, before any has finished a point, that end the study
+WAIT_S = 1.0  # interval of checks for an interrupt
 
 
 class Driver:

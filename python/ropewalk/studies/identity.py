@@ -13,7 +13,7 @@ from .. import _core
 from .axes import Changes
 from .definition import Definition
 
-BYTES = 16  # of a key
+BYTES = 16  # length of a key
 PACKAGE = Path(_core.__file__).parent
 # What of the package decides the numbers of a verb, beside the compiled half of it.
 SHARED = ("results.py", "scenario.py", "simulation.py", "studies/work.py", "studies/axes.py")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..style import Width
     from .study_results import StudyResults
 
-FEW = 4  # values of a key up to which each has a line rather than a row of a map
+FEW = 4  # most values of a key that are drawn as lines and not as a heat map
 MAX_LINES = 18
 MAX_MAPS = 6
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 POINTS = "points"
 EARLIER = "earlier"
 KEY = "point"
-FIRST_S = 2.0  # between two parts at the beginning
-LAST_S = 60.0  # and in a study of hours
-SHARE = 0.01  # of the time that has passed
+FIRST_S = 2.0  # interval of writing parts at the beginning,
+LAST_S = 60.0  # and at most,
+SHARE = 0.01  # as a share of the elapsed time
 MAX_ROWS = 20_000
 
 

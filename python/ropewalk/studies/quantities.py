@@ -24,7 +24,7 @@ FIRST = (
 )
 # Columns that are no results: bookkeeping of runs.
 ASIDE = ("seed", "runs", "failed", "events", "data_packets", "wall_s", "duration_s")
-HALF = "ci95_"  # before the name of half an interval's width
+HALF = "ci95_"  # prefix of the half-width of a confidence interval
 
 
 def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:

@@ -15,7 +15,7 @@ from .identity import Keys
 from .points import KEY
 from .work import DONE, Job, Point, Row
 
-GROWTH = 2  # of how many runs there are, at once, at the most
+GROWTH = 2  # largest factor by which the number of runs grows at once
 
 
 class Runner:

@@ -18,10 +18,10 @@ from ..model.wifi import (
 from ..model.wifi.radio import DSSS, MAC_BYTES, OFDM, Radio
 from .place import Channel, Place, Station, WirelessLink
 
-MAX_FRAME_ERROR_RATE = 0.1  # of frames, at the least SNR that a rate is said to need
-IDEAL_BITS = 8 * 1536  # of the frame that the ideal rate is chosen for,
-IDEAL_ERROR = 0.01  # and the share of such frames that may be in error
-MIN_DB = -100.0  # in place of no power at all
+MAX_FRAME_ERROR_RATE = 0.1  # frame error ratio at the SNR that a rate is said to need
+IDEAL_BITS = 8 * 1536  # length of the frames that the ideal rate is chosen for,
+IDEAL_ERROR = 0.01  # and their largest frame error ratio
+MIN_DB = -100.0  # in place of minus infinity
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ HIDDEN = "#cc3344"
 UNHEARD = (0, (2, 2))
 RECEIVED: Literal["-"] = "-"
 HEARD: Literal["--"] = "--"
-LABELLED = 24  # links, both ways counted, up to which each has its SNR beside it
+LABELLED = 24  # most link directions that are labelled with their SNR
 FURTHEST_M = 1e5
 
 

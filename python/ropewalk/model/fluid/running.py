@@ -11,9 +11,9 @@ from .losses import GOLDEN, gap, lose_one, overflow, silenced
 from .parts import Bulk, Connection, Link, Subflow, checked
 from .window import NEVER, Window, hystart_exit
 
-STEPS = 40  # in the long run; more at the start
-FIRST_STEP = 0.25  # of the least round trip
-RELATIVE_STEP = 0.2  # of the time so far
+STEPS = 40  # steps of a run, besides short ones at the start
+FIRST_STEP = 0.25  # first step, in least round trips
+RELATIVE_STEP = 0.2  # longest step, as a share of the time so far
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .parts import Bulk, Subflow
 
-PACING = 1.2  # of the window per round trip; twice the window in slow start, as Linux
+PACING = 1.2  # pacing rate in windows per round trip; 2 in slow start, as in Linux
 SLOW_START_PACING = 2.0
 BURST_BYTES = 65_428.0  # MPTCP_SEND_BURST_SIZE
-BURST_HELD = 0.2  # of a burst in the mean, besides L; found by comparing with simulations
+BURST_HELD = 0.2  # mean share of a burst in flight besides L; fitted to simulations
 HALVINGS = 8
 
 

@@ -19,7 +19,7 @@ from ..arguments import Vector, number, numbers
 from ..interior_point import Matrix, Programme, minimise
 from . import paths
 
-PRUNED = 1e-7  # of the cost: a choice that could only save less is not tried
+PRUNED = 1e-7  # relative saving below which a choice is not tried
 SECTIONS = 60
 GOLDEN = (math.sqrt(5) - 1) / 2
 

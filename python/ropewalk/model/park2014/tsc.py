@@ -25,8 +25,10 @@ from ..arguments import Vector
 from .estimation import capacity, demand
 from .splitting import greedy_rates
 
-BACKLOG_SHARE = 0.5  # of the backlog over d_send, which the smoothed estimator adds to the demand
-MAX_CAPACITY = 1.5  # times the acknowledged rate, for a smoothed sample of (13)
+BACKLOG_SHARE = (
+    0.5  # share of the backlog over d_send that the smoothed estimator adds to the demand
+)
+MAX_CAPACITY = 1.5  # largest smoothed sample of (13), in acknowledged rates
 
 
 @dataclass(frozen=True)

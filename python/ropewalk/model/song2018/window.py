@@ -20,7 +20,9 @@ from .round import ACK_EVERY, acknowledged_mean, expected_acknowledged
 INITIAL_WINDOW_BYTES = 536.0
 SSTHRESH_BYTES = 65_535.0
 
-MAX_SEGMENTS = 1_000_000  # of a transfer: its rounds are counted one by one, some 10 s for as many
+MAX_SEGMENTS = (
+    1_000_000  # most segments of a transfer, whose rounds are counted one by one: some 10 s
+)
 
 
 class Rounds(NamedTuple):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ...results import Results
 
-HEADER = 16  # of a frame here, where the paper's is 8
+HEADER = 16  # header of a frame here; the paper's has 8 bytes
 SEGMENTS = 2  # a packet of 2064 bytes fills one segment of 1460 and a part of another
 HEADERS = 40  # IPv4 and TCP
 TIMESTAMPS = 12  # the option, padded

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HOPS = (2, 3, 4, 5, 6, 7)
-OF_EACH = 7  # deployments for each number of hops of route 1
-LOOKED_AT = 1000  # deployments among which they are chosen: the paper's number
+OF_EACH = 7  # deployments per number of hops of route 1
+LOOKED_AT = 1000  # deployments that they are chosen from: the paper's number
 DURATION_S = 35
 WARMUP_S = 5
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 NODES = (16, 20, 24, 28, 32, 40, 48, 56, 64)
 ALL_FEASIBLE: Mapping[str, Any] = {"mesh.require_routes": {"link": 2, "node": 2, "zone": 2}}
-DETAIL = 32  # nodes, of figures 8 and 9
-EXAMPLE_HOPS = (3, 4)  # of the routes in figure 6
+DETAIL = 32  # number of nodes in figures 8 and 9
+EXAMPLE_HOPS = (3, 4)  # hops of the routes in figure 6
 
 NO_NUMBERS = "The paper shows a curve and prints no numbers of it."
 GREEDY = (
