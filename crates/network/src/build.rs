@@ -179,8 +179,7 @@ mod tests {
     use crate::id::Direction;
     use ropewalk_quantities::Time;
 
-    #[test]
-    fn links_meet_at_the_nodes_that_they_name() {
+    fn link(name: &str, ends: Option<[&str; 2]>) -> LinkConfig {
         let direction = DirectionConfig {
             capacity: Capacity::Unlimited,
             delay: Time::ZERO,
@@ -189,14 +188,20 @@ mod tests {
             loss: Loss::None,
             queue: QueueLimit::Packets(1),
         };
-        let links = [["a", "b"], ["c", "b"], ["b", "d"]].map(|[from, to]| LinkConfig {
-            name: format!("{from}{to}"),
-            ends: Some([from.to_owned(), to.to_owned()]),
+        LinkConfig {
+            name: name.to_owned(),
+            ends: ends.map(|ends| ends.map(str::to_owned)),
             forward: direction.clone(),
-            reverse: direction.clone(),
+            reverse: direction,
             cost: None,
             down: Vec::new(),
-        });
+        }
+    }
+
+    #[test]
+    fn links_meet_at_the_nodes_that_they_name() {
+        let links =
+            [["a", "b"], ["c", "b"], ["b", "d"]].map(|ends| link(&ends.concat(), Some(ends)));
         let paths: [&[usize]; 2] = [&[0, 2], &[1, 2]];
         let (network, _): (Network<()>, _) = Network::from_paths(&links, paths.into_iter(), 1);
         assert_eq!(network.topology().nodes(), 4);
@@ -204,22 +209,7 @@ mod tests {
 
     #[test]
     fn links_that_follow_each_other_meet() {
-        let direction = DirectionConfig {
-            capacity: Capacity::Unlimited,
-            delay: Time::ZERO,
-            jitter: None,
-            slot: None,
-            loss: Loss::None,
-            queue: QueueLimit::Packets(1),
-        };
-        let links = ["wifi", "lte", "shared", "unused"].map(|name| LinkConfig {
-            name: name.to_owned(),
-            ends: None,
-            forward: direction.clone(),
-            reverse: direction.clone(),
-            cost: None,
-            down: Vec::new(),
-        });
+        let links = ["wifi", "lte", "shared", "unused"].map(|name| link(name, None));
         let paths: [&[usize]; 2] = [&[0, 2], &[1, 2]];
         let (network, routes): (Network<()>, _) = Network::from_paths(&links, paths.into_iter(), 1);
         let topology = network.topology();

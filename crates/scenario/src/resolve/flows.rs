@@ -34,19 +34,12 @@ pub(super) fn flows(
         names: HashMap::new(),
         total: 0,
         duration,
+        links,
+        wireless,
     };
     let inherited = if own.is_empty() || root.has("transport") || root.has("traffic") {
         let (flow, transport) = short(root, section, paths, traces, report);
-        datagrams::check(
-            &flow,
-            section,
-            root.table("traffic"),
-            paths,
-            links,
-            wireless,
-            report,
-        );
-        flows.add(section, flow, report);
+        flows.add(section, flow, root.table("traffic"), paths, report);
         transport
     } else {
         // Without `[transport]`, competitors get the defaults of one TCP connection.
@@ -54,46 +47,39 @@ pub(super) fn flows(
     };
     for section in own {
         let flow = own_flow(section, paths, traces, report);
-        datagrams::check(
-            &flow,
-            section,
-            section.table("traffic"),
-            paths,
-            links,
-            wireless,
-            report,
-        );
-        flows.add(section, flow, report);
+        flows.add(section, flow, section.table("traffic"), paths, report);
     }
     for (index, section) in root.tables("competitor").iter().enumerate() {
         let flow = competitor(section, index, &inherited, paths, traces, report);
-        datagrams::check(
-            &flow,
-            section,
-            section.table("traffic"),
-            paths,
-            links,
-            wireless,
-            report,
-        );
-        flows.add(section, flow, report);
+        flows.add(section, flow, section.table("traffic"), paths, report);
     }
     flows.flows
 }
 
 /// The flows so far.
-struct Flows {
+struct Flows<'a> {
     flows: Vec<Flow>,
     /// Each with its description for error messages.
     names: HashMap<String, &'static str>,
     /// The number of their connections.
     total: usize,
     duration: Time,
+    links: &'a [LinkConfig],
+    wireless: &'a Wireless,
 }
 
-impl Flows {
-    /// Adds a flow, after checking it against those before it.
-    fn add(&mut self, section: &Section, flow: Flow, report: &mut Report) {
+impl Flows<'_> {
+    /// Adds a flow, after checking it by itself and against those before it.
+    fn add(
+        &mut self,
+        section: &Section,
+        flow: Flow,
+        traffic: Option<&Section>,
+        paths: &Paths,
+        report: &mut Report,
+    ) {
+        let (links, wireless) = (self.links, self.wireless);
+        datagrams::check(&flow, section, traffic, paths, links, wireless, report);
         let what = match flow.origin {
             Origin::Short | Origin::Flow => "flow",
             Origin::Competitor => "competitor",
