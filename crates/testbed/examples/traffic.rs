@@ -80,22 +80,13 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
     let (mut size, mut rate, mut poisson) = (None, None, false);
     let (mut message, mut device) = (Bytes::new(200), None);
     let mut plan = Plan {
-        name: "flow".to_owned(),
-        seed: 1,
-        protocol: SocketProtocol::Tcp,
         congestion: Some("cubic".to_owned()),
-        traffic: Traffic::Bulk { size: None },
-        segment: Bytes::new(1448),
-        warmup: Time::ZERO,
-        duration: Time::from_secs(10),
-        step: None,
-        nagle: true,
-        send_buffer: None,
-        receive_buffer: None,
-        unsent: None,
-        proxy: None,
-        datagrams: None,
-        paths: Vec::new(),
+        ..Plan::new(
+            SocketProtocol::Tcp,
+            Traffic::Bulk { size: None },
+            Time::from_secs(10),
+            Vec::new(),
+        )
     };
     for argument in given {
         let (key, value) = argument.split_once('=').ok_or(USAGE)?;

@@ -184,35 +184,33 @@ fn traffic_plan(
     let flow = scenario.first();
     let first = (plan.paths[plan.default_path].client[0], plan.default_path);
     let ends = std::iter::once(&first).chain(&plan.endpoints);
+    let paths = ends.map(|&(client, path)| traffic::PathEnds {
+        name: scenario.paths[path].name.clone(),
+        client,
+        server: plan.server,
+        device: None,
+    });
+    let protocol = match flow.protocol {
+        Protocol::Mptcp | Protocol::MptcpNs3 => SocketProtocol::Mptcp,
+        Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => SocketProtocol::Tcp,
+        Protocol::Udp => SocketProtocol::Udp,
+    };
     traffic::Plan {
         name: flow.stream(0),
         seed,
-        protocol: match flow.protocol {
-            Protocol::Mptcp | Protocol::MptcpNs3 => SocketProtocol::Mptcp,
-            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => SocketProtocol::Tcp,
-            Protocol::Udp => SocketProtocol::Udp,
-        },
         congestion: congestion.map(str::to_owned),
-        traffic: flow.traffic.clone(),
         segment: flow.transport.segment,
         warmup: scenario.warmup,
-        duration: scenario.duration,
         step,
         nagle: flow.transport.nagle,
-        // The namespaces' limits bound them.
-        send_buffer: None,
-        receive_buffer: None,
-        unsent: None,
-        proxy: None,
         datagrams: (flow.protocol == Protocol::Udp).then(|| datagram_settings(scenario)),
-        paths: ends
-            .map(|&(client, path)| traffic::PathEnds {
-                name: scenario.paths[path].name.clone(),
-                client,
-                server: plan.server,
-                device: None,
-            })
-            .collect(),
+        // The namespaces' limits bound the buffers.
+        ..traffic::Plan::new(
+            protocol,
+            flow.traffic.clone(),
+            scenario.duration,
+            paths.collect(),
+        )
     }
 }
 

@@ -14,28 +14,21 @@ use ropewalk_testbed::traffic::{
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn plan(traffic: Traffic) -> Plan {
+    let path = PathEnds {
+        name: "loopback".to_owned(),
+        client: LOOPBACK,
+        server: LOOPBACK,
+        device: None,
+    };
     Plan {
-        name: "flow".to_owned(),
         seed: 7,
-        protocol: SocketProtocol::Tcp,
         congestion: Some("reno".to_owned()),
-        traffic,
-        segment: Bytes::new(1448),
-        warmup: Time::ZERO,
-        duration: Time::from_secs(60),
-        step: None,
-        nagle: true,
-        send_buffer: None,
-        receive_buffer: None,
-        unsent: None,
-        proxy: None,
-        datagrams: None,
-        paths: vec![PathEnds {
-            name: "loopback".to_owned(),
-            client: LOOPBACK,
-            server: LOOPBACK,
-            device: None,
-        }],
+        ..Plan::new(
+            SocketProtocol::Tcp,
+            traffic,
+            Time::from_secs(60),
+            vec![path],
+        )
     }
 }
 

@@ -89,6 +89,34 @@ pub struct PathEnds {
 }
 
 impl Plan {
+    /// A plan without options: seed 1, segments for an MTU of 1500 bytes, the kernel's own congestion control and
+    /// buffers, Nagle's algorithm, no warm-up, no timeline, no proxy.
+    pub fn new(
+        protocol: SocketProtocol,
+        traffic: Traffic,
+        duration: Time,
+        paths: Vec<PathEnds>,
+    ) -> Plan {
+        Plan {
+            name: "flow".to_owned(),
+            seed: 1,
+            protocol,
+            congestion: None,
+            traffic,
+            segment: Bytes::new(1448),
+            warmup: Time::ZERO,
+            duration,
+            step: None,
+            nagle: true,
+            send_buffer: None,
+            receive_buffer: None,
+            unsent: None,
+            proxy: None,
+            datagrams: None,
+            paths,
+        }
+    }
+
     /// What its server requests, if it does.
     pub(crate) fn conversation(&self) -> Option<Conversation> {
         let Traffic::Requested(requested) = &self.traffic else {

@@ -26,25 +26,13 @@ fn plan(protocol: SocketProtocol, duration: Time) -> Plan {
         server: LOOPBACK,
         device: None,
     };
+    let traffic = Traffic::Bulk {
+        size: Some(Bytes::from_mib(64)),
+    };
     Plan {
-        name: "flow".to_owned(),
         seed: 7,
-        protocol,
         congestion: Some("reno".to_owned()),
-        traffic: Traffic::Bulk {
-            size: Some(Bytes::from_mib(64)),
-        },
-        segment: Bytes::new(1448),
-        warmup: Time::ZERO,
-        duration,
-        step: None,
-        nagle: true,
-        send_buffer: None,
-        receive_buffer: None,
-        unsent: None,
-        proxy: None,
-        datagrams: None,
-        paths: vec![path],
+        ..Plan::new(protocol, traffic, duration, vec![path])
     }
 }
 

@@ -34,28 +34,22 @@ fn scenario(link: &str) -> Scenario {
 }
 
 fn plan(traffic: Traffic, link: &str) -> Plan {
+    let path = PathEnds {
+        name: "loopback".to_owned(),
+        client: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        server: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        device: None,
+    };
     Plan {
-        name: "flow".to_owned(),
         seed: 7,
-        protocol: SocketProtocol::Udp,
-        congestion: None,
-        traffic,
         segment: Bytes::new(1472),
-        warmup: Time::ZERO,
-        duration: Time::from_secs(20),
-        step: None,
-        nagle: true,
-        send_buffer: None,
-        receive_buffer: None,
-        unsent: None,
-        proxy: None,
         datagrams: Some(settings(link)),
-        paths: vec![PathEnds {
-            name: "loopback".to_owned(),
-            client: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            server: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            device: None,
-        }],
+        ..Plan::new(
+            SocketProtocol::Udp,
+            traffic,
+            Time::from_secs(20),
+            vec![path],
+        )
     }
 }
 
