@@ -2,14 +2,14 @@
 
 use std::fs::OpenOptions;
 use std::io::{PipeReader, Read, Write, pipe};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{TIMEOUT, echo, patient};
+use crate::world::{TIMEOUT, connect, echo, greets};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 /// More lines than the queue of lines holds, and more bytes than a pipe does.
@@ -79,25 +79,8 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A connection through the proxy, or what it says instead.
-fn connect(proxy: SocketAddr, target: SocketAddr) -> Result<TcpStream, String> {
-    let mut socket = patient(TcpStream::connect(proxy).map_err(|error| error.to_string())?);
-    let connect = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n");
-    socket.write_all(connect.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    while !answer.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        socket.read_exact(&mut byte).unwrap();
-        answer.push(byte[0]);
-    }
-    match answer.starts_with(b"HTTP/1.1 200") {
-        true => Ok(socket),
-        false => Err(String::from_utf8(answer).unwrap()),
-    }
-}
-
 /// Says hello through the proxy as soon as that listens, and waits for the answer.
-fn greets(proxy: SocketAddr, target: SocketAddr) {
+fn greets_soon(proxy: SocketAddr, target: SocketAddr) {
     let begin = Instant::now();
     let mut socket = loop {
         match connect(proxy, target) {
@@ -106,10 +89,7 @@ fn greets(proxy: SocketAddr, target: SocketAddr) {
         }
         thread::sleep(Duration::from_millis(20));
     };
-    socket.write_all(b"hello").unwrap();
-    let mut back = [0; 5];
-    socket.read_exact(&mut back).unwrap();
-    assert_eq!(&back, b"hello");
+    greets(&mut socket);
 }
 
 /// What comes out of the pipe from now on.
@@ -143,11 +123,11 @@ fn serves_with(kind: Kind) {
     ));
     let _relay = start(kind, &relay);
     let (mut proxy, reader) = start(kind, &proxy);
-    greets(proxy_at, target);
+    greets_soon(proxy_at, target);
     for _ in 0..REFUSALS {
         assert!(connect(proxy_at, "10.0.0.1:9".parse().unwrap()).is_err());
     }
-    greets(proxy_at, target);
+    greets_soon(proxy_at, target);
     if let Some(reader) = reader {
         let log = read_on(reader);
         let begin = Instant::now();

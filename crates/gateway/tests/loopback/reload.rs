@@ -1,7 +1,7 @@
 //! What a gateway reads anew at SIGHUP, and a listener that outlives a relay.
 
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::process::{BINARY, Gateway};
-use crate::world::{echo, patient};
+use crate::world::{self, echo, greets};
 
 /// Keys of a relay and of two clients, and files for both ends.
 struct Files(TempDir);
@@ -74,24 +74,8 @@ impl Files {
 
 /// A connection to the target through a proxy, if the relay opens one.
 fn connect(proxy: &Gateway, target: SocketAddr) -> Option<TcpStream> {
-    let proxy = proxy.wait_for("proxy listens on ");
-    let mut socket = patient(TcpStream::connect(proxy).unwrap());
-    let connect = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n");
-    socket.write_all(connect.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    while !answer.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        socket.read_exact(&mut byte).unwrap();
-        answer.push(byte[0]);
-    }
-    answer.starts_with(b"HTTP/1.1 200").then_some(socket)
-}
-
-fn greets(socket: &mut TcpStream) {
-    socket.write_all(b"hello").unwrap();
-    let mut back = [0; 5];
-    socket.read_exact(&mut back).unwrap();
-    assert_eq!(&back, b"hello");
+    let proxy = proxy.wait_for("proxy listens on ").parse().unwrap();
+    world::connect(proxy, target).ok()
 }
 
 #[test]

@@ -270,3 +270,28 @@ pub fn noise(len: usize, seed: u64) -> Vec<u8> {
     });
     words.take(len.div_ceil(8)).flatten().take(len).collect()
 }
+
+/// A connection to the target through a proxy, by HTTP's CONNECT, or the answer that refuses it.
+pub fn connect(proxy: SocketAddr, target: SocketAddr) -> Result<TcpStream, String> {
+    let mut socket = patient(TcpStream::connect(proxy).map_err(|error| error.to_string())?);
+    let connect = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n");
+    socket.write_all(connect.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        socket.read_exact(&mut byte).unwrap();
+        answer.push(byte[0]);
+    }
+    match answer.starts_with(b"HTTP/1.1 200") {
+        true => Ok(socket),
+        false => Err(String::from_utf8(answer).unwrap()),
+    }
+}
+
+/// Says hello over a connection, and hears it again from the target.
+pub fn greets(socket: &mut TcpStream) {
+    socket.write_all(b"hello").unwrap();
+    let mut back = [0; 5];
+    socket.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"hello");
+}
