@@ -115,6 +115,8 @@ pub(crate) fn truncate_160(hmac: &[u8; 32]) -> [u8; 20] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     // Captured between two Linux 6.18 hosts (tests/reference/mptcp-handshake-vectors.json).
@@ -127,6 +129,17 @@ mod tests {
         assert_eq!(token(KEY_B), 0x173b_55b7);
         assert_eq!(initial_data_sequence_number(KEY_A), 0xf83b_d545_ff2a_fafc);
         assert_eq!(initial_data_sequence_number(KEY_B), 0xc1b8_a2ae_0831_2623);
+    }
+
+    /// RFC 8684, 3.2: a nonce protects a join against replay, so that none may come again.
+    #[test]
+    fn each_subflow_of_each_end_has_a_nonce_of_its_own() {
+        let ends = [KEY_A, KEY_B, KEY_A ^ KEY_B].map(|seed| Keys::new(KEY_A, seed));
+        let nonces: BTreeSet<u32> = ends
+            .iter()
+            .flat_map(|keys| (0..64).map(|subflow| keys.nonce(subflow)))
+            .collect();
+        assert_eq!(nonces.len(), 3 * 64);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use ropewalk_quantities::Time;
 
 use super::world::{World, at_rate, range, row};
-use crate::radio::{DataRate, FrameKind, Heard, Listener, QueueOrder, RadioConfig, Standard};
+use crate::radio::{
+    DataRate, FrameKind, Heard, Listener, QueueOrder, RadioConfig, RateControl, Standard,
+};
 
 type Frame = Heard<(u32, u64)>;
 
@@ -261,6 +263,21 @@ fn the_medium_is_reserved_by_rts_and_cts() {
     }
     // Two SIFS, a CTS, two slots and the header of what would follow.
     assert_eq!(earliest, us(2 * SIFS + ACK + 2 * SLOT + 192 + DIFS));
+}
+
+/// Auto Rate Fallback (Kamerman and Monteban, 1997): two frames in a row without an ACK lower the rate.
+#[test]
+fn frames_without_an_ack_lower_the_rate() {
+    let arf = RadioConfig {
+        rate: RateControl::Arf,
+        ..like()
+    };
+    let mut world = line(&arf, &[0.0, 10.0], &[(0, 1, 1.0)], 1);
+    world.send(0, SIZE);
+    let frames = heard(&mut world, 1_000_000);
+    let rates: Vec<DataRate> = frames.iter().map(|frame| frame.rate).collect();
+    use DataRate::{Cck5_5, Cck11, Dsss1, Dsss2};
+    assert_eq!(rates, [Cck11, Cck11, Cck5_5, Cck5_5, Dsss2, Dsss2, Dsss1]);
 }
 
 /// Rules 8 and 9: a frame whose ACK was lost is acknowledged again and not passed up twice; one in
