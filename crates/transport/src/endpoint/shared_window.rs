@@ -14,7 +14,7 @@ impl Endpoint {
 
     /// The window with which a segment acknowledges data; `advances`: it acknowledges new data of the
     /// subflow.
-    #[inline]
+    #[inline(always)]
     pub(super) fn window_given(
         &mut self,
         subflow: usize,
@@ -58,18 +58,21 @@ impl Endpoint {
     }
 
     /// The window to advertise now on this subflow, with an acknowledgement.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advertise(&mut self, subflow: usize) -> u32 {
-        let shares_as_linux = self.shares_as_linux();
-        let receiver = &mut self.subflows[subflow].receiver;
-        if shares_as_linux {
-            let window = self.rx.shared_window();
-            receiver.acknowledged(window);
-            return self.rx.told(window);
+        if self.shares_as_linux() {
+            return self.advertise_shared(subflow);
         }
         let window = self.rx.window(self.multipath);
-        receiver.acknowledged(window);
+        self.subflows[subflow].receiver.acknowledged(window);
         window as u32
+    }
+
+    #[inline(never)]
+    fn advertise_shared(&mut self, subflow: usize) -> u32 {
+        let window = self.rx.shared_window();
+        self.subflows[subflow].receiver.acknowledged(window);
+        self.rx.told(window)
     }
 
     /// The application has read. If the window has doubled, those subflows acknowledge at once whose last
