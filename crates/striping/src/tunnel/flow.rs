@@ -11,6 +11,8 @@ pub enum Class {
     InStep,
     /// In order within its flow, and delivered as soon as it is.
     Ordered,
+    /// Delivered as it comes, and not sent again.
+    Unordered,
     /// Urgent while its flow is thin, else in order.
     Thin,
     /// On the fastest link, before all others, without order.
@@ -18,13 +20,19 @@ pub enum Class {
 }
 
 impl Class {
-    /// Of a TCP segment. A pure acknowledgement has nothing to be in step with.
+    /// Of a TCP segment with these flags, and with data or without.
+    ///
+    /// A pure acknowledgement is cumulative: the next one says what a lost one said, and one that has been
+    /// overtaken says nothing new (RFC 9293, section 3.10.7.4). Behind a lost one it would only make the
+    /// round trip longer. What ends a connection must not overtake its data.
     #[must_use]
-    pub fn of_tcp(opens: bool, has_data: bool) -> Class {
+    pub fn of_tcp(opens: bool, ends: bool, has_data: bool) -> Class {
         if opens || has_data {
             Class::InStep
-        } else {
+        } else if ends {
             Class::Ordered
+        } else {
+            Class::Unordered
         }
     }
 }
@@ -73,8 +81,10 @@ impl Flow {
             match ip.protocol() {
                 protocol::TCP => match TcpView::parse(transport) {
                     Ok(tcp) => {
-                        let opens = tcp.header().flags.contains(TcpFlags::SYN);
-                        Class::of_tcp(opens, !tcp.payload().is_empty())
+                        let flags = tcp.header().flags;
+                        let opens = flags.contains(TcpFlags::SYN);
+                        let ends = flags.contains(TcpFlags::FIN) || flags.contains(TcpFlags::RST);
+                        Class::of_tcp(opens, ends, !tcp.payload().is_empty())
                     }
                     Err(_) => Class::Ordered,
                 },
@@ -148,12 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn data_and_openings_are_in_step_and_acknowledgements_are_not() {
+    fn data_and_openings_are_in_step_and_acknowledgements_have_no_order() {
         let class =
             |flags, payload| Flow::of(&packet(protocol::TCP, 0, &tcp(1000, flags, payload))).class;
         assert_eq!(class(TcpFlags::SYN, 0), Class::InStep);
         assert_eq!(class(TcpFlags::ACK, 100), Class::InStep);
-        assert_eq!(class(TcpFlags::ACK, 0), Class::Ordered);
+        assert_eq!(class(TcpFlags::ACK, 0), Class::Unordered);
+        assert_eq!(class(TcpFlags::RST, 0), Class::Ordered);
+        assert_eq!(class(TcpFlags::FIN, 0), Class::Ordered);
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl<P: Clone> Sender<P> {
         let urgent = match flow.class {
             Class::Urgent => true,
             Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
-            Class::InStep | Class::Ordered => false,
+            Class::InStep | Class::Ordered | Class::Unordered => false,
         };
         let urgent = urgent && self.urgent.bytes < MAX_URGENT;
         let queue = if urgent {
@@ -165,7 +165,10 @@ impl<P: Clone> Sender<P> {
         queue.packets.push_back(Queued {
             packet,
             bytes,
-            lane: if urgent { 0 } else { flow.lane.max(1) },
+            lane: match urgent || flow.class == Class::Unordered {
+                true => 0,
+                false => flow.lane.max(1),
+            },
             // A packet that goes on every link need not wait for the slowest.
             delivery: match flow.class {
                 Class::InStep if self.config.scheduler != Scheduler::Redundant => Delivery::InStep,

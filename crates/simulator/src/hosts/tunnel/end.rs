@@ -157,9 +157,10 @@ impl End {
         let mut endpoint = self.endpoint.recorded_by(recorder);
         while endpoint.poll_transmit(now, segment).is_some() {
             let opens = segment.flags.contains(Flags::SYN);
+            let ends = segment.flags.contains(Flags::FIN) || segment.flags.contains(Flags::RST);
             let flow = Flow {
                 lane: LANE,
-                class: Class::of_tcp(opens, segment.len > 0),
+                class: Class::of_tcp(opens, ends, segment.len > 0),
             };
             let bytes = self.ip_header + segment.header_len() + segment.len;
             self.sender.enqueue(clock, *segment, bytes, flow);
