@@ -43,6 +43,8 @@ pub struct Inbound {
     is_wire: bool,
     /// When the first datagram arrived that was not reported yet.
     unreported: Option<Time>,
+    /// When feedback is due; kept, since it is asked of all links after each datagram, which is of one.
+    report_at: Option<Time>,
 }
 
 impl Default for Inbound {
@@ -61,6 +63,7 @@ impl Default for Inbound {
             reported_bytes: 0,
             is_wire: false,
             unreported: None,
+            report_at: None,
         }
     }
 }
@@ -98,22 +101,30 @@ impl Inbound {
         let delay = (now.as_nanos() / 1000) as i64 - sent;
         self.least_delay.insert(now, Reverse(delay));
         self.greatest_delay.insert(now, delay);
+        self.report_at = self.find_report_at();
         true
     }
 
     /// Whether the link is a wire at present: used without the peer's rate control.
     pub(super) fn set_wire(&mut self, is_wire: bool) {
         self.is_wire = is_wire;
+        self.report_at = self.find_report_at();
     }
 
     /// What arrived by now is to be answered with feedback.
     pub fn answer(&mut self, now: Time) {
         self.unreported.get_or_insert(now);
+        self.report_at = self.find_report_at();
     }
 
     /// When feedback is due.
     #[must_use]
     pub fn report_at(&self) -> Option<Time> {
+        debug_assert_eq!(self.report_at, self.find_report_at());
+        self.report_at
+    }
+
+    fn find_report_at(&self) -> Option<Time> {
         let news = self.unreported.map(|at| at + TIMEOUT);
         let is_little = self.is_wire && self.bytes < self.reported_bytes + MUCH;
         let interval = match is_little {
@@ -135,6 +146,7 @@ impl Inbound {
         self.reported_at = now;
         self.reported_bytes = self.bytes;
         let (missing, settled) = self.gaps.tell(now, self.highest);
+        self.report_at = self.find_report_at();
         Some(Feedback {
             link,
             highest: self.highest,

@@ -197,6 +197,11 @@ impl Outbound {
     /// When the oldest datagram in flight that is to be answered was sent.
     #[must_use]
     pub fn oldest(&self) -> Option<Time> {
+        // Usually it is the first.
+        let first = self.outstanding.front()?;
+        if first.answered {
+            return Some(first.at);
+        }
         let answered = self.outstanding.iter().find(|datagram| datagram.answered);
         answered.map(|datagram| datagram.at)
     }

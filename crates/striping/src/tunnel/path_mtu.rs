@@ -280,7 +280,10 @@ impl PathMtu {
             Some(probe) => Some(probe.until),
             None => self.next().map(|(at, _)| at),
         };
-        next.into_iter().chain(self.settles_at()).min()
+        match (next, self.settles_at()) {
+            (Some(next), Some(settles)) => Some(next.min(settles)),
+            (next, settles) => next.or(settles),
+        }
     }
 
     /// When the next probe is sent, and its size.

@@ -60,6 +60,8 @@ pub struct RateControl {
     /// The largest window, in bytes, since more was last found to deliver nothing: a rate that falls because
     /// the round trip grew does not reduce the window.
     held: u64,
+    /// The window, which each packet asks for and which only feedback and a change of use alter.
+    window: u64,
     /// When a delay near the minimum was last seen.
     near_least_at: Time,
     next_probe: Time,
@@ -70,6 +72,10 @@ pub struct RateControl {
     /// Rate limit of its terms.
     throttle: Option<Throttle>,
     silence: Silence,
+    /// When a ping is to be sent on the link while the tunnel is not quiet, and when what is in flight counts
+    /// as late. Kept, since both are asked of all links after each packet, which concerns one.
+    asks_at: Time,
+    late_at: Option<Time>,
     /// When feedback was last sent on this link as well.
     repeated_at: Time,
 }
@@ -92,7 +98,7 @@ impl RateControl {
     /// For a link of which nothing is known.
     #[must_use]
     pub fn new(now: Time) -> RateControl {
-        RateControl {
+        let mut control = RateControl {
             outbound: Outbound::default(),
             phase: Phase::startup(FIRST_WINDOW),
             rate: Windowed::new(Time::from_secs(1)),
@@ -101,28 +107,36 @@ impl RateControl {
             train: Train::default(),
             is_wire: false,
             held: 0,
+            window: FIRST_WINDOW,
             near_least_at: now,
             next_probe: now,
             probe_by: Time::ZERO,
             free_at: now,
             throttle: None,
             silence: Silence::new(now),
+            asks_at: Time::ZERO,
+            late_at: None,
             repeated_at: Time::ZERO,
-        }
+        };
+        control.follow_silence();
+        control
     }
 
     /// Whether the link is a wire, which is given everything at once: the connections inside find out how
     /// much it carries. Its rate and delays are still measured.
     pub fn set_wire(&mut self, is_wire: bool) {
-        if is_wire && !self.is_wire {
-            (self.held, self.free_at) = (0, Time::ZERO);
+        if is_wire == self.is_wire {
+            return;
         }
-        if self.is_wire && !is_wire && self.is_lossy() {
+        self.is_wire = is_wire;
+        if is_wire {
+            (self.held, self.free_at) = (0, Time::ZERO);
+        } else if self.is_lossy() {
             // The connections inside may have halved their windows several times: what they had in flight is
             // not the link's rate.
             self.phase = Phase::startup(self.outbound.in_flight().max(FIRST_WINDOW));
         }
-        self.is_wire = is_wire;
+        self.window = self.find_window();
     }
 
     /// Sets or removes the rate limit of its terms.
@@ -147,6 +161,7 @@ impl RateControl {
             silence,
             ..RateControl::new(now)
         };
+        self.follow_silence();
     }
 
     /// Whether a datagram may be sent on the link now.
@@ -188,6 +203,7 @@ impl RateControl {
             // The train is short: what arrives of it in a longer time is not the link's rate.
             self.outbound.note_limited();
         }
+        self.follow_silence();
         sequence
     }
 
@@ -274,6 +290,8 @@ impl RateControl {
             }
         }
         self.advance(now, &report);
+        self.window = self.find_window();
+        self.follow_silence();
     }
 
     /// A datagram was lost for its length, and not because of congestion.
@@ -318,7 +336,7 @@ impl RateControl {
             // A queue on a wire is due to the connections inside.
             _ if self.is_wire => self.phase = Phase::Cruise,
             Phase::Cruise => {
-                self.held = self.held.max(self.window());
+                self.held = self.held.max(self.find_window());
                 // With an empty tunnel queue there is nothing to probe or drain with.
                 let busy = matches!(report.rate, Some((_, false)));
                 if busy && now >= self.near_least_at + DRAIN_AFTER {
@@ -333,7 +351,7 @@ impl RateControl {
             Phase::Probe { until, rate_before } => {
                 if best.unwrap_or(0) > *rate_before + *rate_before / 20 {
                     // It carries more: go on, with larger steps.
-                    self.held = self.window();
+                    self.held = self.find_window();
                     self.probe_by = (self.probe_by * 2).min(self.span());
                     if let Phase::Probe { until, rate_before } = &mut self.phase {
                         *rate_before = best.unwrap_or(0);
@@ -367,21 +385,40 @@ impl RateControl {
     /// [`timeout`](RateControl::timeout).
     pub fn ask(&mut self, now: Time, due: Time) -> bool {
         let silence = &mut self.silence;
-        if silence.suspect(now, &self.outbound, &self.delays) {
+        let suspects = silence.suspect(now, &self.outbound, &self.delays);
+        if suspects {
             self.outbound.forget_outstanding();
         }
-        silence.ask(now, due)
+        let asks = silence.ask(now, due);
+        if suspects || asks {
+            self.follow_silence();
+        }
+        asks
     }
 
     /// Whether what is in flight should have been answered by now and is to be sent on other links as well;
     /// once for each silence.
     pub fn is_late(&mut self, now: Time) -> bool {
-        self.silence.is_late(now, &self.outbound, &self.delays)
+        let is_late = self.late_at().is_some_and(|at| now >= at);
+        if is_late {
+            self.silence.note_late(&self.outbound);
+            self.follow_silence();
+        }
+        is_late
     }
 
     /// When that will be so.
     pub(super) fn late_at(&self) -> Option<Time> {
-        self.silence.late_at(&self.outbound, &self.delays)
+        let (outbound, delays) = (&self.outbound, &self.delays);
+        debug_assert_eq!(self.late_at, self.silence.late_at(outbound, delays));
+        self.late_at
+    }
+
+    /// To be called after what is in flight, delays or the silence have changed.
+    fn follow_silence(&mut self) {
+        let (outbound, delays) = (&self.outbound, &self.delays);
+        self.asks_at = self.silence.timeout(None, outbound, delays);
+        self.late_at = self.silence.late_at(outbound, delays);
     }
 
     /// It is given nothing until it is heard again.
@@ -393,8 +430,15 @@ impl RateControl {
     /// the tunnel.
     #[must_use]
     pub fn timeout(&self, keepalive: Option<Time>) -> Time {
-        let (outbound, delays) = (&self.outbound, &self.delays);
-        self.silence.timeout(keepalive, outbound, delays)
+        let find = || {
+            let (outbound, delays) = (&self.outbound, &self.delays);
+            self.silence.timeout(keepalive, outbound, delays)
+        };
+        if keepalive.is_some() {
+            return find();
+        }
+        debug_assert_eq!(self.asks_at, find());
+        self.asks_at
     }
 
     /// How long a datagram may be in flight before it is answered, a repetition included.
@@ -404,6 +448,11 @@ impl RateControl {
 
     /// The window: bytes that may be in flight.
     fn window(&self) -> u64 {
+        debug_assert_eq!(self.window, self.find_window());
+        self.window
+    }
+
+    fn find_window(&self) -> u64 {
         let rate = self.rate();
         let span = match self.phase {
             Phase::Startup(startup) => return startup.window,

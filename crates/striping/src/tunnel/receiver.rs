@@ -220,15 +220,18 @@ impl<P> Receiver<P> {
         let used = |number: usize| number >= 64 || self.left_out >> number & 1 == 0;
         let alive = self.links.iter().enumerate();
         let alive = alive.filter(|(number, link)| used(*number) && link.is_alive(now));
-        let alive = alive.map(|(_, link)| link);
-        let least = alive.clone().filter_map(Inbound::least_delay).min()?;
+        // The least and the greatest recent delay of each.
+        let delays =
+            alive.filter_map(|(_, link)| Some((link.least_delay()?, link.greatest_delay()?)));
+        let least = delays.clone().map(|(least, _)| least).min()?;
         let skew = (self.config.skew.as_nanos() / 1000) as i64;
-        let counted = alive.filter(|link| link.least_delay().is_some_and(|d| d - least <= skew));
-        let slowest = counted.clone().filter_map(Inbound::least_delay).max()?;
+        let counted = delays.filter(|(own_least, _)| own_least - least <= skew);
+        let both_max = |a: (i64, i64), b: (i64, i64)| (a.0.max(b.0), a.1.max(b.1));
+        let (slowest, greatest) = counted.reduce(both_max)?;
         let skew = slowest - least;
         Some(Delays {
             in_step: (skew >= MIN_SKEW).then(|| slowest + (skew / 2).min(MAX_MARGIN)),
-            greatest: counted.filter_map(Inbound::greatest_delay).max()? + LATENESS,
+            greatest: greatest + LATENESS,
         })
     }
 

@@ -277,8 +277,9 @@ impl<P: Clone> Sender<P> {
     /// Links with room are given nothing: their measurements are application-limited.
     fn note_limited(&mut self, now: Time) {
         for &link in &self.usable {
-            if self.links[link].has_room(now) {
-                self.links[link].note_limited();
+            let link = &mut self.links[link];
+            if link.has_room(now) {
+                link.note_limited();
             }
         }
         // So are those of a link whose path MTU is too small to be used.

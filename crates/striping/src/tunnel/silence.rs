@@ -153,22 +153,23 @@ impl Silence {
         }
     }
 
-    /// Whether what is in flight should have been answered by now and is to be sent on other links as well;
-    /// once for each silence.
-    pub(super) fn is_late(&mut self, now: Time, outbound: &Outbound, delays: &Delays) -> bool {
-        let late = self.late_at(outbound, delays).is_some_and(|at| now >= at);
-        if late {
-            self.late_since = self.since(outbound);
-        }
-        late
+    /// What is in flight is sent on other links as well: once for each silence.
+    pub(super) fn note_late(&mut self, outbound: &Outbound) {
+        self.late_since = self.since(outbound);
     }
 
-    /// When that will be so.
+    /// When what is in flight should have been answered and is to be sent on other links as well.
     pub(super) fn late_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
-        let silent = self.since(outbound).filter(|_| !self.suspected)?;
-        let waits = (self.late_since != Some(silent)).then_some(silent)?;
+        if self.suspected {
+            return None;
+        }
+        let oldest = outbound.oldest()?;
+        let silent = oldest.max(self.progress_at);
+        if self.late_since == Some(silent) {
+            return None;
+        }
         let usual = delays.varied()? + SPARSE_INTERVAL;
-        Some((waits + MIN_LATE).max(outbound.oldest()? + usual))
+        Some((silent + MIN_LATE).max(oldest + usual))
     }
 
     /// Since when something is in flight and nothing was heard.

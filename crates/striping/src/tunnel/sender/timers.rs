@@ -41,7 +41,7 @@ impl<P: Clone> Sender<P> {
                     self.repairs.extend(given_up);
                 }
             }
-            if !self.is_probed(number) {
+            if self.probing_at(number).is_none() {
                 continue;
             }
             let path_mtu = &mut self.path_mtus[number];
@@ -76,24 +76,36 @@ impl<P: Clone> Sender<P> {
         !self.terms[link].standby || !self.retransmit_buffers[link].is_empty()
     }
 
-    /// Whether the path MTU of a link is probed: not of a silent link, and not in a quiet tunnel.
-    fn is_probed(&self, link: usize) -> bool {
-        let probing = self.path_mtus[link].poll_timeout();
-        let is_of_use = probing.is_none_or(|at| at <= self.packet_at + PROBED_FOR);
-        self.is_in_use(link) && !self.links[link].suspected() && is_of_use
+    /// When the search for the path MTU of a link goes on: not of a silent link, and not in a quiet tunnel.
+    fn probing_at(&self, link: usize) -> Option<Time> {
+        let at = self.path_mtus[link].poll_timeout()?;
+        let is_of_use = at <= self.packet_at + PROBED_FOR;
+        (is_of_use && self.is_in_use(link) && !self.links[link].suspected()).then_some(at)
+    }
+
+    /// When a link is to be pinged, counts as late, sends its packet train, or has its path MTU probed.
+    fn link_due_at(&self, number: usize, shares: bool) -> Time {
+        let link = &self.links[number];
+        let mut due = self.probing_at(number).unwrap_or(Time::MAX);
+        if self.is_watched(number) {
+            if self.up[number] {
+                due = due.min(self.ask_at(number));
+            }
+            due = due.min(link.late_at().unwrap_or(Time::MAX));
+        }
+        match link.train_at() {
+            Some(at) if shares && self.is_in_use(number) => due.min(at),
+            _ => due,
+        }
     }
 
     /// When [`handle_timeout`](Sender::handle_timeout) or [`poll_transmit`](Sender::poll_transmit) is to be
     /// called next without anything having happened. It may change after each call of the others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let there = (0..self.links.len()).filter(|&link| self.up[link] && self.is_watched(link));
-        let asking = there.map(|link| self.ask_at(link)).min();
         let shares = self.shares();
-        let trains = (0..self.links.len()).filter(|&link| shares && self.is_in_use(link));
-        let trains = trains.filter_map(|link| self.links[link].train_at());
-        let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
-        let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
+        let links = (0..self.links.len()).map(|link| self.link_due_at(link, shares));
+        let of_links = links.min().filter(|at| *at < Time::MAX);
         let room = || {
             let usable = self.usable.iter();
             usable.filter_map(|&link| self.links[link].room_at())
@@ -110,12 +122,7 @@ impl<P: Clone> Sender<P> {
             .iter()
             .filter(|&&link| self.copies.waits_for(link));
         let copying = copied.filter_map(|&link| self.links[link].room_at()).min();
-        let late = (0..self.links.len()).filter(|&link| self.is_watched(link));
-        let late = late.filter_map(|link| self.links[link].late_at());
-        let due = asking.into_iter().chain(sending).chain(probing).chain(late);
-        due.chain(copying)
-            .chain(trains)
-            .chain(self.urgent_at())
-            .min()
+        let due = [of_links, sending, copying, self.urgent_at()];
+        due.into_iter().flatten().min()
     }
 }
