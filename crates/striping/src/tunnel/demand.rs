@@ -2,8 +2,7 @@
 //!
 //! What they have in flight arrives within a round trip of the slowest link in use, or as fast as the links
 //! carry it. Where that is too little to fill the links, fewer links with a shorter round trip carry more of
-//! it. The estimate counts only once it has stopped growing: a window that doubles each round trip will soon
-//! fill all links.
+//! it. Whether it grows is told as well: a window that doubles each round trip will soon fill more links.
 
 use std::collections::VecDeque;
 
@@ -20,6 +19,22 @@ const MIN_BYTES: u64 = 20_000;
 /// After this many ignored rounds in a row, a new connection may have begun, with a handshake and an initial
 /// window.
 const QUIET_ROUNDS: u32 = 3;
+/// A round with fewer bytes, waiting ones included, is a pause.
+const MIN_SMALL: u64 = 6_000;
+/// Rounds with fewer bytes are small. A slow start from an initial window (RFC 6928) is beyond that in its third
+/// round trip, so after this many small rounds in a row the application, the peer's window, or congestion control
+/// keeps it small; BBR for one allows two products of the lowest round trip it has ever seen.
+const MAX_SMALL: u64 = 40_000;
+const SMALL_ROUNDS: u32 = 8;
+
+/// What the connections inside have in flight, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum InFlight {
+    /// It grows, and was this last.
+    Growing(u64),
+    /// It has not grown for some rounds.
+    Settled(u64),
+}
 
 /// Bytes in flight, round by round.
 #[derive(Debug, Default)]
@@ -33,6 +48,8 @@ pub(super) struct Demand {
     best: u64,
     flat: u32,
     quiet: u32,
+    /// Small rounds in a row.
+    small: u32,
 }
 
 impl Demand {
@@ -47,6 +64,10 @@ impl Demand {
         let rate = Rate::from_bps(bits / span.as_nanos());
         let in_flight = rate.bytes_in(round_trip).as_u64() + waiting;
         (self.begun_at, self.taken) = (now, taken);
+        self.small = match in_flight {
+            MIN_SMALL..MAX_SMALL => (self.small + 1).min(SMALL_ROUNDS),
+            _ => 0,
+        };
         if in_flight < MIN_BYTES {
             self.quiet = (self.quiet + 1).min(QUIET_ROUNDS);
             if self.quiet == QUIET_ROUNDS {
@@ -67,10 +88,13 @@ impl Demand {
         }
     }
 
-    /// Bytes in flight, if that is all there is; `None` while it grows.
-    pub(super) fn in_flight(&self) -> Option<u64> {
-        let most = self.rounds.iter().copied().max();
-        most.filter(|_| self.flat >= FLAT_ROUNDS)
+    /// What is in flight.
+    pub(super) fn in_flight(&self) -> InFlight {
+        let most = self.rounds.iter().copied().max().unwrap_or(MIN_BYTES);
+        match self.flat == FLAT_ROUNDS || self.small == SMALL_ROUNDS {
+            true => InFlight::Settled(most),
+            false => InFlight::Growing(most),
+        }
     }
 }
 
@@ -90,24 +114,45 @@ mod tests {
     }
 
     #[test]
-    fn who_grows_is_not_taken_at_his_word() {
-        assert_eq!(after(&[30, 60, 120, 240, 480]).in_flight(), None);
-        assert_eq!(after(&[30, 60, 61, 62]).in_flight(), None);
-        assert_eq!(after(&[30, 60, 61, 62, 60]).in_flight(), Some(67_000));
+    fn what_has_not_grown_for_three_rounds_is_settled() {
+        let in_flight = |rounds: &[u64]| after(rounds).in_flight();
+        assert_eq!(in_flight(&[]), InFlight::Growing(MIN_BYTES));
+        let doubled = in_flight(&[30, 60, 120, 240, 480]);
+        assert_eq!(doubled, InFlight::Growing(485_000));
+        assert_eq!(in_flight(&[30, 60, 61, 62]), InFlight::Growing(67_000));
+        let settled = in_flight(&[30, 60, 61, 62, 60]);
+        assert_eq!(settled, InFlight::Settled(67_000));
     }
 
     #[test]
     fn handshakes_say_nothing() {
-        assert_eq!(after(&[1, 1, 1, 1, 1, 30]).in_flight(), None);
+        let in_flight = after(&[1, 1, 1, 1, 1, 30]).in_flight();
+        assert_eq!(in_flight, InFlight::Growing(35_000));
+    }
+
+    /// The pauses of an interactive session leave nothing in flight for whole rounds.
+    #[test]
+    fn what_stays_small_for_eight_rounds_is_settled() {
+        let in_flight = |rounds: &[u64]| after(rounds).in_flight();
+        assert_eq!(in_flight(&[10; 7]), InFlight::Growing(MIN_BYTES));
+        assert_eq!(in_flight(&[10; 8]), InFlight::Settled(MIN_BYTES));
+        let pause = [&[10; 7][..], &[0], &[10; 7]].concat();
+        assert_eq!(in_flight(&pause), InFlight::Growing(MIN_BYTES));
+        let mixed = [10, 16, 10, 16, 12, 10, 17, 10];
+        assert_eq!(in_flight(&mixed), InFlight::Settled(22_000));
+        let then = [&mixed[..], &[60]].concat();
+        assert_eq!(in_flight(&then), InFlight::Growing(65_000));
     }
 
     #[test]
     fn who_comes_after_a_pause_is_not_told_by_who_was_there_before() {
         let before = [400, 400, 400, 400];
         let then = |rounds: &[u64]| after(&[&before[..], rounds].concat()).in_flight();
-        assert_eq!(then(&[0, 0]), Some(405_000));
-        assert_eq!(then(&[0, 0, 14]), None);
-        assert_eq!(then(&[0, 0, 14, 30, 60, 120, 200]), None);
-        assert_eq!(then(&[0, 0, 14, 30, 30, 30, 30]), Some(35_000));
+        assert_eq!(then(&[0, 0]), InFlight::Settled(405_000));
+        assert_eq!(then(&[0, 0, 14]), InFlight::Growing(MIN_BYTES));
+        let grown = then(&[0, 0, 14, 30, 60, 120, 200]);
+        assert_eq!(grown, InFlight::Growing(205_000));
+        let settled = then(&[0, 0, 14, 30, 30, 30, 30]);
+        assert_eq!(settled, InFlight::Settled(35_000));
     }
 }

@@ -270,6 +270,7 @@ impl RateControl {
             self.rate.clear();
             self.held = 0;
             self.free_at = now;
+            self.train = Train::default();
         }
         self.delays.note(now, &report);
         self.note_train(now, feedback.highest, report.one_way);
@@ -283,9 +284,11 @@ impl RateControl {
             let rate = rate.as_bps();
             self.rate
                 .set_span((self.round_trip() * 8).max(Time::from_millis(500)));
-            // With a standing queue the link is busy, however little is sent.
-            let limited = limited && queueing <= self.short_queue() * 2;
-            if !limited || self.rate.best().is_none_or(|best| rate > best) {
+            // With a standing queue the link is busy, although the tunnel had nothing more for it; if next to
+            // nothing is in flight, what looks like a queue is jitter, or another's.
+            let flew = self.outbound.in_flight() + report.gone;
+            let busy = self.delays.is_queueing(self.short_queue() * 2) && flew * 4 >= self.window;
+            if !limited || busy || self.rate.best().is_none_or(|best| rate > best) {
                 self.rate.insert(now, rate);
             }
         }
@@ -311,7 +314,7 @@ impl RateControl {
             self.rate.insert(now, rate.as_bps());
             if let Phase::Startup(startup) = &mut self.phase {
                 let window = rate.bytes_in(self.delays.floor()).as_u64();
-                startup.window = window.max(FIRST_WINDOW);
+                startup.begin_at(window.max(FIRST_WINDOW));
             }
         }
     }
@@ -455,7 +458,10 @@ impl RateControl {
     fn find_window(&self) -> u64 {
         let rate = self.rate();
         let span = match self.phase {
-            Phase::Startup(startup) => return startup.window,
+            Phase::Startup(startup) => {
+                let product = rate.bytes_in(self.delays.floor() + REPORT_INTERVAL);
+                return startup.window(product.as_u64()).max(FIRST_WINDOW);
+            }
             Phase::Cruise | Phase::Drain { .. } => Time::ZERO,
             Phase::Probe { .. } => self.probe_by,
         };
@@ -478,9 +484,9 @@ impl RateControl {
     fn pacing_rate(&self) -> Option<Rate> {
         let rate = match self.phase {
             _ if self.is_wire => return None,
-            Phase::Startup(startup) => {
+            Phase::Startup(_) => {
                 let round_trip = self.smoothed().map(|_| self.round_trip())?;
-                startup.window.saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
+                self.window().saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
             }
             // The least window may be sent within a round trip however slow the link seemed. Otherwise a rate
             // that was measured while next to nothing was sent would never be exceeded.
@@ -513,7 +519,7 @@ impl RateControl {
             rate: self.rate(),
             delay: self.delays.typical(),
             known: match self.phase {
-                Phase::Startup(startup) => startup.has_levelled(),
+                Phase::Startup(startup) => startup.knows_its_rate(),
                 Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => true,
             },
         }

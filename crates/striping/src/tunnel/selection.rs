@@ -4,16 +4,24 @@
 //! connection's, and determines how fast its window grows and recovers. So a link of low rate and long delay
 //! may cost more than it contributes. Links are compared as sets, from the fastest on: the logarithm of their
 //! total rate, minus a fraction of the logarithm of the slowest one's round trip. The total rate counts only
-//! up to what the connections inside have in flight per round trip. A link that is left out is tried again
-//! from time to time, while there is more to send than the others carry: its rate is known only as far as it
-//! was used.
+//! up to what the connections inside have in flight per round trip. While that grows, the link that would be
+//! best alone, and those quicker than it, are in use nevertheless: they will be filled. A slower one counts by
+//! what will soon be in flight with it, since a window doubles the later the longer its round trip is. A link
+//! that is left out is tried again from time to time, while there is more to send than the others carry: its
+//! rate is known only as far as it was used.
 
 use ropewalk_quantities::{Rate, Time};
+
+use super::demand::InFlight;
 
 /// Weight of the logarithm of the round trip: a tenfold round trip has to be worth a fifth more rate.
 const WORTH: f64 = 0.08;
 /// Links in use are replaced only by a set that is better by this fraction of the rate.
 const MARGIN: f64 = 0.02;
+/// A window that grows counts as large as it is after this time of slow start. With less, a link of a longer
+/// round trip is taken into use seconds late on steady wires: the change of round trip ends the slow start of a
+/// connection inside (HyStart). With more, a link of a very long one keeps the window small for as long.
+const SOON: Time = Time::from_secs(1);
 /// A link whose known rate is lower counts as this.
 const MIN_RATE: Rate = Rate::from_bps(500_000);
 /// Shorter delays count as this.
@@ -71,12 +79,12 @@ impl Selection {
     }
 
     /// Selects among the usable links `could`. `busy`: there is more to send than those in use carry.
-    /// `in_flight`: the bytes in flight of the connections inside, where that is known.
+    /// `in_flight`: what the connections inside have in flight.
     pub(super) fn weigh(
         &mut self,
         now: Time,
         busy: bool,
-        in_flight: Option<u64>,
+        in_flight: InFlight,
         could: impl Iterator<Item = usize>,
         estimate: impl Fn(usize) -> LinkEstimate,
     ) {
@@ -88,22 +96,40 @@ impl Selection {
             .order
             .iter()
             .rposition(|&link| !self.trials[link].left_out);
-        let (mut rate, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
+        let rate = |link: usize| estimate(link).rate.max(MIN_RATE).as_bps() as f64;
+        let delay_s = |link: usize| delay(link).as_secs_f64();
+        let worth = |rate: f64, link: usize| rate.ln() - WORTH * delay_s(link).ln();
+        let alone = |&link: &usize| worth(rate(link), link);
+        let places = self.order.iter().map(alone).enumerate();
+        let best_alone = places.max_by(|a, b| a.1.total_cmp(&b.1));
+        let best_alone = best_alone.map_or(0, |(place, _)| place);
+        let (mut total, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
+        let mut unknown = 0;
         for (place, &link) in self.order.iter().enumerate() {
-            rate += estimate(link).rate.max(MIN_RATE).as_bps() as f64;
-            let delay = delay(link).as_secs_f64();
-            let fills = in_flight.map_or(f64::MAX, |bytes| bytes as f64 * 8.0 / delay);
-            let worth = rate.min(fills).ln() - WORTH * delay.ln();
-            // A link of unknown rate is worth trying if there is more to send.
-            if worth > best.0 || !estimate(link).known && fills > rate {
+            total += rate(link);
+            let fills = match in_flight {
+                InFlight::Growing(_) if place <= best_alone => f64::MAX,
+                InFlight::Growing(bytes) => {
+                    let rounds = SOON.as_secs_f64() / delay_s(link);
+                    bytes as f64 * rounds.exp2() * 8.0 / delay_s(link)
+                }
+                InFlight::Settled(bytes) => bytes as f64 * 8.0 / delay_s(link),
+            };
+            let worth = worth(total.min(fills), link);
+            if worth > best.0 {
                 best = (worth, place);
             }
             if Some(place) == used {
                 kept = worth;
             }
+            // A link of unknown rate is worth trying if there is more to send.
+            if !estimate(link).known && fills > total {
+                unknown = place;
+            }
         }
         let unchanged = best.0 <= kept + MARGIN;
         let last = used.filter(|_| unchanged).unwrap_or(best.1);
+        let last = last.max(unknown);
         let mut tried = busy;
         for (place, &link) in self.order.iter().enumerate() {
             let trial = &mut self.trials[link];
@@ -133,6 +159,9 @@ mod tests {
         }
     }
 
+    /// More than any link needs.
+    const PLENTY: InFlight = InFlight::Settled(1 << 30);
+
     fn selection(links: usize) -> Selection {
         let mut selection = Selection::default();
         (0..links).for_each(|_| selection.add_link());
@@ -149,7 +178,7 @@ mod tests {
         let links = [link(100, 10), link(1, 300), link(40, 60)];
         let mut selection = selection(3);
         let mut weigh = |seconds, busy| {
-            selection.weigh(Time::from_secs(seconds), busy, None, 0..3, |link| {
+            selection.weigh(Time::from_secs(seconds), busy, PLENTY, 0..3, |link| {
                 links[link]
             });
             used(&selection)
@@ -172,8 +201,38 @@ mod tests {
         };
         let mut selection = selection(2);
         let links = [link(100, 10), unknown];
-        selection.weigh(Time::from_secs(5), true, None, 0..2, |link| links[link]);
-        assert_eq!(used(&selection), [true, true]);
+        let mut weigh = |in_flight| {
+            selection.weigh(Time::from_secs(5), true, in_flight, 0..2, |link| {
+                links[link]
+            });
+            used(&selection)
+        };
+        assert_eq!(weigh(PLENTY), [true, true]);
+        // 100 Mbit/s in 300 ms are 3.75 MB: the first carries as much as there is.
+        assert_eq!(weigh(InFlight::Settled(3_700_000)), [true, false]);
+        // What is no better by the margin is tried nevertheless.
+        assert_eq!(weigh(InFlight::Settled(3_800_000)), [true, true]);
+        // In a second it doubles three times, and a third of a time more.
+        assert_eq!(weigh(InFlight::Growing(370_000)), [true, false]);
+        assert_eq!(weigh(InFlight::Growing(380_000)), [true, true]);
+    }
+
+    #[test]
+    fn while_a_window_grows_the_best_link_and_quicker_ones_are_in_use() {
+        let links = [link(5, 10), link(80, 60), link(30, 400)];
+        let mut selection = selection(3);
+        let mut weigh = |in_flight| {
+            selection.weigh(Time::from_secs(5), true, in_flight, 0..3, |link| {
+                links[link]
+            });
+            used(&selection)
+        };
+        assert_eq!(weigh(InFlight::Growing(1_000)), [true, true, false]);
+        // All of it in 400 ms are 5.75 MB, and in a second a window grows by 2^(5/2).
+        assert_eq!(weigh(InFlight::Growing(800_000)), [true, true, false]);
+        assert_eq!(weigh(InFlight::Growing(1_020_000)), [true, true, true]);
+        // A small window that has stopped growing arrives soonest by the first alone.
+        assert_eq!(weigh(InFlight::Settled(6_000)), [true, false, false]);
     }
 
     #[test]
@@ -186,19 +245,20 @@ mod tests {
             });
             used(&selection)
         };
-        assert_eq!(weigh(None), [true, true]);
+        assert_eq!(weigh(PLENTY), [true, true]);
         // 100 Mbit/s in 200 ms are 2.5 MB.
-        assert_eq!(weigh(Some(2_400_000)), [true, false]);
-        assert_eq!(weigh(Some(4_500_000)), [true, true]);
+        assert_eq!(weigh(InFlight::Settled(2_400_000)), [true, false]);
+        assert_eq!(weigh(InFlight::Settled(4_500_000)), [true, true]);
     }
 
     #[test]
     fn a_link_that_is_all_there_is_is_used() {
         let links = [link(100, 10), link(1, 300)];
         let mut selection = selection(2);
-        selection.weigh(Time::from_secs(5), true, None, 0..2, |link| links[link]);
+        let estimate = |link: usize| links[link];
+        selection.weigh(Time::from_secs(5), true, PLENTY, 0..2, estimate);
         assert_eq!(used(&selection), [true, false]);
-        selection.weigh(Time::from_secs(6), true, None, 1..2, |link| links[link]);
+        selection.weigh(Time::from_secs(6), true, PLENTY, 1..2, estimate);
         assert_eq!(used(&selection), [true, true]);
     }
 }

@@ -307,10 +307,7 @@ impl<P: Clone> Sender<P> {
 
     /// A datagram of `bytes` bytes, IP header included, is sent on a link; returns its sequence.
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
-        let sequence = self.links[link].send(now, bytes, true);
-        if self.selection.leaves_out(link) {
-            self.links[link].note_limited();
-        }
+        let sequence = self.send_datagram(now, link, bytes, true);
         for packet in self.begun.drain(..) {
             self.retransmit_buffers[link].put(sequence, packet);
         }
@@ -320,7 +317,16 @@ impl<P: Clone> Sender<P> {
     /// The same for a datagram with neither a packet nor a ping: in a quiet tunnel it is not answered.
     pub fn send_answer(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
         let answered = now <= self.packet_at + ANSWERED_FOR;
-        self.links[link].send(now, bytes, answered)
+        self.send_datagram(now, link, bytes, answered)
+    }
+
+    /// What is sent on a link that is left out is no measure of its rate.
+    fn send_datagram(&mut self, now: Time, link: usize, bytes: u32, answered: bool) -> u64 {
+        let sequence = self.links[link].send(now, bytes, answered);
+        if self.selection.leaves_out(link) {
+            self.links[link].note_limited();
+        }
+        sequence
     }
 
     /// The peer was heard on a link.

@@ -14,7 +14,9 @@ const FLAT_ROUNDS: u32 = 3;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Startup {
     /// Bytes that may be in flight.
-    pub(super) window: u64,
+    window: u64,
+    /// Whether it began with the rate that a packet train has shown.
+    is_measured: bool,
     /// The highest rate of the rounds that grew, bit/s.
     best: u64,
     /// Rounds since then.
@@ -29,6 +31,7 @@ impl Startup {
     pub(super) fn new(window: u64) -> Startup {
         Startup {
             window,
+            is_measured: false,
             best: 0,
             flat: 0,
             round_end: Time::ZERO,
@@ -37,9 +40,23 @@ impl Startup {
         }
     }
 
-    /// Whether a round has passed without growth.
-    pub(super) fn has_levelled(&self) -> bool {
-        self.flat > 0
+    /// It goes on from the window that a packet train has shown.
+    pub(super) fn begin_at(&mut self, window: u64) {
+        (self.window, self.is_measured) = (window, true);
+    }
+
+    /// Bytes that may be in flight. `product`: the rate times the round trip. A train that showed too much
+    /// would otherwise fill the link's queue before the first answer.
+    pub(super) fn window(&self, product: u64) -> u64 {
+        match self.is_measured {
+            true => self.window.min(product * 2),
+            false => self.window,
+        }
+    }
+
+    /// Whether the rate is known: a train has shown it, or a round has passed without growth.
+    pub(super) fn knows_its_rate(&self) -> bool {
+        self.is_measured || self.flat > 0
     }
 
     /// A datagram was lost for its length, and not because of congestion.
