@@ -30,7 +30,9 @@ const SMALL_ROUNDS: u32 = 8;
 /// What the connections inside have in flight, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum InFlight {
-    /// It grows, and was this last.
+    /// It grows as in slow start, or nothing is known yet, and was this last.
+    Doubling(u64),
+    /// It grows more slowly, and was this last.
     Growing(u64),
     /// It has not grown for some rounds.
     Settled(u64),
@@ -48,6 +50,9 @@ pub(super) struct Demand {
     best: u64,
     flat: u32,
     quiet: u32,
+    /// Whether the last round was larger than all before by a half: slow start doubles, although a round may be
+    /// less than a round trip of the connection; congestion avoidance is far slower.
+    doubles: bool,
     /// Small rounds in a row.
     small: u32,
 }
@@ -72,7 +77,7 @@ impl Demand {
             self.quiet = (self.quiet + 1).min(QUIET_ROUNDS);
             if self.quiet == QUIET_ROUNDS {
                 self.rounds.clear();
-                (self.best, self.flat) = (0, 0);
+                (self.best, self.flat, self.doubles) = (0, 0, false);
             }
             return;
         }
@@ -81,6 +86,7 @@ impl Demand {
             self.rounds.pop_front();
         }
         self.rounds.push_back(in_flight);
+        self.doubles = in_flight > self.best + self.best / 2;
         if in_flight > self.best + self.best / 8 {
             (self.best, self.flat) = (in_flight, 0);
         } else {
@@ -93,6 +99,7 @@ impl Demand {
         let most = self.rounds.iter().copied().max().unwrap_or(MIN_BYTES);
         match self.flat == FLAT_ROUNDS || self.small == SMALL_ROUNDS {
             true => InFlight::Settled(most),
+            false if self.doubles || self.best == 0 => InFlight::Doubling(most),
             false => InFlight::Growing(most),
         }
     }
@@ -116,9 +123,10 @@ mod tests {
     #[test]
     fn what_has_not_grown_for_three_rounds_is_settled() {
         let in_flight = |rounds: &[u64]| after(rounds).in_flight();
-        assert_eq!(in_flight(&[]), InFlight::Growing(MIN_BYTES));
+        assert_eq!(in_flight(&[]), InFlight::Doubling(MIN_BYTES));
         let doubled = in_flight(&[30, 60, 120, 240, 480]);
-        assert_eq!(doubled, InFlight::Growing(485_000));
+        assert_eq!(doubled, InFlight::Doubling(485_000));
+        assert_eq!(in_flight(&[30, 60, 80]), InFlight::Growing(85_000));
         assert_eq!(in_flight(&[30, 60, 61, 62]), InFlight::Growing(67_000));
         let settled = in_flight(&[30, 60, 61, 62, 60]);
         assert_eq!(settled, InFlight::Settled(67_000));
@@ -127,21 +135,21 @@ mod tests {
     #[test]
     fn handshakes_say_nothing() {
         let in_flight = after(&[1, 1, 1, 1, 1, 30]).in_flight();
-        assert_eq!(in_flight, InFlight::Growing(35_000));
+        assert_eq!(in_flight, InFlight::Doubling(35_000));
     }
 
     /// The pauses of an interactive session leave nothing in flight for whole rounds.
     #[test]
     fn what_stays_small_for_eight_rounds_is_settled() {
         let in_flight = |rounds: &[u64]| after(rounds).in_flight();
-        assert_eq!(in_flight(&[10; 7]), InFlight::Growing(MIN_BYTES));
+        assert_eq!(in_flight(&[10; 7]), InFlight::Doubling(MIN_BYTES));
         assert_eq!(in_flight(&[10; 8]), InFlight::Settled(MIN_BYTES));
         let pause = [&[10; 7][..], &[0], &[10; 7]].concat();
-        assert_eq!(in_flight(&pause), InFlight::Growing(MIN_BYTES));
+        assert_eq!(in_flight(&pause), InFlight::Doubling(MIN_BYTES));
         let mixed = [10, 16, 10, 16, 12, 10, 17, 10];
         assert_eq!(in_flight(&mixed), InFlight::Settled(22_000));
         let then = [&mixed[..], &[60]].concat();
-        assert_eq!(in_flight(&then), InFlight::Growing(65_000));
+        assert_eq!(in_flight(&then), InFlight::Doubling(65_000));
     }
 
     #[test]
@@ -149,9 +157,9 @@ mod tests {
         let before = [400, 400, 400, 400];
         let then = |rounds: &[u64]| after(&[&before[..], rounds].concat()).in_flight();
         assert_eq!(then(&[0, 0]), InFlight::Settled(405_000));
-        assert_eq!(then(&[0, 0, 14]), InFlight::Growing(MIN_BYTES));
+        assert_eq!(then(&[0, 0, 14]), InFlight::Doubling(MIN_BYTES));
         let grown = then(&[0, 0, 14, 30, 60, 120, 200]);
-        assert_eq!(grown, InFlight::Growing(205_000));
+        assert_eq!(grown, InFlight::Doubling(205_000));
         let settled = then(&[0, 0, 14, 30, 30, 30, 30]);
         assert_eq!(settled, InFlight::Settled(35_000));
     }

@@ -5,8 +5,8 @@
 //! may cost more than it contributes. Links are compared as sets, from the fastest on: the logarithm of their
 //! total rate, minus a fraction of the logarithm of the slowest one's round trip. The total rate counts only
 //! up to what the connections inside have in flight per round trip. While that grows, the link that would be
-//! best alone, and those quicker than it, are in use nevertheless: they will be filled. A slower one counts by
-//! what will soon be in flight with it, since a window doubles the later the longer its round trip is. A link
+//! best alone, and those quicker than it, are in use nevertheless: they will be filled. In slow start a slower one
+//! counts by what will soon be in flight with it: a window doubles the later the longer its round trip is. A link
 //! that is left out is tried again from time to time, while there is more to send than the others carry: its
 //! rate is known only as far as it was used.
 
@@ -18,7 +18,7 @@ use super::demand::InFlight;
 const WORTH: f64 = 0.08;
 /// Links in use are replaced only by a set that is better by this fraction of the rate.
 const MARGIN: f64 = 0.02;
-/// A window that grows counts as large as it is after this time of slow start. With less, a link of a longer
+/// A window in slow start counts as large as it is after this time of slow start. With less, a link of a longer
 /// round trip is taken into use seconds late on steady wires: the change of round trip ends the slow start of a
 /// connection inside (HyStart). With more, a link of a very long one keeps the window small for as long.
 const SOON: Time = Time::from_secs(1);
@@ -108,12 +108,14 @@ impl Selection {
         for (place, &link) in self.order.iter().enumerate() {
             total += rate(link);
             let fills = match in_flight {
-                InFlight::Growing(_) if place <= best_alone => f64::MAX,
-                InFlight::Growing(bytes) => {
+                InFlight::Growing(_) | InFlight::Doubling(_) if place <= best_alone => f64::MAX,
+                InFlight::Doubling(bytes) => {
                     let rounds = SOON.as_secs_f64() / delay_s(link);
                     bytes as f64 * rounds.exp2() * 8.0 / delay_s(link)
                 }
-                InFlight::Settled(bytes) => bytes as f64 * 8.0 / delay_s(link),
+                InFlight::Settled(bytes) | InFlight::Growing(bytes) => {
+                    bytes as f64 * 8.0 / delay_s(link)
+                }
             };
             let worth = worth(total.min(fills), link);
             if worth > best.0 {
@@ -213,8 +215,9 @@ mod tests {
         // What is no better by the margin is tried nevertheless.
         assert_eq!(weigh(InFlight::Settled(3_800_000)), [true, true]);
         // In a second it doubles three times, and a third of a time more.
-        assert_eq!(weigh(InFlight::Growing(370_000)), [true, false]);
-        assert_eq!(weigh(InFlight::Growing(380_000)), [true, true]);
+        assert_eq!(weigh(InFlight::Doubling(370_000)), [true, false]);
+        assert_eq!(weigh(InFlight::Doubling(380_000)), [true, true]);
+        assert_eq!(weigh(InFlight::Growing(380_000)), [true, false]);
     }
 
     #[test]
@@ -229,8 +232,9 @@ mod tests {
         };
         assert_eq!(weigh(InFlight::Growing(1_000)), [true, true, false]);
         // All of it in 400 ms are 5.75 MB, and in a second a window grows by 2^(5/2).
-        assert_eq!(weigh(InFlight::Growing(800_000)), [true, true, false]);
-        assert_eq!(weigh(InFlight::Growing(1_020_000)), [true, true, true]);
+        assert_eq!(weigh(InFlight::Doubling(800_000)), [true, true, false]);
+        assert_eq!(weigh(InFlight::Doubling(1_020_000)), [true, true, true]);
+        assert_eq!(weigh(InFlight::Growing(1_020_000)), [true, true, false]);
         // A small window that has stopped growing arrives soonest by the first alone.
         assert_eq!(weigh(InFlight::Settled(6_000)), [true, false, false]);
     }
