@@ -16,11 +16,13 @@ use super::inbound::REPORT_INTERVAL;
 use super::losses::Losses;
 use super::outbound::{Outbound, Report};
 use super::selection::LinkEstimate;
-use super::silence::{self, Silence};
+use super::silence::Silence;
 use super::startup::Startup;
 use super::train::Train;
 use super::windowed::Windowed;
 use crate::throttle::Throttle;
+
+mod liveness;
 
 /// Window before anything is known: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
@@ -72,10 +74,6 @@ pub struct RateControl {
     /// Rate limit of its terms.
     throttle: Option<Throttle>,
     silence: Silence,
-    /// When a ping is to be sent on the link while the tunnel is not quiet, and when what is in flight counts
-    /// as late. Kept, since both are asked of all links after each packet, which concerns one.
-    asks_at: Time,
-    late_at: Option<Time>,
     /// When feedback was last sent on this link as well.
     repeated_at: Time,
 }
@@ -114,8 +112,6 @@ impl RateControl {
             free_at: now,
             throttle: None,
             silence: Silence::new(now),
-            asks_at: Time::ZERO,
-            late_at: None,
             repeated_at: Time::ZERO,
         };
         control.follow_silence();
@@ -220,11 +216,6 @@ impl RateControl {
     /// Whether its packet train is over.
     pub(super) fn is_measured(&self) -> bool {
         self.train.is_over()
-    }
-
-    /// The peer was heard on the link.
-    pub fn on_heard(&mut self, now: Time) {
-        self.silence.on_heard(now);
     }
 
     /// There is nothing more to send on the link: what is measured now is not its rate, unless its window is
@@ -384,71 +375,6 @@ impl RateControl {
         self.next_probe = now + (self.delays.floor() * 8).max(Time::from_secs(1));
     }
 
-    /// Whether a ping is to be sent on the link now; it is due at the time of
-    /// [`timeout`](RateControl::timeout).
-    pub fn ask(&mut self, now: Time, due: Time) -> bool {
-        let silence = &mut self.silence;
-        let suspects = silence.suspect(now, &self.outbound, &self.delays);
-        if suspects {
-            self.outbound.forget_outstanding();
-        }
-        let asks = silence.ask(now, due);
-        if suspects || asks {
-            self.follow_silence();
-        }
-        asks
-    }
-
-    /// Whether what is in flight should have been answered by now and is to be sent on other links as well;
-    /// once for each silence.
-    pub fn is_late(&mut self, now: Time) -> bool {
-        let is_late = self.late_at().is_some_and(|at| now >= at);
-        if is_late {
-            self.silence.note_late(&self.outbound);
-            self.follow_silence();
-        }
-        is_late
-    }
-
-    /// When that will be so.
-    pub(super) fn late_at(&self) -> Option<Time> {
-        let (outbound, delays) = (&self.outbound, &self.delays);
-        debug_assert_eq!(self.late_at, self.silence.late_at(outbound, delays));
-        self.late_at
-    }
-
-    /// To be called after what is in flight, delays or the silence have changed.
-    fn follow_silence(&mut self) {
-        let (outbound, delays) = (&self.outbound, &self.delays);
-        self.asks_at = self.silence.timeout(None, outbound, delays);
-        self.late_at = self.silence.late_at(outbound, delays);
-    }
-
-    /// It is given nothing until it is heard again.
-    pub(super) fn hold_back(&mut self) {
-        self.silence.hold_back();
-    }
-
-    /// When a ping is to be sent on the link. `keepalive`: the interval of pings while nothing passes through
-    /// the tunnel.
-    #[must_use]
-    pub fn timeout(&self, keepalive: Option<Time>) -> Time {
-        let find = || {
-            let (outbound, delays) = (&self.outbound, &self.delays);
-            self.silence.timeout(keepalive, outbound, delays)
-        };
-        if keepalive.is_some() {
-            return find();
-        }
-        debug_assert_eq!(self.asks_at, find());
-        self.asks_at
-    }
-
-    /// How long a datagram may be in flight before it is answered, a repetition included.
-    pub(super) fn answer_timeout(&self) -> Time {
-        silence::answer_timeout(&self.delays)
-    }
-
     /// The window: bytes that may be in flight.
     fn window(&self) -> u64 {
         debug_assert_eq!(self.window, self.find_window());
@@ -540,18 +466,6 @@ impl RateControl {
         let half = self.round_trip() / 2;
         // What was in flight a round trip ago has left the link's queue.
         now + half + sending.saturating_sub(self.round_trip())
-    }
-
-    /// Whether the link is suspected of being down.
-    #[must_use]
-    pub fn suspected(&self) -> bool {
-        self.silence.suspected()
-    }
-
-    /// How many times it was suspected.
-    #[must_use]
-    pub fn suspicions(&self) -> u64 {
-        self.silence.suspicions()
     }
 
     /// The sending end of the link.

@@ -38,6 +38,10 @@ pub(super) struct Silence {
     late_since: Option<Time>,
     /// Whether it is given nothing until it is heard again.
     held_back: bool,
+    /// When a ping is to be sent on the link while the tunnel is not quiet, and when what is in flight counts
+    /// as late. Kept, since both are asked of all links after each packet, which concerns one.
+    asks_at: Time,
+    late_at: Option<Time>,
 }
 
 impl Silence {
@@ -50,7 +54,15 @@ impl Silence {
             suspicions: 0,
             late_since: None,
             held_back: false,
+            asks_at: Time::ZERO,
+            late_at: None,
         }
+    }
+
+    /// To be called after what is in flight, delays or anything here have changed.
+    pub(super) fn follow(&mut self, outbound: &Outbound, delays: &Delays) {
+        self.asks_at = self.find_timeout(None, outbound, delays);
+        self.late_at = self.find_late_at(outbound, delays);
     }
 
     /// The link was not used for some time: everything but the counter is forgotten.
@@ -128,6 +140,14 @@ impl Silence {
         outbound: &Outbound,
         delays: &Delays,
     ) -> Time {
+        if keepalive.is_some() {
+            return self.find_timeout(keepalive, outbound, delays);
+        }
+        debug_assert_eq!(self.asks_at, self.find_timeout(None, outbound, delays));
+        self.asks_at
+    }
+
+    fn find_timeout(&self, keepalive: Option<Time>, outbound: &Outbound, delays: &Delays) -> Time {
         if self.suspected {
             let silence = self.asked_at.saturating_sub(self.progress_at);
             let interval = match keepalive {
@@ -160,6 +180,11 @@ impl Silence {
 
     /// When what is in flight should have been answered and is to be sent on other links as well.
     pub(super) fn late_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
+        debug_assert_eq!(self.late_at, self.find_late_at(outbound, delays));
+        self.late_at
+    }
+
+    fn find_late_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
         if self.suspected {
             return None;
         }
