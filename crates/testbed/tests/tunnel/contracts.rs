@@ -13,7 +13,7 @@ use ropewalk_testbed::{Namespace, Testbed};
 
 use super::refused::until;
 use super::router::{ip, join};
-use super::{CLIENT, RELAY, connect, network, skipped};
+use super::{CLIENT, RELAY, connect, network, skipped, use_congestion_control};
 
 /// A client with two ways to a router, behind which the relay is.
 struct TwoWays {
@@ -274,6 +274,7 @@ fn download(testbed: &Testbed, bytes: usize) {
     let sending = std::thread::spawn(move || {
         use std::io::Write;
         let (mut stream, _) = listener.accept().unwrap();
+        use_congestion_control(&stream, "cubic");
         stream.write_all(&vec![1; bytes]).unwrap();
     });
     let mut stream = testbed
