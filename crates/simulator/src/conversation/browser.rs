@@ -209,6 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn what_blocks_rendering_is_more_urgent_than_content() {
+        use ObjectKind::{Css, Font, Html, Image, Other, Script};
+        let kinds = [Html, Image, Other, Font, Script, Css];
+        let tree = kinds.map(|kind| (1, 0, kind));
+        let mut browser = browser(&tree);
+        let page = browser.ask(Time::ZERO).unwrap();
+        browser.answered(Time::ZERO, page.tag);
+        let others = std::iter::from_fn(|| browser.ask(Time::ZERO));
+        let urgencies: Vec<u8> = others.map(|ask| ask.urgency).collect();
+        assert_eq!((page.urgency, urgencies), (0, vec![4, 3, 1, 1, 0]));
+    }
+
+    #[test]
     fn no_more_are_open_than_a_server_allows() {
         let mut tree = vec![(9, 0, ObjectKind::Html)];
         tree.extend([(1, 0, ObjectKind::Image); 250]);

@@ -55,6 +55,19 @@ fn acknowledge(carrier: &mut Carrier, now: Time) {
     carrier.on_heard(now);
 }
 
+/// What an acknowledgement has taken out of flight was in flight until then.
+#[test]
+fn a_round_counts_what_was_in_flight_before_its_acknowledgements() {
+    let (mut carrier, now) = running(Time::from_millis(100), 50);
+    assert_eq!(carrier.in_flight.bytes(), 10_000);
+    carrier.rounds = Rounds::new(now);
+    acknowledge(&mut carrier, now + Time::from_millis(5));
+    acknowledge(&mut carrier, now + Time::from_millis(6));
+    assert_eq!(carrier.in_flight.bytes(), 8_000);
+    let round = carrier.rounds.end(now, 2_000, 1_000, false);
+    assert_eq!(round.filled, 9_500.0);
+}
+
 #[test]
 fn after_a_timeout_nothing_follows_what_is_repaired_and_nothing_is_learnt_of_it() {
     let rtt = Time::from_millis(100);
