@@ -442,9 +442,22 @@ def flat(run: dict[str, Any]) -> dict[str, Any]:
     if "reordered_ratio" in metrics:
         row["reordered_ratio"] = metrics["reordered_ratio"]
     row |= run.get("stats", {})
+    row |= dict(_own_error(run.get("own_error", {})))
     for key in TIMELY:
         row |= dict(_within(key, run.get(key, {})))
     return row
+
+
+def _own_error(error: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield ends of intervals, ``delay_mean_low_ms``, and the rest of a testbed's own error."""
+    for end, value in error.get("goodput_mbps", {}).items():
+        yield f"goodput_{end}_mbps", value
+    for name, interval in error.get("delay_ms", {}).items():
+        yield from ((f"delay_{name}_{end}_ms", value) for end, value in interval.items())
+    for name, value in error.get("added_ms", {}).items():
+        yield f"own_delay_{name}_ms", value
+    columns = {"time_share": "own_time_share", "disturbed": "disturbed", "runs": "own_runs"}
+    yield from ((column, error[key]) for key, column in columns.items() if key in error)
 
 
 def _within(key: str, of: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from . import statistics, terminal
+from .emulation.own_error import in_words
 
 if TYPE_CHECKING:
     from .results import Results
@@ -184,7 +185,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
         stats = mean["stats"]
         wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
         yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
-    yield from _testbed(results.runs[0], mean)
+    yield from _testbed(results.runs, mean)
 
 
 def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -244,8 +245,9 @@ def _seconds(of: dict[str, Any], key: str) -> str:
     return f", median {took['p50']:,.3g}, 95 % {took['p95']:,.3g}, max {took['max']:,.3g} s"
 
 
-def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the testbed's kernel, and how punctual its emulator was."""
+def _testbed(runs: Sequence[dict[str, Any]], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the testbed's kernel, how punctual its emulator was, and what the machine added."""
+    run = runs[0]
     if "kernel" in run:
         kernel = [f"Linux {run['kernel']['release']}"]
         if "congestion" in run["kernel"]:
@@ -257,8 +259,22 @@ def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, s
             late = mean["emulator"]["lateness_ms"]
             known += f", {late['p50']:.3f} ms late at the median, {late['p99']:.3f} at 99 %"
         yield "emulated", known
+    if "own_error" in mean:
+        yield "undisturbed", _own_error(runs, mean["own_error"])
     for end, lines in run.get("tc", {}).items():
         yield f"tc, {end}", "\n".join(lines)
+
+
+def _own_error(runs: Sequence[dict[str, Any]], error: dict[str, Any]) -> str:
+    """Return where numbers would be without what the machine added, and how many runs it took."""
+    told = in_words(error)
+    done = sum(run["own_error"]["runs"] for run in runs)
+    disturbed = sum(run["own_error"]["disturbed"] for run in runs)
+    if done > len(runs):
+        told += f"; {done:,.0f} runs, the least disturbed kept"
+    if disturbed:
+        told += f"; {disturbed:,.0f} of {len(runs):,.0f} disturbed"
+    return told
 
 
 def _subflows(entries: list[dict[str, Any]]) -> Listing:

@@ -1,53 +1,275 @@
-"""What the machine adds to a run on the testbed, and runs that are done again."""
+"""Where numbers of the testbed would be without the machine, and runs that are done again."""
 
+import io
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import polars as pl
 import pytest
+from matplotlib.container import ErrorbarContainer
+from rich.console import Console
 
 import ropewalk
+from ropewalk.comparison import Comparison
+from ropewalk.comparison.picture import draw
+from ropewalk.comparison.table import table as comparison_table
 from ropewalk.emulation import running
-from ropewalk.emulation.own_error import own_error
+from ropewalk.emulation.own_error import bounds, own_error, warning
+from ropewalk.emulation.run import Run
+from ropewalk.results import Results
+from ropewalk.runs_table import table
 
-QUIET = {"lateness_ms": {"p50": 0.02, "p99": 0.3, "max": 1.0}, "trusted": True, "stolen_s": 0.1}
+LATE = {"mean": 0.05, "p50": 0.02, "p99": 0.3, "max": 2.0}
+MACHINE = {"stolen_s": 0.1, "waited_s": 0.3, "pressure_s": 0.2, "wait_ms": 0.01, "others_s": 0.5}
+SHORT = {"delay_ms": {"mean": 2.0}, "subflows": [], "machine": {}}
 
 
-def report(**emulator):
-    return {"goodput_mbps": 9.0, "duration_s": 10.0, "emulator": QUIET | emulator}
+def report(machine=None, late=LATE, trusted=True, **changes):
+    return {
+        "engine": "testbed",
+        "scenario": "two links",
+        "seed": 7,
+        "goodput_mbps": 9.0,
+        "delivered_bytes": 11_250_000,
+        "duration_s": 10.0,
+        "delay_ms": {"mean": 100.0, "p50": 90.0, "p95": 150.0, "p99": 200.0, "max": 300.0},
+        "subflows": [
+            {"link": "dsl", "srtt_ms": 20.2, "retransmissions": 0},
+            {"link": "cable", "srtt_ms": 50.0, "retransmissions": 0},
+        ],
+        "emulator": {"packets": 1000, "lateness_ms": late, "trusted": trusted},
+        "machine": MACHINE if machine is None else machine,
+        "kernel": {"release": "6.18", "counters": {"client": {}, "server": {}}},
+    } | changes
 
 
-def test_a_late_writer_adds_to_late_links():
-    run = report() | {"write_lateness_ms": {"p50": 0.1, "p99": 0.2, "max": 0.5}}
-    error = own_error(run, processors=2)
-    assert error["delay_ms"] == pytest.approx({"p50": 0.12, "p99": 0.5})
-    assert error["time_share"] == pytest.approx(0.005)
+@pytest.fixture
+def cold(two_links):
+    """Measured from the beginning."""
+    return two_links.with_({"warmup": "0 s"})
+
+
+@pytest.fixture
+def stream():
+    """10 messages of 1000 bytes a second, 0.08 Mbit/s, over a link with room for more."""
+    text = """
+        duration = "10 s"
+        [[link]]
+        name = "dsl"
+        rate = "16 Mbit/s"
+        [traffic]
+        kind = "cbr"
+        rate = "80 kbit/s"
+        message = "1000 B"
+    """
+    return ropewalk.Scenario(text, name="stream.toml")
+
+
+def test_goodput_by_time_without_a_processor_and_longer_round_trips(cold):
+    # 0.1 s were stolen; waits of 0.3 s fell within 0.2 s. Links, each way in and out, and two
+    # waits of threads make the round trip of 20.2 ms 0.22 ms longer.
+    error = own_error(report(), cold)
+    assert error["time_share"] == pytest.approx(0.03)
+    assert error["goodput_mbps"]["low"] == 9.0
+    assert error["goodput_mbps"]["high"] == pytest.approx(9.0 / 0.97 * 20.2 / 19.98)
+
+
+def test_what_came_late_out_of_the_warm_up_counts_against_the_lower_end(cold):
+    error = own_error(report(), cold.with_({"warmup": "2 s"}))
+    assert error["goodput_mbps"]["low"] == pytest.approx(9.0 * (1 - 2.01e-3 / 8))
+
+
+def test_delays_by_late_links_and_waits_after_markov(cold):
+    delay = own_error(report(), cold)["delay_ms"]
+    assert set(delay) == {"mean", "p50", "p95", "p99"}
+    assert {name: each["high"] for name, each in delay.items()} == {
+        name: report()["delay_ms"][name] for name in delay
+    }
+    low = {name: each["low"] for name, each in delay.items()}
+    assert low["mean"] == pytest.approx(97.0 - 0.1 - 0.01)
+    assert low["p50"] == pytest.approx(0.97 * 90 - 0.6 - 0.02)
+    assert low["p95"] == pytest.approx(0.97 * 150 - 0.6 - 0.2)
+    assert low["p99"] == pytest.approx(0.97 * 200 - 0.6 - 1.0)
+
+
+def test_a_writer_with_times_of_its_own_adds_its_lateness(cold):
+    late = {"write_lateness_ms": {"mean": 0.1, "p50": 0.1, "p95": 0.2, "p99": 0.25, "max": 0.5}}
+    with_it, without = (own_error(run, cold)["added_ms"] for run in (report(**late), report()))
+    assert with_it["mean"] - without["mean"] == pytest.approx(0.1)
+    assert with_it["p99"] - without["p99"] == pytest.approx(0.25)
+
+
+def test_data_pass_two_programs_of_a_gateway(cold):
+    added = own_error(report(), cold.with_({"transport.protocol": "bas"}))["added_ms"]
+    assert added["mean"] == pytest.approx(0.1 + 3 * 0.01)
+
+
+def test_no_more_than_the_links_carry(cold):
+    error = own_error(report({**MACHINE, "stolen_s": 9.0}), cold)
+    assert error["goodput_mbps"]["high"] == pytest.approx(cold.capacity_mbps)
+    above = own_error(report(goodput_mbps=70.0), cold)
+    assert above["goodput_mbps"]["high"] == 70.0, "what was measured is in its interval"
+
+
+def test_no_more_than_was_offered(stream):
+    error = own_error(report({"stolen_s": 5.0}, goodput_mbps=0.06), stream)
+    assert error["goodput_mbps"]["high"] == pytest.approx(0.08)
+
+
+def test_where_nothing_bounds_it_there_is_no_upper_end(cold):
+    unlimited = cold.with_({"link.dsl.rate": "unlimited"})
+    assert unlimited.capacity_mbps is None
+    run = report({"stolen_s": 11.0})
+    error = own_error(run, unlimited)
+    assert error["goodput_mbps"] == {"low": 9.0}
+    assert "goodput_mbps" not in bounds(error)
+    assert error["disturbed"]
+    assert "that of goodput has no end" in warning(run, error)
+
+
+def test_what_the_kernel_does_not_count_adds_nothing(cold):
+    error = own_error(report({}, late={"mean": 0.0, "p50": 0.0, "p99": 0.0, "max": 0.0}), cold)
+    assert bounds(error)["goodput_mbps"] == (9.0, 9.0)
     assert not error["disturbed"]
 
 
-@pytest.mark.parametrize("emulator", [{"trusted": False}, {"stolen_s": 0.5}])
-def test_late_links_and_stolen_time_disturb(emulator):
-    assert own_error(report(**emulator), processors=2)["disturbed"]
-
-
-def test_links_of_the_kernel_say_nothing():
-    assert own_error({"goodput_mbps": 9.0, "tc": []}) is None
+def test_links_of_the_kernel_say_nothing(cold):
+    run = report()
+    del run["emulator"]
+    assert own_error(run, cold) is None
 
 
 @pytest.mark.parametrize(
-    ("again", "asked", "disturbed"), [(0, 1, True), (1, 2, True), (5, 3, False)]
+    ("changes", "disturbed"),
+    [
+        ({}, False),
+        ({"trusted": False}, True),
+        ({"machine": {"stolen_s": 0.3}}, False),
+        ({"machine": {"stolen_s": 0.6}}, True),
+        # Of a delay of 2 ms, what is less than 1 ms is no matter.
+        (SHORT | {"late": LATE | {"mean": 0.4}}, False),
+        (SHORT | {"late": LATE | {"mean": 0.6}}, True),
+    ],
 )
-def test_a_disturbed_run_is_done_again_where_asked(
-    monkeypatch, two_links, again, asked, disturbed
-):
+def test_a_wide_interval_or_late_links_disturb(cold, changes, disturbed):
+    assert own_error(report(**changes), cold)["disturbed"] is disturbed
+
+
+def test_a_warning_says_by_how_much_and_why(cold):
+    run = report({"stolen_s": 0.6, "waited_s": 0.25, "others_s": 3.0})
+    told = warning(run, own_error(run, cold))
+    assert "more than 5 %" in told
+    for part in ("kept 0.60 s", "waited 0.25 s", "other processes had 3.00 s"):
+        assert part in told
+    quiet = report()
+    assert warning(quiet, own_error(quiet, cold)) is None
+
+
+def attempts(monkeypatch, stolen):
+    """Let runs be those with so much stolen time, one after the other; return their seeds."""
     seeds = []
 
     def ask(_verb, request, **_):
+        if "capture" in request:
+            Path(request["capture"]).write_text(f"run {len(seeds)}")
+        found = report({"stolen_s": stolen[len(seeds)]}, captured_packets=1)
         seeds.append(request["seed"])
-        return report(trusted=len(seeds) > 2)
+        return found
 
     monkeypatch.setattr(running, "ask", ask)
-    results = ropewalk.testbed(two_links, seed=7, again=again)
+    return seeds
+
+
+@pytest.mark.parametrize(
+    ("again", "asked", "kept"), [(0, 1, 0.09), (1, 2, 0.08), (2, 3, 0.08), (5, 4, 0.01)]
+)
+def test_the_least_disturbed_is_kept_and_runs_are_counted(monkeypatch, cold, again, asked, kept):
+    seeds = attempts(monkeypatch, [0.9, 0.8, 1.0, 0.1])
+    results = ropewalk.testbed(cold, seed=7, again=again)
     assert seeds == [7] * asked
-    assert results.runs[0]["own_error"]["disturbed"] is disturbed
+    error = results.runs[0]["own_error"]
+    assert error["runs"] == asked
+    assert error["time_share"] == pytest.approx(kept)
+    assert error["disturbed"] is (asked < 4)
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(table(results))
+    assert (f"{asked} runs, the least disturbed kept" in console.export_text()) is (asked > 1)
+
+
+@pytest.mark.parametrize(("stolen", "kept"), [([0.9, 0.1], "run 1"), ([0.8, 0.9], "run 0")])
+def test_a_capture_is_of_the_run_that_is_kept(monkeypatch, cold, tmp_path, stolen, kept):
+    attempts(monkeypatch, stolen)
+    file = tmp_path / "two.pcapng"
+    ropewalk.testbed(cold, again=1, capture=file)
+    assert file.read_text() == kept
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_again_is_no_less_than_none(two_links):
     with pytest.raises(ValueError, match="again = -1"):
         ropewalk.testbed(two_links, again=-1)
+
+
+def test_tables_have_the_ends_of_intervals(cold):
+    summary = Results(cold, [Run(report(), cold)]).summary
+    low, high = summary["goodput_low_mbps"].item(), summary["goodput_high_mbps"].item()
+    assert low <= summary["goodput_mbps"].item() < high
+    assert summary["delay_mean_low_ms"].item() < summary["delay_mean_high_ms"].item()
+    assert summary["own_runs"].item() == 1
+
+
+def test_intervals_of_several_runs_are_those_of_their_mean(cold):
+    runs = [Run(report(), cold), Run(report(goodput_mbps=10.0), cold)]
+    mean = Results(cold, runs).mean["own_error"]["goodput_mbps"]
+    each = [json.loads(run.summary_json())["own_error"]["goodput_mbps"] for run in runs]
+    for end in ("low", "high"):
+        assert mean[end] == pytest.approx(sum(one[end] for one in each) / 2)
+
+
+def test_a_comparison_shows_the_interval_of_the_testbed(cold):
+    measured = Results(cold, [Run(report(), cold)])
+    simulated = ropewalk.simulate(cold)
+    both = Comparison(cold, None, simulated, measured)
+    without = Comparison(cold, None, simulated, Results(cold, [Run(report())]))
+    low, high = both.undisturbed["goodput_mbps"]
+    assert low <= 9.0 < high
+    goodput = both.numbers.row(by_predicate=pl.col("quantity") == "goodput_mbps", named=True)
+    assert (goodput["low_testbed"], goodput["high_testbed"]) == (low, high)
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(comparison_table(both))
+    assert f"goodput {low:,.2f} to {high:,.2f} Mbit/s" in console.export_text()
+    bars = [
+        [
+            [part for part in axes.containers if isinstance(part, ErrorbarContainer)]
+            for axes in axes
+        ]
+        for axes in (draw(both).axes, draw(without).axes)
+    ]
+    # One of goodput, and one of each delay but the greatest.
+    assert [len(with_it) - len(none) for with_it, none in zip(*bars, strict=True)] == [1, 4]
+
+
+def spin(until):
+    while not until.is_set():
+        pass
+
+
+def test_busy_loops_beside_a_run_make_its_interval_wider(machine, two_links):
+    short = two_links.with_({"duration": "3 s", "warmup": "0 s", "link.*.rate": "unlimited"})
+    quiet = ropewalk.testbed(short).runs[0]
+    ended = multiprocessing.Event()
+    count = 4 * (os.cpu_count() or 1)
+    loops = [multiprocessing.Process(target=spin, args=(ended,)) for _ in range(count)]
+    for loop in loops:
+        loop.start()
+    try:
+        busy = ropewalk.testbed(short).runs[0]
+    finally:
+        ended.set()
+        for loop in loops:
+            loop.join()
+    assert busy["own_error"]["time_share"] > quiet["own_error"]["time_share"]
+    assert busy["machine"]["others_s"] > 1
+    assert busy["machine"]["waited_s"] > 0

@@ -10,6 +10,7 @@ use ropewalk_simulator::{
 
 use crate::competitors::Delivered;
 use crate::emulator::{Carried, LatenessSummary};
+use crate::machine::MachineSummary;
 use crate::shares;
 use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome, share_out};
@@ -19,8 +20,8 @@ use crate::tunnel;
 /// delays.
 const LONG_PAUSE_MS: f64 = 10.0;
 /// With this much steal time, a pause may be visible in the delays even if no packet was late at the
-/// emulator.
-const LONG_THEFT: Time = Time::from_millis(50);
+/// emulator; in seconds.
+const LONG_THEFT: f64 = 0.05;
 
 /// The results of a run.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -60,6 +61,8 @@ pub struct Report {
     /// How exactly the emulator emulated the links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulator: Option<EmulatorSummary>,
+    /// What the machine kept from the run.
+    pub machine: MachineSummary,
     /// The commands of `tc`, with netem.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tc: Option<Ends<Vec<String>>>,
@@ -93,10 +96,6 @@ pub struct EmulatorSummary {
     pub real_time: bool,
     /// CPU time of the emulator's thread, including that of the receiving kernel in it; in seconds.
     pub cpu_s: f64,
-    /// CPU time that a hypervisor took from this machine meanwhile (steal), in seconds, to 10 ms; absent if
-    /// the kernel does not report it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stolen_s: Option<f64>,
 }
 
 /// The kernel whose TCP was used, and its counters.
@@ -132,8 +131,8 @@ pub(crate) struct Measured {
     pub(crate) counters: Ends<BTreeMap<String, u64>>,
     /// Packets that devices dropped before the emulator saw them.
     pub(crate) drops: u64,
-    /// CPU time that a hypervisor took from this machine meanwhile.
-    pub(crate) stolen: Option<Time>,
+    /// What the machine kept from it.
+    pub(crate) machine: MachineSummary,
     pub(crate) congestion: Option<String>,
     pub(crate) histogram: bool,
 }
@@ -149,7 +148,8 @@ impl Report {
         let delays = std::mem::take(&mut traffic.delays);
         let (mut links, mut cost, mut quota) = (Vec::new(), None, Vec::new());
         if let Some(carried) = &measured.carried {
-            warnings.extend(emulator_warnings(carried, measured.drops, measured.stolen));
+            let stolen = measured.machine.stolen_s;
+            warnings.extend(emulator_warnings(carried, measured.drops, stolen));
             (links, cost) = self::links(scenario, carried);
             quota = quotas(scenario, carried);
         }
@@ -183,8 +183,8 @@ impl Report {
                 packets: carried.packets,
                 real_time: carried.real_time,
                 cpu_s: carried.cpu_s,
-                stolen_s: measured.stolen.map(Time::as_secs_f64),
             }),
+            machine: measured.machine,
             tc: measured.tc.map(|[client, server]| Ends { client, server }),
             kernel: KernelSummary {
                 release: sysctl::get("kernel.osrelease").unwrap_or_default(),
@@ -247,16 +247,16 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f6
     (links.collect(), cost)
 }
 
-fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<Time>) -> Vec<String> {
+fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<f64>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(LatenessSummary { p99, max, .. }) = carried.lateness.summary() {
         let mut why = String::new();
-        let stolen = stolen.unwrap_or(Time::ZERO);
+        let stolen = stolen.unwrap_or(0.0);
         if !carried.real_time {
             why += "; it had no real-time priority";
         }
-        if stolen > Time::ZERO {
-            why += &format!("; a hypervisor kept {stolen} from the processors meanwhile");
+        if stolen > 0.0 {
+            why += &format!("; a hypervisor kept {stolen:.2} s from the processors meanwhile");
         }
         if !carried.lateness.is_trusted() {
             warnings.push(format!(
@@ -268,7 +268,7 @@ fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<Time>) -> Vec
             ));
         } else if stolen > LONG_THEFT {
             warnings.push(format!(
-                "a hypervisor kept {stolen} from the processors: the greatest delays may be the machine's, not the links'"
+                "a hypervisor kept {stolen:.2} s from the processors: the greatest delays may be the machine's, not the links'"
             ));
         }
     }

@@ -16,11 +16,11 @@ use crate::counters::Counters;
 use crate::error::Error;
 use crate::gateway::Gateway;
 use crate::kernel;
+use crate::machine::{Reading, Waits};
 use crate::network::Testbed;
 use crate::plan::Plan;
 use crate::report::{Ends, Measured, Report};
 use crate::request::{EmulatorKind, Request};
-use crate::steal::stolen;
 use crate::traffic::{self, Session, SocketProtocol};
 use crate::tunnel::Tunnel;
 
@@ -55,7 +55,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     };
 
     let before = counters(&testbed)?;
-    let stolen_before = stolen();
+    let machine_before = Reading::now();
     let start = Instant::now() + BEFORE_START;
     let emulator = match request.emulator {
         EmulatorKind::Own => Some(testbed.start(&scenario, request.seed, start, tap)?),
@@ -99,14 +99,19 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     let (at_client, at_server) = (Arc::clone(&session), Arc::clone(&session));
     let server = testbed
         .server
-        .spawn(move || traffic::run_server(&at_server));
+        .spawn(move || (traffic::run_server(&at_server), Waits::of_this_thread()));
     let client = testbed
         .client
-        .spawn(move || traffic::run_client(&at_client));
-    let (client, server) = (joined(client), joined(server));
+        .spawn(move || (traffic::run_client(&at_client), Waits::of_this_thread()));
+    let ((client, waits_of_client), (server, waits_of_server)) = (joined(client), joined(server));
+    let ended = waits_of_client.zip(waits_of_server);
+    let ended = ended.map(|(client, server)| client.and(server));
+    let machine_after = Reading::now();
     let others = competitors.stop(&scenario);
     let carried = emulator.map(|emulator| emulator.stop()).transpose();
     let carried = carried.map_err(Error::Emulator)?;
+    let waits = carried.as_ref().and_then(|carried| carried.waits);
+    let machine = machine_after.since(&machine_before, waits, ended);
     let mut traffic = traffic::outcome(&session, client, server)?;
     if let Some(gateway) = gateway {
         let lasted = Time::from_secs_f64(traffic.duration_s);
@@ -126,9 +131,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
             server: after.server.since(&before.server),
         },
         drops: testbed.drops(),
-        stolen: stolen()
-            .zip(stolen_before)
-            .map(|(after, before)| after.saturating_sub(before)),
+        machine,
         congestion,
         histogram: request.histogram,
     };

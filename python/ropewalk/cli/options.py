@@ -58,7 +58,7 @@ Again: TypeAlias = Annotated[
     typer.Option(
         metavar="N",
         min=0,
-        help="How often to repeat a run on the testbed that the machine disturbed.",
+        help="Repeat a run on the testbed that the machine disturbed so often at the most.",
     ),
 ]
 Step: TypeAlias = Annotated[

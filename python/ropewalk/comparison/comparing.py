@@ -48,7 +48,8 @@ def compare(
         Called with how many seconds of the scenario are over, and of how many, all ways and
         runs together.
     again : int
-        How often a run on the testbed is done again that the machine disturbed.
+        How often a run on the testbed is done again at the most that the machine disturbed; the
+        least disturbed is kept.
 
     Returns
     -------

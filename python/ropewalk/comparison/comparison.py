@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..emulation.own_error import bounds
 from ..origin import with_origin, without_origin
 from ..shown import Shown
 from .agreement import Agreement, agreements, runs_of
@@ -94,6 +95,15 @@ class Comparison(Shown):
         }
 
     @cached_property
+    def undisturbed(self) -> dict[str, tuple[float, float]]:
+        """From where to where the testbed's means would be without what the machine added.
+
+        By flat names: ``"goodput_mbps"``, ``"delay_ms.mean"``, ... Empty without the testbed.
+        """
+        error = {} if self.measured is None else self.measured.mean.get("own_error", {})
+        return bounds(error) if error else {}
+
+    @cached_property
     def accuracy(self) -> dict[str, float]:
         """Accuracy of one way's goodput against another's, 1 if they are equal.
 
@@ -137,7 +147,8 @@ class Comparison(Shown):
     def numbers(self) -> pl.DataFrame:
         """One row per quantity that a way knows: ``quantity``, each way, and ``ci95_`` of each.
 
-        Columns of intervals are there for ways with several runs. Units are in the names.
+        Columns of intervals are there for ways with several runs; ``low_testbed`` and
+        ``high_testbed`` are the ends of `undisturbed`. Units are in the names.
         """
         import polars as pl
 
@@ -147,6 +158,9 @@ class Comparison(Shown):
             columns[way] = [self.means[way].get(name) for name in names]
             if self.ci95[way]:
                 columns[f"ci95_{way}"] = [self.ci95[way].get(name) for name in names]
+            if way == "testbed" and self.undisturbed:
+                ends = [self.undisturbed.get(name, (None, None)) for name in names]
+                columns[f"low_{way}"], columns[f"high_{way}"] = map(list, zip(*ends, strict=True))
         floats = dict.fromkeys([*columns][1:], pl.Float64)
         return pl.DataFrame(columns, schema={"quantity": pl.String, **floats})
 

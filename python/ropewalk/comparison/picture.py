@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 BACKLOG = "with what had waited behind a gap since the warm-up"
+OWN = ": thick lines, the testbed without what the machine added"
+APART = 0.06  # of the interval of the testbed from the middle of the bar
 QUANTILES = {"mean": "mean", "p50": "50 %", "p95": "95 %", "p99": "99 %"}
 
 
@@ -50,9 +52,11 @@ def draw(comparison: Comparison, *, width: Width | None = None) -> Figure:
 
 
 def _runs(comparison: Comparison) -> str:
-    """Describe the bars and their error bars, where there are several runs."""
+    """Describe the bars and their error bars."""
     count = max((len(results.seeds) for results in comparison.ran.values()), default=1)
-    return f": means of {count} runs (dots), with 95 % intervals" if count > 1 else ""
+    several = f": means of {count} runs (dots), with 95 % intervals" if count > 1 else ""
+    machine = "; beside them, thick, without what the machine added" if several else OWN
+    return several + (machine if comparison.undisturbed else "")
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
@@ -70,6 +74,7 @@ def _goodput(axes: Axes, comparison: Comparison) -> None:
             capsize=4,
         )
         _dots(axes, comparison, way, place, "goodput_mbps")
+        _undisturbed(axes, comparison, way, place, "goodput_mbps")
     rates = comparison.scenario.capacity_mbps
     if rates is not None:
         axes.axhline(rates, color=INK, linewidth=1.1, linestyle=DASHED)
@@ -101,7 +106,9 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
             label=way,
         )
         for place, name in enumerate(QUANTILES):
-            _dots(axes, comparison, way, place + (number + 0.5) * width - 0.4, f"delay_ms.{name}")
+            at = place + (number + 0.5) * width - 0.4
+            _dots(axes, comparison, way, at, f"delay_ms.{name}")
+            _undisturbed(axes, comparison, way, at, f"delay_ms.{name}")
     axes.set_xticks(range(len(QUANTILES)), list(QUANTILES.values()))
     axes.set_ylabel("delay (ms)")
     # No delay is negative, though an interval of few runs may reach there.
@@ -124,6 +131,24 @@ def _dots(axes: Axes, comparison: Comparison, way: str, place: float, key: str) 
         return
     known = [run[key] for run in runs_of(results) if key in run]
     axes.scatter([place] * len(known), known, s=9, color=INK, alpha=0.55, linewidths=0, zorder=3)
+
+
+def _undisturbed(axes: Axes, comparison: Comparison, way: str, place: float, key: str) -> None:
+    """Draw from where to where the testbed's mean would be without what the machine added."""
+    ends = comparison.undisturbed.get(key) if way == "testbed" else None
+    if ends is None:
+        return
+    middle = comparison.means[way][key]
+    axes.errorbar(
+        place + APART,
+        middle,
+        yerr=[[middle - ends[0]], [ends[1] - middle]],
+        fmt="none",
+        ecolor=INK,
+        elinewidth=2.2,
+        capsize=3,
+        zorder=4,
+    )
 
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..emulation.own_error import in_words
 from .agreement import Agreement
 from .numbers import entries, total
 
@@ -181,14 +182,9 @@ def _kernel(compared: Compared) -> Iterator[str]:
             f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in"
             f" {len(untrusted)} of {len(runs)} runs: the machine was too busy to trust them."
         )
-    errors = [run["own_error"] for run in runs if "own_error" in run]
-    if errors:
-        half, most = (max(each["delay_ms"][key] for each in errors) for key in ("p50", "p99"))
-        time = max(each["time_share"] for each in errors)
-        yield (
-            f"The machine may have added {half:,.2f} ms to half of the delays and"
-            f" {most:,.2f} ms to 99 % of them; {time:.1%} of its time was kept from it."
-        )
+    error = compared.measured.mean.get("own_error")
+    if error:
+        yield f"Without what the machine added, the testbed would have {in_words(error)}."
     simulated = [] if compared.simulated is None else compared.simulated.runs
     known = {warning for run in simulated for warning in run.get("warnings", ())}
     told = (warning for run in runs for warning in run.get("warnings", ()))

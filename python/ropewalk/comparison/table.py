@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import terminal
+from ..emulation.own_error import in_words
 from .comparison import Comparison
 from .numbers import entries, total
 
@@ -56,6 +57,9 @@ def table(comparison: Comparison) -> RenderableType:
         terminal.heading(comparison.scenario.title, _runs(comparison)),
         _summary(comparison),
     ]
+    if comparison.undisturbed and comparison.measured is not None:
+        told = in_words(comparison.measured.mean["own_error"])
+        parts.append(Text(f"testbed without what the machine added: {told}"))
     has_subflows = any(entries(of, "subflows") for of in comparison.means.values())
     if len(comparison.scenario.links) > 1 and has_subflows:
         parts.append(_each(comparison, "subflows", "subflow", SUBFLOW))

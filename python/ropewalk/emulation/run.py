@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .own_error import own_error
+from . import own_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..results import FurtherFlow
+    from ..scenario import Scenario
 
 RECORDED = (
     "timeline",
@@ -29,6 +30,8 @@ class Run:
     report : mapping
         The contract's keys; ``timeline`` with the columns of ``subflows`` and ``connection``;
         ``delays``, bins of the histogram; ``captured_packets``.
+    scenario : Scenario, optional
+        What was run, from which the machine's own error is told; without it, it is not.
 
     Examples
     --------
@@ -39,11 +42,14 @@ class Run:
     [3]
     """
 
-    def __init__(self, report: Mapping[str, Any]) -> None:
+    def __init__(self, report: Mapping[str, Any], scenario: Scenario | None = None) -> None:
         self._summary = {key: value for key, value in report.items() if key not in RECORDED}
-        error = own_error(report)
+        error = None if scenario is None else own_error.own_error(report, scenario)
         if error is not None:
-            self._summary["own_error"] = error
+            self._summary["own_error"] = error | {"runs": 1}
+            told = own_error.warning(report, error)
+            if told is not None:
+                self._summary["warnings"] = [*report.get("warnings", []), told]
         self._timeline = report.get("timeline")
         self._delays = report.get("delays", [])
         self.captured_packets: int | None = report.get("captured_packets")
@@ -54,6 +60,18 @@ class Run:
         """Whether the machine was too busy for the run."""
         error = self._summary.get("own_error")
         return error is not None and bool(error["disturbed"])
+
+    @property
+    def disturbance(self) -> tuple[bool, float]:
+        """Whether the machine was too busy, and the wider interval's share; the least is best."""
+        error = self._summary.get("own_error")
+        width = 0.0 if error is None else own_error.width(self._summary, error)
+        return self.is_disturbed, width
+
+    def chosen_of(self, runs: int) -> None:
+        """Note that this is the least disturbed of so many runs."""
+        if "own_error" in self._summary:
+            self._summary["own_error"]["runs"] = runs
 
     def summary_json(self) -> str:
         """Return the numbers with the keys of the JSON contract, as JSON text."""

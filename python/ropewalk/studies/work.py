@@ -111,13 +111,7 @@ def _testbed(scenario: Scenario, seed: int) -> Row:
     from ..emulation import testbed
     from ..results import flat
 
-    run = testbed(scenario, seed=seed).runs[0]
-    known = flat(run)
-    if "own_error" in run:
-        error = run["own_error"]
-        known |= {f"own_delay_{name}_ms": value for name, value in error["delay_ms"].items()}
-        known |= {"own_time_share": error["time_share"], "disturbed": error["disturbed"]}
-    return known
+    return flat(testbed(scenario, seed=seed).runs[0])
 
 
 def _predict(scenario: Scenario, seed: int) -> Row:

@@ -13,6 +13,8 @@ pub struct Lateness(Histogram);
 /// A [`Lateness`] in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct LatenessSummary {
+    /// Arithmetic mean, in milliseconds.
+    pub mean: f64,
     /// Median, in milliseconds.
     pub p50: f64,
     /// 99th percentile, in milliseconds.
@@ -26,10 +28,11 @@ impl Lateness {
         self.0.record(late);
     }
 
-    /// Median, 99th percentile and maximum; `None` if no packet was delivered.
+    /// Mean, median, 99th percentile and maximum; `None` if no packet was delivered.
     pub fn summary(&self) -> Option<LatenessSummary> {
         let summary = self.0.summary()?;
         Some(LatenessSummary {
+            mean: summary.mean,
             p50: summary.p50,
             p99: summary.p99,
             max: summary.max,

@@ -23,7 +23,11 @@ pub use lateness::{Lateness, LatenessSummary};
 pub(crate) use run::Packet;
 
 use crate::capture::Tap;
+use crate::machine::Waits;
 use run::Run;
+
+/// The name of its thread.
+pub(crate) const EMULATOR: &str = "emulator";
 
 /// The links and devices of an emulator.
 #[derive(Debug)]
@@ -62,6 +66,8 @@ pub struct Carried {
     pub real_time: bool,
     /// CPU time of the thread, in seconds.
     pub cpu_s: f64,
+    /// How long the thread waited for a processor; `None` if the kernel does not count that.
+    pub waits: Option<Waits>,
     /// How long it ran.
     pub duration: Time,
     /// How many packets were captured, if any were to be.
@@ -98,7 +104,7 @@ impl Emulator {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let run = Run::new(setup, epoch, &stop, tap)?;
         let thread = thread::Builder::new()
-            .name("emulator".to_owned())
+            .name(EMULATOR.to_owned())
             .spawn(move || run.run())?;
         Ok(Emulator {
             thread: Some(thread),

@@ -16,6 +16,7 @@ use super::lateness::Lateness;
 use super::pool::Pool;
 use super::{Carried, PathDevices, Setup};
 use crate::capture::Tap;
+use crate::machine::Waits;
 use crate::syscalls::schedule_fifo;
 
 /// Above all ordinary threads; below the kernel's own interrupt threads at 50.
@@ -106,6 +107,7 @@ impl Run {
             refused: 0,
             real_time: false,
             cpu_s: 0.0,
+            waits: None,
             duration: Time::ZERO,
             captured: None,
         };
@@ -274,6 +276,7 @@ impl Run {
         }
         let spent = clock_gettime(ClockId::ThreadCPUTime);
         self.carried.cpu_s = spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9;
+        self.carried.waits = Waits::of_this_thread();
         self.carried.duration = now;
         self.carried.captured = self.watch.tap.map(Tap::finish).transpose()?;
         Ok(self.carried)
