@@ -84,9 +84,9 @@ def test_what_came_late_out_of_the_warm_up_counts_against_the_lower_end(cold):
 def test_delays_by_late_links_and_waits_after_markov(cold):
     delay = own_error(report(), cold)["delay_ms"]
     assert set(delay) == {"mean", "p50", "p95", "p99"}
-    assert {name: each["high"] for name, each in delay.items()} == {
-        name: report()["delay_ms"][name] for name in delay
-    }
+    high = {name: each["high"] for name, each in delay.items()}
+    # A writer that had no processor left queues emptier.
+    assert high == pytest.approx({name: report()["delay_ms"][name] / 0.97 for name in delay})
     low = {name: each["low"] for name, each in delay.items()}
     assert low["mean"] == pytest.approx(97.0 - 0.1 - 0.01)
     assert low["p50"] == pytest.approx(0.97 * 90 - 0.6 - 0.02)
@@ -118,6 +118,11 @@ def test_no_more_than_was_offered(stream):
     assert error["goodput_mbps"]["high"] == pytest.approx(0.08)
 
 
+def test_delays_of_what_writes_at_its_own_times_are_at_most_what_was_measured(stream):
+    error = own_error(report({"stolen_s": 5.0}), stream)
+    assert error["delay_ms"]["mean"] == pytest.approx({"low": 49.9, "high": 100.0})
+
+
 def test_where_nothing_bounds_it_there_is_no_upper_end(cold):
     unlimited = cold.with_({"link.dsl.rate": "unlimited"})
     assert unlimited.capacity_mbps is None
@@ -126,7 +131,7 @@ def test_where_nothing_bounds_it_there_is_no_upper_end(cold):
     assert error["goodput_mbps"] == {"low": 9.0}
     assert "goodput_mbps" not in bounds(error)
     assert error["disturbed"]
-    assert "that of goodput has no end" in warning(run, error)
+    assert "goodput may be off by anything" in warning(run, error)
 
 
 def test_what_the_kernel_does_not_count_adds_nothing(cold):
@@ -146,7 +151,7 @@ def test_links_of_the_kernel_say_nothing(cold):
     [
         ({}, False),
         ({"trusted": False}, True),
-        ({"machine": {"stolen_s": 0.3}}, False),
+        ({"machine": {"stolen_s": 0.2}}, False),
         ({"machine": {"stolen_s": 0.6}}, True),
         # Of a delay of 2 ms, what is less than 1 ms is no matter.
         (SHORT | {"late": LATE | {"mean": 0.4}}, False),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..scenario import Scenario
 
-MUCH = 0.05  # share of a number from which on its interval is wide
-LATE_MS = 1.0  # a mean delay's interval that is narrower than this is never wide
+MUCH = 0.05  # share of a number: an interval with an end farther from it is wide
+LATE_MS = 1.0  # so near a mean delay no end makes its interval wide
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 GATEWAY = ("bas", "striped-tcp")  # protocols whose data pass two programs on the way
 MOST_WRITES = 1_000_000  # of an application that writes more, the offered rate is not asked
@@ -56,16 +56,19 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
         name: 2 * late["p99"] + written["p99"] + wait / (1 - quantile)
         for name, quantile in QUANTILES.items()
     }
-    delay = {
-        name: {"low": max(0.0, measured * (1 - share) - added[name]), "high": measured}
-        for name, measured in report.get("delay_ms", {}).items()
-        if name in added
-    }
+    written_at = scenario.writes(report["seed"], MOST_WRITES)
+    delay: dict[str, dict[str, float]] = {}
+    for name, measured in report.get("delay_ms", {}).items():
+        if name in added:
+            delay[name] = {"low": max(0.0, measured * (1 - share) - added[name])}
+            # What is written at times of its own waits behind no more than that.
+            if written_at is not None or share < 1:
+                delay[name]["high"] = measured / (1 if written_at is not None else 1 - share)
     goodput, warmup = report["goodput_mbps"], scenario.warmup_s
     before = (late["max"] + wait) / 1e3 / (lasted - warmup) if 0 < warmup < lasted else 0.0
     longer = _longer(report, 4 * late["mean"] + 2 * wait)
     most = [goodput / (1 - share) * longer] if share < 1 and longer is not None else []
-    most += _limits(scenario, report["seed"])
+    most += _limits(scenario, written_at)
     told = {"low": goodput * max(0.0, 1 - before)}
     if most:
         told["high"] = max(goodput, min(most))
@@ -74,7 +77,7 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
 
 
 def width(report: Mapping[str, Any], error: Mapping[str, Any]) -> float:
-    """Return the greater width of the intervals of goodput and mean delay, as a share of either.
+    """Return how far an end of an interval is from goodput or mean delay at the most, as a share.
 
     Examples
     --------
@@ -88,20 +91,20 @@ def width(report: Mapping[str, Any], error: Mapping[str, Any]) -> float:
 def wide(report: Mapping[str, Any], error: Mapping[str, Any]) -> Iterator[str]:
     """Yield which intervals are wide, in words.
 
-    Goodput's is if it is wider than a twentieth of it, that of the mean delay if it is so and
-    wider than 1 ms.
+    Goodput's is if one of its ends is farther from it than a twentieth of it, that of the mean
+    delay if it is so and farther than 1 ms.
 
     Examples
     --------
     >>> error = {"goodput_mbps": {"low": 9.0, "high": 9.9}, "delay_ms": {}}
     >>> list(wide({"goodput_mbps": 9.0}, error))
-    ['that of goodput is 10 % of it']
+    ['goodput may be off by 10 %']
     """
     for of, part, allowed in _widths(report, error):
         if part == float("inf"):
-            yield f"that of {of} has no end"
+            yield f"{of} may be off by anything"
         elif part > allowed:
-            yield f"that of {of} is {100 * part:.0f} % of it"
+            yield f"{of} may be off by {100 * part:.0f} %"
 
 
 def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
@@ -112,7 +115,7 @@ def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
     >>> error = {"goodput_mbps": {"low": 9.0, "high": 9.9}, "delay_ms": {}}
     >>> told = warning({"goodput_mbps": 9.0, "machine": {"others_s": 9.2}}, error)
     >>> told.partition(": ")[2]
-    'of its intervals, that of goodput is 10 % of it, more than 5 %; other processes had 9.20 s'
+    'goodput may be off by 10 %, more than 5 %; other processes had 9.20 s'
     """
     told = list(wide(report, error))
     if not told:
@@ -125,7 +128,7 @@ def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
     machine = report["machine"]
     why = [text.format(f"{machine[key]:.2f}") for key, text in words.items() if machine.get(key)]
     return (
-        f"the machine disturbed the run: of its intervals, {' and '.join(told)},"
+        f"the machine disturbed the run: {' and '.join(told)},"
         f" more than {100 * MUCH:.0f} %{''.join(f'; {part}' for part in why)}"
     )
 
@@ -156,10 +159,9 @@ def in_words(error: Mapping[str, Any]) -> str:
     goodput, delay = error["goodput_mbps"], error.get("delay_ms", {})
     most = f"to {goodput['high']:,.2f} Mbit/s" if "high" in goodput else "Mbit/s or more"
     told = f"goodput {goodput['low']:,.2f} {most}"
-    if "mean" in delay and "p99" in delay:
-        mean, p99 = (
-            f"{of['low']:,.1f} to {of['high']:,.1f}" for of in (delay["mean"], delay["p99"])
-        )
+    of = [delay[name] for name in ("mean", "p99") if "high" in delay.get(name, {})]
+    if len(of) == 2:
+        mean, p99 = (f"{each['low']:,.1f} to {each['high']:,.1f}" for each in of)
         told += f", delay {mean} ms in the mean and {p99} at 99 %"
     return told
 
@@ -182,10 +184,10 @@ def _longer(report: Mapping[str, Any], added_ms: float) -> float | None:
     return float(shortest / (shortest - added_ms)) if shortest > added_ms else None
 
 
-def _limits(scenario: Scenario, seed: int) -> list[float]:
+def _limits(scenario: Scenario, written: tuple[list[float], list[int]] | None) -> list[float]:
     """Return what goodput cannot exceed, in Mbit/s: the links' rates, and what was written."""
     found = [] if scenario.capacity_mbps is None else [scenario.capacity_mbps]
-    written, measured = scenario.writes(seed, MOST_WRITES), scenario.duration_s - scenario.warmup_s
+    measured = scenario.duration_s - scenario.warmup_s
     if written is not None and len(written[0]) < MOST_WRITES and measured > 0:
         times, sizes = written
         pairs = zip(times, sizes, strict=True)
@@ -197,13 +199,17 @@ def _limits(scenario: Scenario, seed: int) -> list[float]:
 def _widths(
     report: Mapping[str, Any], error: Mapping[str, Any]
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield the name of a number, its interval's width as a share of it, and which is allowed."""
+    """Yield a number's name, how far an end is from it, as a share of it, and what is allowed."""
     goodput, of = report["goodput_mbps"], error["goodput_mbps"]
-    if goodput > 0:
-        yield "goodput", (of.get("high", float("inf")) - of["low"]) / goodput, MUCH
-    else:
-        yield "goodput", 0.0, MUCH
+    yield "goodput", _farther(of, goodput), MUCH
     delay = error["delay_ms"].get("mean")
-    if delay is not None and delay["high"] > 0:
-        allowed = max(MUCH, LATE_MS / delay["high"])
-        yield "the mean delay", 1 - delay["low"] / delay["high"], allowed
+    if delay is not None and (mean := report["delay_ms"]["mean"]) > 0:
+        yield "the mean delay", _farther(delay, mean), max(MUCH, LATE_MS / mean)
+
+
+def _farther(interval: Mapping[str, float], measured: float) -> float:
+    """Return the distance of the farther end as a share of what was measured; 0 of nothing."""
+    if measured <= 0:
+        return 0.0
+    above = interval.get("high", float("inf")) - measured
+    return max(above, measured - interval["low"]) / measured

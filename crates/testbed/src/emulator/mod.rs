@@ -23,11 +23,8 @@ pub use lateness::{Lateness, LatenessSummary};
 pub(crate) use run::Packet;
 
 use crate::capture::Tap;
-use crate::machine::Waits;
+use crate::machine::{EMULATOR, Waits};
 use run::Run;
-
-/// The name of its thread.
-pub(crate) const EMULATOR: &str = "emulator";
 
 /// The links and devices of an emulator.
 #[derive(Debug)]
