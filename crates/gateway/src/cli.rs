@@ -13,14 +13,14 @@ use crate::configuration::Merged;
 use crate::output::{self, StandardError};
 use crate::setup::Readers;
 use crate::watch;
-use crate::{Failure, exec, keygen, measure, proxy, relay, setup, tunnel};
+use crate::{Failure, exec, given, keygen, measure, proxy, relay, setup, tunnel};
 
 /// Lay the real links of this machine together.
 #[derive(Debug, Parser)]
 #[command(name = "ropewalk-gateway", version, about, max_term_width = 100)]
 struct Command {
     /// What is logged on standard error: error, warn, info, debug, trace.
-    #[arg(long, global = true, default_value = "info", value_name = "LEVEL")]
+    #[arg(long, global = true, default_value = "info", value_name = "LEVEL", value_parser = given::level)]
     log: LevelFilter,
     #[command(subcommand)]
     verb: Verb,

@@ -14,7 +14,7 @@ use std::process::Command;
 use clap::Args;
 
 use crate::Failure;
-use crate::control::default_path;
+use crate::control::{check, default_path};
 use elf::Elf;
 
 mod elf;
@@ -64,6 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let control = control
         .ok_or_else(|| Failure::input("--control is required where XDG_RUNTIME_DIR is not set"))?;
     let control = absolute(control).map_err(Failure::run)?;
+    check(arguments.control.as_deref())?;
     UnixStream::connect(&control).map_err(|error| {
         Failure::run(format!(
             "no gateway answers at {}: {error}",

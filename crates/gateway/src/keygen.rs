@@ -1,5 +1,6 @@
 //! `keygen`: creates a key pair.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -24,6 +25,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let written = write_key_files(&arguments.name, &secret);
     let files = written.map_err(|error| match error {
         KeyFileError::Name { .. } | KeyFileError::Exists { .. } => Failure::input(error),
+        KeyFileError::File { ref source, .. }
+            if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&source.kind()) =>
+        {
+            Failure::input(format!(
+                "{error}; allowed: a name in a folder that is there"
+            ))
+        }
         _ => Failure::run(error),
     })?;
     output::print(&format!(

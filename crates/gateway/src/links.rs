@@ -1,5 +1,6 @@
 //! The links of this machine: their description on the command line, and sockets bound to them.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,6 +11,7 @@ use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::allowance::{Allowance, AtCap, Period};
+use crate::given;
 use crate::keys::is_name;
 
 /// What a link may look like, for error messages.
@@ -182,6 +184,20 @@ impl FromStr for Link {
     }
 }
 
+/// Checks that each link has a name of its own.
+///
+/// # Errors
+/// The first name that another link has, for the user.
+pub(crate) fn check_names(links: &[Link]) -> Result<(), String> {
+    let mut names = HashSet::new();
+    match links.iter().find(|link| !names.insert(&link.name)) {
+        Some(link) => Err(format!(
+            "--link {link}: two links of one name; allowed: a name of its own for each"
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Orders addresses so that IPv4 and IPv6 alternate (RFC 8305, section 4), beginning with the family of the
 /// first.
 #[must_use]
@@ -215,8 +231,8 @@ fn parse(text: &str) -> Result<Link, String> {
         };
         let wrong = |error: &dyn fmt::Display| format!("{key}={value}: {error}");
         match key {
-            "quota" => allowance.quota = Some(value.parse().map_err(|error| wrong(&error))?),
-            "daily" => allowance.daily = Some(value.parse().map_err(|error| wrong(&error))?),
+            "quota" => allowance.quota = Some(given::size(value).map_err(|error| wrong(&error))?),
+            "daily" => allowance.daily = Some(given::size(value).map_err(|error| wrong(&error))?),
             "period" => allowance.period = value.parse().map_err(|error| wrong(&error))?,
             "pace" => allowance.pace = value.parse().map_err(|error| wrong(&error))?,
             "at_cap" => allowance.at_cap = value.parse().map_err(|error| wrong(&error))?,
@@ -302,7 +318,12 @@ impl FromStr for Egress {
 
     fn from_str(text: &str) -> Result<Egress, String> {
         if let Ok(address) = text.parse() {
-            return Ok(Egress::Address(address));
+            return match given::is_of_host(address) {
+                true => Ok(Egress::Address(address)),
+                false => Err(format!(
+                    "{address} is no address that this machine can have"
+                )),
+            };
         }
         let is_interface = (1..=15).contains(&text.len())
             && !text.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control())

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::Failure;
-use crate::control::default_path;
+use crate::control::{check, default_path};
 use crate::output::printed;
 use crate::status::Document;
 use crate::status::table::{Look, tables};
@@ -71,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The given socket, or the first default one that answers.
 fn find(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    check(named)?;
     if let Some(path) = named {
         return Ok(path.to_owned());
     }

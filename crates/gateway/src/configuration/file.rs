@@ -1,12 +1,12 @@
 //! Parses the TOML of a configuration file, with the position of each key and value.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item};
 
 use crate::Failure;
+use crate::regular::open_regular;
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -55,13 +55,8 @@ impl File {
         };
         let mut bytes = Vec::new();
         let read =
-            fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
+            open_regular(path, LONGEST).and_then(|file| file.take(LONGEST).read_to_end(&mut bytes));
         read.map_err(|error: io::Error| wrong(&error))?;
-        if bytes.len() as u64 > LONGEST {
-            return Err(wrong(
-                &"larger than 1 MiB, too large for a configuration file",
-            ));
-        }
         let text = String::from_utf8(bytes).map_err(|_| wrong(&"not a text file in UTF-8"))?;
         File::parse(path, text)
     }

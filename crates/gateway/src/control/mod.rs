@@ -1,6 +1,7 @@
 //! The control socket: requests of local programs to a proxy or a relay, as lines of JSON.
 
 use std::env;
+use std::fmt::Display;
 use std::io;
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,9 @@ use ropewalk_preload_protocol::Request;
 /// How long a line may take to arrive.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Longest path of a socket, in bytes (unix(7)).
+const LONGEST_PATH: usize = 107;
+
 /// Default path of a verb's control socket: in the folder of XDG_RUNTIME_DIR, which belongs to this user, or
 /// for root in /run. Others have none.
 pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
@@ -32,6 +36,35 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
         None => return None,
     };
     Some(folder.join("ropewalk").join(verb))
+}
+
+/// Checks that there can be a control socket at the given path, and makes nothing.
+///
+/// # Errors
+/// Something else is there.
+pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = given else {
+        return Ok(());
+    };
+    if path.as_os_str().len() > LONGEST_PATH {
+        return Err(wrong_path(
+            path,
+            &format!("longer than {LONGEST_PATH} bytes"),
+        ));
+    }
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !is_socket(&found) => Err(wrong_path(path, &"not a socket")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(wrong_path(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// The path is none of a control socket.
+fn wrong_path(path: &Path, problem: &dyn Display) -> Failure {
+    Failure::input(format!(
+        "--control {}: {problem}; allowed: the path of a gateway's socket",
+        path.display()
+    ))
 }
 
 /// A request at a control socket.
@@ -70,10 +103,13 @@ impl ControlSocket {
         };
         match Self::bind(&path) {
             Ok(socket) => Ok(Some(socket)),
-            Err(error) if is_given => Err(Failure::run(format!(
-                "--control {}: {error}",
-                path.display()
-            ))),
+            Err(error) if is_given => Err(match error.kind() {
+                // There is a gateway already.
+                io::ErrorKind::AddrInUse => {
+                    Failure::run(format!("--control {}: {error}", path.display()))
+                }
+                _ => wrong_path(&path, &error),
+            }),
             Err(error) => {
                 warn!("no control socket at {}: {error}", path.display());
                 Ok(None)

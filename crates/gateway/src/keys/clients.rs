@@ -1,7 +1,6 @@
 //! The list of a relay's clients, with their limits.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, Read};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,8 @@ use ropewalk_quantities::{Bytes, Rate};
 
 use super::files::is_name;
 use super::{KeyError, PublicKey};
+use crate::given;
+use crate::regular::open_regular;
 
 /// Longest list of clients, in bytes.
 const LONGEST: u64 = 16 << 20;
@@ -80,10 +81,11 @@ impl Clients {
     /// ```
     ///
     /// # Errors
-    /// The first line that is none, a key or address that stands there twice, or no such file.
+    /// The first line that is none, a key, name or address that stands there twice, or no such file.
     pub fn read(path: &Path) -> Result<Clients, ClientsError> {
         let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        let read = open_regular(path, LONGEST)
+            .and_then(|file| file.take(LONGEST).read_to_string(&mut text));
         read.map_err(|source| ClientsError::File {
             path: path.into(),
             source,
@@ -134,6 +136,7 @@ impl Clients {
     fn parse(text: &str) -> Result<Clients, (usize, String)> {
         let mut clients = HashMap::new();
         let mut addresses = HashSet::new();
+        let mut names = HashSet::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();
             if line.trim().is_empty() {
@@ -142,6 +145,12 @@ impl Clients {
             let (key, client) = parse_line(line).map_err(|problem| (index + 1, problem))?;
             if let Some(twice) = client.addresses.iter().find(|one| !addresses.insert(**one)) {
                 return Err((index + 1, format!("address {twice} stands here twice")));
+            }
+            if !names.insert(client.name.clone()) {
+                return Err((
+                    index + 1,
+                    format!("name {:?} stands here twice", client.name),
+                ));
             }
             if clients.insert(key, client).is_some() {
                 return Err((index + 1, format!("key {key} stands here twice")));
@@ -166,9 +175,12 @@ fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
         };
         let wrong = |error: &dyn ToString| format!("{limit}={value}: {}", error.to_string());
         match limit {
-            "streams" => limits.streams = Some(value.parse().map_err(|error| wrong(&error))?),
-            "memory" => limits.memory = Some(value.parse().map_err(|error| wrong(&error))?),
-            "rate" => limits.rate = Some(value.parse().map_err(|error| wrong(&error))?),
+            "streams" => match value.parse() {
+                Ok(streams @ 1..) => limits.streams = Some(streams),
+                _ => return Err(wrong(&"not from 1 to 4294967295")),
+            },
+            "memory" => limits.memory = Some(given::size(value).map_err(|error| wrong(&error))?),
+            "rate" => limits.rate = Some(given::rate(value).map_err(|error| wrong(&error))?),
             "addresses" => {
                 let all: Result<Vec<_>, String> = value.split(',').map(parse_address).collect();
                 addresses = all.map_err(|error| wrong(&error))?;

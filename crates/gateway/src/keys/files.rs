@@ -12,6 +12,7 @@ use tracing::warn;
 use zeroize::Zeroizing;
 
 use super::{KeyError, PublicKey, SecretKey};
+use crate::regular::open_regular;
 
 /// A key file is one line; longer files are rejected.
 const LONGEST: u64 = 4096;
@@ -134,7 +135,8 @@ pub(crate) fn is_name(text: &str) -> bool {
 
 fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     let mut text = Zeroizing::new(String::new());
-    let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    let read =
+        open_regular(path, LONGEST).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
     read.map_err(|source| KeyFileError::File {
         path: path.into(),
         source,

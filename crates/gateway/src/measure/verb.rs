@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::net::{SocketAddr, UdpSocket};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::measured::{Forward, Measured, scenario};
 use super::messages::Lines;
 use super::session::{MeasureError, Session};
+use crate::given;
 use crate::links::Link;
 use crate::request::{Request, Status};
 use crate::runtime::block_on;
@@ -45,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Forward::Up)]
     forward: Forward,
     /// Most that each link may carry for this, both ways together.
-    #[arg(long, value_name = "SIZE", default_value = "200MB")]
+    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = given::size)]
     bytes: Bytes,
 }
 
@@ -78,6 +79,9 @@ struct LinkReport<'a> {
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let config = arguments.far_end.uplink(Config::default())?;
+    if let Some(path) = &arguments.output {
+        check_output(path)?;
+    }
     let mut measured = Vec::new();
     let mut failures = Vec::new();
     block_on(async {
@@ -97,6 +101,23 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     match failures.is_empty() {
         true => Ok(()),
         false => Err(Failure::run(failures.join("\n"))),
+    }
+}
+
+/// Finds out before anything is measured whether the file can be written.
+fn check_output(path: &Path) -> Result<(), Failure> {
+    let wrong = |problem: &str| {
+        let text = format!("--output {}: {problem}", path.display());
+        Failure::input(text + "; allowed: a file in a folder that is there")
+    };
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(wrong("not a regular file"));
+    }
+    match path.parent() {
+        Some(folder) if folder != Path::new("") && !folder.is_dir() => Err(wrong("no such folder")),
+        None => Err(wrong("not a file")),
+        Some(_) if path.file_name().is_none() => Err(wrong("not a file")),
+        Some(_) => Ok(()),
     }
 }
 

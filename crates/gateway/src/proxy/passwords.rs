@@ -1,7 +1,6 @@
 //! Users and passwords from a file.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,8 @@ use std::path::{Path, PathBuf};
 use subtle::ConstantTimeEq;
 use tracing::warn;
 use zeroize::Zeroizing;
+
+use crate::regular::open_regular;
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -48,7 +49,7 @@ impl Passwords {
     /// It cannot be read, or a line is malformed.
     pub fn read(path: &Path) -> Result<Passwords, PasswordsError> {
         let mut text = Zeroizing::new(String::new());
-        let read = File::open(path).and_then(|file| {
+        let read = open_regular(path, LONGEST).and_then(|file| {
             if file.metadata()?.permissions().mode() & 0o077 != 0 {
                 warn!(
                     "{}: others can read these passwords; chmod 600 {0}",

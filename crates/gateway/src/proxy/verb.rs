@@ -18,7 +18,8 @@ use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
 use crate::classes::{Classes, LONGEST, Rule};
 use crate::configuration::ConfigurationFile;
-use crate::control::ControlSocket;
+use crate::control::{self, ControlSocket};
+use crate::given;
 use crate::programs::Programs;
 use crate::quota::{self, UsageStore};
 use crate::refusals::Refusals;
@@ -38,13 +39,13 @@ pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
     /// Where programs connect with SOCKS5 or HTTP; several may be given.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080", value_parser = given::listening)]
     listen: Vec<SocketAddr>,
     /// Where connections come in that iptables' or nftables' REDIRECT led here.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listening_at_port)]
     redirect: Vec<SocketAddr>,
     /// Where connections come in that TPROXY led here; needs CAP_NET_ADMIN.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listening_at_port)]
     tproxy: Vec<SocketAddr>,
     #[command(flatten)]
     far_end: FarEnd,
@@ -63,16 +64,16 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "0B")]
     small: Bytes,
     /// What may wait here of one stream, each way.
-    #[arg(long, value_name = "SIZE", default_value = "4MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
     buffer: Bytes,
     /// What may wait here of all streams.
-    #[arg(long, value_name = "SIZE", default_value = "64MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = given::size)]
     memory: Bytes,
     /// Who may use it: a file of lines USER:PASSWORD; everybody who reaches it if it is not said.
     #[arg(long, value_name = "FILE")]
     passwords: Option<PathBuf>,
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
     status: Option<SocketAddr>,
     /// Where `exec` and `status` ask: ropewalk/proxy in XDG_RUNTIME_DIR if it is not said, of root
     /// without it in /run.
@@ -117,6 +118,7 @@ pub(crate) fn run(
 /// What there is to say of a proxy that would be run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let (config, passwords) = config(arguments)?;
+    control::check(arguments.control.as_deref())?;
     let list = |places: &[SocketAddr]| {
         let places: Vec<String> = places.iter().map(SocketAddr::to_string).collect();
         places.join(", ")
@@ -145,6 +147,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
 }
 
 fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Failure> {
+    quota::check(arguments.quota_state.as_deref())?;
     let passwords = arguments.passwords.as_deref().map(Passwords::read);
     let passwords = passwords.transpose().map_err(Failure::input)?;
     let exposed = arguments.listen.iter().find(|at| !at.ip().is_loopback());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,13 +17,18 @@ use tokio::time::sleep;
 use tracing::warn;
 
 use super::{QuotaStatus, Usage};
+use crate::Failure;
 use crate::allowance::AtCap;
 use crate::links::Link;
+use crate::regular::open_regular;
 
 /// The user is warned at these percentages of a quota.
 const WARNINGS: [u64; 3] = [75, 95, 100];
 /// Least interval between writes of the file.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
+
+/// Longest file, in bytes.
+const LONGEST: u64 = 1 << 20;
 
 /// Content of the file.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -197,9 +202,26 @@ impl State {
     }
 }
 
+/// Checks that what is kept at the path can be read and replaced.
+///
+/// # Errors
+/// Something other than a regular file is there.
+pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = given else {
+        return Ok(());
+    };
+    match open_regular(path, LONGEST) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Failure::input(format!(
+            "--quota-state {}: {error}; allowed: a file that this user may read and write",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn read(file: &Path) -> io::Result<File> {
-    match fs::read(file) {
-        Ok(text) => Ok(serde_json::from_slice(&text)?),
+    match open_regular(file, LONGEST) {
+        Ok(text) => Ok(serde_json::from_reader(BufReader::new(text.take(LONGEST)))?),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(File::default()),
         Err(error) => Err(error),
     }

@@ -18,7 +18,8 @@ use super::registry::{DefaultLimits, Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
 use crate::configuration::ConfigurationFile;
-use crate::control::ControlSocket;
+use crate::control::{self, ControlSocket};
+use crate::given;
 use crate::handed_over::handed_over;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
@@ -39,7 +40,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
     /// Where carriers come in; several may be given.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433", value_parser = given::listening)]
     pub(crate) listen: Vec<SocketAddr>,
     /// The relay's own key, as `keygen` wrote it.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
@@ -56,26 +57,26 @@ pub struct Arguments {
     #[arg(long, value_name = "RULE")]
     deny: Vec<Rule>,
     /// Streams of a client at a time.
-    #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     streams: u32,
     /// Associations of a client at a time; its memory is shared evenly among as many.
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     associations: u16,
     /// What may wait here of a client.
-    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = given::size)]
     memory: Bytes,
     /// What may wait here of one stream.
-    #[arg(long, value_name = "SIZE", default_value = "4MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
     buffer: Bytes,
     /// What a client may send and receive, each.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = given::rate)]
     rate: Option<Rate>,
     /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses
     /// packets without a queue.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = given::congestion)]
     congestion: Option<String>,
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
     status: Option<SocketAddr>,
     /// Where `exec` and `status` ask: ropewalk/relay in XDG_RUNTIME_DIR if it is not said, of root
     /// without it in /run.
@@ -105,6 +106,7 @@ pub(crate) fn run(
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let listen: Vec<String> = arguments.listen.iter().map(SocketAddr::to_string).collect();
     let config = config(arguments)?;
+    control::check(arguments.control.as_deref())?;
     let (who, key) = match &config.security {
         AcceptSecurity::Sealed { secret } => (
             format!("{} in the list of clients", config.clients.len()),

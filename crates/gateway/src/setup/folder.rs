@@ -43,8 +43,13 @@ pub(super) fn create_all(folder: &Path, files: &[NewFile]) -> Result<(), Failure
         let path = file.path.clone();
         return Err(Failure::input(KeyFileError::Exists { path }));
     }
-    fs::create_dir_all(folder)
-        .map_err(|error| Failure::run(format!("{}: {error}", folder.display())))?;
+    fs::create_dir_all(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => Failure::input(format!(
+            "--folder {}: not a folder; allowed: one, or a name that is free",
+            folder.display()
+        )),
+        _ => Failure::run(format!("{}: {error}", folder.display())),
+    })?;
     for (number, file) in files.iter().enumerate() {
         if let Err(error) = create_file(&file.path, file.mode, file.content.as_bytes()) {
             for made in &files[..number] {

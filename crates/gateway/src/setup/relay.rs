@@ -11,9 +11,8 @@ use super::Readers;
 use super::folder::{NewFile, PUBLIC, SECRET, create_all, is_there, replace};
 use super::token::Token;
 use crate::keys::{Clients, SecretKey, is_name, read_secret_key};
-use crate::request::Target;
-use crate::tunnel::Prefix;
-use crate::{Failure, output};
+use crate::tunnel::{Prefix, own_address};
+use crate::{Failure, given, output};
 
 /// Write the relay's key and configuration, let one client in, and print the token that it pastes.
 /// What is there already stays; another client is added by another call.
@@ -31,11 +30,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     client: String,
     /// Name servers that the client asks through the tunnel; if none is said, it asks its own.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = given::host)]
     dns: Vec<IpAddr>,
     /// The relay's own addresses within a new tunnel; if none is said, 10.9.0.1/24 and one of
     /// IPv6 that nobody else has (RFC 4193).
-    #[arg(long, value_name = "ADDRESS/LENGTH")]
+    #[arg(long, value_name = "ADDRESS/LENGTH", value_parser = own_address)]
     network: Vec<Prefix>,
     /// Where the files are.
     #[arg(long, value_name = "FOLDER", default_value = "/etc/ropewalk")]
@@ -48,7 +47,7 @@ fn parse_host(text: &str) -> Result<String, String> {
         Ok(address) => format!("[{address}]"),
         Err(_) => text.to_owned(),
     };
-    match format!("{host}:1").parse::<Target>() {
+    match given::relay(&format!("{host}:1")) {
         Ok(_) if !host.is_empty() => Ok(host),
         _ => Err("no host; allowed: a name or an address, without a port".to_owned()),
     }

@@ -9,6 +9,7 @@ use ropewalk_striping::tunnel::{ENVELOPE, PathMtuConfig, ReceiverConfig, Schedul
 
 use super::peer::ip_udp_len;
 use crate::Link;
+use crate::given;
 use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::quota::UsageStore;
 
@@ -165,6 +166,22 @@ impl FromStr for Prefix {
     }
 }
 
+/// Parses an address that a device can have.
+///
+/// # Errors
+/// It is none, for the user.
+pub(crate) fn own_address(text: &str) -> Result<Prefix, String> {
+    let prefix: Prefix = text
+        .parse()
+        .map_err(|error: PrefixError| error.to_string())?;
+    match given::is_of_host(prefix.address) && prefix.len > 0 {
+        true => Ok(prefix),
+        false => Err(format!(
+            "{prefix} is of no host; allowed: as 10.9.0.2/24 or fd00::2/64"
+        )),
+    }
+}
+
 impl fmt::Display for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.address, self.len)
@@ -182,6 +199,10 @@ mod tests {
         }
         for text in ["10.9.0.2", "10.9.0.2/33", "fd00::2/129", "/24", "a/8"] {
             assert!(text.parse::<Prefix>().is_err(), "{text}");
+        }
+        assert!(own_address("10.9.0.2/24").is_ok());
+        for text in ["0.0.0.0/0", "224.0.0.1/24", "ff02::1/64", "10.9.0.2/0"] {
+            assert!(own_address(text).is_err(), "{text}");
         }
     }
 }

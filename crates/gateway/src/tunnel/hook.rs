@@ -18,6 +18,7 @@ use tokio::task::spawn_blocking;
 use tracing::warn;
 
 use crate::Failure;
+use crate::given;
 use crate::runtime::notify_ready;
 
 /// Time limit of a hook.
@@ -40,7 +41,7 @@ pub(crate) struct HookOptions {
     #[arg(long, requires = "hook")]
     default_route: bool,
     /// For the hook of a client: name servers that this machine asks while the tunnel is up.
-    #[arg(long, value_name = "ADDRESS", requires = "hook")]
+    #[arg(long, value_name = "ADDRESS", requires = "hook", value_parser = given::host)]
     dns: Vec<IpAddr>,
     /// For the hook of a relay: forward what clients send as from the relay's own address (NAT).
     #[arg(long, requires = "hook")]

@@ -60,6 +60,7 @@ mod sockets;
 mod status;
 mod super_packet;
 
+pub(crate) use config::own_address;
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::{Control, Reload};
 pub use open::{Tunnel, TunnelError};

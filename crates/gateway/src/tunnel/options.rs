@@ -14,14 +14,15 @@ use ropewalk_striping::tunnel::Scheduler;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
-use super::config::{Config, Interface, Prefix, Role};
+use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::control::{Control, Reload};
 use super::hook::{self, Hook, HookOptions, HookVariables, words};
 use super::open::{Tunnel, TunnelError};
 use crate::configuration::ConfigurationFile;
-use crate::control::ControlSocket;
+use crate::control::{self, ControlSocket};
+use crate::given;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
-use crate::links::families_in_turn;
+use crate::links::{check_names, families_in_turn};
 use crate::programs::{LocalEnd, Programs};
 use crate::quota::{self, UsageStore};
 use crate::runtime::{block_on, unchangeable, until_signal};
@@ -50,7 +51,8 @@ pub struct Arguments {
         value_name = "ADDRESS:PORT",
         conflicts_with_all = ["relay", "relay_key", "link"],
         required_unless_present = "relay",
-        requires = "clients"
+        requires = "clients",
+        value_parser = given::listening
     )]
     pub(crate) listen: Option<SocketAddr>,
     /// The address of the end that listens.
@@ -58,7 +60,8 @@ pub struct Arguments {
         long,
         value_name = "HOST:PORT",
         requires = "relay_key",
-        requires = "link"
+        requires = "link",
+        value_parser = parse_relay
     )]
     pub(super) relay: Option<String>,
     /// This end's secret key.
@@ -74,14 +77,14 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=PLACE")]
     pub(super) link: Vec<Link>,
     /// The device's name; %d becomes the first free number.
-    #[arg(long, value_name = "NAME", default_value = "ropewalk%d")]
+    #[arg(long, value_name = "NAME", default_value = "ropewalk%d", value_parser = parse_device)]
     pub(super) device: String,
     /// The device's address with the length of its prefix; as often as there are addresses. The
     /// other end's list of clients must have each of a client's addresses.
-    #[arg(long, value_name = "ADDRESS/LENGTH", required = true)]
+    #[arg(long, value_name = "ADDRESS/LENGTH", required = true, value_parser = own_address)]
     pub(crate) address: Vec<Prefix>,
     /// The other end's address within the tunnel, where the device is point to point.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = given::host)]
     peer: Option<IpAddr>,
     /// What is routed into the device, beside its own prefix.
     #[arg(long, value_name = "ADDRESS/LENGTH")]
@@ -101,10 +104,10 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "300ms")]
     skew: Time,
     /// Most that waits for the links, and most that waits to be put in order, per peer.
-    #[arg(long, value_name = "SIZE", default_value = "16MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = given::size)]
     buffer: Bytes,
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
     status: Option<SocketAddr>,
     /// Where `status` asks: ropewalk/tunnel in XDG_RUNTIME_DIR if it is not said, of root without
     /// it in /run.
@@ -122,6 +125,24 @@ pub struct Arguments {
     /// Do so over other addresses, too: everybody in between can read and forge.
     #[arg(long, requires = "plaintext")]
     plaintext_anywhere: bool,
+}
+
+/// The relay, as it was given: its name is resolved when the tunnel begins.
+fn parse_relay(text: &str) -> Result<String, String> {
+    given::relay(text).map(|_| text.to_owned())
+}
+
+/// A device's name as the kernel takes it (`dev_valid_name`), with at most one `%d`.
+fn parse_device(text: &str) -> Result<String, String> {
+    let is_right = (1..=15).contains(&text.len())
+        && !text.contains(|c: char| "/:".contains(c) || c.is_whitespace() || c.is_control())
+        && ![".", ".."].contains(&text)
+        && !text.replacen("%d", "", 1).contains('%');
+    let problem =
+        "no name of a device; allowed: 1 to 15 bytes without '/', ':' and spaces, %d for a number";
+    is_right
+        .then(|| text.to_owned())
+        .ok_or_else(|| problem.to_owned())
 }
 
 fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
@@ -147,6 +168,7 @@ pub(crate) fn run(
         true => None,
         false => hook_of(&arguments),
     };
+    quota::check(arguments.quota_state.as_deref())?;
     let usage = usage(&arguments);
     let config = config(arguments.clone(), usage.clone())?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
@@ -264,12 +286,6 @@ fn reload(
                 .iter()
                 .map(|link| link.name.as_str())
                 .collect();
-            let mut unique = names.clone();
-            unique.sort_unstable();
-            unique.dedup();
-            if unique.len() < names.len() {
-                return Err(Failure::input("--link: two links of one name"));
-            }
             said.push(format!("links {}", names.join(", ")));
             control.reload(Reload::Links(arguments.link.clone()));
         }
@@ -312,6 +328,7 @@ fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
             Known::Clients(clients)
         }
         (None, Some(key)) => {
+            check_names(&arguments.link).map_err(Failure::input)?;
             warn_of_prices(&arguments.link);
             Known::Relay(read_public_key(key).map_err(Failure::input)?)
         }
@@ -336,6 +353,8 @@ fn warn_of_prices(links: &[Link]) {
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let (secret, known) = read(arguments)?;
     arguments.hook.check()?;
+    control::check(arguments.control.as_deref())?;
+    quota::check(arguments.quota_state.as_deref())?;
     let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
     let device = format!(
         "would make device {} with {}",

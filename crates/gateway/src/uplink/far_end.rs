@@ -10,9 +10,10 @@ use tokio::time::sleep;
 use super::UplinkConfig;
 use crate::Failure;
 use crate::classes::Classes;
+use crate::given;
 use crate::handshake::DialSecurity;
 use crate::keys::{read_public_key, read_secret_key};
-use crate::links::{Egress, Link};
+use crate::links::{Egress, Link, check_names};
 use crate::request::{Host, Target};
 
 /// How long to wait for the first link at the start.
@@ -22,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(8);
 #[derive(Debug, Args)]
 pub struct FarEnd {
     /// The far end.
-    #[arg(long, value_name = "HOST:PORT", value_parser = parse_relay)]
+    #[arg(long, value_name = "HOST:PORT", value_parser = given::relay)]
     pub relay: Target,
     /// This end's own key, as `keygen` wrote it.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
@@ -37,7 +38,7 @@ pub struct FarEnd {
     pub link: Vec<Link>,
     /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses
     /// packets without a queue.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = given::congestion)]
     pub congestion: Option<String>,
     /// Prove nothing and encrypt nothing: for measurements, on loopback.
     #[arg(long, conflicts_with_all = ["key", "relay_key"])]
@@ -47,16 +48,11 @@ pub struct FarEnd {
     pub plaintext_anywhere: bool,
 }
 
-fn parse_relay(text: &str) -> Result<Target, String> {
-    text.parse().map_err(|_| {
-        "not HOST:PORT; allowed: a name or an address (IPv6 in brackets) and a port".to_owned()
-    })
-}
-
 impl FarEnd {
     /// The uplink's configuration, with these settings of the association.
     pub(crate) fn uplink(&self, association: Config) -> Result<UplinkConfig, Failure> {
         self.check_plaintext()?;
+        check_names(&self.link).map_err(Failure::input)?;
         Ok(UplinkConfig {
             relay: self.relay.clone(),
             security: self.security()?,

@@ -152,7 +152,7 @@ fn a_proxy_follows_its_links_and_passwords() {
     // Two links of one name are none.
     files.proxy("van", &at, &["127.0.0.4", "127.0.0.4"]);
     van.reload();
-    van.wait_for("not read anew, all stays as it was: --link: ");
+    van.wait_for("not read anew, all stays as it was: --link l4=127.0.0.4: two links of one name");
     greets(&mut kept);
 }
 
