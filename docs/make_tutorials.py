@@ -18,7 +18,7 @@ PAGES = Path(__file__).with_name("tutorials")
 PICTURES = Path(__file__).with_name("images") / "tutorials"
 FILE = re.compile(r"`([\w-]+\.toml)`:\n\n```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PROGRESS = re.compile(r"^\w+: \d+ of \d+ after .*\n", re.MULTILINE)
+PROGRESS = re.compile(r"^[\w ,()]+: [\d,]+(?: of [\d,]+)? after [\d,]+ s.*(?:\n|\Z)", re.MULTILINE)
 CLOCK = re.compile(r"^(simulated .* in )[\d.]+ s$", re.MULTILINE)
 
 
