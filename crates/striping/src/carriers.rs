@@ -10,6 +10,7 @@ mod facts;
 mod holders;
 pub(crate) mod resting;
 mod waking;
+mod words;
 
 use std::ops::{Index, IndexMut};
 
@@ -17,7 +18,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::Arrival;
 
 use crate::CarrierId;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Heard};
 use arrivals::Arrivals;
 use facts::{Facts, Fastest, SendConditions};
 pub(crate) use holders::Holder;
@@ -268,6 +269,18 @@ impl Carriers {
     /// Borrows a carrier to note that it was limited, on which no cached value depends.
     pub(crate) fn note(&mut self, at: usize) -> &mut Carrier {
         &mut self.list[at]
+    }
+
+    /// Notes a sign of life at `time` of a carrier that is not suspected. Of what is kept, that moves its
+    /// deadlines alone, and it gives it nothing to send, so the carrier is not marked as changed.
+    pub(crate) fn note_heard(&mut self, at: usize, time: Time) {
+        let carrier = &mut self.list[at];
+        let ended = carrier.on_heard(time);
+        debug_assert_eq!(ended, Heard::Unchanged, "it is not suspected");
+        // Of one that is marked, it is recomputed anyway.
+        if !self.facts[at].is_marked {
+            self.bounds[at] = carrier.not_due_before(self.keepalive);
+        }
     }
 
     /// What tells whether a carrier that had nothing to send may have something now; `None` if it was

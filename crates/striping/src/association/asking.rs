@@ -141,21 +141,29 @@ impl<P: Payload> Association<P> {
             return Answer::Perhaps;
         }
         let lasts = self.carriers.lasts();
-        if conditions.in_flight >= conditions.in_flight_cap.bytes(lasts) {
+        let cap = |lasts| conditions.in_flight_cap.bytes(lasts);
+        if conditions.in_flight >= cap(lasts) {
+            let most = MARGIN * lasts;
+            let mut until = conditions.due;
             // Once the oldest frame is due, more than the cap may be in flight.
-            if conditions.due <= now {
-                return Answer::Perhaps;
+            if until <= now {
+                let carrier = &self.carriers[at];
+                let room_at = |lasts| carrier.room_at(cap(lasts)).unwrap_or(Time::MAX);
+                if room_at(lasts) <= now {
+                    return Answer::Perhaps;
+                }
+                until = room_at(most);
             }
             if self.turns.len() == 0 {
                 return Answer::Nothing;
             }
             self.carriers.note(at).on_cap_limited();
-            reason.until = reason.until.min(conditions.due);
-            reason.lasts[1] = MARGIN * lasts;
-            return match conditions.in_flight >= conditions.in_flight_cap.bytes(reason.lasts[1]) {
-                true => Answer::NothingWhile(reason),
-                false => Answer::Nothing,
-            };
+            if conditions.in_flight < cap(most) {
+                return Answer::Nothing;
+            }
+            reason.until = reason.until.min(until);
+            reason.lasts[1] = most;
+            return Answer::NothingWhile(reason);
         }
         let Some(is_far) = self.is_outrun(at, conditions.payload, findings) else {
             return Answer::Perhaps;
@@ -266,7 +274,15 @@ impl<P: Payload> Association<P> {
             Some(gap) if gap >= enough => return Some(false),
             Some(gap) => gap,
         };
-        if gap < payload / 2 || self.part_behind(gap, payload).is_some() {
+        if gap < payload / 2 {
+            return None;
+        }
+        // It is known what has no part beyond so many bytes only of the one stream that waits.
+        let (send, least) = (self.only_waiting()?, least_ahead(payload));
+        if !send.may_begin(gap, least) {
+            return Some(false);
+        }
+        if send.part_ahead(gap, payload, least).is_some() {
             return None;
         }
         // A later carrier, behind a longer gap, has nothing either; but the cached result is for this length

@@ -110,10 +110,15 @@ impl<P: Payload> Association<P> {
 
     /// Notes a sign of life of a carrier.
     pub(super) fn hear(&mut self, position: usize, at: Time) {
-        if at <= self.carriers[position].listening.heard_at() {
+        let listening = &self.carriers[position].listening;
+        if at <= listening.heard_at() {
             return;
         }
         self.due = None;
+        if !listening.is_suspected() {
+            self.carriers.note_heard(position, at);
+            return;
+        }
         match self.carriers[position].on_heard(at) {
             Heard::Unchanged => {}
             // What it has in flight and no other carrier has sent again yet stays with it.

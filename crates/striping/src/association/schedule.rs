@@ -153,8 +153,13 @@ impl<P: Payload> Association<P> {
     /// If only one stream has something to send: the number of waiting bytes behind which no part of at least
     /// `least` bytes begins. The whole gap is that stream's share.
     pub(super) fn nothing_beyond(&mut self, least: u64) -> Option<u64> {
+        Some(self.only_waiting()?.nothing_beyond(least))
+    }
+
+    /// The only stream that has something to send, if it is only one.
+    pub(super) fn only_waiting(&mut self) -> Option<&mut SendBuffer<P>> {
         let stream = self.streams.get_mut(&self.turns.only()?)?;
-        Some(stream.send.nothing_beyond(least))
+        Some(&mut stream.send)
     }
 
     /// Bytes that wait to be sent, in all streams.

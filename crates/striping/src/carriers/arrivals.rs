@@ -26,9 +26,11 @@ impl Arrivals {
     }
 
     pub(super) fn set(&mut self, at: usize, arrival: Arrival) {
-        self.arrive_in[at] = arrival.arrives_in;
-        self.rates[at] = arrival.rate;
-        self.last = None;
+        if (self.arrive_in[at], self.rates[at]) != (arrival.arrives_in, arrival.rate) {
+            self.arrive_in[at] = arrival.arrives_in;
+            self.rates[at] = arrival.rate;
+            self.last = None;
+        }
     }
 
     /// Bytes that the other carriers deliver before a frame of this one would arrive, if that is less than

@@ -7,6 +7,8 @@
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
+use super::words::first_from;
+
 /// The condition under which a carrier has nothing to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reason {
@@ -125,7 +127,7 @@ impl Resting {
 
     /// The first that rests, from this index on, and why it has nothing to send.
     pub(super) fn next(&self, from: usize) -> Option<(usize, Reason)> {
-        let at = (from..self.members.len()).find(|at| self.has(*at))?;
+        let at = first_from(self.members.as_slice().iter().copied(), from)?;
         Some((at, self.reasons[at]))
     }
 

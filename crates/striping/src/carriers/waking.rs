@@ -4,6 +4,7 @@ use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
 use super::resting::{Reason, Resting};
+use super::words::{BITS, below, first_from};
 
 /// Indexed by carrier. A carrier whose socket is blocked is neither asleep nor awake.
 #[derive(Debug, Default)]
@@ -80,15 +81,9 @@ impl Waking {
 
     /// The first that is awake and does not rest, from this index on.
     pub(super) fn next_awake(&self, from: usize) -> Option<usize> {
-        let bits = usize::BITS as usize;
         let (awake, resting) = (self.awake.as_slice(), self.resting.members.as_slice());
-        let words = awake.iter().zip(resting).enumerate().skip(from / bits);
-        let mut words = words.map(|(at, (awake, resting))| match at == from / bits {
-            true => (at, awake & !resting & (usize::MAX << (from % bits))),
-            false => (at, awake & !resting),
-        });
-        let (at, word) = words.find(|(_, word)| *word != 0)?;
-        Some(at * bits + word.trailing_zeros() as usize)
+        let words = awake.iter().zip(resting);
+        first_from(words.map(|(awake, resting)| awake & !resting), from)
     }
 
     pub(super) fn asked_at(&self, at: usize) -> Time {
@@ -146,14 +141,12 @@ impl Waking {
     /// Those that rest with a lower index than this one still have nothing to send. It may, and what the others
     /// have may rest on what it does.
     pub(super) fn rest_on_before(&mut self, now: Time, at: usize) {
-        for before in self
-            .resting
-            .members
-            .ones()
-            .take_while(|before| *before < at)
-        {
-            self.asleep.insert(before);
-            self.awake.remove(before);
+        let (asleep, awake) = (self.asleep.as_mut_slice(), self.awake.as_mut_slice());
+        let members = self.resting.members.as_slice().iter().enumerate();
+        for (number, members) in members.take(at / BITS + 1) {
+            let before = members & below(at, number);
+            asleep[number] |= before;
+            awake[number] &= !before;
         }
         self.resting.fall_partly_asleep(now);
     }

@@ -69,10 +69,7 @@ impl<P: Payload> SendBuffer<P> {
     /// Bytes ahead of the lowest one that was never sent may take only half of the window that is left.
     /// Otherwise the whole window could lie ahead of a gap that could then not be filled.
     pub(crate) fn part_ahead(&mut self, skip: u64, most: u64, least: u64) -> Option<Part> {
-        if skip > self.nothing_beyond(least) {
-            return None;
-        }
-        if self.credit_ahead() < least && !self.find_openings().may_begin_at(skip, least) {
+        if !self.may_begin(skip, least) {
             return None;
         }
         let from = self.pending.place_of(skip)?;
@@ -83,6 +80,12 @@ impl<P: Payload> SendBuffer<P> {
             self.vain = Some(Vain { skip, least });
         }
         found
+    }
+
+    /// Whether a part of at least `least` bytes may begin after `skip` waiting bytes, or at a range behind them.
+    pub(crate) fn may_begin(&mut self, skip: u64, least: u64) -> bool {
+        skip <= self.nothing_beyond(least)
+            && (self.credit_ahead() >= least || self.find_openings().may_begin_at(skip, least))
     }
 
     /// A number of waiting bytes after which no part of at least `least` bytes begins. It is small when all
