@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::thread::sleep;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 /// How long a refusal may take.
@@ -308,11 +308,34 @@ fn wrong_options_are_refused() {
 fn files_that_never_end_or_give_nothing_are_refused() {
     let folder = folder();
     for words in FILES {
-        for file in ["pipe", "/dev/zero", "."] {
+        for file in ["/dev/zero", "."] {
             let says = format!("{file}: not a regular file; allowed: a regular file");
             assert_refused(&format!("{words} {file}"), &[&says], folder.path());
         }
     }
+    thread::scope(|scope| {
+        let folder = folder.path();
+        for words in FILES {
+            let says = match words.contains("--quota-state") {
+                true => "pipe: not a regular file; allowed: a regular file",
+                false => "pipe: a pipe that did not end within 8 s",
+            };
+            scope.spawn(move || assert_refused(&format!("{words} pipe"), &[says], folder));
+        }
+    });
+}
+
+#[test]
+fn a_key_may_come_through_a_pipe() {
+    let folder = folder();
+    let command = "cat relay.key | \"$0\" relay --check --key /dev/stdin --clients clients";
+    let output = Command::new("sh")
+        .args(["-c", command, env!("CARGO_BIN_EXE_ropewalk-gateway")])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
 }
 
 #[test]

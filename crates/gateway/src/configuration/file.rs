@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item};
 
 use crate::Failure;
-use crate::regular::open_regular;
+use crate::input_file::open_input;
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -54,8 +54,7 @@ impl File {
             Failure::Input(format!("{}: {problem}", path.display()))
         };
         let mut bytes = Vec::new();
-        let read =
-            open_regular(path, LONGEST).and_then(|file| file.take(LONGEST).read_to_end(&mut bytes));
+        let read = open_input(path, LONGEST).and_then(|mut file| file.read_to_end(&mut bytes));
         read.map_err(|error: io::Error| wrong(&error))?;
         let text = String::from_utf8(bytes).map_err(|_| wrong(&"not a text file in UTF-8"))?;
         File::parse(path, text)

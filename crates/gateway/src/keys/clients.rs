@@ -10,7 +10,7 @@ use ropewalk_quantities::{Bytes, Rate};
 use super::files::is_name;
 use super::{KeyError, PublicKey};
 use crate::given;
-use crate::regular::open_regular;
+use crate::input_file::open_input;
 
 /// Longest list of clients, in bytes.
 const LONGEST: u64 = 16 << 20;
@@ -84,8 +84,7 @@ impl Clients {
     /// The first line that is none, a key, name or address that stands there twice, or no such file.
     pub fn read(path: &Path) -> Result<Clients, ClientsError> {
         let mut text = String::new();
-        let read = open_regular(path, LONGEST)
-            .and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        let read = open_input(path, LONGEST).and_then(|mut file| file.read_to_string(&mut text));
         read.map_err(|source| ClientsError::File {
             path: path.into(),
             source,

@@ -12,7 +12,7 @@ use tracing::warn;
 use zeroize::Zeroizing;
 
 use super::{KeyError, PublicKey, SecretKey};
-use crate::regular::open_regular;
+use crate::input_file::open_input;
 
 /// A key file is one line; longer files are rejected.
 const LONGEST: u64 = 4096;
@@ -135,8 +135,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 
 fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     let mut text = Zeroizing::new(String::new());
-    let read =
-        open_regular(path, LONGEST).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    let read = open_input(path, LONGEST).and_then(|mut file| file.read_to_string(&mut text));
     read.map_err(|source| KeyFileError::File {
         path: path.into(),
         source,

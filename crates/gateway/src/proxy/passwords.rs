@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq;
 use tracing::warn;
 use zeroize::Zeroizing;
 
-use crate::regular::open_regular;
+use crate::input_file::open_input;
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -49,14 +49,14 @@ impl Passwords {
     /// It cannot be read, or a line is malformed.
     pub fn read(path: &Path) -> Result<Passwords, PasswordsError> {
         let mut text = Zeroizing::new(String::new());
-        let read = open_regular(path, LONGEST).and_then(|file| {
-            if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        let read = open_input(path, LONGEST).and_then(|mut file| {
+            if file.get_ref().metadata()?.permissions().mode() & 0o077 != 0 {
                 warn!(
                     "{}: others can read these passwords; chmod 600 {0}",
                     path.display()
                 );
             }
-            file.take(LONGEST).read_to_string(&mut text)
+            file.read_to_string(&mut text)
         });
         read.map_err(|source| PasswordsError::File {
             path: path.into(),

@@ -19,8 +19,8 @@ use tracing::warn;
 use super::{QuotaStatus, Usage};
 use crate::Failure;
 use crate::allowance::AtCap;
+use crate::input_file::open_regular;
 use crate::links::Link;
-use crate::regular::open_regular;
 
 /// The user is warned at these percentages of a quota.
 const WARNINGS: [u64; 3] = [75, 95, 100];

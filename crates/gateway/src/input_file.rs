@@ -1,0 +1,142 @@
+//! Opens files that the user names, so that reading them ends: of bounded length, and in bounded time.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read, Take};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
+
+/// Who writes into a pipe, such as a password manager in `--key <(...)`, has this long in all.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Opens a regular file of at most so many bytes for reading.
+///
+/// # Errors
+/// It cannot be opened, is longer, or is none: a pipe may give nothing for ever, a device may never end.
+pub(crate) fn open_regular(path: &Path, longest: u64) -> io::Result<File> {
+    let (file, metadata) = open(path, longest)?;
+    match metadata.is_file() {
+        true => Ok(file),
+        false => Err(invalid("not a regular file; allowed: a regular file")),
+    }
+}
+
+/// Opens a regular file or a pipe, of which at most so many bytes are read.
+///
+/// # Errors
+/// It cannot be opened, is longer, or is something else. Reading a pipe fails when it has not ended after
+/// [`PATIENCE`].
+pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Take<Input>> {
+    let (file, metadata) = open(path, longest)?;
+    let until = match metadata.file_type() {
+        kind if kind.is_file() => None,
+        kind if kind.is_fifo() => Some(Instant::now() + PATIENCE),
+        _ => {
+            return Err(invalid(
+                "not a regular file; allowed: a regular file or a pipe",
+            ));
+        }
+    };
+    Ok(Input { file, until }.take(longest))
+}
+
+/// A file, or a pipe that has to end in time.
+pub(crate) struct Input {
+    file: File,
+    until: Option<Instant>,
+}
+
+impl Input {
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let Some(until) = self.until {
+            // Before anybody has opened it for writing, reading a pipe would find its end.
+            let left = until.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).map_err(io::Error::other)?;
+            let mut pipe = [PollFd::new(&self.file, PollFlags::IN)];
+            if poll(&mut pipe, Some(&left))? == 0 {
+                let seconds = PATIENCE.as_secs();
+                let problem = format!("a pipe that did not end within {seconds} s");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, problem));
+            }
+        }
+        self.file.read(into)
+    }
+}
+
+fn open(path: &Path, longest: u64) -> io::Result<(File, Metadata)> {
+    // Opening a pipe would wait for somebody who writes.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits() as i32)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    let length = metadata.len();
+    if metadata.is_file() && length > longest {
+        return Err(invalid(&format!(
+            "{length} bytes long; allowed: at most {longest} bytes"
+        )));
+    }
+    Ok((file, metadata))
+}
+
+fn invalid(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_or_too_long_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("four");
+        std::fs::write(&path, "1234").unwrap();
+        assert!(open_regular(&path, 4).is_ok());
+        let refused = |path: &Path, longest| open_regular(path, longest).unwrap_err().to_string();
+        assert!(refused(&path, 3).contains("allowed: at most 3 bytes"));
+        for path in [folder.path(), Path::new("/dev/zero")] {
+            assert!(refused(path, 4).contains("not a regular file"));
+            let input = open_input(path, 4).err().unwrap();
+            assert!(input.to_string().contains("a regular file or a pipe"));
+        }
+    }
+
+    /// As of `--key <(...)`: whoever writes comes late, writes in two parts, and leaves.
+    #[test]
+    fn a_pipe_is_read_to_its_end_or_to_the_longest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).unwrap();
+        for (longest, read) in [(100, "a secret"), (3, "a s")] {
+            let mut input = open_input(&path, longest).unwrap();
+            let there = path.clone();
+            let writer = thread::spawn(move || {
+                let mut pipe = OpenOptions::new().write(true).open(there).unwrap();
+                for part in ["a se", "cret"] {
+                    thread::sleep(Duration::from_millis(20));
+                    // A reader that has enough is gone.
+                    let _ = pipe.write_all(part.as_bytes());
+                }
+            });
+            let mut text = String::new();
+            input.read_to_string(&mut text).unwrap();
+            assert_eq!(text, read);
+            drop(input);
+            writer.join().unwrap();
+        }
+    }
+}
