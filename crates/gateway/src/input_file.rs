@@ -1,7 +1,7 @@
 //! Opens files that the user names, so that reading them ends: of bounded length, and in bounded time.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read, Take};
+use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,12 +24,12 @@ pub(crate) fn open_regular(path: &Path, longest: u64) -> io::Result<File> {
     }
 }
 
-/// Opens a regular file or a pipe, of which at most so many bytes are read.
+/// Opens a regular file or a pipe of at most so many bytes for reading.
 ///
 /// # Errors
-/// It cannot be opened, is longer, or is something else. Reading a pipe fails when it has not ended after
-/// [`PATIENCE`].
-pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Take<Input>> {
+/// It cannot be opened, is longer, or is something else. Reading a pipe fails when it turns out to be longer, or
+/// has not ended after [`PATIENCE`].
+pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Input> {
     let (file, metadata) = open(path, longest)?;
     let until = match metadata.file_type() {
         kind if kind.is_file() => None,
@@ -40,13 +40,19 @@ pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Take<Input>> {
             ));
         }
     };
-    Ok(Input { file, until }.take(longest))
+    Ok(Input {
+        file,
+        until,
+        left: longest,
+    })
 }
 
 /// A file, or a pipe that has to end in time.
 pub(crate) struct Input {
     file: File,
     until: Option<Instant>,
+    /// How many bytes it may still have.
+    left: u64,
 }
 
 impl Input {
@@ -68,7 +74,10 @@ impl Read for Input {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, problem));
             }
         }
-        self.file.read(into)
+        let read = self.file.read(into)?;
+        let left = self.left.checked_sub(read as u64);
+        self.left = left.ok_or_else(|| invalid("a pipe that is too long"))?;
+        Ok(read)
     }
 }
 
@@ -116,27 +125,28 @@ mod tests {
 
     /// As of `--key <(...)`: whoever writes comes late, writes in two parts, and leaves.
     #[test]
-    fn a_pipe_is_read_to_its_end_or_to_the_longest() {
+    fn a_pipe_is_read_to_its_end_unless_it_is_too_long() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).unwrap();
-        for (longest, read) in [(100, "a secret"), (3, "a s")] {
+        for (longest, expected) in [(8, Some("a secret")), (7, None)] {
             let mut input = open_input(&path, longest).unwrap();
             let there = path.clone();
             let writer = thread::spawn(move || {
                 let mut pipe = OpenOptions::new().write(true).open(there).unwrap();
                 for part in ["a se", "cret"] {
                     thread::sleep(Duration::from_millis(20));
-                    // A reader that has enough is gone.
-                    let _ = pipe.write_all(part.as_bytes());
+                    pipe.write_all(part.as_bytes()).unwrap();
                 }
             });
             let mut text = String::new();
-            input.read_to_string(&mut text).unwrap();
-            assert_eq!(text, read);
-            drop(input);
+            let read = input.read_to_string(&mut text);
             writer.join().unwrap();
+            match expected {
+                Some(expected) => assert_eq!((read.unwrap(), &*text), (expected.len(), expected)),
+                None => assert!(read.unwrap_err().to_string().contains("too long")),
+            }
         }
     }
 }

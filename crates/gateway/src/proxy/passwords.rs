@@ -50,7 +50,7 @@ impl Passwords {
     pub fn read(path: &Path) -> Result<Passwords, PasswordsError> {
         let mut text = Zeroizing::new(String::new());
         let read = open_input(path, LONGEST).and_then(|mut file| {
-            if file.get_ref().metadata()?.permissions().mode() & 0o077 != 0 {
+            if file.metadata()?.permissions().mode() & 0o077 != 0 {
                 warn!(
                     "{}: others can read these passwords; chmod 600 {0}",
                     path.display()

@@ -277,7 +277,7 @@ impl<P: Payload> Association<P> {
         if gap < payload / 2 {
             return None;
         }
-        // It is known what has no part beyond so many bytes only of the one stream that waits.
+        // Behind which gaps no part begins is known only where a single stream waits.
         let (send, least) = (self.only_waiting()?, least_ahead(payload));
         if !send.may_begin(gap, least) {
             return Some(false);
