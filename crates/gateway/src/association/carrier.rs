@@ -20,8 +20,7 @@ use crate::tcp_info::tcp_info;
 
 /// Frames are collected for one write until they have this many bytes, or as many as may wait unsent if that
 /// is less, or twice the first frame's, but at most [`MAX_BATCH`]. Small batches leave scheduling decisions
-/// late, when more is known; and the receiver can decrypt the first frame of a record only when the record's
-/// last byte has arrived.
+/// late, when more is known.
 const MIN_BATCH: usize = 16 << 10;
 const MAX_BATCH: usize = 64 << 10;
 

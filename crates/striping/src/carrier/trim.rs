@@ -14,6 +14,9 @@
 //! - A trimmed carrier is tried with more from time to time. It becomes free again if that pays off, or if
 //!   its rate falls below what it was when it was trimmed. A falling rate estimate does not reduce what is in
 //!   flight, unless a trial with more has just failed.
+//! - A single round may bring more than the link carries: what a lost segment held up arrives at once. So
+//!   more has paid off only if each judged round says so, and of two rounds the slower one counts as what
+//!   the carrier brings when trimmed.
 //! - If a round delivers much more than the one before, none of the earlier round trip was our own queue: the
 //!   least round trip of that round is a floor for the next ones (the minimum of a round, since bursts queue
 //!   within it: Copa's standing round trip, Arun and Balakrishnan, NSDI 2018).
@@ -68,7 +71,7 @@ pub(crate) struct Trim {
     /// Consecutive rounds limited by the cap; limited by the cap or by TCP.
     held: u32,
     busy: u32,
-    /// Its rate when it was trimmed.
+    /// Its rate when it was trimmed, or what two successive rounds have brought since, if that is more.
     trimmed_at: f64,
     /// The last trial has shown that more in flight delivers no more.
     futile: bool,
@@ -106,8 +109,9 @@ struct Trial {
     began: Time,
     extra_before: f64,
     rate_before: f64,
-    /// The highest rate of its rounds, and how many there were.
+    /// The highest and the lowest rate of its judged rounds, and how many rounds there were.
     rate: f64,
+    least_rate: f64,
     rounds: u32,
     /// Rounds so far, including those in which it had no effect yet.
     waited: u32,
@@ -218,7 +222,7 @@ impl Trim {
         if let Some(trial) = self.trial {
             self.judge(now, estimates.base, trial, round);
         } else if self.held >= 2 && self.extra.is_finite() {
-            self.trimmed_at = self.trimmed_at.max(rate);
+            self.trimmed_at = self.trimmed_at.max(round.rate.min(before.rate));
             if rate < FELL * self.trimmed_at {
                 self.release(now);
             } else if now >= self.more.until {
@@ -245,6 +249,7 @@ impl Trim {
             trial.rounds += 1;
             if trial.rounds > 1 {
                 trial.rate = trial.rate.max(round.rate);
+                trial.least_rate = trial.least_rate.min(round.rate);
             }
         }
         self.trial = Some(trial);
@@ -259,7 +264,7 @@ impl Trim {
             }
         } else if trial.is_more && trial.rounds > JUDGED {
             self.trial = None;
-            if gain >= 1.0 + PAYS * (STEP - 1.0) {
+            if trial.least_rate >= trial.rate_before * (1.0 + PAYS * (STEP - 1.0)) {
                 self.release(now);
             } else {
                 self.extra = trial.extra_before;
@@ -315,6 +320,7 @@ impl Trim {
             extra_before,
             rate_before,
             rate: 0.0,
+            least_rate: f64::INFINITY,
             rounds: 0,
             waited: 0,
         });
