@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools encoder browser
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools encoder browser static-compiler
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -63,10 +63,11 @@ gateway: tools ## build the gateway's binary, and exec's library, without Python
 
 # ARCHITECTURES= names others than x86_64 and aarch64.
 ARCHITECTURES ?= x86_64 aarch64
-package: tools ## build the gateway's static binaries and Debian packages, as far as this machine can
+package: tools static-compiler ## build the gateway's static binaries and Debian packages, as far as this machine can
 	ARCHITECTURES="$(ARCHITECTURES)" packaging/package.sh
 
 package-test: ## install the package at both ends of two links, set it up, and use it, as root
+	@command -v nft >/dev/null || $(call apt,nftables) || true
 	@test -n "$$(ls target/package/*_$$(dpkg --print-architecture).deb 2>/dev/null)" \
 		|| $(MAKE) --no-print-directory package ARCHITECTURES="$$(uname -m)"
 	packaging/demo/install.sh target/package/*_$$(dpkg --print-architecture).deb
@@ -150,6 +151,12 @@ goodput: setup ## measure the gateway over emulated links, beside the kernel's M
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
 	$(BIN)/python tests/agreement/varying.py --runs $(RUNS)
 
+thin-stream: tools ## measure a thin stream through the gateway, alone and beside a download, as root, in six minutes
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
+	$(CARGO) build --release --locked -p ropewalk-over-links --bin thin_stream
+	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
+		"$$release/thin_stream" gateway="$$release/ropewalk-gateway" links=20/20,5/200 congestion=cubic runs=10
+
 WORLDS ?= 1000
 worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes
 	$(BIN)/python tests/agreement/worlds.py --worlds $(WORLDS)
@@ -217,29 +224,32 @@ tools:
 		&& $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		|| { echo "make: Python 3.11 or later is missing: apt install python3 python3-venv" >&2; exit 1; }
 
+# Installs packages of Debian, where that may be done.
+apt = { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	&& apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; }
+
 # What reads captures beside us. Without root the tests that ask them are skipped, and say so.
 capture-tools:
 	@command -v tshark >/dev/null && command -v tcptrace >/dev/null \
-		|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
-			&& apt-get update -qq \
-			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tshark tcptrace >/dev/null; } \
+		|| $(call apt,tshark tcptrace) \
 		|| echo "make: tshark or tcptrace is missing: the tests that ask them are skipped" >&2
 
 # What shows reports to the tests. Without it those that ask it are skipped, and say so.
 browser:
 	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
 			command -v $$name >/dev/null && exit 0; done; \
-		{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
-			&& apt-get update -qq \
-			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+		$(call apt,chromium) \
 		|| echo "make: chromium is missing: the tests that show reports in it are skipped (apt install chromium)" >&2
+
+# A C compiler for static programs. Without it the package's script says what it leaves out.
+static-compiler:
+	@command -v musl-gcc >/dev/null || $(call apt,musl-tools) || true
 
 # Without root what needs it is skipped, and says so.
 encoder:
 	@command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null \
-		|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
-			&& apt-get update -qq \
-			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ffmpeg >/dev/null; } \
+		|| $(call apt,ffmpeg) \
 		|| echo "make: ffmpeg is missing: no video is encoded (apt install ffmpeg)" >&2
 
 # What only some models need.
