@@ -112,7 +112,7 @@ def changed(content: bytes, at: int, value: bytes) -> bytes:
 FLAGS = struct.pack("<I", 3)
 WRONG: dict[str, Callable[[], bytes]] = {
     "holds no packets": lambda: b"",
-    "unknown magic number": lambda: bytes(24),
+    "allowed: pcap, pcapng": lambda: bytes(24),
     "byte-order magic": lambda: changed(good(), 8, bytes(4)),
     "version 2.0": lambda: section(version=(2, 0)),
     "too few for a block": lambda: good() + bytes(8),

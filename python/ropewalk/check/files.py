@@ -115,7 +115,9 @@ def read(path: str | Path, progress: Progress | None = None) -> Iterator[Record]
         (magic,) = struct.unpack(order + "I", content[:4])
         if magic in PCAP_MAGIC:
             return _told(_classic(content, order, PCAP_MAGIC[magic]), progress, size)
-    raise PacketFileError(f"unknown magic number {content[:4].hex()}")
+    raise PacketFileError(
+        f"unknown magic number {content[:4].hex()}, so it is no capture; allowed: pcap, pcapng"
+    )
 
 
 class _Pcapng:
