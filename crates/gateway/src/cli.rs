@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::configuration::Merged;
+use crate::configuration::{Effective, Merged, Reread};
 use crate::output::{self, StandardError};
 use crate::setup::Readers;
 use crate::watch;
@@ -54,8 +54,8 @@ struct CommandLine(Vec<OsString>);
 #[derive(Debug)]
 struct ParsedCommand {
     command: Command,
-    /// The effective options, as a configuration file; empty for a verb without one.
-    effective: String,
+    /// The effective options; empty for a verb without a configuration file.
+    effective: Effective,
 }
 
 /// Why a command line cannot be carried out.
@@ -68,43 +68,21 @@ enum ParseError {
 }
 
 impl CommandLine {
-    /// The options of `relay`.
-    fn relay(&self) -> Result<relay::Arguments, Failure> {
-        match self.verb()? {
-            Verb::Relay(arguments) => Ok(*arguments),
-            _ => unreachable!("the command line has the verb"),
-        }
-    }
-
-    /// The options of `proxy`.
-    fn proxy(&self) -> Result<proxy::Arguments, Failure> {
-        match self.verb()? {
-            Verb::Proxy(arguments) => Ok(*arguments),
-            _ => unreachable!("the command line has the verb"),
-        }
-    }
-
-    /// The options of `tunnel`.
-    fn tunnel(&self) -> Result<tunnel::Arguments, Failure> {
-        match self.verb()? {
-            Verb::Tunnel(arguments) => Ok(*arguments),
-            _ => unreachable!("the command line has the verb"),
-        }
-    }
-
     /// A command line of a verb with a configuration file and nothing else.
     fn of_file(verb: &str, file: &Path) -> CommandLine {
         let words = ["ropewalk-gateway", verb, "--config"].map(OsString::from);
         CommandLine(words.into_iter().chain([file.into()]).collect())
     }
 
-    /// The verb with its options.
-    fn verb(&self) -> Result<Verb, Failure> {
-        match self.read() {
-            Ok(parsed) => Ok(parsed.command.verb),
-            Err(ParseError::File(failure)) => Err(failure),
-            Err(ParseError::CommandLine(error)) => Err(Failure::Input(one_line(&error))),
-        }
+    /// The options of the verb as they are by now, compared with those of the start.
+    fn reread<A>(
+        &self,
+        before: &Effective,
+        arguments: fn(Verb) -> A,
+    ) -> Result<Reread<A>, Failure> {
+        let parsed = self.read()?;
+        let arguments = arguments(parsed.command.verb);
+        Ok(Reread::new(arguments, before, &parsed.effective))
     }
 
     /// Reads all options, including those of a configuration file. It may be called again to read the file's
@@ -128,6 +106,38 @@ impl CommandLine {
             Some(failure) => ParseError::File(failure),
             None => ParseError::CommandLine(error),
         })
+    }
+}
+
+impl Verb {
+    fn relay(self) -> relay::Arguments {
+        match self {
+            Verb::Relay(arguments) => *arguments,
+            _ => unreachable!("the command line has the verb"),
+        }
+    }
+
+    fn proxy(self) -> proxy::Arguments {
+        match self {
+            Verb::Proxy(arguments) => *arguments,
+            _ => unreachable!("the command line has the verb"),
+        }
+    }
+
+    fn tunnel(self) -> tunnel::Arguments {
+        match self {
+            Verb::Tunnel(arguments) => *arguments,
+            _ => unreachable!("the command line has the verb"),
+        }
+    }
+}
+
+impl From<ParseError> for Failure {
+    fn from(error: ParseError) -> Failure {
+        match error {
+            ParseError::File(failure) => failure,
+            ParseError::CommandLine(error) => Failure::Input(one_line(&error)),
+        }
     }
 }
 
@@ -176,30 +186,44 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
         Verb::Proxy(arguments) if arguments.file.check => {
             checked(&proxy::check(&arguments)?, &effective)
         }
-        Verb::Proxy(arguments) => proxy::run(*arguments, || line.proxy()),
+        Verb::Proxy(arguments) => proxy::run(*arguments, || line.reread(&effective, Verb::proxy)),
         Verb::Relay(arguments) if arguments.file.check => {
             checked(&relay::check(&arguments)?, &effective)
         }
-        Verb::Relay(arguments) => relay::run(*arguments, || line.relay()),
+        Verb::Relay(arguments) => relay::run(*arguments, || line.reread(&effective, Verb::relay)),
         Verb::Setup(arguments) => setup::run(
             &arguments,
             &Readers {
-                relay: |file| CommandLine::of_file("relay", file).relay(),
-                tunnel: |file| CommandLine::of_file("tunnel", file).tunnel(),
+                relay: |file| {
+                    Ok(CommandLine::of_file("relay", file)
+                        .read()?
+                        .command
+                        .verb
+                        .relay())
+                },
+                tunnel: |file| {
+                    Ok(CommandLine::of_file("tunnel", file)
+                        .read()?
+                        .command
+                        .verb
+                        .tunnel())
+                },
             },
         ),
         Verb::Status(arguments) => watch::run(&arguments),
         Verb::Tunnel(arguments) if arguments.file.check => {
             checked(&tunnel::check(&arguments)?, &effective)
         }
-        Verb::Tunnel(arguments) => tunnel::run(*arguments, || line.tunnel()),
+        Verb::Tunnel(arguments) => {
+            tunnel::run(*arguments, || line.reread(&effective, Verb::tunnel))
+        }
     }
 }
 
 /// Prints what a verb would do, and its effective options.
-fn checked(sentences: &[String], effective: &str) -> Result<(), Failure> {
+fn checked(sentences: &[String], effective: &Effective) -> Result<(), Failure> {
     let said: String = sentences.iter().map(|line| format!("# {line}\n")).collect();
-    output::print(&(said + effective))
+    output::print(&format!("{said}{effective}"))
 }
 
 fn completion(shell: Shell) -> Result<(), Failure> {
@@ -232,4 +256,66 @@ fn one_line(error: &clap::Error) -> String {
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     let line = words.join(" ");
     line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_option_of_a_tunnel_that_changes_takes_a_restart_or_is_read_anew() {
+        const BEFORE: &str = "relay = '192.0.2.1:4434'\nrelay-key = 'relay.pub'\nkey = 'van.key'\n\
+            link = 'one=eth0'\naddress = '10.9.0.2/24'\n";
+        const ADDED: [&str; 17] = [
+            "buffer = '1MiB'",
+            "control = 'sock'",
+            "default-route = true",
+            "device = 'van'",
+            "dns = '192.0.2.2'",
+            "hook = 'hook'",
+            "link-mtu = 1400",
+            "log = 'debug'",
+            "masquerade = true",
+            "peer = '10.9.0.1'",
+            "plaintext = true",
+            "plaintext-anywhere = true",
+            "quota-state = 'quota'",
+            "route = '10.20.0.0/16'",
+            "scheduler = 'redundant'",
+            "skew = '10ms'",
+            "status = '127.0.0.1:9090'",
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tunnel.toml");
+        let line = CommandLine::of_file("tunnel", &path);
+        let write = |text: String| std::fs::write(&path, text).unwrap();
+        write(BEFORE.to_owned());
+        let before = line.read().unwrap().effective;
+        write(BEFORE.replace("eth0", "eth1") + &ADDED.join("\n"));
+        let again = line.reread(&before, Verb::tunnel).unwrap();
+        let mut said = again.restarts(&["link"]);
+        said.sort_unstable();
+        let expected = ADDED.map(|line| {
+            let (key, _) = line.split_once(' ').unwrap();
+            format!("{key} takes a restart")
+        });
+        assert_eq!(said, expected);
+        // All that a tunnel has is above, but what the other end is given and what is in no file.
+        let mut command = command();
+        command.build();
+        let verb = command.find_subcommand("tunnel").unwrap();
+        let others = ["listen", "clients", "config", "check", "run-hook", "help"];
+        let seen = BEFORE.lines().chain(ADDED).chain(others);
+        let seen: Vec<&str> = seen.filter_map(|line| line.split(' ').next()).collect();
+        let all = verb.get_arguments().filter_map(clap::Arg::get_long);
+        let unseen: Vec<&str> = all.filter(|key| !seen.contains(key)).collect();
+        assert!(unseen.is_empty(), "{unseen:?}");
+
+        // An option that is taken out changes, too.
+        write(BEFORE.to_owned() + "skew = '10ms'\n");
+        let before = line.read().unwrap().effective;
+        write(BEFORE.to_owned());
+        let again = line.reread(&before, Verb::tunnel).unwrap();
+        assert_eq!(again.restarts(&[]), ["skew takes a restart"]);
+    }
 }

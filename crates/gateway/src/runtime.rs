@@ -55,13 +55,6 @@ pub(crate) async fn until_signal(
     }
 }
 
-/// A message for each option that changed but cannot be changed while the gateway runs.
-pub(crate) fn unchangeable(options: &[(&str, bool)]) -> Vec<String> {
-    let changed = options.iter().filter(|(_, differs)| *differs);
-    let said = changed.map(|(name, _)| format!("{name} takes a restart"));
-    said.collect()
-}
-
 /// Tells the service manager that the gateway is ready (sd_notify(3)), if there is one.
 pub(crate) fn notify_ready() {
     let Some(name) = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {

@@ -4,7 +4,7 @@
 //! its documentation are declared only once, in clap. An option that is given on the command line is not
 //! taken from the file.
 
-mod check;
+mod effective;
 mod file;
 mod problem;
 
@@ -17,6 +17,7 @@ use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Id};
 
+pub(crate) use self::effective::{Effective, Reread};
 use self::file::{Entry, File, Value};
 use crate::Failure;
 
@@ -92,9 +93,9 @@ impl Merged {
         problem::of_both(error, &used.file, |key| used.entry(key))
     }
 
-    /// The effective options, as a configuration file, each with its source.
-    pub(crate) fn effective(&self, verb: &Command, matches: &ArgMatches) -> String {
-        check::effective(verb, matches, |key| {
+    /// The effective options, each with its source.
+    pub(crate) fn effective(&self, verb: &Command, matches: &ArgMatches) -> Effective {
+        Effective::new(verb, matches, |key| {
             let used = self.file.as_ref()?;
             Some(used.file.place(used.entry(key)?.at))
         })

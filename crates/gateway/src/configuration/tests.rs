@@ -70,7 +70,7 @@ fn read(file: &str, line: &str) -> Result<(Serve, String, String), String> {
     serve.key = serve.key.map(|key| plain(key.display().to_string()).into());
     let (name, options) = matches.subcommand().unwrap();
     let verb = command.find_subcommand(name).unwrap();
-    let effective = plain(merged.effective(verb, options));
+    let effective = plain(merged.effective(verb, options).to_string());
     Ok((serve, service.log, effective))
 }
 

@@ -17,16 +17,19 @@ use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
 use crate::classes::{Classes, LONGEST, Rule};
-use crate::configuration::ConfigurationFile;
+use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
 use crate::given;
 use crate::programs::Programs;
 use crate::quota::{self, UsageStore};
 use crate::refusals::Refusals;
-use crate::runtime::{block_on, notify_ready, unchangeable, until_signal};
+use crate::runtime::{block_on, notify_ready, until_signal};
 use crate::status::document::Role;
 use crate::status::{self, Meter};
 use crate::uplink::{FarEnd, Uplink, UplinkConfig};
+
+/// The options that are read anew at SIGHUP.
+const READ_ANEW: [&str; 2] = ["link", "passwords"];
 
 /// The near end: take connections of programs and carry them over all links to a relay.
 #[derive(Debug, Args)]
@@ -109,7 +112,7 @@ fn parse_deadline(text: &str) -> Result<Time, String> {
 /// Runs a proxy; at SIGHUP, `again` gives its options as they are by then.
 pub(crate) fn run(
     arguments: Arguments,
-    again: impl Fn() -> Result<Arguments, Failure>,
+    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let (config, passwords) = config(&arguments)?;
     block_on(serve(arguments, config, passwords, again))?
@@ -172,34 +175,15 @@ fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Fa
 }
 
 /// Reads links and passwords anew.
-fn reload(
-    front: &Front,
-    before: &Arguments,
-    arguments: &Arguments,
-) -> Result<Vec<String>, Failure> {
-    let (_, passwords) = config(arguments)?;
-    let (far_end, far_end_before) = (&arguments.far_end, &before.far_end);
-    let changed = front.uplink.set_links(&far_end.link);
+fn reload(front: &Front, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
+    let (_, passwords) = config(&again.arguments)?;
+    let changed = front.uplink.set_links(&again.arguments.far_end.link);
     let mut said = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
     front.set_passwords(passwords);
     if said.is_empty() {
         said.push("the same links".to_owned());
     }
-    said.extend(unchangeable(&[
-        ("listen", arguments.listen != before.listen),
-        ("redirect", arguments.redirect != before.redirect),
-        ("tproxy", arguments.tproxy != before.tproxy),
-        ("relay", far_end.relay != far_end_before.relay),
-        ("key", far_end.key != far_end_before.key),
-        ("relay-key", far_end.relay_key != far_end_before.relay_key),
-        ("scheduler", arguments.scheduler != before.scheduler),
-        ("class", arguments.class != before.class),
-        ("deadline", arguments.deadline != before.deadline),
-        ("small", arguments.small != before.small),
-        ("status", arguments.status != before.status),
-        ("control", arguments.control != before.control),
-        ("quota-state", arguments.quota_state != before.quota_state),
-    ]));
+    said.extend(again.restarts(&READ_ANEW));
     Ok(said)
 }
 
@@ -207,7 +191,7 @@ async fn serve(
     arguments: Arguments,
     config: UplinkConfig,
     passwords: Option<Passwords>,
-    again: impl Fn() -> Result<Arguments, Failure>,
+    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     arguments.far_end.wait_for_a_link().await?;
     let file = arguments.quota_state.clone();
@@ -254,7 +238,7 @@ async fn serve(
         tasks.spawn(Arc::clone(&front).run(listener, ListenerKind::Transparent(Kind::Tproxy)));
     }
     notify_ready();
-    until_signal(|| reload(&front, &arguments, &again()?)).await?;
+    until_signal(|| reload(&front, &again()?)).await?;
     drop(tasks);
     uplink.close().await;
     Ok(())

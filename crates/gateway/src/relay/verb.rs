@@ -17,18 +17,31 @@ use super::half_open::HalfOpen;
 use super::registry::{DefaultLimits, Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
-use crate::configuration::ConfigurationFile;
+use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
 use crate::given;
 use crate::handed_over::handed_over;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
 use crate::programs::{LocalEnd, Programs};
-use crate::runtime::{block_on, notify_ready, unchangeable, until_signal};
+use crate::runtime::{block_on, notify_ready, until_signal};
 use crate::status::{self, Meter};
 
 /// How long carriers may take to say that the relay ends.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The options that are read anew at SIGHUP.
+const READ_ANEW: [&str; 9] = [
+    "clients",
+    "allow",
+    "deny",
+    "streams",
+    "associations",
+    "rate",
+    "memory",
+    "buffer",
+    "congestion",
+];
 
 /// The far end: take carriers of clients that are known, and open what they ask for.
 #[derive(Debug, Args)]
@@ -93,7 +106,7 @@ pub struct Arguments {
 /// Runs a relay; at SIGHUP, `again` gives its options as they are by then.
 pub(crate) fn run(
     arguments: Arguments,
-    again: impl Fn() -> Result<Arguments, Failure>,
+    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let config = config(&arguments)?;
     if config.rules.is_closed() {
@@ -181,30 +194,21 @@ async fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketA
 }
 
 /// Reads clients, rules and limits anew.
-fn reload(
-    relay: &Relay,
-    before: &Arguments,
-    arguments: &Arguments,
-) -> Result<Vec<String>, Failure> {
-    let config = config(arguments)?;
+fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
+    let config = config(&again.arguments)?;
     let mut said = vec![format!("{} clients", config.clients.len())];
     let cut = relay.reload(config);
     if !cut.is_empty() {
         said.push(format!("cut: {}", cut.join(", ")));
     }
-    said.extend(unchangeable(&[
-        ("listen", arguments.listen != before.listen),
-        ("key", arguments.key != before.key),
-        ("status", arguments.status != before.status),
-        ("control", arguments.control != before.control),
-    ]));
+    said.extend(again.restarts(&READ_ANEW));
     Ok(said)
 }
 
 async fn serve(
     config: RelayConfig,
     arguments: Arguments,
-    again: impl Fn() -> Result<Arguments, Failure>,
+    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let programs = Arc::new(Programs::new(true).map_err(Failure::run)?);
     let relay = Relay::new(config, Arc::clone(&programs));
@@ -221,7 +225,7 @@ async fn serve(
         tasks.spawn(accept::run(relay.clone(), listener, half_open.clone()));
     }
     notify_ready();
-    until_signal(|| reload(&relay, &arguments, &again()?)).await?;
+    until_signal(|| reload(&relay, &again()?)).await?;
     drop(tasks);
     let members = relay.members();
     for member in &members {

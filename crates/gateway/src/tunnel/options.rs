@@ -18,14 +18,14 @@ use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::control::{Control, Reload};
 use super::hook::{self, Hook, HookOptions, HookVariables, words};
 use super::open::{Tunnel, TunnelError};
-use crate::configuration::ConfigurationFile;
+use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
 use crate::given;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
 use crate::links::{check_names, families_in_turn};
 use crate::programs::{LocalEnd, Programs};
 use crate::quota::{self, UsageStore};
-use crate::runtime::{block_on, unchangeable, until_signal};
+use crate::runtime::{block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 use crate::{Failure, Link};
@@ -34,6 +34,9 @@ use crate::{Failure, Link};
 const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 /// How long the relay's name may take to be resolved.
 const TIMEOUT: Duration = Duration::from_secs(8);
+
+/// The options that are read anew at SIGHUP.
+const READ_ANEW: [&str; 2] = ["clients", "link"];
 
 /// A network device whose packets are striped over several links, encrypted, in UDP.
 #[derive(Clone, Debug, Args)]
@@ -156,7 +159,7 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
 /// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then.
 pub(crate) fn run(
     arguments: Arguments,
-    again: impl Fn() -> Result<Arguments, Failure>,
+    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     if !arguments.hook.is_left_to_another() {
         arguments.hook.check()?;
@@ -227,7 +230,7 @@ fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
 
 /// Answers for the tunnel until it is told to end, or has ended.
 async fn serve(
-    (arguments, again): (&Arguments, impl Fn() -> Result<Arguments, Failure>),
+    (arguments, again): (&Arguments, impl Fn() -> Result<Reread<Arguments>, Failure>),
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
     (hook, usage): (Option<Hook>, UsageStore),
@@ -271,8 +274,9 @@ async fn serve(
 fn reload(
     control: &Control,
     before: &Arguments,
-    arguments: &Arguments,
+    again: &Reread<Arguments>,
 ) -> Result<Vec<String>, Failure> {
+    let arguments = &again.arguments;
     let (_, known) = read(arguments)?;
     let mut said = Vec::new();
     match (known, &before.listen) {
@@ -291,18 +295,7 @@ fn reload(
         }
         _ => return Err(Failure::input(ENDS)),
     }
-    said.extend(unchangeable(&[
-        ("listen", arguments.listen != before.listen),
-        ("relay", arguments.relay != before.relay),
-        ("key", arguments.key != before.key),
-        ("relay-key", arguments.relay_key != before.relay_key),
-        ("device", arguments.device != before.device),
-        ("address", arguments.address != before.address),
-        ("route", arguments.route != before.route),
-        ("status", arguments.status != before.status),
-        ("control", arguments.control != before.control),
-        ("quota-state", arguments.quota_state != before.quota_state),
-    ]));
+    said.extend(again.restarts(&READ_ANEW));
     Ok(said)
 }
 

@@ -157,6 +157,56 @@ fn a_proxy_follows_its_links_and_passwords() {
 }
 
 #[test]
+fn what_takes_a_restart_is_named() {
+    let files = Files::new();
+    files.clients(&["van"]);
+    files.relay(&["loopback".to_owned()]);
+    files.proxy("van", "127.0.0.1:1", &["127.0.0.2"]);
+    for (verb, name, ready, added, restarts) in [
+        (
+            "relay",
+            "relay",
+            "relay listens on ",
+            "streams = 9\nassociations = 2\nrate = \"1mbit\"\nmemory = \"2MiB\"\nbuffer = \"1MiB\"\n\
+             congestion = \"reno\"\nstatus = \"127.0.0.1:0\"\nlog = \"debug\"\n",
+            &["log", "status"] as &[&str],
+        ),
+        (
+            "proxy",
+            "van",
+            "proxy listens on ",
+            "buffer = \"1MiB\"\nmemory = \"2MiB\"\ncongestion = \"reno\"\nlog = \"debug\"\n\
+             scheduler = \"cheapest-in-time\"\nclass = \"streaming=554\"\ndeadline = \"1s\"\n\
+             small = \"1KiB\"\n",
+            &[
+                "buffer",
+                "class",
+                "congestion",
+                "deadline",
+                "log",
+                "memory",
+                "scheduler",
+                "small",
+            ],
+        ),
+    ] {
+        let gateway = files.start(verb, name);
+        gateway.wait_for(ready);
+        let file = format!("{name}.toml");
+        let before = fs::read_to_string(files.path(&file)).unwrap();
+        files.write(&file, &(before + added));
+        gateway.reload();
+        let said = gateway.wait_for("read anew: ");
+        let named = said
+            .split("; ")
+            .filter_map(|one| one.strip_suffix(" takes a restart"));
+        let mut named: Vec<&str> = named.collect();
+        named.sort_unstable();
+        assert_eq!(named, restarts, "{said}");
+    }
+}
+
+#[test]
 fn a_listener_that_is_handed_over_outlives_the_relay() {
     let files = Files::new();
     let target = echo();

@@ -1,0 +1,106 @@
+//! The effective options of a verb, for `--check` and to find those that change while the gateway runs.
+
+use std::fmt;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use super::keys;
+
+/// The options that are set, in the order of the help. Its text is a configuration file, with the source of
+/// each option in a comment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Effective(Vec<EffectiveOption>);
+
+#[derive(Clone, Debug)]
+struct EffectiveOption {
+    key: String,
+    /// As TOML.
+    value: String,
+    source: String,
+}
+
+/// A verb's options, read again while it runs.
+#[derive(Debug)]
+pub(crate) struct Reread<A> {
+    pub arguments: A,
+    /// The keys that differ from those of the start.
+    changed: Vec<String>,
+}
+
+impl Effective {
+    pub(super) fn new(
+        verb: &Command,
+        matches: &ArgMatches,
+        place: impl Fn(&str) -> Option<String>,
+    ) -> Effective {
+        let option = |arg: &Arg| {
+            let key = arg.get_long()?;
+            let source = match matches.value_source(arg.get_id().as_str())? {
+                ValueSource::CommandLine => place(key).unwrap_or_else(|| "command line".to_owned()),
+                _ => "default".to_owned(),
+            };
+            Some(EffectiveOption {
+                key: key.to_owned(),
+                value: value(arg, matches)?,
+                source,
+            })
+        };
+        Effective(keys(verb).filter_map(option).collect())
+    }
+
+    fn value(&self, key: &str) -> Option<&str> {
+        let mut options = self.0.iter();
+        options
+            .find(|option| option.key == key)
+            .map(|option| option.value.as_str())
+    }
+}
+
+impl fmt::Display for Effective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|option| {
+            writeln!(f, "{} = {}  # {}", option.key, option.value, option.source)
+        })
+    }
+}
+
+impl<A> Reread<A> {
+    pub(crate) fn new(arguments: A, before: &Effective, now: &Effective) -> Reread<A> {
+        let mut changed: Vec<String> = Vec::new();
+        for EffectiveOption { key, .. } in before.0.iter().chain(&now.0) {
+            if before.value(key) != now.value(key) && !changed.contains(key) {
+                changed.push(key.clone());
+            }
+        }
+        Reread { arguments, changed }
+    }
+
+    /// A message for each option that changed, unless it is one of those that are read anew.
+    pub(crate) fn restarts(&self, read_anew: &[&str]) -> Vec<String> {
+        let changed = self.changed.iter();
+        changed
+            .filter(|key| !read_anew.contains(&key.as_str()))
+            .map(|key| format!("{key} takes a restart"))
+            .collect()
+    }
+}
+
+fn value(arg: &Arg, matches: &ArgMatches) -> Option<String> {
+    let id = arg.get_id().as_str();
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return matches.get_flag(id).then(|| "true".to_owned());
+    }
+    let values = matches.get_raw(id)?;
+    let toml = |text: String| match text.parse::<i64>() {
+        Ok(number) => number.to_string(),
+        Err(_) => toml_edit::Value::from(text).to_string(),
+    };
+    let values: Vec<String> = values
+        .map(|value| toml(value.to_string_lossy().into_owned()))
+        .collect();
+    match arg.get_action() {
+        ArgAction::Append => Some(format!("[{}]", values.join(", "))),
+        _ => values.into_iter().next(),
+    }
+}
