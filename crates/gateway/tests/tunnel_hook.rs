@@ -17,7 +17,7 @@ fn lacking() -> Option<&'static str> {
         return Some("root, for namespaces (unshare)");
     }
     if !can(
-        "ip link add a type veth peer name b && ip rule add pref 9 lookup main suppress_prefixlength 0",
+        "ip link add name a type veth peer name b && ip rule add pref 9 lookup main suppress_prefixlength 0",
     ) {
         return Some("iproute2, or veth devices in the kernel");
     }
