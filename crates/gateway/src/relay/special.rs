@@ -134,6 +134,34 @@ fn is_in_v6(ip: Ipv6Addr, ([first, second], bits): ([u16; 2], u32)) -> bool {
 mod tests {
     use super::*;
 
+    /// A relay of a tunnel drops by packaging/hooks/tunnel-hook what a relay of streams refuses here.
+    #[test]
+    fn the_hook_of_the_tunnel_drops_the_same_metadata() {
+        let path = "../../packaging/hooks/tunnel-hook";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let text = std::fs::read_to_string(path).unwrap();
+        let dropped = |family: &str| {
+            let begin = format!("metadata_{family}='");
+            let list = text.split_once(&begin).unwrap().1.split('\'').next();
+            let mut list: Vec<String> = list.unwrap().split(", ").map(str::to_owned).collect();
+            assert!(text.contains(&format!("daddr {{ $metadata_{family} }} drop")));
+            list.sort_unstable();
+            list
+        };
+        let v4 = METADATA_V4.map(|ip| Ipv4Addr::from(ip).to_string());
+        let v6 = METADATA_V6.map(|([first, second], bits)| {
+            format!("{}/{bits}", Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0))
+        });
+        // Link-local ones, too.
+        let with = |local: &str, list: &[String]| {
+            let mut all = [&[local.to_owned()], list].concat();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(dropped("v4"), with("169.254.0.0/16", &v4));
+        assert_eq!(dropped("v6"), with("fe80::/10", &v6));
+    }
+
     #[test]
     fn an_address_is_public_or_private_or_neither() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap().to_canonical();

@@ -86,7 +86,9 @@ export ROPEWALK_ROLE=relay ROPEWALK_MASQUERADE=yes ROPEWALK_ADDRESSES='10.9.0.1/
 rules=$(nft list ruleset)
 expect 'NAT' 'oifname != "rope0" ip saddr 10.9.0.0/24 masquerade' "$rules"
 expect 'NAT of IPv6' 'oifname != "rope0" ip6 saddr fd00:9::/64 masquerade' "$rules"
-expect 'metadata' '169.254.0.0/16 } drop' "$rules"
+expect 'metadata' '169.254.0.0/16, 192.0.0.192 } drop' "$rules"
+expect 'metadata of IPv6' 'fd00:ec2::/32' "$rules"
+expect 'metadata of IPv6' 'fd20:ce::/32' "$rules"
 expect 'forwarding' 1 "$(cat /proc/sys/net/ipv4/ip_forward)"
 expect 'forwarding of IPv6' 1 "$(cat /proc/sys/net/ipv6/conf/all/forwarding)"
 "$HOOK" down
