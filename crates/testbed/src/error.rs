@@ -50,15 +50,15 @@ pub enum Error {
         /// What the kernel says.
         source: io::Error,
     },
-    /// `ip` or `tc` is missing.
-    #[error("cannot run {program} (of iproute2): {source}")]
+    /// A program of the system is missing.
+    #[error("cannot run {program} (of {}): {source}", package(program))]
     NoProgram {
         /// The program.
         program: &'static str,
         /// What the system says.
         source: io::Error,
     },
-    /// `ip` or `tc` refused a command.
+    /// A program of the system refused a command.
     #[error("{program} refused {line:?}: {message}")]
     Refused {
         /// The program.
@@ -125,6 +125,35 @@ impl Error {
             | Error::Gateway(_)
             | Error::Tunnel(_)
             | Error::TunnelEnded(_) => false,
+        }
+    }
+}
+
+/// The package that has a program.
+fn package(program: &str) -> &'static str {
+    match program {
+        "nft" => "nftables",
+        "setpriv" => "util-linux",
+        // `ip` and `tc`.
+        _ => "iproute2",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_named_with_its_package() {
+        for (program, said) in [
+            ("ip", "cannot run ip (of iproute2): "),
+            ("tc", "cannot run tc (of iproute2): "),
+            ("nft", "cannot run nft (of nftables): "),
+            ("setpriv", "cannot run setpriv (of util-linux): "),
+        ] {
+            let source = io::Error::from(io::ErrorKind::NotFound);
+            let error = Error::NoProgram { program, source }.to_string();
+            assert!(error.starts_with(said), "{error}");
         }
     }
 }
