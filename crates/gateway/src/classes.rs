@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Time;
 use ropewalk_striping::{Deadline, SchedulerConfig};
 
 /// Longest deadline.
@@ -96,12 +96,12 @@ impl Classes {
     /// A port has two classes, or the scheduler does not know deadlines; as text.
     pub(crate) fn new(
         rules: &[Rule],
-        small: Bytes,
+        small: u32,
         within: Time,
         scheduler: &SchedulerConfig,
     ) -> Result<Classes, String> {
         let mut classes = Classes {
-            small: u32::try_from(small.as_u64()).unwrap_or(u32::MAX),
+            small,
             ..Classes::all(Class::Bulk, within)
         };
         let mut named = BTreeMap::new();
@@ -192,7 +192,7 @@ mod tests {
     fn classes(rules: &[&str], scheduler: &str) -> Result<Classes, String> {
         let rules: Vec<Rule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
         let scheduler = SchedulerConfig::from_name(scheduler).unwrap();
-        Classes::new(&rules, Bytes::from_kib(1), WITHIN, &scheduler)
+        Classes::new(&rules, 1024, WITHIN, &scheduler)
     }
 
     #[test]

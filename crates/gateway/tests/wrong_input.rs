@@ -34,6 +34,11 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("PROXY LINK --memory 0B", &["--memory", "at least 1B"]),
     ("PROXY LINK --buffer 0B", &["--buffer", "at least 1B"]),
     ("TUNNEL LINK --buffer 0B", &["--buffer", "at least 1B"]),
+    // More than a request can tell.
+    (
+        "PROXY LINK --scheduler mp-dash --small 4GiB",
+        &["--small", "'4GiB'", "below 4GiB"],
+    ),
     ("MEASURE --bytes 0B", &["--bytes", "at least 1B"]),
     ("PROXY LINK,quota=0B", &["quota=0B", "at least 1B"]),
     ("PROXY LINK,daily=0B", &["daily=0B", "at least 1B"]),

@@ -64,8 +64,8 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_deadline)]
     deadline: Time,
     /// So many of the first bytes of each stream are interactive, each way.
-    #[arg(long, value_name = "SIZE", default_value = "0B")]
-    small: Bytes,
+    #[arg(long, value_name = "SIZE", default_value = "0B", value_parser = parse_small)]
+    small: u32,
     /// What may wait here of one stream, each way.
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
     buffer: Bytes,
@@ -107,6 +107,12 @@ fn parse_deadline(text: &str) -> Result<Time, String> {
             "allowed: whole milliseconds, from {least} to {LONGEST}"
         )),
     }
+}
+
+/// A number of interactive bytes, which a request tells the relay in four bytes.
+fn parse_small(text: &str) -> Result<u32, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    u32::try_from(size.as_u64()).map_err(|_| "too much; allowed: below 4GiB".to_owned())
 }
 
 /// Runs a proxy; at SIGHUP, `again` gives its options as they are by then.
