@@ -67,9 +67,14 @@ impl File {
             entries: Vec::new(),
         };
         let document = Document::parse(file.text.as_str()).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let message = error.message().replace('\n', " ");
-            Failure::Input(format!("{}: not TOML: {message}", file.place(at)))
+            let span = error.span().unwrap_or_default();
+            let place = file.place(span.start);
+            Failure::Input(match (error.message(), file.text.get(span)) {
+                ("duplicate key", Some(key)) => {
+                    format!("{place}: {key}: duplicate key; allowed: each key once")
+                }
+                (message, _) => format!("{place}: not TOML: {}", message.replace('\n', " ")),
+            })
         })?;
         let mut entries: Vec<Entry> = document
             .as_table()

@@ -143,6 +143,10 @@ fn what_is_wrong_has_file_line_key_value_and_what_is_allowed() {
         ("[link]\nname = 'x'\n", "/serve.toml:1:2: link: unknown key"),
         ("key = 1979-05-27\n", "must not be a date or time of day"),
         ("key = \n", "/serve.toml:1:7: not TOML: "),
+        (
+            "key = 'k'\n key = 'l'\n",
+            "/serve.toml:2:2: key: duplicate key; allowed: each key once",
+        ),
         ("", "/serve.toml: missing: key"),
         (
             "key = 'k'\nopen = true\n",
