@@ -165,6 +165,11 @@ const OPTIONS: &[(&str, &[&str])] = &[
         "TUNNEL LINK --device a-name-too-long-for-it",
         &["--device", "allowed: 1 to 15 bytes"],
     ),
+    // A key that others may read.
+    (
+        "relay --check --key relay.pub --clients clients",
+        &["relay.pub: ", "does not begin with \"ropewalk-secret-key\""],
+    ),
     // Paths where something else is.
     (
         "RELAY --control relay.key",

@@ -94,6 +94,10 @@ pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyF
 /// It cannot be read, or is not a secret key.
 pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
     let text = read(path)?;
+    let key = SecretKey::from_line(&text).map_err(|problem| KeyFileError::Content {
+        path: path.into(),
+        problem,
+    })?;
     let mode = fs::metadata(path).map(|file| file.permissions().mode());
     if mode.is_ok_and(|mode| mode & 0o077 != 0) && !is_credential(path) {
         warn!(
@@ -101,10 +105,7 @@ pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
             path.display()
         );
     }
-    SecretKey::from_line(&text).map_err(|problem| KeyFileError::Content {
-        path: path.into(),
-        problem,
-    })
+    Ok(key)
 }
 
 /// Whether systemd has passed it as a credential: the service's user reads it through an access control list,
