@@ -26,6 +26,9 @@ pub(crate) const MAX_SUBFLOWS: usize = 64;
 pub(crate) const MAX_LISTED_FLOWS: usize = 65_535;
 /// All flows together, competitors included.
 pub(crate) const MAX_FLOWS: usize = 100_000;
+/// Messages and frames of video that all flows together offer by a clock. What no link takes away waits, up to
+/// 40 bytes a message.
+pub(crate) const MAX_OFFERED: u64 = 100_000_000;
 pub(crate) const MAX_NAME_CHARS: usize = 64;
 pub(crate) const MAX_TITLE_CHARS: usize = 200;
 

@@ -4,7 +4,7 @@
 
 mod reading;
 
-use reading::{LINK, TWO_LINKS, errors};
+use reading::{LINK, TWO_LINKS, errors, read};
 
 macro_rules! snapshot {
     ($($arguments:tt)*) => {
@@ -263,8 +263,34 @@ fn in_traffic() {
             "kind = 'poisson'\nrate = '1mbit'\nsize = '1 MB'",
             "rate = '1mbit'",
             "size = '0 B'",
+            "kind = 'cbr'\nrate = '100000 Gbit/s'",
+            "kind = 'poisson'\nrate = '30mbit'\nmessage = '1 B'",
+            "kind = 'cbr'\nrate = '13333mbit'\n[[competitor]]\npath = 'lte'\ncount = 2\ntraffic = { kind = 'poisson', rate = '27gbit' }",
+            "kind = 'cbr'\nrate = '13333mbit'\n[[competitor]]\npath = 'lte'\ncount = 2\nstart = '10 s'\ntraffic = { kind = 'poisson', rate = '27gbit' }",
         ]
     ));
+}
+
+#[test]
+fn a_clock_offers_at_most_so_many_messages() {
+    let of = |traffic: &str| format!("duration = '1000000 s'\n{TWO_LINKS}[traffic]\n{traffic}");
+    let right = [
+        "kind = 'cbr'\nrate = '800 kbit/s'",
+        "kind = 'poisson'\nrate = '100 Gbit/s'\nmessage = '125 MB'",
+        "kind = 'video'\npreset = 'live'\nrate = '5 Mbit/s'\nframe_rate = 100",
+        "kind = 'request'\nthink = '0 s'\nparallel = 1000",
+    ];
+    for traffic in right {
+        read(&of(traffic));
+    }
+    snapshot!(
+        [
+            "kind = 'cbr'\nrate = '801 kbit/s'",
+            "kind = 'video'\npreset = 'live'\nrate = '5 Mbit/s'\nframe_rate = 100.1"
+        ]
+        .map(|traffic| format!("{traffic}\n    {}\n", errors(&of(traffic))))
+        .concat()
+    );
 }
 
 #[test]

@@ -69,6 +69,19 @@ impl Traffic {
         }
     }
 
+    /// How many messages or frames it offers in this time, in the mean, whether they are taken or not; zero of
+    /// what waits for the transport or for the other end.
+    pub(crate) fn offered(&self, lasts: Time) -> f64 {
+        match self {
+            Traffic::Bulk { .. } | Traffic::Requested(_) => 0.0,
+            Traffic::Messages { rate, message, .. } => {
+                let each = message.as_u64() as f64 * 8.0;
+                rate.as_bps() as f64 / each * lasts.as_secs_f64()
+            }
+            Traffic::Video(video) => video.frame_rate * lasts.as_secs_f64(),
+        }
+    }
+
     /// The names of all kinds.
     pub(crate) fn kinds() -> Vec<&'static str> {
         let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);

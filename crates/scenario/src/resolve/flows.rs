@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use ropewalk_network::LinkConfig;
 use ropewalk_quantities::Time;
 
+use super::offered::Offered;
 use super::paths::Paths;
 use super::traffic::traffic;
 use super::transport::Transport;
@@ -33,6 +34,7 @@ pub(super) fn flows(
         flows: Vec::new(),
         names: HashMap::new(),
         total: 0,
+        offered: Offered::new(duration),
         duration,
         links,
         wireless,
@@ -63,6 +65,7 @@ struct Flows<'a> {
     names: HashMap<String, &'static str>,
     /// The number of their connections.
     total: usize,
+    offered: Offered,
     duration: Time,
     links: &'a [LinkConfig],
     wireless: &'a Wireless,
@@ -80,6 +83,7 @@ impl Flows<'_> {
     ) {
         let (links, wireless) = (self.links, self.wireless);
         datagrams::check(&flow, section, traffic, paths, links, wireless, report);
+        self.offered.add(&flow, traffic, report);
         let what = match flow.origin {
             Origin::Short | Origin::Flow => "flow",
             Origin::Competitor => "competitor",

@@ -8,6 +8,7 @@ mod links;
 mod mesh;
 mod mptcp_ns3;
 mod nodes;
+mod offered;
 mod paths;
 mod protocol;
 mod radios;

@@ -1,0 +1,70 @@
+//! A bound on what flows offer by a clock, whether links carry it or not: what waits takes memory.
+
+use ropewalk_quantities::{Rate, Time};
+
+use crate::error::Problem;
+use crate::limits::MAX_OFFERED;
+use crate::model::{Flow, Traffic};
+use crate::report::Report;
+use crate::section::Section;
+
+/// The messages and frames that flows offer until the end.
+pub(super) struct Offered {
+    duration: Time,
+    /// Those of the flows so far.
+    before: f64,
+}
+
+impl Offered {
+    pub fn new(duration: Time) -> Offered {
+        Offered {
+            duration,
+            before: 0.0,
+        }
+    }
+
+    /// Adds those of a flow's entry, and reports it if it is the first with which they are too many.
+    pub fn add(&mut self, flow: &Flow, traffic: Option<&Section>, report: &mut Report) {
+        let lasts = self.duration.saturating_sub(flow.start);
+        let own = flow.traffic.offered(lasts) * f64::from(flow.count);
+        let left = MAX_OFFERED as f64 - self.before;
+        self.before += own;
+        let Some(traffic) = traffic.filter(|_| left >= 0.0 && own > left) else {
+            return;
+        };
+        let share = left / own;
+        let (key, what, most) = match &flow.traffic {
+            Traffic::Bulk { .. } | Traffic::Requested(_) => return,
+            Traffic::Messages { rate, message, .. } => (
+                "rate",
+                format!("messages of {message}"),
+                format!(
+                    "a rate of at most {}, or larger messages",
+                    whole(rate.as_bps() as f64 * share)
+                ),
+            ),
+            Traffic::Video(video) => (
+                "frame_rate",
+                "frames".to_owned(),
+                format!(
+                    "at most {:.1} frames a second",
+                    (video.frame_rate * share * 10.0).floor() / 10.0
+                ),
+            ),
+        };
+        let each = match flow.count {
+            1 => String::new(),
+            count => format!(", by {count} flows"),
+        };
+        let problem = Problem::Unfit(format!("offers {own:.0} {what} in {lasts}{each}"));
+        traffic.complain(key, problem, report).allowed = Some(format!(
+            "{MAX_OFFERED} of all flows and competitors together; here {most}, or a shorter duration"
+        ));
+    }
+}
+
+/// Rounded down to three digits.
+fn whole(bps: f64) -> Rate {
+    let step = 10f64.powi(bps.max(1.0).log10() as i32 - 2).max(1.0);
+    Rate::from_bps(((bps / step).floor() * step) as u64)
+}
