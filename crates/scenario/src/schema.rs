@@ -158,13 +158,10 @@ fn value(kind: &Kind) -> Value {
             json!({ "type": "number", "minimum": least, "maximum": most })
         }
         Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
-        Kind::Probability => {
-            // A whole number is rejected, since it might mean per cent.
-            json!({ "anyOf": [
-                pattern(&quantity(&["%".to_owned()])),
-                { "type": "number", "minimum": 0, "maximum": 1 },
-            ] })
-        }
+        Kind::Probability => json!({ "anyOf": [
+            pattern(&quantity(&["%".to_owned()])),
+            { "type": "number", "minimum": 0, "maximum": 1 },
+        ] }),
         Kind::Time { .. } => or_zero(time()),
         Kind::Rate => pattern(&quantity(&rate_units())),
         Kind::Capacity => {

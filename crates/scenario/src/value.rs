@@ -162,7 +162,7 @@ impl Kind {
                     .to_owned()
             }
             Kind::Probability => {
-                r#"a percentage such as "0.1 %", or a float from 0.0 to 1.0"#.to_owned()
+                r#"a percentage such as "0.1 %", or a number from 0 to 1"#.to_owned()
             }
             Kind::Word(words) => quoted(words()),
             Kind::OneOf(words) => quoted(words.iter().copied()),
@@ -266,12 +266,11 @@ fn probability(node: &Node) -> Result<f64, Wrong> {
             }) => Err(Problem::AboveMost("100 %".to_owned()).into()),
             Err(error) => Err(Problem::Quantity(error.problem).into()),
         },
-        Value::Integer(0) => Ok(0.0),
-        // `loss = 1` may mean one per cent or all.
-        Value::Integer(_) => Err(Problem::Quantity(QuantityProblem::MissingUnit).into()),
+        // `loss = 5` would mean five per cent.
+        Value::Integer(2..) => Err(Problem::Quantity(QuantityProblem::MissingUnit).into()),
         _ => match number(node)? {
             number if number < 0.0 => Err(negative()),
-            number if number > 1.0 => Err(Problem::AboveMost("1.0".to_owned()).into()),
+            number if number > 1.0 => Err(Problem::AboveMost("1".to_owned()).into()),
             number => Ok(number),
         },
     }

@@ -101,3 +101,20 @@ fn an_endpoint_has_the_lengths_of_its_packets() {
         assert_eq!(transport["segment"], 1500 - header, "{keys}");
     }
 }
+
+#[test]
+fn a_probability_of_one_is_written_as_any_number_is() {
+    for (written, loss) in [
+        ("0", 0.0),
+        ("0.0", 0.0),
+        ("1", 1.0),
+        ("1.0", 1.0),
+        ("\"100 %\"", 1.0),
+    ] {
+        let text = format!("[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\nloss = {written}\n");
+        let scenario = Scenario::parse(&text, "test", &[], &mut |_| Err("none".into()))
+            .unwrap_or_else(|errors| panic!("{errors}"));
+        let values = scenario.to_json();
+        assert_eq!(values["link"][0]["forward"]["loss"], loss, "{written}");
+    }
+}

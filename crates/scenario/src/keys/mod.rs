@@ -130,7 +130,7 @@ pub(crate) enum Kind {
     PacketBuffer,
     /// Packets, a size, or a multiple of the bandwidth-delay product.
     Queue,
-    /// A percentage, or a float from 0 to 1.
+    /// A percentage, or a number from 0 to 1.
     Probability,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
