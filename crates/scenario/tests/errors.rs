@@ -193,6 +193,7 @@ fn in_transport() {
             "protocol = 'striped-tcp'\nscheduler = 'min-rtt'",
             "protocol = 'bas'\nscheduler = 'linux'",
             "protocol = 'striped-tcp'\nscheduler = 'blest'",
+            "protocol = 'striped-tcp'\nscheduler = 'redundant'",
             "protocol = 'bas'\ncongestion = 'lia'",
             "protocol = 'mptcp'\nscheduler = 'earliest-arrival'",
             "protocol = 'mptcp'\nnotsent_lowat = '16 KiB'",

@@ -175,10 +175,15 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
     }
     let of_those = of_subflows().any(|other| other == scheduler.name());
     let of_these = of_carriers().any(|other| other == scheduler.name());
-    let problem = Problem::OnlyWith(match (of_those, of_these) {
-        (true, true) => r#"protocol = "mptcp" or "bas""#,
-        (true, false) => r#"protocol = "mptcp""#,
-        (false, _) => r#"protocol = "bas", or "striped-tcp" with device = "tunnel""#,
+    let mut of_tunnel = Device::Tunnel.schedulers();
+    let of_tunnel = of_tunnel.any(|other| other.name() == scheduler.name());
+    let problem = Problem::OnlyWith(match (of_those, of_these, of_tunnel) {
+        (true, true, true) => {
+            r#"protocol = "mptcp" or "bas", or "striped-tcp" with device = "tunnel""#
+        }
+        (true, true, false) => r#"protocol = "mptcp" or "bas""#,
+        (true, false, _) => r#"protocol = "mptcp""#,
+        (false, ..) => r#"protocol = "bas", or "striped-tcp" with device = "tunnel""#,
     });
     section.complain("scheduler", problem, report).allowed =
         Some(format!("for {}, {}", protocol.name(), name_list(fitting)));
