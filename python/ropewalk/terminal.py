@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rich import box
-from rich.table import Table
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Column, Table
 from rich.text import Text
+
+NAMES = 16  # columns that names keep at the least
 
 
 def heading(title: str, note: str = "") -> Text:
@@ -36,6 +41,69 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
     return grid
 
 
+class Numbers(Table):
+    """A table with a column of names, columns of numbers, and perhaps one of words behind.
+
+    On a narrow terminal names and words wrap, and numbers that have no room stand in further
+    tables below, with the names again.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table as it is if it has room, or else its parts."""
+        room = options.max_width
+        if _total([_widest(each) for each in self.columns], pad_edge=True) <= room:
+            yield from super().__rich_console__(console, options)
+            return
+        first, *others = (
+            each for each in self.columns if _widest(each) or each is self.columns[0]
+        )
+        pad_edge = _total([_narrowest(each) for each in (first, *others)], pad_edge=True) <= room
+        block: list[Column] = []
+        for column in others:
+            widths = [_narrowest(each) for each in (first, *block, column)]
+            if block and _total(widths, pad_edge=pad_edge) > room:
+                yield self._part([first, *block], room, pad_edge=pad_edge)
+                block = []
+            block.append(column)
+        yield self._part([first, *block], room, pad_edge=pad_edge)
+
+    def _part(self, columns: Sequence[Column], room: int, *, pad_edge: bool) -> Table:
+        """Return a table of some columns, in which those that may wrap share what is left."""
+        widths = [_narrowest(each) for each in columns]
+        left = room - _total(widths, pad_edge=pad_edge)
+        part = Table(box=self.box, padding=(0, 1), pad_edge=pad_edge)
+        for number, column in enumerate(columns):
+            more = max(min(_widest(column) - widths[number], left), 0)
+            left -= more
+            width = None if column.no_wrap else widths[number] + more
+            part.columns.append(replace(column, width=width, _index=number))
+        part.rows = list(self.rows)
+        return part
+
+
+def _total(widths: Sequence[int], *, pad_edge: bool) -> int:
+    """Return the width of a table with such columns: padding, gaps between them, edges."""
+    return sum(widths) + 3 * len(widths) + (1 if pad_edge else -1)
+
+
+def _texts(column: Column) -> list[str]:
+    return [str(each) for each in (column.header, *column.cells)]
+
+
+def _widest(column: Column) -> int:
+    lines = [line for text in _texts(column) for line in text.splitlines()]
+    return max((cell_len(line) for line in lines), default=0)
+
+
+def _narrowest(column: Column) -> int:
+    """Return how wide a column stays: numbers do not wrap, words do between them."""
+    if column.no_wrap:
+        return _widest(column)
+    words = [word for text in _texts(column) for word in text.split()]
+    longest = max((cell_len(word) for word in words), default=0)
+    return max(column.min_width or 0, min(longest, NAMES), cell_len(str(column.header)))
+
+
 def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Table:
     """Return an empty table whose first column of names may wrap, unlike numbers.
 
@@ -60,7 +128,7 @@ def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Ta
       dsl      16      20
     <BLANKLINE>
     """
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown = Numbers(box=box.SIMPLE_HEAD, padding=(0, 1))
     shown.add_column(what, vertical="bottom", overflow="fold", min_width=at_least or None)
     for each in headings:
         add_number(shown, each)

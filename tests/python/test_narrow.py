@@ -1,0 +1,64 @@
+"""Tables on narrow terminals: no name, number or word is cut."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+import ropewalk
+from places import TWO_LINKS
+from ropewalk import runs_table, terminal
+from ropewalk.advice.table import table as advised
+
+
+def printed(shown, width):
+    file = io.StringIO()
+    Console(file=file, width=width).print(shown)
+    lines = file.getvalue().splitlines()
+    assert all(len(line) <= width for line in lines)
+    assert "…" not in file.getvalue()
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def run():
+    scenario = ropewalk.Scenario.load("start/wifi-lte", [("duration", "8 s")])
+    return ropewalk.simulate(scenario)
+
+
+@pytest.mark.parametrize("width", [100, 80, 60, 40])
+def test_a_run_has_all_its_names_headings_and_numbers(run, width):
+    text = printed(runs_table.table(run), width)
+    numbers = re.findall(r"\d[\d,.]*%?", printed(runs_table.table(run), 200))
+    words = text.split()
+    assert {"subflow", "share", "segments", "srtt", "utilization"} <= set(words)
+    assert words.count("wifi") == words.count("lte") >= 2
+    assert set(numbers) <= set(re.findall(r"\d[\d,.]*%?", text))
+
+
+def test_a_run_has_one_table_of_subflows_on_80_columns(run):
+    assert printed(runs_table.table(run), 80).split().count("subflow") == 1
+    assert printed(runs_table.table(run), 60).split().count("subflow") == 2
+
+
+@pytest.mark.parametrize("width", [100, 80, 60, 50])
+def test_remarks_of_advice_are_whole(width):
+    scenario = ropewalk.Scenario.load(TWO_LINKS, [("duration", "500 ms")])
+    counsel = ropewalk.advise(scenario, runs=2)
+    words = set(printed(advised(counsel), width).split())
+    for each in counsel.advice:
+        for row in each.evidence:
+            assert set(", ".join(row.remarks).split()) <= words
+
+
+def test_what_has_no_room_stands_below_with_the_names_again():
+    shown = terminal.numbers("link", ["rate", "delay\nms"])
+    terminal.add_number(shown, "loss")
+    shown.add_column("")
+    shown.add_row("a-long-name-of-one", "16", "20", "1 %", "")
+    shown.add_row("b", "1", "2", "0 %", "")
+    assert printed(shown, 60).count("b ") == 1
+    narrow = printed(shown, 36)
+    assert narrow.count("b ") == narrow.count("link") == 2
+    assert narrow.count("loss") == 1
