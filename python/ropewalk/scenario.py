@@ -243,7 +243,8 @@ class Scenario:
         is a trace's mean; ``transport`` and ``traffic`` are the first flow's wherever it
         stands, ``flow`` has those after it; and each of them has ``header_bytes``, all
         that is no payload in an IP packet of data, and ``ack_bytes``, the IP packet of an
-        acknowledgement. What is unlimited or not given is absent.
+        acknowledgement; ``profile`` is told of mptcp-ns3 alone, which is a protocol of its
+        own. What is unlimited or not given is absent.
 
         Examples
         --------

@@ -9,7 +9,7 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.advice.bench import Bench, Measured
+from ropewalk.advice.bench import Bench, Measured, is_random
 from ropewalk.advice.judging import Judge
 from ropewalk.advice.subsets import Predictor, all_subsets, over
 
@@ -353,6 +353,28 @@ def test_runs_are_several_only_where_something_is_random(scenario):
     assert first is again
     assert len({run["goodput_mbps"] for run in first.runs}) == 3
     assert lossy.simulated == 1
+
+
+@pytest.mark.parametrize(
+    ("added", "random"),
+    [
+        ('[[competitor]]\npath = "near"\ntraffic = { kind = "poisson", rate = "2 Mbit/s" }', True),
+        ('[[competitor]]\npath = "near"\ntraffic = { kind = "cbr", rate = "2 Mbit/s" }', False),
+        (
+            '[[flow]]\nname = "x"\ntraffic = { kind = "video", preset = "live", rate = "2mbit" }',
+            True,
+        ),
+        ('[transport]\nprofile = "mptcp-ns3"\nreordering = "f-rto"', True),
+        ('[transport]\nprofile = "mptcp-ns3"\nreordering = "dsack"', False),
+        ('[transport]\nprofile = "rfc"\nreordering = "f-rto"', False),
+    ],
+)
+def test_every_flow_counts_for_what_is_random(added, random):
+    links, _, _ = TWO_AND_ONE_FAR.partition("[transport]")
+    changed = ropewalk.Scenario(links + added)
+    assert is_random(changed) == random
+    runs = ropewalk.simulate(changed, runs=3).runs
+    assert (len({run["goodput_mbps"] for run in runs}) > 1) == random
 
 
 def test_the_same_seed_gives_the_same_advice(scenario):

@@ -3,7 +3,7 @@
 use ropewalk_network::radio::Propagation;
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, QueueLimit};
 use ropewalk_quantities::Time;
-use ropewalk_transport::{Config, InitialWindow};
+use ropewalk_transport::{Config, InitialWindow, Profile};
 use serde_json::{Map, Value, json};
 
 use crate::air_settings;
@@ -224,7 +224,10 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     own("ack_bytes", (outside + config.acknowledgement_len()).into());
     own("protocol", flow.protocol.name().into());
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {}
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
+        Protocol::MptcpNs3 => {
+            own("profile", Profile::MptcpNs3.name().into());
+        }
         Protocol::StripedTcp(device) => {
             own("device", device.kind.name().into());
         }

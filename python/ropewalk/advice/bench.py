@@ -182,7 +182,10 @@ class Bench:
 
 
 def is_random(scenario: Scenario) -> bool:
-    """Whether runs with other seeds can differ: loss, jitter, slots, back-off, drawn traffic.
+    """Whether runs with other seeds can differ.
+
+    By loss, jitter, slots, back-off, by drawn traffic of any flow or competitor, or by the
+    acknowledgements that F-RTO of profile mptcp-ns3 discards.
 
     Examples
     --------
@@ -193,9 +196,17 @@ def is_random(scenario: Scenario) -> bool:
     ways = [link[way] for link in values["link"] for way in ("forward", "reverse")]
     drawn = any(way["loss"] or way["jitter"] or way["slot"] for way in ways)
     in_air = any("channel" in link for link in values["link"])
-    traffic = values["traffic"]
-    drawn_traffic = traffic["kind"] in ("poisson", "request", "web") or "preset" in traffic
-    return drawn or in_air or drawn_traffic
+    others = [*values["flow"], *values["competitor"]]
+    traffics = [values["traffic"], *(other["traffic"] for other in others)]
+    drawn_traffic = any(
+        traffic["kind"] in ("poisson", "request", "web") or "preset" in traffic
+        for traffic in traffics
+    )
+    deaf = any(
+        flow.get("profile") == "mptcp-ns3" and flow["reordering"] == "f-rto"
+        for flow in [values["transport"], *others]
+    )
+    return drawn or in_air or drawn_traffic or deaf
 
 
 def _trial(scenario: Scenario, seed: int, runs: int) -> tuple[dict[str, float], ...]:
