@@ -18,6 +18,10 @@ def test_every_setting_has_a_source(path):
     found = sources(explanation)
     assert len(found) == len(explanation.settings), "each key stands once"
     known = {"file", "file, [wifi]", "default", "profile linux", "profile rfc", "as forward"}
+    known |= {
+        "protocol bas",
+        *(f"traffic {kind}" for kind in ("video", "chunks", "request", "web")),
+    }
     assert known >= set(found.values()) > {"file"}
     assert all(each.value for each in explanation.settings)
 
@@ -58,6 +62,44 @@ def test_a_parameter_that_is_set_is_told_by_its_key():
     setting = next(each for each in ropewalk.explain(scenario).settings if each.key == "scheduler")
     assert setting.source == "--set"
     assert "1.3" in setting.value
+
+
+@pytest.mark.parametrize(
+    ("protocol", "traffic", "nagle", "autotuning"),
+    [
+        ("mptcp", 'kind = "bulk"', ("true", "file"), ("true", "profile linux")),
+        (
+            "tcp",
+            'kind = "cbr"\nrate = "1 Mbit/s"',
+            ("false", "traffic cbr"),
+            ("true", "profile linux"),
+        ),
+        ("bas", 'kind = "bulk"', ("false", "protocol bas"), ("false", "protocol bas")),
+        ("bas", 'kind = "web"', ("false", "protocol bas"), ("false", "protocol bas")),
+    ],
+)
+def test_what_protocol_or_traffic_keep_off_is_off(protocol, traffic, nagle, autotuning):
+    own = traffic.replace("\n", ", ")
+    text = f"""
+    [[link]]
+    name = "wire"
+    rate = "1 Mbit/s"
+    [transport]
+    protocol = "{protocol}"
+    nagle = true
+    [traffic]
+    {traffic}
+    [[flow]]
+    name = "other"
+    protocol = "{protocol}"
+    nagle = true
+    traffic = {{ {own} }}
+    """
+    settings = ropewalk.explain(ropewalk.Scenario(text)).settings
+    found = {(each.table, each.key): (each.value, each.source) for each in settings}
+    for table in ("transport", "flow.other"):
+        assert found[table, "nagle"] == nagle
+        assert found[table, "send_buffer_autotuning"] == autotuning
 
 
 def test_what_is_resolved_means_the_same():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from ..scenario import Scenario, schema, spelled
@@ -28,7 +28,8 @@ class Setting:
         As a scenario file spells it.
     source : str
         ``"file"``, ``"--set"``, ``"profile linux"``, ``"default"``; for a radio that says nothing
-        of its own ``"file, [wifi]"``, and for the way back of a link ``"as forward"``.
+        of its own ``"file, [wifi]"``, for the way back of a link ``"as forward"``, and
+        ``"protocol bas"`` or ``"traffic cbr"`` where these keep off what the key would have on.
     meaning : str
         What the key means, and what its default is.
     """
@@ -63,7 +64,28 @@ def settings(scenario: Scenario) -> list[Setting]:
     written = tomllib.loads(scenario.effective())
     resolved = tomllib.loads(scenario.resolved())
     changed = {key for key, _ in scenario.overrides}
-    return list(_Sources(changed, written.get("wifi", {})).of("", resolved, written, schema()))
+    off = _kept_off(resolved)
+    every = _Sources(changed, written.get("wifi", {})).of("", resolved, written, schema())
+    return [
+        replace(each, value="false", source=off[each.table, each.key])
+        if each.value == "true" and (each.table, each.key) in off
+        else each
+        for each in every
+    ]
+
+
+def _kept_off(resolved: Table) -> dict[tuple[str, str], str]:
+    """Return, by table and key, what is off whatever the key says, and because of what."""
+    flows = [("transport", resolved.get("transport", {}), resolved.get("traffic", {}))]
+    flows += [(f"flow.{flow['name']}", flow, flow["traffic"]) for flow in resolved.get("flow", [])]
+    off = {}
+    for table, flow, traffic in flows:
+        kind = traffic.get("kind", "bulk")
+        if kind != "bulk":
+            off[table, "nagle"] = f"traffic {kind}"
+        if flow.get("protocol") == "bas":
+            off[table, "nagle"] = off[table, "send_buffer_autotuning"] = "protocol bas"
+    return off
 
 
 @dataclass(frozen=True)
