@@ -45,6 +45,6 @@ def test_what_the_papers_measure_is_printed_beside_goodput(command, scenario):
 
 def test_captures_are_refused_with_the_reason(refused, scenario, tmp_path):
     told = refused("simulate", scenario, "--capture", tmp_path / "a.pcapng")
-    assert 'transport.profile = "mptcp-ns3"' in told
+    assert 'transport.profile = "mptcp-ns3" is not captured or logged' in told
     assert "no form on the wire" in told
     assert not (tmp_path / "a.pcapng").exists()

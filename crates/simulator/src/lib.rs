@@ -124,22 +124,23 @@ fn check_watched(scenario: &Scenario) -> Result<(), Unsupported> {
         Some(flow) => Err(Unsupported {
             key: flow.key("profile"),
             value: "mptcp-ns3".to_owned(),
-            allowed:
-                "linux, ns-3, rfc in captures and logs: what the ns-3 module sends has no form on \
-                      the wire"
-                    .to_owned(),
+            what: "captured or logged",
+            allowed: "linux, ns-3, rfc; what the ns-3 module sends has no form on the wire"
+                .to_owned(),
         }),
     }
 }
 
 /// The scenario requires something that the simulator does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} = {value:?} is not simulated; allowed here: {allowed}")]
+#[error("{key} = {value:?} is not {what}; allowed here: {allowed}")]
 pub struct Unsupported {
     /// The scenario's key.
     pub key: String,
     /// Its value.
     pub value: String,
+    /// What is not done with it: `simulated`, or `captured or logged`.
+    pub what: &'static str,
     /// Supported values.
     pub allowed: String,
 }

@@ -114,6 +114,7 @@ impl Host {
                 let unsupported = |key: &str, value: &str, names: &[&str]| Unsupported {
                     key: flow.key(key),
                     value: value.to_owned(),
+                    what: "simulated",
                     allowed: format!("{} (mptcp-ns3)", names.join(", ")),
                 };
                 let settings = Settings::new(config).ok_or_else(|| {

@@ -41,6 +41,7 @@ impl Striped {
                 return Err(Unsupported {
                     key: flow.key("scheduler"),
                     value: device.scheduler.name().to_owned(),
+                    what: "simulated",
                     allowed: "round-robin, weighted (with device = \"naive\")".to_owned(),
                 });
             }
