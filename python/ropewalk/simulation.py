@@ -60,7 +60,8 @@ def simulate(
         Keep this many bytes of each packet, 1 to 262144; all if not given.
     qlog : path, optional
         Write what the sender of the first run thinks (windows, round-trip
-        times, losses) to this file, as qlog in JSON text sequences.
+        times, losses) to this file, as qlog in JSON text sequences; its name ends
+        in ``.sqlog``.
 
     Returns
     -------

@@ -76,6 +76,12 @@ def test_a_qlog_is_a_json_text_sequence(command, tmp_path, protocol):
             ["--capture", "x.txt"],
             "x.txt: unknown ending of a packet file; allowed: .pcapng, .pcap",
         ),
+        (["--qlog", "x.json"], "x.json: unknown ending of a qlog file; allowed: .sqlog"),
+        (["--qlog", "x.qlog"], "x.qlog: unknown ending of a qlog file; allowed: .sqlog"),
+        (
+            ["--capture", "x.pcap", "--qlog", "x"],
+            "x: unknown ending of a qlog file; allowed: .sqlog",
+        ),
         (["--capture", "absent/x.pcap"], "absent: no such folder"),
         (["--qlog", "absent/x.sqlog"], "absent: no such folder"),
         (["--capture", "."], "is a folder"),

@@ -10,10 +10,14 @@ use ropewalk_quantities::Time;
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The file's ending is that of no known format.
-    #[error("{}: unknown ending of a packet file; allowed: .pcapng, .pcap", path.display())]
+    #[error("{}: unknown ending of a {what}; allowed: {allowed}", path.display())]
     UnknownEnding {
         /// The file.
         path: PathBuf,
+        /// What it would hold.
+        what: &'static str,
+        /// Endings of known formats.
+        allowed: &'static str,
     },
     /// The system refused.
     #[error("cannot write {}: {source}", path.display())]

@@ -41,6 +41,8 @@ impl PacketFile {
         if !classic && !ending.eq_ignore_ascii_case("pcapng") && !is_stream(path) {
             return Err(FileError::UnknownEnding {
                 path: path.to_owned(),
+                what: "packet file",
+                allowed: ".pcapng, .pcap",
             });
         }
         let file = ReplacingFile::create(path)?;

@@ -12,7 +12,7 @@ use crate::error::FileError;
 use crate::qlog_event::{
     Metrics, MetricsData, PacketLostData, PathAssignedData, QlogEvent, SpuriousLossData,
 };
-use crate::replacing_file::ReplacingFile;
+use crate::replacing_file::{ReplacingFile, is_stream};
 
 /// The header of a qlog file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub struct Header {
 /// Its schema is `urn:ietf:params:qlog:file:sequential` (QlogFileSeq), from the client's vantage point. Each
 /// event has the `path_id` of its subflow. Where the draft leaves a choice:
 ///
-/// - The draft recommends the ending `.sqlog`, since `.qlog` is for plain JSON. Any ending is accepted here,
-///   but viewers that go by the ending alone want `.sqlog`.
+/// - The draft recommends the ending `.sqlog`, since `.qlog` is for plain JSON, and viewers that go by the
+///   ending alone want it. A FIFO, a device or standard output may have any.
 /// - The clock is called `system`, since only that may have a date as its epoch (a `monotonic` one must not).
 ///   The epoch is [`EPOCH`](crate::EPOCH), as in packet files. Times are in milliseconds, with nanoseconds as
 ///   decimals.
@@ -58,8 +58,16 @@ impl QlogFile {
     /// Creates a file, with one `connectivity:path_assigned` event for each path.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The ending is not `.sqlog`, or the system refuses.
     pub fn create(path: &Path, header: &Header) -> Result<QlogFile, FileError> {
+        let ending = path.extension().unwrap_or_default();
+        if !ending.eq_ignore_ascii_case("sqlog") && !is_stream(path) {
+            return Err(FileError::UnknownEnding {
+                path: path.to_owned(),
+                what: "qlog file",
+                allowed: ".sqlog",
+            });
+        }
         let mut file = ReplacingFile::create(path)?;
         put(&mut file, &FileRecord::new(header)).map_err(|error| FileError::io(path, error))?;
         let mut qlog = QlogFile {

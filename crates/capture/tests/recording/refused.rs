@@ -31,6 +31,18 @@ fn what_cannot_be_captured_is_refused_before_the_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let error = Recording::create(&plan(&folder.path().join("run.txt")), &scenario, 1);
     assert!(matches!(error, Err(FileError::UnknownEnding { .. })));
+    let log = Plan {
+        packets: None,
+        qlog: Some(folder.path().join("run.json")),
+    };
+    let error = Recording::create(&log, &scenario, 1);
+    assert!(matches!(
+        error,
+        Err(FileError::UnknownEnding {
+            allowed: ".sqlog",
+            ..
+        })
+    ));
     let error = Recording::create(&plan(&folder.path().join("absent/run.pcap")), &scenario, 1);
     assert!(matches!(error, Err(FileError::Io { .. })));
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
