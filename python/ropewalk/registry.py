@@ -78,8 +78,8 @@ def algorithms(key: str) -> tuple[Algorithm, ...]:
 
     Raises
     ------
-    KeyError
-        The key takes no algorithm.
+    ValueError
+        The key takes no algorithm; the message names those that do.
 
     Examples
     --------
@@ -89,6 +89,9 @@ def algorithms(key: str) -> tuple[Algorithm, ...]:
     >>> blest.parameters[0].default
     '1.2'
     """
+    declared = _declared()
+    if key not in declared:
+        raise ValueError(f"key = {key!r}; allowed: {', '.join(declared)}")
     return tuple(
         Algorithm(
             each["name"],
@@ -97,7 +100,7 @@ def algorithms(key: str) -> tuple[Algorithm, ...]:
             frozenset(each["tags"]),
             tuple(Parameter(**parameter) for parameter in each["parameters"]),
         )
-        for each in _declared()[key]
+        for each in declared[key]
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -171,7 +172,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            A key is unknown or a value is wrong.
+            A key is unknown or a value is wrong; what is of a changed key begins with ``with_``.
 
         Examples
         --------
@@ -181,13 +182,18 @@ class Scenario:
         5.0
         """
         added = tuple((key, spelled(value)) for key, value in changes.items())
-        return Scenario(
-            self.text,
-            name=self.name,
-            folder=self.folder,
-            overrides=self.overrides + added,
-            files=self._files,
-        )
+        try:
+            return Scenario(
+                self.text,
+                name=self.name,
+                folder=self.folder,
+                overrides=self.overrides + added,
+                files=self._files,
+            )
+        except _core.ScenarioError as error:
+            raise _core.ScenarioError(
+                re.sub("^--set: ", "with_: ", str(error), flags=re.MULTILINE)
+            ) from None
 
     @property
     def title(self) -> str:

@@ -127,4 +127,4 @@ def check_runs(seed: int, runs: int) -> None:
     if runs < 1:
         raise ValueError(f"runs = {runs}; at least 1 is needed")
     if not 0 <= seed <= SEED_MAX - (runs - 1):
-        raise ValueError(f"seed = {seed} with runs = {runs}; seeds go from 0 to 2^64 - 1")
+        raise ValueError(f"seed = {seed}: with {runs} run(s), seeds go from 0 to 2^64 - 1")

@@ -88,6 +88,33 @@ def test_set_passes_the_same_checks(refused, tmp_path):
     assert '"title"' in told
 
 
+def test_with_names_itself_and_not_an_option():
+    with pytest.raises(ropewalk.ScenarioError) as raised:
+        ropewalk.Scenario(GOOD).with_({"link.dsl.loss": "120 %", "tittle": "x"})
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith("with_: ") for line in lines)
+
+
+def test_a_key_that_takes_no_algorithm_is_refused_with_those_that_do():
+    with pytest.raises(ValueError, match=r"key = 'schedulers'; allowed: .*scheduler"):
+        ropewalk.algorithms("schedulers")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--seed", 2**64 - 1, "--runs", 2], f"--seed {2**64 - 1}: with 2 run(s), seeds go"),
+        (["--step", "soon"], '--step "soon": must begin with a number'),
+    ],
+)
+def test_an_option_is_named(refused, tmp_path, arguments, says):
+    path = tmp_path / "good.toml"
+    path.write_text(GOOD)
+    told = refused("simulate", path, *arguments, "--out", tmp_path / "out")
+    assert told.startswith(says)
+
+
 def refuse(refused, path, *words):
     told = refused("simulate", path)
     assert len(told.splitlines()) == 1
@@ -169,7 +196,7 @@ def test_a_trace_that_is_a_folder(refused, tmp_path):
         ),
         (
             ["sweep", "good.toml", "--vary", "duration=,"],
-            'vary: duration = ["", ""]: nothing is there twice',
+            '--vary duration = ["", ""]: nothing is there twice',
         ),
         (["reproduce", "--plot", "x.png"], "--plot x.png: only with a paper and an item"),
         (["reproduce", "song-2018", "--out", "x"], "--out x: only with a paper and an item"),

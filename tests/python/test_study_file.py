@@ -98,13 +98,32 @@ def test_what_is_wrong_in_a_study_file_is_named(refused, file, tmp_path, old, ne
         (["--vary", "duration=1s", "--on", "mars"], "--on 'mars': allowed: a number of processes"),
         (["--vary", "duration=1s", "--at-most", 9], "--at-most 9: only with --ci95"),
         (["--vary", "duration=1s", "--out", ROOT], "which is no study"),
-        (["--vary", "duration=1s", "--verb", "guess"], "verb = 'guess': allowed: simulate"),
+        (["--vary", "duration=1s", "--verb", "guess"], "--verb 'guess': allowed: simulate"),
+        (["--vary", "duration=1s", "--ci95", "2"], "--ci95 '2': allowed: a share"),
+        (["--vary", "duration=soon"], '--vary duration = "soon": must begin with a number'),
+        (["--vary", "duration=1s", "--zip", "a"], "--zip a: allowed: two varied keys"),
+        (
+            ["--vary", "duration=1s,2s", "--verb", "predict", "--runs", 2],
+            "--runs 2: formulas draw",
+        ),
+        (
+            ["--vary", "duration=1s", "--runs", 9, "--ci95", "2%", "--at-most", 5],
+            "--runs 9: the first",
+        ),
     ],
 )
 def test_wrong_options_are_named(refused, tmp_path, arguments, says):
     told = refused("sweep", TWO_LINKS, *arguments, cwd=tmp_path)
     assert says in told
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_option_beside_a_study_file_is_named_without_a_line(refused, file):
+    assert refused("sweep", file, "--verb", "guess").startswith(
+        "--verb 'guess': allowed: simulate"
+    )
+    told = refused("sweep", file, "--vary", "duration=soon")
+    assert told.startswith('--vary duration = "soon": must begin')
 
 
 def test_ready_scenarios_are_known_by_name(command, tmp_path):

@@ -65,7 +65,8 @@ pub fn simulate(
                 let place = ObservationPoint::parse(capture_at, &scenario.parsed);
                 Ok(PacketPlan {
                     path,
-                    place: place.map_err(|error| PyValueError::new_err(error.to_string()))?,
+                    place: place
+                        .map_err(|error| PyValueError::new_err(format!("capture_at = {error}")))?,
                     snaplen,
                 })
             })

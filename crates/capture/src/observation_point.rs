@@ -24,7 +24,7 @@ pub enum ObservationPoint {
 
 /// There is no such observation point.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no place to capture at; allowed: {allowed}")]
+#[error("{name:?}: no place to capture at; allowed: {allowed}")]
 pub struct UnknownObservationPoint {
     /// The name that was given.
     pub name: String,

@@ -72,7 +72,7 @@ pub enum Error {
     #[error("emulator = \"netem\": this kernel has none (sch_netem); allowed here: \"own\"")]
     NoNetem,
     /// The scenario has no such observation point.
-    #[error(transparent)]
+    #[error("capture_at = {0}")]
     NoPlace(#[from] ropewalk_capture::UnknownObservationPoint),
     /// The capture cannot be started.
     #[error(transparent)]

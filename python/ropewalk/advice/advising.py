@@ -97,7 +97,7 @@ def advise(
     if runs < 1:
         raise ValueError(f"runs = {runs}; at least 1 is needed")
     if not 0 <= seed <= SEED_MAX - (2 * runs - 1):
-        raise ValueError(f"seed = {seed} with 2 x runs = {2 * runs}; seeds go from 0 to 2^64 - 1")
+        raise ValueError(f"seed = {seed}: with {2 * runs} runs, seeds go from 0 to 2^64 - 1")
     wish = wished(scenario, rate, delay)
     paths = candidates(scenario)
     if check:

@@ -71,8 +71,8 @@ def quantity(kind: str, value: str, name: str) -> float:
     try:
         values = Scenario(BLANK).with_({key: value}).values
     except ScenarioError as error:
-        # `--set: KEY = VALUE: what is wrong`, in which the value may be read as another type.
-        said = re.sub(rf'^(--set: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
+        # `with_: KEY = VALUE: what is wrong`, in which the value may be read as another type.
+        said = re.sub(rf'^(with_: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
         raise ValueError(f'{name} "{value}": {said}') from None
     if kind == "rate":
         return float(values["traffic"]["rate"])

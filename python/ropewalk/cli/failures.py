@@ -14,6 +14,20 @@ from ..needs import MissingLibraryError
 from ..printable import printable
 from .statuses import FAILED, WRONG_INPUT
 
+# How messages about an argument of the Python package begin, and the option that gives it.
+OPTIONS = {
+    "capture_at = ": "--capture-at ",
+    "on = ": "--on ",
+    "runs = ": "--runs ",
+    "seed = ": "--seed ",
+    "step = ": "--step ",
+    "until: at_most = ": "--at-most ",
+    "until: ci95 = ": "--ci95 ",
+    "vary: ": "--vary ",
+    "verb = ": "--verb ",
+    "zip: ": "--zip ",
+}
+
 
 @contextmanager
 def wrong_input() -> Iterator[None]:
@@ -23,7 +37,7 @@ def wrong_input() -> Iterator[None]:
     except OSError as error:
         fail(_told(error), WRONG_INPUT)
     except (ValueError, MissingLibraryError) as error:
-        fail(str(error), WRONG_INPUT)
+        fail(by_option(str(error)), WRONG_INPUT)
 
 
 @contextmanager
@@ -34,11 +48,29 @@ def failures() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except (ScenarioError, ValueError, MissingLibraryError) as error:
-        fail(str(error), WRONG_INPUT)
+        fail(by_option(str(error)), WRONG_INPUT)
     except OSError as error:
         fail(_told(error), FAILED)
     except (RuntimeError, MemoryError) as error:
         fail(str(error) or type(error).__name__, FAILED)
+
+
+def by_option(message: str) -> str:
+    """Return a message about an argument as one about its option.
+
+    Examples
+    --------
+    >>> by_option('step = "soon": must begin with a number')
+    '--step "soon": must begin with a number'
+    """
+    return "\n".join(map(_line_by_option, message.splitlines()))
+
+
+def _line_by_option(line: str) -> str:
+    for argument, option in OPTIONS.items():
+        if line.startswith(argument):
+            return option + line.removeprefix(argument)
+    return line
 
 
 def fail(message: str, status: int) -> NoReturn:

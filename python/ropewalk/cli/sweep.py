@@ -141,10 +141,7 @@ def sweep(
             until=until,
         )
         where = _on(on)
-        try:
-            check_on(where)
-        except ValueError as error:
-            raise ValueError(str(error).replace("on = ", "--on ", 1)) from None
+        check_on(where)
         folder = out or RESULTS / (_stem(study) if str(study) != "-" else "study")
         check_folder(folder)
     shown = _Shown(folder)

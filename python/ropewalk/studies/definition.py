@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -173,7 +173,10 @@ def define(
         raise ValueError(f"seed = {seed!r}: allowed: a whole number from 0 to {SEED_MAX}")
     check_runs(seed, runs if enough is None else max(runs, enough.at_most))
     if enough is not None and not 2 <= runs <= enough.at_most:
-        raise ValueError(f"runs = {runs}: with until: allowed: 2 to at_most = {enough.at_most}")
+        raise ValueError(
+            f"runs = {runs}: the first ones of those that go on until ci95 is reached: allowed:"
+            f" 2 to {enough.at_most}"
+        )
     if verb == "predict" and (runs > 1 or enough is not None):
         raise ValueError(f"runs = {runs}: formulas draw nothing: one run of predict tells all")
     return Definition(scenario, axes, groups, verb, runs, seed, enough)
@@ -240,11 +243,12 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
         "zipped": groups,
         "vary": dict(_flat(known.get("vary", {}))),
     }
-    arguments |= {key: value for key, value in others.items() if value is not None}
+    given = {key: value for key, value in others.items() if value is not None}
+    arguments |= given
     try:
         return define(scenario, arguments.pop("vary"), **arguments)
     except ValueError as error:
-        raise type(error)(_placed(str(error), path, lines)) from None
+        raise type(error)(_placed(str(error), path, lines, given)) from None
 
 
 def is_study(path: Path) -> bool:
@@ -316,14 +320,17 @@ def _zipped_of_one_length(
 
 
 def _of_vary(error: ScenarioError) -> ScenarioError:
-    """Name the varied key in an error that the scenario reports as of ``--set``."""
-    return ScenarioError(str(error).replace("--set: ", "vary: "))
+    """Name the varied key in an error that the scenario reports as of ``with_``."""
+    return ScenarioError(str(error).replace("with_: ", "vary: "))
 
 
-def _placed(message: str, path: Path, lines: str) -> str:
-    """Prefix an error with file and line."""
+def _placed(message: str, path: Path, lines: str, others: Container[str]) -> str:
+    """Prefix an error with file and line, unless it is of one of the other arguments."""
     match = re.match(r"vary: ([^\s:]+)(?: =|:)|(verb|runs|seed|until|zip)\b", message)
     if match is None:
+        return message
+    key = match[2] or "vary"
+    if {"zip": "zipped"}.get(key, key) in others:
         return message
     where = _line(lines, *(match[1].split(".") if match[1] else [match[2]]))
     return f"{path}:{where}: {message}"

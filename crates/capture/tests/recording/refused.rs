@@ -26,7 +26,7 @@ fn what_cannot_be_captured_is_refused_before_the_run() {
     let error = ObservationPoint::parse("wlan", &scenario).expect_err("no such link");
     assert_eq!(
         error.to_string(),
-        r#""wlan" is no place to capture at; allowed: sender, receiver, wifi, lte"#
+        r#""wlan": no place to capture at; allowed: sender, receiver, wifi, lte"#
     );
     let folder = tempfile::tempdir().expect("a folder");
     let error = Recording::create(&plan(&folder.path().join("run.txt")), &scenario, 1);
