@@ -138,12 +138,15 @@ fn step_of(text: &str, duration: Time) -> PyResult<Time> {
     let step: Time = text
         .parse()
         .map_err(|error| PyValueError::new_err(format!("step = {text:?}: {error}")))?;
-    if step == Time::ZERO || duration.as_nanos() / step.as_nanos() > MAX_STEPS {
-        return Err(PyValueError::new_err(format!(
-            "step = {text:?}: would be more than {MAX_STEPS} steps in {duration}"
-        )));
-    }
-    Ok(step)
+    let least = Time::from_nanos(duration.as_nanos().div_ceil(MAX_STEPS));
+    let wrong = match step {
+        Time::ZERO => "must be greater than zero".to_owned(),
+        _ if step < least => format!("would be more than {MAX_STEPS} steps in {duration}"),
+        _ => return Ok(step),
+    };
+    Err(PyValueError::new_err(format!(
+        "step = {text:?}: {wrong}; allowed: a time of at least {least}"
+    )))
 }
 
 /// Runs in progress on their own threads. Dropping it starts no further one, and removes the files that the

@@ -90,9 +90,34 @@ impl Request {
             allowed: "a time such as \"100 ms\"".to_owned(),
         };
         let step: Time = text.parse().map_err(|error| refuse(format!("{error}")))?;
-        if step == Time::ZERO || duration.as_nanos() / step.as_nanos() > MAX_STEPS {
+        if step == Time::ZERO {
+            return Err(refuse("must be greater than zero".to_owned()));
+        }
+        if duration.as_nanos() / step.as_nanos() > MAX_STEPS {
             return Err(refuse(format!("more than {MAX_STEPS} steps in {duration}")));
         }
         Ok(Some(step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_refused_with_what_is_wrong() {
+        for (step, reason) in [
+            ("0s", "must be greater than zero"),
+            ("1 us", "more than 1000000 steps in 30 s"),
+            ("soon", "must begin with a number"),
+        ] {
+            let request = Request {
+                step: Some(step.to_owned()),
+                ..Request::default()
+            };
+            let refused = request.timeline_step(Time::from_secs(30));
+            let told = refused.expect_err("a wrong step").to_string();
+            assert!(told.contains(reason), "{told}");
+        }
     }
 }
