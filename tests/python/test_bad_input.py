@@ -40,6 +40,10 @@ WRONG = {
         GOOD + '[transport]\nmain_buffer = "150 packets"\n',
         ['transport.main_buffer = "150 packets"', 'protocol = "bas"'],
     ),
+    "more messages than a clock may offer": (
+        GOOD + '[traffic]\nkind = "cbr"\nrate = "100000 Gbit/s"\n',
+        [":8:", 'traffic.rate = "100000 Gbit/s"', "messages of 1 kB in 30 s", "26600 Mbit/s"],
+    ),
     "a send buffer that holds no packet": (
         GOOD + '[transport]\nprotocol = "bas"\npacket = "2 KiB"\nsend_buffer = "2048 B"\n',
         ["transport.send_buffer", "at least a packet with its header (2064 B)"],
