@@ -44,6 +44,7 @@ WRONG = {
         GOOD + '[traffic]\nkind = "cbr"\nrate = "100000 Gbit/s"\n',
         [":8:", 'traffic.rate = "100000 Gbit/s"', "messages of 1 kB in 30 s", "26600 Mbit/s"],
     ),
+    "a cost beyond all sums": (GOOD + "cost = 1e308\n", [":6:", "link.dsl.cost", "at most"]),
     "a send buffer that holds no packet": (
         GOOD + '[transport]\nprotocol = "bas"\npacket = "2 KiB"\nsend_buffer = "2048 B"\n',
         ["transport.send_buffer", "at least a packet with its header (2064 B)"],

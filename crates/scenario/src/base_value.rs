@@ -77,7 +77,7 @@ mod tests {
         Some(match kind {
             Kind::Integer { least, .. } => (least.to_string(), *least as f64),
             Kind::SequenceNumber => ("7".to_owned(), 7.0),
-            Kind::NotNegative | Kind::Share => ("0.5".to_owned(), 0.5),
+            Kind::Share => ("0.5".to_owned(), 0.5),
             Kind::Number { least, .. } => (format!("{least:?}"), *least),
             Kind::Time { most, .. } => (most.to_string(), most.as_secs_f64()),
             Kind::Rate | Kind::Capacity => ("5 Mbit/s".to_owned(), 5e6),

@@ -36,6 +36,8 @@ pub(crate) const MAX_TITLE_CHARS: usize = 200;
 pub(crate) const LONGEST: Time = Time::from_secs(365 * 24 * 3600);
 pub(crate) const LONGEST_DELAY: Time = Time::from_secs(24 * 3600);
 pub(crate) const FASTEST: Rate = Rate::from_bps(100_000_000_000_000);
+/// Sums of prices times what is carried stay finite, and their shares known.
+pub(crate) const HIGHEST_COST: f64 = 1e9;
 pub(crate) const LARGEST_BUFFER: Bytes = Bytes::from_mib(1 << 20);
 pub(crate) const LARGEST_TRANSFER: Bytes = Bytes::new(1_000_000_000_000_000);
 pub(crate) const MAX_QUEUED: u64 = 1_000_000_000;

@@ -153,7 +153,6 @@ fn value(kind: &Kind) -> Value {
             { "type": "integer", "minimum": 0, "maximum": u32::MAX },
             { "const": RANDOM },
         ] }),
-        Kind::NotNegative => json!({ "type": "number", "minimum": 0 }),
         Kind::Number { least, most } => {
             json!({ "type": "number", "minimum": least, "maximum": most })
         }

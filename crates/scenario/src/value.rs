@@ -77,10 +77,6 @@ impl Kind {
                 Value::Text(_) => return Err(Problem::UnknownWord.into()),
                 _ => return Err(wrong_type(node)),
             },
-            Kind::NotNegative => match number(node)? {
-                number if number < 0.0 => return Err(negative()),
-                number => Parsed::Number(number),
-            },
             Kind::Number { least, most } => match number(node)? {
                 number if number < *least => {
                     return Err(Problem::BelowLeast(least.to_string()).into());
@@ -145,7 +141,6 @@ impl Kind {
             Kind::SequenceNumber => {
                 format!(r#"a whole number from 0 to {}, or "{RANDOM}""#, u32::MAX)
             }
-            Kind::NotNegative => "a number, zero or more".to_owned(),
             Kind::Number { least, most } => format!("a number from {least} to {most}"),
             Kind::Share => "a number above 0, at most 1".to_owned(),
             Kind::Time { .. } => Time::ALLOWED.to_owned(),

@@ -145,6 +145,7 @@ fn in_links() {
             "queue = true",
             "cost = -1",
             "cost = inf",
+            "cost = 1e308",
             "cost = '1'",
             "reverse = '5 ms'",
             "reverse = { delay = '25 h' }",

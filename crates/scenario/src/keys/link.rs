@@ -51,7 +51,10 @@ pub(crate) static LINK: Shape = Shape {
         QUEUE,
         key(
             "cost",
-            Kind::NotNegative,
+            Kind::Number {
+                least: 0.0,
+                most: limits::HIGHEST_COST,
+            },
             Default::Words("none; 1 where another link has one"),
             "Price per Mbit/s; results have a cost where a link has one.",
         ),

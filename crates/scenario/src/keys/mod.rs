@@ -108,8 +108,6 @@ pub(crate) enum Kind {
     Integer { least: u64, most: u64 },
     /// A number of 32 bits, or `"random"`.
     SequenceNumber,
-    /// A finite number, zero or more.
-    NotNegative,
     /// A finite number in a range.
     Number { least: f64, most: f64 },
     /// Above 0, at most 1.
