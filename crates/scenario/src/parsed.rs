@@ -59,10 +59,10 @@ impl Parsed {
             Parsed::Bytes(bytes) => format!("\"{bytes}\""),
             Parsed::Unlimited => "\"unlimited\"".to_owned(),
             Parsed::Random => format!("{RANDOM:?}"),
-            Parsed::Window(InitialWindow::Segments(count)) => format!("\"{count} packets\""),
+            Parsed::Window(InitialWindow::Segments(count)) => packets(u64::from(*count)),
             Parsed::Window(InitialWindow::Bytes(bytes)) => format!("\"{bytes}\""),
-            Parsed::Packets(Packets(count)) => format!("\"{count} packets\""),
-            Parsed::Queue(QueueLimit::Packets(count)) => format!("\"{count} packets\""),
+            Parsed::Packets(Packets(count)) => packets(*count),
+            Parsed::Queue(QueueLimit::Packets(count)) => packets(*count),
             Parsed::Queue(QueueLimit::Bytes(bytes)) => format!("\"{bytes}\""),
             Parsed::Queue(QueueLimit::Bdp(factor)) => format!("\"{factor} bdp\""),
             Parsed::Algorithm(chosen) => algorithm_to_toml(chosen),
@@ -84,6 +84,12 @@ impl Parsed {
 }
 
 /// The name alone where all parameters have their defaults.
+/// As TOML writes a number of packets.
+fn packets(count: u64) -> String {
+    let unit = if count == 1 { "packet" } else { "packets" };
+    format!("\"{count} {unit}\"")
+}
+
 fn algorithm_to_toml(chosen: &Chosen) -> String {
     if chosen.parameters.is_empty() {
         return format!("{:?}", chosen.name);

@@ -80,7 +80,7 @@ pub(crate) static LINK: Shape = Shape {
             "pace",
             Kind::Word(|| Pace::ALL.iter().map(|one| one.name()).collect()),
             Default::Toml("\"free\""),
-            "How soon the quota may be gone: as it comes (free), no sooner than its period (even), or as it comes at a price that rises with the square of how much sooner (priced).",
+            "How soon the quota may be gone: as it comes (free), no sooner than its period (even), or as it comes at a price that rises with the square of how much sooner (priced). Needs a period.",
         ),
         key(
             "reverse",

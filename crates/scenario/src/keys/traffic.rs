@@ -52,7 +52,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: limits::LONGEST_DELAY,
             },
             Default::Words("200 ms for video, none for cbr, poisson and request"),
-            "What has not arrived so long after it was written is late; schedulers may go by it.",
+            "What has not arrived so long after it was written is late; schedulers may go by it. Not for udp.",
         ),
         key(
             "trace",

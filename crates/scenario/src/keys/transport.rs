@@ -121,7 +121,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         scheduler,
         SCHEDULERS,
-        "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, and with device = \"tunnel\" redundant or earliest-arrival (its default), which is bas's default, too."
+        "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, and with device = \"tunnel\" redundant or earliest-arrival (its default), which is bas's default, too; mptcp takes all but earliest-arrival, with profile mptcp-ns3 round-robin (its default) or traffic-split alone."
     ),
     key(
         "device",
@@ -132,7 +132,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         reordering,
         Kind::Algorithm(ReorderingConfig::descriptions),
-        "The answer to signs of spurious loss. With profile mptcp-ns3, what the module calls by that name, which is not what the RFCs and papers say; it has no linux."
+        "The answer to signs of spurious loss. With profile mptcp-ns3, what the module calls by that name, which is not what the RFCs and papers say; it has neither linux nor ncr."
     ),
     setting!(
         receive_buffer,
@@ -147,7 +147,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         send_buffer_autotuning,
         Kind::Boolean,
-        "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux; of MPTCP each subflow's grows, and the connection's is the sum of them."
+        "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux; of MPTCP each subflow's grows, and the connection's is the sum of them. Off with bas."
     ),
     PACKET,
     MAIN_BUFFER,
@@ -260,7 +260,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         nagle,
         Kind::Boolean,
-        "Nagle's algorithm (RFC 1122): no small segment while data is in flight."
+        "Nagle's algorithm (RFC 1122): no small segment while data is in flight. Off for all traffic but bulk, and with bas."
     ),
     setting!(
         grow_in_disorder,
