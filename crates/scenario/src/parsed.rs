@@ -83,13 +83,13 @@ impl Parsed {
     }
 }
 
-/// The name alone where all parameters have their defaults.
 /// As TOML writes a number of packets.
 fn packets(count: u64) -> String {
     let unit = if count == 1 { "packet" } else { "packets" };
     format!("\"{count} {unit}\"")
 }
 
+/// The name alone where all parameters have their defaults.
 fn algorithm_to_toml(chosen: &Chosen) -> String {
     if chosen.parameters.is_empty() {
         return format!("{:?}", chosen.name);
