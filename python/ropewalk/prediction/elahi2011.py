@@ -61,8 +61,11 @@ def predict(values: Values) -> Prediction | None:
             f"the load is {load:.3g}, above what the links carry: the queue is always full, and"
             f" {1 - true / queue.arrival_rate:.1%} of the messages find no room"
         )
-    if transport["nagle"] and load >= 0.5 and 2 * message <= transport["segment"]:
-        texts.append("small messages go together (Nagle): fewer headers, and less load than here")
+    if load >= 0.5 and 2 * message <= transport["segment"]:
+        texts.append(
+            "small messages that wait go together in a packet: fewer headers, and less load than"
+            " here"
+        )
     if any(path.loss for path in used):
         texts.append("packets are lost at random: the queue knows no retransmission")
     if others(values):
