@@ -185,18 +185,20 @@ impl<P> Receiver<P> {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let feedback = self.links.iter().filter_map(Inbound::report_at).min();
-        let delays = self.delays?;
-        let packets = self.resequencer.heads().map(|(sent, in_step, gap)| {
-            let in_step = delays.in_step.filter(|_| in_step);
-            let step = in_step.map_or(i64::MIN, |delay| step_up(sent + delay));
-            let gap = if gap {
-                sent + delays.greatest + self.repair
-            } else {
-                i64::MIN
-            };
-            Time::from_micros(step.max(gap).max(0) as u64)
+        let packets = self.delays.and_then(|delays| {
+            let due = self.resequencer.heads().map(|(sent, in_step, gap)| {
+                let in_step = delays.in_step.filter(|_| in_step);
+                let step = in_step.map_or(i64::MIN, |delay| step_up(sent + delay));
+                let gap = if gap {
+                    sent + delays.greatest + self.repair
+                } else {
+                    i64::MIN
+                };
+                Time::from_micros(step.max(gap).max(0) as u64)
+            });
+            due.min()
         });
-        packets.chain(feedback).min()
+        packets.into_iter().chain(feedback).min()
     }
 
     fn due(&self, now: Time) -> Due {
@@ -267,4 +269,21 @@ impl<P> Receiver<P> {
 /// The next time at which packets in step are delivered.
 fn step_up(at: i64) -> i64 {
     (at + STEP - 1).div_euclid(STEP) * STEP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feedback_about_links_that_are_all_left_out_is_due_nevertheless() {
+        let mut receiver: Receiver<()> = Receiver::new(ReceiverConfig::default());
+        receiver.leave_out(1);
+        let now = Time::from_secs(100);
+        assert!(receiver.take(now, 0, 0, 67, 0));
+        receiver.answer(now, 0);
+        let due = receiver.poll_timeout().unwrap();
+        assert!(due < now + Time::from_millis(5), "{due:?}");
+        assert!(receiver.poll_feedback(due).is_some());
+    }
 }
