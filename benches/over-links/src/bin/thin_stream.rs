@@ -1,10 +1,12 @@
-//! How late a thin stream is, through relay and proxy over emulated links: 200 bytes every 10 ms,
-//! alone and beside a download.
+//! How late a thin TCP stream is, through relay and proxy or through a tunnel over emulated links: 200 bytes
+//! every 10 ms, alone and beside a download.
 //!
 //! ```text
 //! cargo run --release -p ropewalk-over-links --bin thin_stream -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
+//!
+//! `through=tunnel` takes the tunnel: `congestion` is then the download's, and not the carriers'.
 //!
 //! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. 12 s
 //! from 3 s are measured, from the server's write to the client's read, on one clock. It takes root.
@@ -17,7 +19,13 @@ use std::time::{Duration, Instant};
 
 use ropewalk_testbed::Testbed;
 
+use socket2::SockRef;
+
 use ropewalk_over_links::{Ends, Failure, Running, ready, scenario, through_socks};
+
+/// The tunnel's ends within.
+const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
+const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
 
 const THIN_PORT: u16 = 7001;
 const BULK_PORT: u16 = 7002;
@@ -26,28 +34,62 @@ const INTERVAL: Duration = Duration::from_millis(10);
 const WARMUP: Duration = Duration::from_secs(3);
 const MEASURED: Duration = Duration::from_secs(12);
 
+/// What the streams go through.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Through {
+    Proxy,
+    Tunnel,
+}
+
+impl Through {
+    fn connect(self, address: SocketAddrV4) -> io::Result<TcpStream> {
+        match self {
+            Through::Proxy => through_socks(address),
+            Through::Tunnel => TcpStream::connect(address),
+        }
+    }
+}
+
+struct Options {
+    gateway: PathBuf,
+    links: String,
+    congestion: String,
+    runs: u64,
+    through: Through,
+}
+
 fn main() -> Result<(), Failure> {
     let mut gateway = PathBuf::from("target/release/ropewalk-gateway");
     let (mut links, mut runs) = ("20/20,5/200".to_owned(), 5);
     let mut congestion = "cubic".to_owned();
+    let mut through = Through::Proxy;
     for argument in std::env::args().skip(1) {
         match argument.split_once('=') {
             Some(("gateway", value)) => gateway = value.into(),
             Some(("links", value)) => links = value.to_owned(),
             Some(("congestion", value)) => congestion = value.to_owned(),
             Some(("runs", value)) => runs = value.parse()?,
+            Some(("through", "proxy")) => through = Through::Proxy,
+            Some(("through", "tunnel")) => through = Through::Tunnel,
             _ => {
-                return Err(
-                    format!("{argument}: allowed: gateway=, links=, congestion=, runs=").into(),
-                );
+                return Err(format!(
+                    "{argument}: allowed: gateway=, links=, congestion=, runs=, through=proxy|tunnel"
+                )
+                .into());
             }
         }
     }
-    let gateway = gateway.canonicalize()?;
-    let extra = ["--congestion", &congestion];
+    let options = Options {
+        gateway: gateway.canonicalize()?,
+        links,
+        congestion,
+        runs,
+        through,
+    };
+    let (links, congestion) = (&options.links, &options.congestion);
     for bulk in [false, true] {
-        for run in 0..runs {
-            let mut delays = measure(&gateway, &links, &extra, bulk, run)?;
+        for run in 0..options.runs {
+            let mut delays = measure(&options, bulk, run)?;
             delays.sort();
             let quantile = |q: f64| delays[(q * (delays.len() - 1) as f64) as usize];
             println!(
@@ -64,32 +106,42 @@ fn main() -> Result<(), Failure> {
 }
 
 /// Delays of the messages.
-fn measure(
-    gateway: &std::path::Path,
-    links: &str,
-    extra: &[&str],
-    bulk: bool,
-    seed: u64,
-) -> Result<Vec<Duration>, Failure> {
-    let scenario = scenario(links, None)?;
+fn measure(options: &Options, bulk: bool, seed: u64) -> Result<Vec<Duration>, Failure> {
+    let scenario = scenario(&options.links, None)?;
     let mut testbed = Testbed::build(&scenario)?;
     let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
     let folder = tempfile::tempdir()?;
-    let ends = Ends::new(gateway, &testbed, folder.path())?.with(extra);
-    let _relay = Running(ends.relay()?);
-    let _proxy = Running(ends.proxy()?);
-    let server = ends.address;
+    let through = options.through;
+    let of_carriers = ["--congestion", &options.congestion];
+    let ends = Ends::new(&options.gateway, &testbed, folder.path())?;
+    let ends = match through {
+        Through::Proxy => ends.with(&of_carriers),
+        Through::Tunnel => ends,
+    };
+    let server = match through {
+        Through::Proxy => ends.address,
+        Through::Tunnel => RELAY,
+    };
+    let _running = match through {
+        Through::Proxy => [ends.relay()?, ends.proxy()?],
+        Through::Tunnel => ends.tunnel([RELAY, VAN])?,
+    }
+    .map(Running);
     let epoch = Instant::now();
     let sending = testbed.server.spawn(move || send_messages(epoch));
-    let serving = bulk.then(|| testbed.server.spawn(send_bulk));
-    testbed
-        .client
-        .spawn(ready)
-        .join()
-        .map_err(|_| "the client panicked")??;
+    let congestion = options.congestion.clone();
+    let serving = bulk.then(|| testbed.server.spawn(move || send_bulk(&congestion)));
+    match through {
+        Through::Proxy => {
+            let waiting = testbed.client.spawn(ready);
+            waiting.join().map_err(|_| "the client panicked")??;
+        }
+        // Links are idle for a moment, as a tunnel's are before somebody uses it.
+        Through::Tunnel => thread::sleep(Duration::from_secs(2)),
+    }
     let downloading = bulk.then(|| {
         testbed.client.spawn(move || -> io::Result<()> {
-            let mut stream = through_socks(SocketAddrV4::new(server, BULK_PORT))?;
+            let mut stream = through.connect(SocketAddrV4::new(server, BULK_PORT))?;
             let (mut buffer, end) = (vec![0; 1 << 18], Instant::now() + WARMUP + MEASURED);
             while Instant::now() < end && stream.read(&mut buffer)? > 0 {}
             Ok(())
@@ -97,7 +149,7 @@ fn measure(
     });
     let receiving = testbed
         .client
-        .spawn(move || receive_messages(server, epoch));
+        .spawn(move || receive_messages(through, server, epoch));
     let delays = receiving.join().map_err(|_| "the receiver panicked")??;
     // The sender finds that nobody reads any more.
     let _ = sending.join();
@@ -127,8 +179,12 @@ fn send_messages(epoch: Instant) -> io::Result<()> {
     }
 }
 
-fn receive_messages(server: Ipv4Addr, epoch: Instant) -> Result<Vec<Duration>, Failure> {
-    let mut stream = through_socks(SocketAddrV4::new(server, THIN_PORT))?;
+fn receive_messages(
+    through: Through,
+    server: Ipv4Addr,
+    epoch: Instant,
+) -> Result<Vec<Duration>, Failure> {
+    let mut stream = through.connect(SocketAddrV4::new(server, THIN_PORT))?;
     let (start, mut message, mut delays) = (Instant::now(), [0; MESSAGE], Vec::new());
     while start.elapsed() < WARMUP + MEASURED {
         stream.read_exact(&mut message)?;
@@ -142,9 +198,10 @@ fn receive_messages(server: Ipv4Addr, epoch: Instant) -> Result<Vec<Duration>, F
 }
 
 /// As much as somebody reads.
-fn send_bulk() -> io::Result<()> {
+fn send_bulk(congestion: &str) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, BULK_PORT))?;
     let (mut stream, _): (TcpStream, _) = listener.accept()?;
+    SockRef::from(&stream).set_tcp_congestion(congestion.as_bytes())?;
     let data = vec![0; 1 << 18];
     while stream.write_all(&data).is_ok() {}
     Ok(())
