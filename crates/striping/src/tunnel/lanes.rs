@@ -7,7 +7,7 @@ use ropewalk_quantities::Time;
 /// A flow without a connection that sends more than this in a second is not thin.
 const THIN: u32 = 64 * 1024;
 /// Number of lanes. Lane 0 is for urgent packets, which have no order.
-const LANES: usize = 256;
+pub(super) const LANES: usize = 256;
 
 /// Sequence numbers of each lane, and how many bytes it had recently.
 #[derive(Debug)]

@@ -5,8 +5,8 @@
 //!
 //! - [`RateControl`] estimates the rate and delay of each link, and keeps little more in flight than fits, so
 //!   that packets wait in the [`Sender`]'s own bounded queue and not in the link's;
-//! - the queue is drained from its head by whichever link has room, so that packets leave in order and a slow
-//!   link takes only its share ([`Scheduler`]);
+//! - the queue, in which flows take turns, is drained by whichever link has room, so that packets of a flow leave
+//!   in order and a slow link takes only its share ([`Scheduler`]);
 //! - the [`Receiver`] puts each lane (a flow, by a hash of its addresses) in order again, and delivers the
 //!   packets of a connection *in step*: no sooner than they would have arrived by the slowest link in use.
 //!   Otherwise a connection would first measure the fast link's delay, and later take the slow link's for a
@@ -26,6 +26,7 @@ mod datagram;
 mod delays;
 mod demand;
 mod duplicate_filter;
+mod fair_queue;
 mod flow;
 mod gaps;
 mod inbound;

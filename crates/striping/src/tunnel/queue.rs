@@ -1,4 +1,4 @@
-//! The queue at the sending end of a tunnel.
+//! A queue of packets at the sending end of a tunnel, first in, first out.
 
 use std::collections::VecDeque;
 
@@ -10,8 +10,8 @@ use super::sending::Transmit;
 /// A queue of packets, first in, first out.
 #[derive(Debug)]
 pub(super) struct Fifo<P> {
-    pub(super) packets: VecDeque<Queued<P>>,
-    pub(super) bytes: u64,
+    packets: VecDeque<Queued<P>>,
+    bytes: u64,
 }
 
 /// A queued packet.
@@ -31,54 +31,46 @@ impl<P> Fifo<P> {
         }
     }
 
-    /// Drops packets from the tail until at most `most` bytes are left; returns how many were dropped.
-    pub(super) fn cut(&mut self, most: u64) -> u64 {
-        let before = self.packets.len();
-        while self.bytes > most {
-            let Some(last) = self.packets.pop_back() else {
-                break;
-            };
-            self.bytes -= u64::from(last.bytes);
-        }
-        (before - self.packets.len()) as u64
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
-    pub(super) fn take(&mut self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
-        let first = self.packets.pop_front().expect("asked for before");
+    /// The next packet.
+    pub(super) fn front(&self) -> Option<&Queued<P>> {
+        self.packets.front()
+    }
+
+    pub(super) fn push(&mut self, packet: Queued<P>) {
+        self.bytes += u64::from(packet.bytes);
+        self.packets.push_back(packet);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Queued<P>> {
+        let first = self.packets.pop_front()?;
         self.bytes -= u64::from(first.bytes);
-        Transmit {
-            link,
-            sequencing: Sequencing {
-                lane: first.lane,
-                sequence: lanes.next(first.lane),
-                delivery: first.delivery,
-            },
-            packet: first.packet,
-            bytes: first.bytes,
-        }
+        Some(first)
+    }
+
+    /// Drops the packet that came last; returns its length.
+    pub(super) fn drop_last(&mut self) -> Option<u64> {
+        let bytes = u64::from(self.packets.pop_back()?.bytes);
+        self.bytes -= bytes;
+        Some(bytes)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_waits_longest_stays() {
-        let mut queue = Fifo::new();
-        for packet in 0..5 {
-            queue.bytes += 1000;
-            queue.packets.push_back(Queued {
-                packet,
-                bytes: 1000,
-                lane: 1,
-                delivery: Delivery::InOrder,
-            });
+impl<P> Queued<P> {
+    /// It is sent on a link, as the next packet of its lane.
+    pub(super) fn on(self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
+        Transmit {
+            link,
+            sequencing: Sequencing {
+                lane: self.lane,
+                sequence: lanes.next(self.lane),
+                delivery: self.delivery,
+            },
+            packet: self.packet,
+            bytes: self.bytes,
         }
-        assert_eq!(queue.cut(5000), 0);
-        assert_eq!(queue.cut(3500), 2);
-        let mut lanes = Lanes::default();
-        let left: Vec<_> = (0..3).map(|_| queue.take(0, &mut lanes).packet).collect();
-        assert_eq!((left, queue.bytes), (vec![0, 1, 2], 0));
     }
 }

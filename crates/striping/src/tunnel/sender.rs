@@ -8,6 +8,7 @@ use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms};
 
 use super::copies::Copies;
 use super::demand::Demand;
+use super::fair_queue::FairQueue;
 use super::flow::{Class, Flow};
 use super::lanes::Lanes;
 use super::path_mtu::PathMtu;
@@ -62,7 +63,7 @@ pub struct Sender<P> {
     urgent: Fifo<P>,
     /// Packets that were lost on a link; they are sent before new ones.
     repairs: VecDeque<Packet<P>>,
-    queue: Fifo<P>,
+    queue: FairQueue<P>,
     /// For each link the packets in flight on it, and those of the datagram that is being made.
     retransmit_buffers: Vec<RetransmitBuffer<P>>,
     begun: Vec<Packet<P>>,
@@ -97,7 +98,7 @@ impl<P: Clone> Sender<P> {
             repairs: VecDeque::new(),
             retransmit_buffers: Vec::new(),
             begun: Vec::new(),
-            queue: Fifo::new(),
+            queue: FairQueue::new(),
             lanes: Lanes::default(),
             copies: Copies::default(),
             taken: 0,
@@ -141,40 +142,46 @@ impl<P: Clone> Sender<P> {
         self.reconsider();
     }
 
-    /// Takes a packet of the device; false if the queue is full and the packet is dropped.
+    /// Takes a packet of the device; false if the queue is full and the packet is dropped. Where another flow
+    /// has more in the queue, a packet of that is dropped instead.
     pub fn enqueue(&mut self, now: Time, packet: P, bytes: u32, flow: Flow) -> bool {
         let urgent = match flow.class {
             Class::Urgent => true,
             Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
             Class::InStep | Class::Ordered | Class::Unordered => false,
         };
-        let urgent = urgent && self.urgent.bytes < MAX_URGENT;
-        let queue = if urgent {
-            &mut self.urgent
-        } else {
-            &mut self.queue
+        let urgent = urgent && self.urgent.bytes() < MAX_URGENT;
+        let lane = match urgent || flow.class == Class::Unordered {
+            true => 0,
+            false => flow.lane.max(1),
         };
-        if queue.bytes + u64::from(bytes) > self.queue_limit.bytes() {
+        let most = self.queue_limit.bytes();
+        let (dropped, has_room) = match urgent {
+            true => (0, self.urgent.bytes() + u64::from(bytes) <= most),
+            false => self.queue.make_room(lane, bytes, most),
+        };
+        self.counters.dropped += dropped;
+        if !has_room {
             self.counters.dropped += 1;
             return false;
         }
         self.counters.packets += 1;
         self.packet_at = self.packet_at.max(now);
         self.taken += u64::from(bytes);
-        queue.bytes += u64::from(bytes);
-        queue.packets.push_back(Queued {
+        let queued = Queued {
             packet,
             bytes,
-            lane: match urgent || flow.class == Class::Unordered {
-                true => 0,
-                false => flow.lane.max(1),
-            },
+            lane,
             // A packet that goes on every link need not wait for the slowest.
             delivery: match flow.class {
                 Class::InStep if self.config.scheduler != Scheduler::Redundant => Delivery::InStep,
                 _ => Delivery::InOrder,
             },
-        });
+        };
+        match urgent {
+            true => self.urgent.push(queued),
+            false => self.queue.push(queued),
+        }
         true
     }
 
@@ -188,9 +195,9 @@ impl<P: Clone> Sender<P> {
         if copy.is_some() {
             return copy;
         }
-        if let Some(first) = self.urgent.packets.front() {
+        if let Some(first) = self.urgent.front() {
             let link = self.quickest_open(now, u64::from(first.bytes))?;
-            let next = self.urgent.take(link, &mut self.lanes);
+            let next = self.urgent.pop()?.on(link, &mut self.lanes);
             return Some(self.copied(next));
         }
         if let Some(first) = self.repairs.front() {
@@ -200,13 +207,13 @@ impl<P: Clone> Sender<P> {
             let link = ready.min_by_key(|&link| self.links[link].arrival(now, bytes))?;
             return self.repair(link);
         }
-        let Some(first) = self.queue.packets.front() else {
+        let Some(first) = self.queue.front() else {
             self.note_limited(now);
             return None;
         };
         let backlog = Backlog {
             next: u64::from(first.bytes),
-            waiting: self.queue.bytes,
+            waiting: self.queue.bytes(),
             room: self.queue_limit.bytes(),
             taken: self.taken,
         };
@@ -222,7 +229,7 @@ impl<P: Clone> Sender<P> {
             self.note_limited(now);
             return None;
         };
-        let next = self.queue.take(link, &mut self.lanes);
+        let next = self.queue.pop()?.on(link, &mut self.lanes);
         Some(self.begin(next))
     }
 
@@ -293,15 +300,19 @@ impl<P: Clone> Sender<P> {
     /// One more packet for the datagram in progress, if the next one has at most `most` bytes.
     #[must_use]
     pub fn poll_more(&mut self, link: usize, most: u32) -> Option<Transmit<P>> {
-        let queue = if self.urgent.packets.is_empty() {
-            &mut self.queue
-        } else {
-            &mut self.urgent
+        let is_urgent = self.urgent.front().is_some();
+        let first = match is_urgent {
+            true => self.urgent.front(),
+            false => self.queue.front(),
         };
-        if queue.packets.front()?.bytes > most {
+        if first?.bytes > most {
             return None;
         }
-        let next = queue.take(link, &mut self.lanes);
+        let first = match is_urgent {
+            true => self.urgent.pop(),
+            false => self.queue.pop(),
+        };
+        let next = first?.on(link, &mut self.lanes);
         Some(self.begin(next))
     }
 
@@ -441,7 +452,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
         (
-            self.queue.bytes + self.urgent.bytes,
+            self.queue.bytes() + self.urgent.bytes(),
             self.queue_limit.bytes(),
         )
     }

@@ -74,7 +74,7 @@ impl<P: Clone> Sender<P> {
 
     /// When the first rate limit allows a datagram, if urgent packets wait for that.
     pub(super) fn urgent_at(&self) -> Option<Time> {
-        self.urgent.packets.front()?;
+        self.urgent.front()?;
         let usable = self.usable.iter();
         usable.map(|&link| self.links[link].opens_at()).min()
     }

@@ -110,7 +110,7 @@ impl<P: Clone> Sender<P> {
             let usable = self.usable.iter();
             usable.filter_map(|&link| self.links[link].room_at())
         };
-        let sending = match (self.queue.packets.is_empty(), self.scheduling.waited_for()) {
+        let sending = match (self.queue.is_empty(), self.scheduling.waited_for()) {
             _ if !self.repairs.is_empty() => room().min(),
             (true, _) => None,
             (false, _) if self.scheduling.ask_at().is_some() => self.scheduling.ask_at(),

@@ -9,7 +9,7 @@ impl<P: Clone> Sender<P> {
     /// Selects the links that are worth their delay; schedulers that take fixed turns use all.
     pub(super) fn weigh(&mut self, now: Time) {
         if self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other() {
-            let busy = self.queue.bytes > self.queue_limit.bytes() / 4;
+            let busy = self.queue.bytes() > self.queue_limit.bytes() / 4;
             let could = (0..self.links.len()).filter(|&link| {
                 (self.up[link] && !self.terms[link].standby)
                     && self.path_mtus[link].plpmtu() > 0
@@ -19,7 +19,8 @@ impl<P: Clone> Sender<P> {
             let used = self.usable.iter();
             let slowest = used.map(|&link| estimate(link).delay).max();
             let slowest = slowest.unwrap_or(Time::ZERO);
-            self.demand.note(now, self.taken, self.queue.bytes, slowest);
+            self.demand
+                .note(now, self.taken, self.queue.bytes(), slowest);
             let in_flight = self.demand.in_flight();
             self.selection.weigh(now, busy, in_flight, could, estimate);
         }
