@@ -151,11 +151,15 @@ goodput: setup ## measure the gateway over emulated links, beside the kernel's M
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
 	$(BIN)/python tests/agreement/varying.py --runs $(RUNS)
 
+THROUGH ?= proxy
+# THROUGH=tunnel takes the tunnel in place of relay and proxy.
+thin-stream: RUNS = 10
 thin-stream: tools ## measure a thin stream through the gateway, alone and beside a download, as root, in six minutes
 	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
 	$(CARGO) build --release --locked -p ropewalk-over-links --bin thin_stream
 	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
-		"$$release/thin_stream" gateway="$$release/ropewalk-gateway" links=20/20,5/200 congestion=cubic runs=10
+		"$$release/thin_stream" gateway="$$release/ropewalk-gateway" links=20/20,5/200 congestion=cubic \
+			through=$(THROUGH) runs=$(RUNS)
 
 WORLDS ?= 1000
 worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes

@@ -7,7 +7,10 @@ use ropewalk_wire::{IpHeader, IpView, TcpFlags, TcpView, protocol};
 /// Treatment of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Data of a connection, or its SYN: in order, and in step with the slowest link in use.
+    /// A SYN: in order, and in step with the slowest link in use.
+    Opening,
+    /// Data of a connection: as its SYN, but by the quickest link and in order alone once it has been thin for
+    /// some time.
     InStep,
     /// In order within its flow, and delivered as soon as it is.
     Ordered,
@@ -27,7 +30,9 @@ impl Class {
     /// round trip longer. What ends a connection must not overtake its data.
     #[must_use]
     pub fn of_tcp(opens: bool, ends: bool, has_data: bool) -> Class {
-        if opens || has_data {
+        if opens {
+            Class::Opening
+        } else if has_data {
             Class::InStep
         } else if ends {
             Class::Ordered
@@ -161,7 +166,7 @@ mod tests {
     fn data_and_openings_are_in_step_and_acknowledgements_have_no_order() {
         let class =
             |flags, payload| Flow::of(&packet(protocol::TCP, 0, &tcp(1000, flags, payload))).class;
-        assert_eq!(class(TcpFlags::SYN, 0), Class::InStep);
+        assert_eq!(class(TcpFlags::SYN, 0), Class::Opening);
         assert_eq!(class(TcpFlags::ACK, 100), Class::InStep);
         assert_eq!(class(TcpFlags::ACK, 0), Class::Unordered);
         assert_eq!(class(TcpFlags::RST, 0), Class::Ordered);

@@ -148,12 +148,20 @@ impl<P: Clone> Sender<P> {
         let urgent = match flow.class {
             Class::Urgent => true,
             Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
-            Class::InStep | Class::Ordered | Class::Unordered => false,
+            Class::InStep => {
+                self.lanes.stays_thin(now, flow.lane, bytes) && self.favours_thin_connections(now)
+            }
+            Class::Opening => {
+                self.lanes.open(now, flow.lane);
+                false
+            }
+            Class::Ordered | Class::Unordered => false,
         };
         let urgent = urgent && self.urgent.bytes() < MAX_URGENT;
-        let lane = match urgent || flow.class == Class::Unordered {
-            true => 0,
-            false => flow.lane.max(1),
+        let lane = match flow.class {
+            Class::Unordered => 0,
+            Class::Thin | Class::Urgent if urgent => 0,
+            _ => flow.lane.max(1),
         };
         let most = self.queue_limit.bytes();
         let (dropped, has_room) = match urgent {
@@ -174,7 +182,11 @@ impl<P: Clone> Sender<P> {
             lane,
             // A packet that goes on every link need not wait for the slowest.
             delivery: match flow.class {
-                Class::InStep if self.config.scheduler != Scheduler::Redundant => Delivery::InStep,
+                Class::InStep | Class::Opening
+                    if !urgent && self.config.scheduler != Scheduler::Redundant =>
+                {
+                    Delivery::InStep
+                }
                 _ => Delivery::InOrder,
             },
         };
@@ -198,7 +210,11 @@ impl<P: Clone> Sender<P> {
         if let Some(first) = self.urgent.front() {
             let link = self.quickest_open(now, u64::from(first.bytes))?;
             let next = self.urgent.pop()?.on(link, &mut self.lanes);
-            return Some(self.copied(next));
+            return Some(match next.sequencing.lane {
+                0 => self.copied(next),
+                // Of a thin connection.
+                _ => self.begin(next),
+            });
         }
         if let Some(first) = self.repairs.front() {
             let bytes = u64::from(first.bytes);

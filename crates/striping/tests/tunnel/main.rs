@@ -3,5 +3,6 @@
 mod quiet;
 mod redundant;
 mod terms;
+mod thin;
 mod wire;
 mod world;

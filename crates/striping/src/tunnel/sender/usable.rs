@@ -2,13 +2,33 @@
 
 use ropewalk_quantities::{Rate, Time};
 
+use super::super::lanes::THIN;
 use super::super::queue_limit::CombinedLink;
 use super::{RateControl, Scheduler, Sender};
 
+/// A thin connection has at most this part of the quickest link's rate.
+const THIN_SHARE: u64 = 8;
+
 impl<P: Clone> Sender<P> {
+    /// Whether packets go by the link that delivers them first; other schedulers have their own order.
+    fn goes_by_arrival(&self) -> bool {
+        self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other()
+    }
+
+    /// Whether packets of thin connections go before others by the quickest link: they are next to nothing of
+    /// what it carries, as far as is known.
+    pub(super) fn favours_thin_connections(&self, now: Time) -> bool {
+        let quickest = self.quickest(now, u64::from(THIN));
+        let is_slow = quickest.is_none_or(|link| {
+            let estimate = self.links[link].estimate();
+            estimate.known && estimate.rate.as_bps() < THIN_SHARE * 8 * u64::from(THIN)
+        });
+        self.goes_by_arrival() && !is_slow
+    }
+
     /// Selects the links that are worth their delay; schedulers that take fixed turns use all.
     pub(super) fn weigh(&mut self, now: Time) {
-        if self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other() {
+        if self.goes_by_arrival() {
             let busy = self.queue.bytes() > self.queue_limit.bytes() / 4;
             let could = (0..self.links.len()).filter(|&link| {
                 (self.up[link] && !self.terms[link].standby)
@@ -99,15 +119,13 @@ impl<P: Clone> Sender<P> {
         let &[link] = &self.usable[..] else {
             return None;
         };
-        let by_itself =
-            self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other();
         let mut others = self.retransmit_buffers.iter().enumerate();
         let others_in_use =
             (0..self.links.len()).any(|other| other != link && self.is_in_use(other));
         let only = !others_in_use && self.terms[link].rate.is_none();
         let settled = others.all(|(other, buffer)| other == link || buffer.is_empty());
         // On a link that loses without congestion, retransmission by the tunnel is better.
-        let is_wire = by_itself && settled && only && !self.links[link].is_lossy();
+        let is_wire = self.goes_by_arrival() && settled && only && !self.links[link].is_lossy();
         is_wire.then_some(link)
     }
 }
