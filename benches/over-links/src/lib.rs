@@ -14,6 +14,10 @@ use ropewalk_testbed::{Namespace, Testbed};
 /// Whatever went wrong, with its words.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
+/// The relay's address within a tunnel.
+pub const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
+/// The client's.
+pub const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
 const SOCKS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1080);
 /// Nothing takes longer than this, waiting for carriers (60 s) included.
 pub const HANG: Duration = Duration::from_secs(100);

@@ -18,14 +18,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ropewalk_testbed::Testbed;
-
 use socket2::SockRef;
 
-use ropewalk_over_links::{Ends, Failure, Running, ready, scenario, through_socks};
-
-/// The tunnel's ends within.
-const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
-const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
+use ropewalk_over_links::{Ends, Failure, RELAY, Running, VAN, ready, scenario, through_socks};
 
 const THIN_PORT: u16 = 7001;
 const BULK_PORT: u16 = 7002;

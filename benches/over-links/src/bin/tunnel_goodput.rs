@@ -11,7 +11,7 @@
 //! in the middle of it, and then the longest time without a byte tells more. It takes root.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,10 +19,8 @@ use std::time::{Duration, Instant};
 use ropewalk_testbed::Testbed;
 use socket2::SockRef;
 
-use ropewalk_over_links::{Ends, Failure, Running, scenario};
+use ropewalk_over_links::{Ends, Failure, RELAY, Running, VAN, scenario};
 
-const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
-const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
 const PORT: u16 = 5001;
 const WARMUP: Duration = Duration::from_secs(3);
 const MEASURED: Duration = Duration::from_secs(12);

@@ -10,7 +10,7 @@
 //! - the [`Receiver`] puts each lane (a flow, by a hash of its addresses) in order again, and delivers the
 //!   packets of a connection *in step*: no sooner than they would have arrived by the slowest link in use.
 //!   Otherwise a connection would first measure the fast link's delay, and later take the slow link's for a
-//!   queue or a loss.
+//!   queue or a loss. A connection that stays thin goes by the quickest link, in order alone.
 //!
 //! The receiver reports what a link loses, and the sender sends it again on the link that delivers it first:
 //! the TCP inside sees no losses but those of the tunnel's own queue, which signal congestion. A gap is given
