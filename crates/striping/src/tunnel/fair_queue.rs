@@ -80,7 +80,8 @@ impl<P> FairQueue<P> {
         active.max_by_key(|&lane| self.waiting(lane))
     }
 
-    fn waiting(&self, lane: u8) -> u64 {
+    /// Bytes of a lane that wait.
+    pub(super) fn waiting(&self, lane: u8) -> u64 {
         let packets = self.lanes[usize::from(lane)].packets.as_ref();
         packets.map_or(0, Fifo::bytes)
     }

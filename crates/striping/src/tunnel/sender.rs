@@ -148,8 +148,11 @@ impl<P: Clone> Sender<P> {
         let urgent = match flow.class {
             Class::Urgent => true,
             Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
+            // Not before what the connection has in the queue.
             Class::InStep => {
-                self.lanes.stays_thin(now, flow.lane, bytes) && self.favours_thin_connections(now)
+                self.lanes.stays_thin(now, flow.lane, bytes)
+                    && self.queue.waiting(flow.lane.max(1)) == 0
+                    && self.favours_thin_connections(now)
             }
             Class::Opening => {
                 self.lanes.open(now, flow.lane);

@@ -1,7 +1,8 @@
 //! Connections that send little.
 
-use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::Class;
+use proptest::prelude::*;
+use ropewalk_quantities::{Rate, Time};
+use ropewalk_striping::tunnel::{Class, LinkTerms};
 
 use crate::world::{CLIENT, RELAY, World};
 
@@ -40,4 +41,59 @@ fn a_connection_that_stays_thin_has_the_quickest_links_delay() {
         delays[250..].iter().all(|delay| *delay <= MS(11)),
         "{delays:?}"
     );
+}
+
+/// Packets of a connection that arrive, of so many bytes each and so long after one another, while the quickest
+/// link is kept to a rate.
+fn arrivals(delays: [u64; 3], rate: u64, packets: &[(u32, u64)]) -> Vec<u32> {
+    let mut world = World::new(&delays);
+    world.expect_copies();
+    world.run_until(Time::from_secs(3));
+    let quickest = (0..3).min_by_key(|&link| delays[link]).unwrap();
+    let rate = Some(Rate::from_bps(rate));
+    for end in [CLIENT, RELAY] {
+        world.set_terms(
+            end,
+            quickest,
+            LinkTerms {
+                rate,
+                ..LinkTerms::USUAL
+            },
+        );
+    }
+    for (number, &(bytes, pause)) in (0..).zip(packets) {
+        world.enqueue_of(Class::InStep, CLIENT, number, bytes);
+        let next = world.now + MS(pause);
+        world.run_until(next);
+    }
+    let end = world.now + Time::from_secs(10);
+    world.run_until(end);
+    let arrived = world.delivered.iter().filter(|(end, ..)| *end == RELAY);
+    arrived.map(|&(_, packet, _)| packet).collect()
+}
+
+#[test]
+fn packets_that_no_longer_go_first_are_not_overtaken() {
+    // More waits for the quickest link than may go before others: the rest goes with these, and what comes later
+    // behind that.
+    let arrived = arrivals([180, 142, 245], 200_000, &[(1000, 5); 100]);
+    assert!(arrived.iter().copied().eq(0..100), "{arrived:?}");
+}
+
+proptest! {
+    #[test]
+    fn a_connection_that_sends_more_and_less_stays_in_order(
+        delays in prop::array::uniform3(1..300_u64),
+        rate in 100_000..5_000_000_u64,
+        spells in prop::collection::vec((1..80_usize, 40..1400_u32, 0..100_u64, 0..4000_u64), 1..6),
+    ) {
+        let mut packets = Vec::new();
+        for (count, bytes, between, pause) in spells {
+            packets.extend(std::iter::repeat_n((bytes, between), count));
+            packets.push((bytes, pause));
+        }
+        let arrived = arrivals(delays, rate, &packets);
+        let sent = packets.len() as u32;
+        prop_assert!(arrived.iter().copied().eq(0..sent), "{arrived:?}");
+    }
 }
