@@ -201,7 +201,6 @@ fn ip(inside: Option<&Namespace>, words: &str) -> Result<(), Failure> {
 
 /// A connection to the server's sender, as soon as there is a way.
 fn connect(way: Way) -> Result<TcpStream, Failure> {
-    let end = Instant::now() + Duration::from_secs(20);
     let once = || -> io::Result<TcpStream> {
         match way {
             Way::Tcp => TcpStream::connect((SERVER, PORT)),
@@ -218,10 +217,16 @@ fn connect(way: Way) -> Result<TcpStream, Failure> {
     if matches!(way, Way::Proxy(_)) {
         ready()?;
     }
+    Ok(patiently(once)?)
+}
+
+/// The connection that `once` makes, as soon as there is somebody at the other end, in twenty seconds at the most.
+fn patiently(once: impl Fn() -> io::Result<TcpStream>) -> io::Result<TcpStream> {
+    let end = Instant::now() + Duration::from_secs(20);
     loop {
         match once() {
             Ok(stream) => return Ok(stream),
-            Err(error) if Instant::now() > end => return Err(error.into()),
+            Err(error) if Instant::now() > end => return Err(error),
             Err(_) => thread::sleep(Duration::from_millis(50)),
         }
     }
@@ -262,7 +267,8 @@ fn receive(stream: &mut TcpStream) -> Result<(u64, f64), Failure> {
 /// One connection copied to the server, 64 KiB at a time.
 fn copy() -> io::Result<()> {
     let (mut near, _) = TcpListener::bind(COPIER)?.accept()?;
-    let mut far = TcpStream::connect((SERVER, PORT))?;
+    // Its sender may come later than the copier.
+    let mut far = patiently(|| TcpStream::connect((SERVER, PORT)))?;
     let mut buffer = vec![0; 64 << 10];
     loop {
         let count = far.read(&mut buffer)?;
