@@ -22,10 +22,9 @@ use std::time::{Duration, Instant};
 use ropewalk_testbed::Namespace;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use ropewalk_over_links::{Ends, Failure, Running, ready, through_socks};
+use ropewalk_over_links::{Ends, Failure, RELAY, Running, VAN, ready, through_socks};
 
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-const TUNNEL: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
 const PORT: u16 = 7000;
 const COPIER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7001);
 const MPTCP: Protocol = Protocol::MPTCP;
@@ -125,7 +124,7 @@ fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
         }
         Way::Tunnel(extra) => {
             let ends = ends.with(extra);
-            let both = ends.tunnel([TUNNEL, Ipv4Addr::new(10, 199, 0, 2)])?;
+            let both = ends.tunnel([RELAY, VAN])?;
             let [far, near] = both.map(Running);
             (Some(far), Some(near))
         }
@@ -211,7 +210,7 @@ fn connect(way: Way) -> Result<TcpStream, Failure> {
             }
             Way::Copied => TcpStream::connect(COPIER),
             Way::Proxy(_) => through_socks(SocketAddrV4::new(SERVER, PORT)),
-            Way::Tunnel(_) => TcpStream::connect((TUNNEL, PORT)),
+            Way::Tunnel(_) => TcpStream::connect((RELAY, PORT)),
         }
     };
     if matches!(way, Way::Proxy(_)) {
