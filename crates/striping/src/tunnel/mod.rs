@@ -21,6 +21,7 @@
 //! A link that is alone is used as a *wire*: there is nothing to share or to keep in step with, so packets
 //! pass without rate control, and the connections inside find out what the link carries.
 
+mod activity;
 mod copies;
 mod datagram;
 mod delays;

@@ -127,7 +127,7 @@ impl<P> Receiver<P> {
     }
 
     /// The datagram just taken is to be answered with feedback. Those with a packet or a ping always are;
-    /// others only while packets pass through the tunnel ([`Sender::is_busy`](super::Sender::is_busy)), so
+    /// others only while much passes through the tunnel ([`Sender::is_busy`](super::Sender::is_busy)), so
     /// that feedback about feedback ends.
     pub fn answer(&mut self, now: Time, link: u8) {
         if let Some(link) = self.links.get_mut(usize::from(link)) {
@@ -148,6 +148,12 @@ impl<P> Receiver<P> {
         }
         let due = self.due(now);
         self.resequencer.passes(sequencing, self.sent, &due)
+    }
+
+    /// Whether the packet that was last asked about is a copy of one that has arrived before.
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        self.is_copy
     }
 
     /// Holds a packet of the current datagram; one that cannot be held is returned, and is to be dropped.

@@ -6,6 +6,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::PacketScheduler;
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms};
 
+use super::activity::Activity;
 use super::copies::Copies;
 use super::demand::Demand;
 use super::fair_queue::FairQueue;
@@ -28,12 +29,8 @@ mod usable;
 const MAX_URGENT: u64 = 32 * 1024;
 /// Length of a datagram with feedback only, about, IP header included.
 const FEEDBACK: u64 = 100;
-/// After this long without a packet in either direction the tunnel is quiet: only packets and pings are
-/// answered, and links are only kept alive.
+/// After this long without a packet in either direction the tunnel is quiet: links are only kept alive.
 const QUIET_AFTER: Time = Time::from_secs(2);
-/// Datagrams other than packets and pings count on an answer for this long after a packet: less than
-/// [`QUIET_AFTER`], since the peer counts from the same packet, but a delay earlier or later.
-const ANSWERED_FOR: Time = Time::from_secs(1);
 /// A loss is reported within this time, plus the way back.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
 /// No gap is kept open longer for a retransmission.
@@ -75,6 +72,7 @@ pub struct Sender<P> {
     taken: u64,
     /// When a packet last passed through the tunnel in either direction, or a link was added.
     packet_at: Time,
+    activity: Activity,
     counters: SenderCounters,
 }
 
@@ -103,6 +101,7 @@ impl<P: Clone> Sender<P> {
             copies: Copies::default(),
             taken: 0,
             packet_at: Time::ZERO,
+            activity: Activity::default(),
             counters: SenderCounters::default(),
         }
     }
@@ -115,7 +114,7 @@ impl<P: Clone> Sender<P> {
 
     /// Adds a link; returns its number, counted from zero.
     pub fn add_link(&mut self, now: Time) -> usize {
-        self.packet_at = self.packet_at.max(now);
+        self.begin_measuring(now);
         self.links.push(RateControl::new(now));
         self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
@@ -177,7 +176,7 @@ impl<P: Clone> Sender<P> {
             return false;
         }
         self.counters.packets += 1;
-        self.packet_at = self.packet_at.max(now);
+        self.on_packet(now, bytes);
         self.taken += u64::from(bytes);
         let queued = Queued {
             packet,
@@ -344,9 +343,9 @@ impl<P: Clone> Sender<P> {
         sequence
     }
 
-    /// The same for a datagram with neither a packet nor a ping: in a quiet tunnel it is not answered.
+    /// The same for a datagram with neither a packet nor a ping: it is answered only in a busy tunnel.
     pub fn send_answer(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
-        let answered = now <= self.packet_at + ANSWERED_FOR;
+        let answered = self.activity.is_surely_busy(now);
         self.send_datagram(now, link, bytes, answered)
     }
 
@@ -366,15 +365,23 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// A packet has arrived from the peer.
-    pub fn on_packet(&mut self, now: Time) {
+    /// A packet of `bytes` bytes has arrived from the peer for the first time, or is to be sent to it.
+    pub fn on_packet(&mut self, now: Time, bytes: u32) {
         self.packet_at = self.packet_at.max(now);
+        self.activity.on_packet(now, bytes);
     }
 
-    /// Whether packets pass through the tunnel, in either direction, or did recently.
+    /// Whether so much passes through the tunnel, in either direction, or did recently, that datagrams with neither
+    /// a packet nor a ping are answered, too.
     #[must_use]
     pub fn is_busy(&self, now: Time) -> bool {
-        now <= self.packet_at + QUIET_AFTER
+        self.activity.is_busy(now)
+    }
+
+    /// A link is new, is back, or has a new path: it is measured, whether packets pass or not.
+    fn begin_measuring(&mut self, now: Time) {
+        self.packet_at = self.packet_at.max(now);
+        self.activity.begin(now);
     }
 
     /// Feedback about a link; invalid feedback does no harm.
@@ -409,7 +416,7 @@ impl<P: Clone> Sender<P> {
 
     /// A link has a new path: the peer's address has changed.
     pub fn on_new_path(&mut self, now: Time, link: usize) {
-        self.packet_at = self.packet_at.max(now);
+        self.begin_measuring(now);
         self.path_mtus[link].on_new_path(now);
     }
 
@@ -439,7 +446,7 @@ impl<P: Clone> Sender<P> {
     pub fn feedback_links(&mut self, now: Time, about: u8) -> impl Iterator<Item = usize> + use<P> {
         let about = usize::from(about);
         let is_used = about < self.links.len() && self.is_in_use(about);
-        let is_quiet = is_used && !self.is_busy(now);
+        let is_quiet = is_used && now > self.packet_at + QUIET_AFTER;
         let quickest = match is_quiet {
             true => None,
             false => self.quickest(now, FEEDBACK),

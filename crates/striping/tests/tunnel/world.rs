@@ -204,8 +204,11 @@ impl World {
         }
         match content {
             Content::Packet(sequencing, packet) => {
-                end.sender.on_packet(now);
-                if end.receiver.passes(now, sequencing) {
+                let passes = end.receiver.passes(now, sequencing);
+                if !end.receiver.is_copy() {
+                    end.sender.on_packet(now, bytes);
+                }
+                if passes {
                     self.delivered.push((to, packet, now));
                 } else {
                     let dropped = end.receiver.hold(sequencing, packet, bytes);

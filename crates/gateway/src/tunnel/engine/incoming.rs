@@ -95,13 +95,16 @@ impl Engine {
                     bytes,
                 }) => {
                     is_answered = true;
-                    peer.sender.on_packet(now.1);
                     let is_own = |own: &Vec<_>| source(bytes).is_some_and(|ip| own.contains(&ip));
                     if !peer.addresses.as_ref().is_none_or(is_own) {
                         refused = Some(Refusal::ForeignSource);
                         continue;
                     }
-                    if peer.receiver.passes(now.1, sequencing) {
+                    let passes = peer.receiver.passes(now.1, sequencing);
+                    if !peer.receiver.is_copy() {
+                        peer.sender.on_packet(now.1, bytes.len() as u32);
+                    }
+                    if passes {
                         let file = &self.device.file;
                         self.coalescer
                             .push(bytes, partial_checksum, |bytes| write(file, bytes));

@@ -111,8 +111,11 @@ impl End {
         recorder: &mut impl Recorder,
     ) -> u64 {
         let mut delivered = 0;
-        self.sender.on_packet(self.clock(now));
-        if self.receiver.passes(self.clock(now), sequencing) {
+        let passes = self.receiver.passes(self.clock(now), sequencing);
+        if !self.receiver.is_copy() {
+            self.sender.on_packet(self.clock(now), bytes);
+        }
+        if passes {
             delivered += self.hand_over(now, segment, recorder);
         } else {
             // A duplicate, which was sent again since it was taken for lost, is dropped.

@@ -26,7 +26,7 @@ impl<P: Clone> Sender<P> {
             self.links[link].throttle(terms.rate);
         }
         if before.standby && !terms.standby {
-            self.packet_at = self.packet_at.max(now);
+            self.begin_measuring(now);
             self.repairs.extend(self.retransmit_buffers[link].give_up());
             self.links[link].begin_anew(now);
         }
