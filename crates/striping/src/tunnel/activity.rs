@@ -1,4 +1,4 @@
-//! Whether so much passes through the tunnel that feedback is answered by feedback, too.
+//! What passes through the tunnel: how long it is quiet, and whether feedback is answered by feedback, too.
 //!
 //! Packets and pings are always answered. What else is sent, feedback above all, is only while packets take more than
 //! that costs: then each end knows every link, either way, as well as the other. Both ends see the same
@@ -6,41 +6,58 @@
 
 use ropewalk_quantities::Time;
 
+/// After this long without a packet in either direction the tunnel is quiet: links are only kept alive.
+const QUIET_AFTER: Time = Time::from_secs(2);
 /// Packets of fewer bytes a second do not keep the tunnel busy. Feedback about one link takes 20 kB a second each way.
-const LEAST_RATE: u64 = 128 * 1024;
-/// After the last packet the tunnel is busy for this time at the most.
-const LASTS: Time = Time::from_secs(2);
-/// What is sent counts on an answer only if the tunnel is busy for this time yet: the peer has seen packets earlier or later,
-/// and may have seen fewer.
+const LEAST_RATE: u64 = 32 * 1024;
+/// Much that has passed keeps the tunnel busy for this time, as long as it is not quiet: a connection that loses
+/// packets sends few until it has sent them again.
+const LASTS: Time = Time::from_secs(10);
+/// What is sent counts on an answer only if the tunnel is busy for this time yet: the peer has seen packets earlier or
+/// later, and may have seen fewer.
 const MARGIN: Time = Time::from_secs(1);
 
 /// What has passed through the tunnel lately, in either direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Activity {
-    /// The tunnel is busy until then.
+    /// When the last packet passed, or a link was added.
+    packet_at: Time,
+    /// What has passed is enough for the tunnel to be busy until then.
     until: Time,
 }
 
 impl Activity {
-    /// A link is new, or on a new path: it is to be measured.
+    /// A link is new, is back, or has a new path: it is measured, whether packets pass or not.
     pub(super) fn begin(&mut self, now: Time) {
+        self.packet_at = self.packet_at.max(now);
         self.until = now + LASTS;
     }
 
     /// A packet of `bytes` bytes passes.
     pub(super) fn on_packet(&mut self, now: Time, bytes: u32) {
+        self.packet_at = self.packet_at.max(now);
         let adds = Time::from_nanos(u64::from(bytes) * 1_000_000_000 / LEAST_RATE);
         self.until = (self.until.max(now) + adds).min(now + LASTS);
     }
 
+    /// When the last packet passed.
+    pub(super) fn packet_at(&self) -> Time {
+        self.packet_at
+    }
+
+    /// Without another packet the tunnel is quiet after this time.
+    pub(super) fn quiet_at(&self) -> Time {
+        self.packet_at + QUIET_AFTER
+    }
+
     /// Whether everything is answered.
     pub(super) fn is_busy(&self, now: Time) -> bool {
-        now <= self.until
+        now <= self.until.min(self.quiet_at())
     }
 
     /// Whether the peer surely answers everything, too.
     pub(super) fn is_surely_busy(&self, now: Time) -> bool {
-        now + MARGIN <= self.until
+        self.is_busy(now + MARGIN)
     }
 }
 
@@ -48,25 +65,46 @@ impl Activity {
 mod tests {
     use super::*;
 
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    /// Packets of so many bytes, every ten milliseconds; returns when the last one passed.
+    fn pass(activity: &mut Activity, from: Time, packets: u64, bytes: u32) -> Time {
+        let passed = (0..packets).map(|number| from + MS(number * 10));
+        passed
+            .inspect(|at| activity.on_packet(*at, bytes))
+            .last()
+            .unwrap()
+    }
+
     #[test]
-    fn little_does_not_keep_the_tunnel_busy_and_much_does_for_two_seconds() {
-        let ms = Time::from_millis;
+    fn a_thin_stream_does_not_keep_the_tunnel_busy() {
         let mut activity = Activity::default();
-        // Twenty thousand bytes a second.
-        for number in 1..500 {
-            activity.on_packet(ms(number * 10), 200);
-            assert!(!activity.is_busy(ms(number * 10 + 2)), "{number}");
+        for number in 0..500 {
+            let at = pass(&mut activity, MS(number * 10), 1, 200);
+            assert!(!activity.is_busy(at + MS(7)), "{number}");
         }
-        for number in 500..1000 {
-            activity.on_packet(ms(number * 10), 1400);
+    }
+
+    #[test]
+    fn what_much_has_passed_keeps_busy_is_quiet_two_seconds_after_the_last_packet() {
+        let mut activity = Activity::default();
+        let last = pass(&mut activity, MS(0), 1000, 1400);
+        assert!(activity.is_surely_busy(last + MS(1000)));
+        assert!(!activity.is_surely_busy(last + MS(1001)));
+        assert!(activity.is_busy(last + MS(2000)) && !activity.is_busy(last + MS(2001)));
+        assert_eq!(activity.quiet_at(), last + MS(2000));
+    }
+
+    #[test]
+    fn much_that_has_passed_is_forgotten_after_ten_seconds_of_little() {
+        let mut activity = Activity::default();
+        let last = pass(&mut activity, MS(0), 1000, 1400);
+        for second in 1..9 {
+            activity.on_packet(last + Time::from_secs(second), 100);
+            assert!(activity.is_busy(last + Time::from_secs(second)), "{second}");
         }
-        assert!(activity.is_busy(ms(10_000)) && !activity.is_surely_busy(ms(10_000)));
-        for number in 1000..10_000 {
-            activity.on_packet(ms(number * 10), 1400);
-        }
-        let last = ms(99_990);
-        assert!(activity.is_surely_busy(last + ms(1000)));
-        assert!(!activity.is_surely_busy(last + ms(1001)));
-        assert!(activity.is_busy(last + ms(2000)) && !activity.is_busy(last + ms(2001)));
+        activity.on_packet(last + MS(9900), 100);
+        assert!(activity.is_busy(last + MS(9900)) && !activity.is_busy(last + MS(10_100)));
+        assert!(!activity.is_surely_busy(last + MS(9900)));
     }
 }

@@ -29,8 +29,6 @@ mod usable;
 const MAX_URGENT: u64 = 32 * 1024;
 /// Length of a datagram with feedback only, about, IP header included.
 const FEEDBACK: u64 = 100;
-/// After this long without a packet in either direction the tunnel is quiet: links are only kept alive.
-const QUIET_AFTER: Time = Time::from_secs(2);
 /// A loss is reported within this time, plus the way back.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
 /// No gap is kept open longer for a retransmission.
@@ -70,8 +68,6 @@ pub struct Sender<P> {
     queue_limit: QueueLimit,
     /// Bytes of the packets taken so far.
     taken: u64,
-    /// When a packet last passed through the tunnel in either direction, or a link was added.
-    packet_at: Time,
     activity: Activity,
     counters: SenderCounters,
 }
@@ -100,7 +96,6 @@ impl<P: Clone> Sender<P> {
             lanes: Lanes::default(),
             copies: Copies::default(),
             taken: 0,
-            packet_at: Time::ZERO,
             activity: Activity::default(),
             counters: SenderCounters::default(),
         }
@@ -114,7 +109,7 @@ impl<P: Clone> Sender<P> {
 
     /// Adds a link; returns its number, counted from zero.
     pub fn add_link(&mut self, now: Time) -> usize {
-        self.begin_measuring(now);
+        self.activity.begin(now);
         self.links.push(RateControl::new(now));
         self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
@@ -367,7 +362,6 @@ impl<P: Clone> Sender<P> {
 
     /// A packet of `bytes` bytes has arrived from the peer for the first time, or is to be sent to it.
     pub fn on_packet(&mut self, now: Time, bytes: u32) {
-        self.packet_at = self.packet_at.max(now);
         self.activity.on_packet(now, bytes);
     }
 
@@ -376,12 +370,6 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn is_busy(&self, now: Time) -> bool {
         self.activity.is_busy(now)
-    }
-
-    /// A link is new, is back, or has a new path: it is measured, whether packets pass or not.
-    fn begin_measuring(&mut self, now: Time) {
-        self.packet_at = self.packet_at.max(now);
-        self.activity.begin(now);
     }
 
     /// Feedback about a link; invalid feedback does no harm.
@@ -416,7 +404,7 @@ impl<P: Clone> Sender<P> {
 
     /// A link has a new path: the peer's address has changed.
     pub fn on_new_path(&mut self, now: Time, link: usize) {
-        self.begin_measuring(now);
+        self.activity.begin(now);
         self.path_mtus[link].on_new_path(now);
     }
 
@@ -446,7 +434,7 @@ impl<P: Clone> Sender<P> {
     pub fn feedback_links(&mut self, now: Time, about: u8) -> impl Iterator<Item = usize> + use<P> {
         let about = usize::from(about);
         let is_used = about < self.links.len() && self.is_in_use(about);
-        let is_quiet = is_used && now > self.packet_at + QUIET_AFTER;
+        let is_quiet = is_used && now > self.activity.quiet_at();
         let quickest = match is_quiet {
             true => None,
             false => self.quickest(now, FEEDBACK),

@@ -26,7 +26,7 @@ impl<P: Clone> Sender<P> {
             self.links[link].throttle(terms.rate);
         }
         if before.standby && !terms.standby {
-            self.begin_measuring(now);
+            self.activity.begin(now);
             self.repairs.extend(self.retransmit_buffers[link].give_up());
             self.links[link].begin_anew(now);
         }

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::{QUIET_AFTER, Sender};
+use super::Sender;
 use crate::tunnel::scheduler::Scheduler;
 use crate::tunnel::sending::Ping;
 use crate::tunnel::train;
@@ -62,7 +62,7 @@ impl<P: Clone> Sender<P> {
 
     /// When a link is to be pinged.
     fn ask_at(&self, link: usize) -> Time {
-        let quiet_at = self.packet_at + QUIET_AFTER;
+        let quiet_at = self.activity.quiet_at();
         let link = &self.links[link];
         let due = link.timeout(None);
         if due <= quiet_at {
@@ -79,7 +79,7 @@ impl<P: Clone> Sender<P> {
     /// When the search for the path MTU of a link goes on: not of a silent link, and not in a quiet tunnel.
     fn probing_at(&self, link: usize) -> Option<Time> {
         let at = self.path_mtus[link].poll_timeout()?;
-        let is_of_use = at <= self.packet_at + PROBED_FOR;
+        let is_of_use = at <= self.activity.packet_at() + PROBED_FOR;
         (is_of_use && self.is_in_use(link) && !self.links[link].suspected()).then_some(at)
     }
 

@@ -52,7 +52,7 @@ impl<P: Clone> Sender<P> {
         let combined = self.combined();
         if self
             .queue_limit
-            .follow(self.packet_at, &self.usable, combined)
+            .follow(self.activity.packet_at(), &self.usable, combined)
         {
             self.counters.dropped += self.queue.cut(self.queue_limit.bytes());
         }
