@@ -180,6 +180,7 @@ fn a_segment_is_lost_once_at_its_third_duplicate() {
     windows.ack(A, 0);
     assert_eq!(windows.cwnd(A), 5.25);
     assert_eq!(windows.ssthresh(A), 2 * MSS);
+    assert_eq!(windows.sender.state(A).cwnd, 5250);
     let resent = windows.send();
     assert_eq!(resent.len(), 1);
     assert_eq!(

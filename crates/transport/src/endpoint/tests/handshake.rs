@@ -65,6 +65,26 @@ fn a_lost_syn_ack_and_a_lost_third_segment_are_made_good() {
     }
 }
 
+/// The third segment of MPTCP carries both keys, also when it is sent again (RFC 8684, section 3.1).
+#[test]
+fn a_syn_ack_that_comes_again_draws_the_third_segment_again() {
+    for config in [plain_tcp(), mptcp()] {
+        let mut pair = Pair::new(&config, &[10]);
+        pair.fate = Box::new(|passing| match passing.number {
+            2 | 4 => Fate::Lost,
+            _ => Fate::Arrives,
+        });
+        pair.client.connect();
+        pair.drive(Time::from_secs(9));
+        let third: Vec<_> = pair.sent.iter().skip(2).step_by(2).collect();
+        let sent: Vec<Time> = third.iter().map(|passing| passing.sent).collect();
+        assert_eq!(sent, [20, 1020, 3020].map(ms));
+        for passing in &third {
+            assert_eq!(passing.segment.options, third[0].segment.options);
+        }
+    }
+}
+
 #[test]
 fn data_may_follow_the_syn_ack_at_once() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);

@@ -233,6 +233,23 @@ fn a_connections_send_buffer_is_the_sum_of_its_subflows() {
 }
 
 #[test]
+fn a_send_buffer_without_autotuning_is_what_was_asked_for() {
+    let config = Config {
+        send_buffer: Bytes::new(40_000),
+        ..mptcp()
+    };
+    let mut pair = Pair::connected(&config, &[20, 50]);
+    for _ in 0..400 {
+        pair.step(Time::from_secs(60));
+        pair.client.write(u64::MAX);
+        assert!(pair.client.written() - pair.client.acknowledged() <= 40_000);
+    }
+    let states = pair.client.subflow_states().iter();
+    let buffers: Vec<u64> = states.map(|state| state.send_buffer).collect();
+    assert_eq!(buffers, [40_000, 40_000]);
+}
+
+#[test]
 fn a_segment_shorter_than_usual_is_acknowledged_at_once() {
     for (quick_ack, wait) in [(true, 0), (false, 200)] {
         let config = Config {
