@@ -206,7 +206,7 @@ instructions: tools ## count instructions and cache misses per data packet, besi
 SAMPLE ?= 60
 SEED ?= 1
 MUTANTS_VERSION := 27.1.0
-mutants: target/tools/bin/cargo-mutants ## change the code in 60 places of each of four crates; which would no test notice? five hours
+mutants: target/tools/bin/cargo-mutants ## change the code in 60 places of each of four crates; which would no test notice? hours; goes on where it was stopped
 	$(PYTHON) tests/mutants.py --sample $(SAMPLE) --seed $(SEED)
 
 target/tools/bin/cargo-mutants: | tools
