@@ -55,6 +55,20 @@ fn sack(board: &mut Scoreboard, ack: u64, start: u64, end: u64) {
 }
 
 #[test]
+fn a_usual_prefix_is_of_whole_segments_that_were_sent_once() {
+    let board = board(3);
+    let prefix = |ack: u64| {
+        let (count, last, next) = board.usual_prefix(ack)?;
+        Some((count, last.seq, next.map(|next| next.seq)))
+    };
+    assert_eq!(prefix(1), None);
+    assert_eq!(prefix(1001), Some((1, 1, Some(1001))));
+    assert_eq!(prefix(1500), None);
+    assert_eq!(prefix(2001), Some((2, 1001, Some(2001))));
+    assert_eq!(prefix(3001), Some((3, 2001, None)));
+}
+
+#[test]
 fn each_loss_is_told_once_unless_its_copy_is_lost_too() {
     let mut board = board(5);
     let mut told = Vec::new();

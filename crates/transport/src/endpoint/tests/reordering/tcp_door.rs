@@ -93,6 +93,17 @@ fn an_overtaken_acknowledgement_is_a_sign() {
 }
 
 #[test]
+fn a_reduction_that_is_more_than_half_a_round_trip_old_is_taken_back() {
+    // The second segment is late, and comes before its copy; the reduction is at 100 ms.
+    let mut pair = Pair::connected(&door(), &[50]);
+    pair.fate = late(&[(1001, 80)]);
+    pair.client.write(100_000);
+    pair.drive(ms(5181));
+    assert_eq!(frozen(&pair), [(180, 280)]);
+    assert_eq!(pair.client.counters(0).undone, 1);
+}
+
+#[test]
 fn numbers_may_wrap() {
     let mut door =
         crate::reordering::tcp_door::DoorConfig::DEFAULT.build(&crate::reordering::Settings {
