@@ -145,7 +145,7 @@ def digest(within: str = ".", *, with_tests: bool) -> str:
         if not file.is_relative_to(within):
             continue
         code = (ROOT / file).read_text() if file.suffix in {".rs", ".lock"} else None
-        if code is None or (not with_tests and "tests" in file.parts):
+        if code is None or (not with_tests and "tests" in file.with_suffix("").parts):
             continue
         told.update(f"{file}\0".encode())
         told.update((code if with_tests else code.split("#[cfg(test)]")[0]).encode())
