@@ -388,6 +388,23 @@ mod tests {
         }
     }
 
+    /// What is brought near is counted, for slots to become as long as keeps it from being far.
+    #[test]
+    fn sources_that_were_far_are_brought_near_and_counted() {
+        let at = |slot: u64| Key::new(Time::from_nanos(slot << FIRST_SHIFT), slot);
+        let turn = SLOTS as u64;
+        let mut wheel = Wheel::new(6);
+        wheel.set(0, at(20));
+        for source in 1..6 {
+            wheel.set(source, at(turn + 10 + source as u64));
+        }
+        assert_eq!(wheel.effort.far, 0);
+        wheel.reach(at(20).time);
+        wheel.set(0, at(turn + 16));
+        assert_eq!(wheel.first(), (1, at(turn + 11)));
+        assert_eq!((wheel.effort.far, wheel.far), (5, NONE));
+    }
+
     /// The length of slots follows what happens, either way.
     #[test]
     fn slots_are_as_long_as_is_good_for_them() {

@@ -188,6 +188,7 @@ mod tests {
     #[test]
     fn its_points_are_met_and_longer_frames_fail_more() {
         let table = PerTable::parse("per.csv", 1000, TABLE).unwrap();
+        assert_eq!((table.name(), table.frame_bytes()), ("per.csv", 1000));
         let at = |snr_db, bytes| per(&table, DataRate::Cck11, snr_db, bytes).unwrap();
         assert!((at(6.0, 1000.0) - 0.1).abs() < 1e-12);
         assert!((at(6.0, 2000.0) - 0.19).abs() < 1e-12);

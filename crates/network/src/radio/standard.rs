@@ -240,5 +240,6 @@ mod tests {
         assert!(error.to_string().contains("802.11g"), "{error}");
         assert_eq!(DataRate::Cck5_5.to_string(), "5.5 Mbit/s");
         assert_eq!(DataRate::Ofdm54.to_string(), "54 Mbit/s");
+        assert_eq!(DataRate::Cck5_5.rate(), Rate::from_bps(5_500_000));
     }
 }
