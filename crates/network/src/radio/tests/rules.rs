@@ -3,6 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::world::{World, at_rate, range, row};
+use crate::radio::airtime::DATA_OVERHEAD_BYTES;
 use crate::radio::{
     DataRate, FrameKind, Heard, Listener, QueueOrder, RadioConfig, RateControl, Standard,
 };
@@ -263,6 +264,20 @@ fn the_medium_is_reserved_by_rts_and_cts() {
     }
     // Two SIFS, a CTS, two slots and the header of what would follow.
     assert_eq!(earliest, us(2 * SIFS + ACK + 2 * SLOT + 192 + DIFS));
+}
+
+/// RTS is sent where the frame, its header and FCS included, is longer than dot11RTSThreshold.
+#[test]
+fn a_frame_as_long_as_the_threshold_has_no_rts() {
+    for (beyond, kind) in [(0, FrameKind::Rts), (1, FrameKind::Data)] {
+        let config = RadioConfig {
+            rts: Some(SIZE + DATA_OVERHEAD_BYTES - 1 + beyond),
+            ..like()
+        };
+        let mut world = line(&config, &[0.0, 20.0], &[(0, 1, 0.0)], 1);
+        world.send(0, SIZE);
+        assert_eq!(heard(&mut world, 20_000)[0].kind, kind);
+    }
 }
 
 /// Auto Rate Fallback (Kamerman and Monteban, 1997): two frames in a row without an ACK lower the rate.
