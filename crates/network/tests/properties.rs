@@ -10,6 +10,25 @@ use ropewalk_network::{
 use ropewalk_quantities::{Bytes, Rate, Time};
 use support::{QUEUE_FULL, Wire, drain, link_drawing, ms, us};
 
+#[test]
+fn the_mean_loss_is_that_of_both_states() {
+    let mean = |p, r| {
+        Loss::GilbertElliott {
+            p,
+            r,
+            h: 0.5,
+            k: 1.0,
+        }
+        .mean()
+    };
+    assert_eq!(mean(0.1, 0.3), 0.125);
+    // The bad state is never left, or never entered.
+    assert_eq!(
+        (mean(0.1, 0.0), mean(0.0, 0.1), mean(0.0, 0.0)),
+        (0.5, 0.0, 0.0)
+    );
+}
+
 fn capacities() -> impl Strategy<Value = Capacity> {
     prop_oneof![
         Just(Capacity::Unlimited),

@@ -248,3 +248,24 @@ impl Reception {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::ErrorModel;
+
+    #[test]
+    fn from_the_power_that_is_certain_the_longest_frame_has_no_errors() {
+        let frame_error = FrameError::new(&ErrorModel::Nist);
+        let noise = from_dbm(noise_dbm(7.0)) as f64;
+        for rate in DataRate::ALL {
+            let certain = certain(rate, noise, &frame_error) as f64;
+            let success = |signal| {
+                let log = frame_error.log_success(rate, signal, noise, 0.0);
+                (8.0 * 65_535.0 * log).exp()
+            };
+            assert_eq!(success(certain), 1.0, "{rate}");
+            assert!(success(certain / 1.27) < 1.0, "{rate}");
+        }
+    }
+}

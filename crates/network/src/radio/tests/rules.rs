@@ -319,6 +319,9 @@ fn a_duplicate_is_acknowledged_and_not_passed_up() {
     assert!((2..=7).contains(&acks.count()), "{frames:?}");
     assert_eq!(frames.iter().filter(|frame| frame.from == 0).count(), 7);
     assert_eq!((world.out[0].len(), world.dropped[0].len()), (1, 0));
+    let stats = world.channel.hop_stats(0);
+    let delivered = (stats.delivered_packets, stats.delivered_bytes);
+    assert_eq!(delivered, (1, u64::from(SIZE)));
     // All of B's are in error: no answer.
     let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 1.0)], 1);
     world.send(0, SIZE);
