@@ -112,3 +112,41 @@ impl Rounds {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_tells_its_rate_and_what_limited_it_and_the_next_begins_anew() {
+        let mut rounds = Rounds::new(Time::ZERO);
+        rounds.on_cap_limited();
+        rounds.on_drained();
+        rounds.on_acknowledged(0.02, 3000);
+        rounds.on_acknowledged(0.01, 5000);
+        let first = rounds.end(Time::from_millis(50), 10_000, 1000, true);
+        let expected = Round {
+            rate: 200_000.0,
+            error: 0.1,
+            least: 0.01,
+            filled: 4000.0,
+            held: true,
+            busy: true,
+            drained: true,
+        };
+        assert_eq!(first, expected);
+        // The socket was full as it began; nothing else is left of the first.
+        let second = rounds.end(Time::from_millis(100), 15_000, 1000, false);
+        assert_eq!((second.rate, second.error), (100_000.0, 0.2));
+        assert_eq!(
+            (second.held, second.busy, second.drained),
+            (false, true, false)
+        );
+        // For want of data neither the cap nor TCP limited it.
+        rounds.on_cap_limited();
+        rounds.on_blocked();
+        rounds.on_app_limited();
+        let third = rounds.end(Time::from_millis(150), 15_000, 1000, false);
+        assert_eq!((third.held, third.busy), (false, false));
+    }
+}
