@@ -107,3 +107,50 @@ impl Startup {
         best.is_some() && (answered || self.flat >= FLAT_ROUNDS)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(datagrams: u64, lost: i64, one_way: i64) -> Report {
+        Report {
+            round_trip: Time::from_millis(20),
+            one_way,
+            rate: Some((Rate::from_mbps(10.0), false)),
+            gone: 0,
+            datagrams,
+            lost,
+        }
+    }
+
+    /// Whether start-up with a window of 10 kB ends with this report, of so many bytes in flight.
+    fn ends(flew: u64, report: &Report, delays: &mut Delays) -> bool {
+        let (best, short_queue) = (Some(10_000_000), Time::from_millis(5));
+        Startup::new(10_000).on_report(Time::ZERO, report, flew, best, delays, short_queue)
+    }
+
+    #[test]
+    fn more_than_two_datagrams_and_a_twentieth_lost_end_it() {
+        let ends = |flew, datagrams, lost| {
+            let report = report(datagrams, lost, 0);
+            ends(flew, &report, &mut Delays::default())
+        };
+        assert!(ends(10_000, 59, 3) && !ends(10_000, 60, 3));
+        assert!(!ends(10_000, 40, 2) && !ends(10_000, 4, 2));
+        assert!(!ends(10_000, 1000, 50) && ends(10_000, 1000, 51));
+        // A few datagrams are lost by something else.
+        assert!(!ends(4_999, 40, 3) && ends(5_000, 40, 3));
+    }
+
+    #[test]
+    fn a_queue_ends_it_unless_it_is_what_a_quarter_of_the_window_meets() {
+        let ends_after = |flew| {
+            let mut delays = Delays::default();
+            delays.note(Time::ZERO, &report(10, 0, 0));
+            delays.note(Time::from_secs(1), &report(10, 0, 30_000));
+            ends(flew, &report(10, 0, 30_000), &mut delays);
+            ends(10_000, &report(10, 0, 30_000), &mut delays)
+        };
+        assert!(!ends_after(2_500) && ends_after(2_501));
+    }
+}
