@@ -388,7 +388,7 @@ mod tests {
         }
     }
 
-    /// What is brought near is counted, for slots to become as long as keeps it from being far.
+    /// They are counted, since slots become longer where many sources are far.
     #[test]
     fn sources_that_were_far_are_brought_near_and_counted() {
         let at = |slot: u64| Key::new(Time::from_nanos(slot << FIRST_SHIFT), slot);

@@ -1,8 +1,8 @@
 //! What passes through the tunnel: how long it is quiet, and whether feedback is answered by feedback, too.
 //!
-//! Packets and pings are always answered. What else is sent, feedback above all, is only while packets take more than
-//! that costs: then each end knows every link, either way, as well as the other. Both ends see the same
-//! packets, one of them by a delay later than the other, so that each knows what its peer answers.
+//! Packets and pings are always answered. Other datagrams, feedback above all, are answered only while packets take more
+//! bytes than the answers do: then each end measures every link both ways. Both ends see the same packets, at times
+//! that differ by the delay, so that each knows whether its peer answers.
 
 use ropewalk_quantities::Time;
 
@@ -13,8 +13,8 @@ const LEAST_RATE: u64 = 32 * 1024;
 /// Much that has passed keeps the tunnel busy for this time, as long as it is not quiet: a connection that loses
 /// packets sends few until it has sent them again.
 const LASTS: Time = Time::from_secs(10);
-/// What is sent counts on an answer only if the tunnel is busy for this time yet: the peer has seen packets earlier or
-/// later, and may have seen fewer.
+/// An answer is expected only if the tunnel stays busy for this much longer: the peer has seen packets earlier or later,
+/// and may have seen fewer.
 const MARGIN: Time = Time::from_secs(1);
 
 /// What has passed through the tunnel lately, in either direction.
@@ -22,7 +22,7 @@ const MARGIN: Time = Time::from_secs(1);
 pub(super) struct Activity {
     /// When the last packet passed, or a link was added.
     packet_at: Time,
-    /// What has passed is enough for the tunnel to be busy until then.
+    /// The tunnel is busy until then, unless it is quiet before.
     until: Time,
 }
 
@@ -55,7 +55,7 @@ impl Activity {
         now <= self.until.min(self.quiet_at())
     }
 
-    /// Whether the peer surely answers everything, too.
+    /// Whether the peer surely answers everything.
     pub(super) fn is_surely_busy(&self, now: Time) -> bool {
         self.is_busy(now + MARGIN)
     }
