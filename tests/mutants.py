@@ -41,6 +41,8 @@ CRATES = ("transport", "network", "striping", "simulator")
 ALLOWED = 0.05
 PLACE = re.compile(r":\d+:\d+: ")
 """Where a mutant is within its file, which other changes move."""
+TESTS = "#[cfg(test)]\nmod tests {"
+"""What stands before the tests of a file, with which it ends."""
 UNVIABLE, SURVIVED, MISSED = "does not build", "not caught by its crate", "missed"
 
 
@@ -148,7 +150,7 @@ def digest(within: str = ".", *, with_tests: bool) -> str:
         if code is None or (not with_tests and "tests" in file.with_suffix("").parts):
             continue
         told.update(f"{file}\0".encode())
-        told.update((code if with_tests else code.split("#[cfg(test)]")[0]).encode())
+        told.update((code if with_tests else code.split(TESTS)[0]).encode())
     return told.hexdigest()[:12]
 
 

@@ -141,3 +141,18 @@ impl Terms {
         quota || price || self.rate != told.rate
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carrier_scheduler_is_found_by_its_name() {
+        for scheduler in carrier_schedulers() {
+            let found = carrier_scheduler(scheduler.name()).expect("one of them");
+            assert_eq!(found.name(), scheduler.name());
+        }
+        assert!(carrier_scheduler("linux").is_none(), "it fills queues");
+        assert!(carrier_scheduler("").is_none());
+    }
+}

@@ -153,7 +153,7 @@ impl Wanted {
             ),
             (Routing::LinkDisjoint, _) => (least::routes(graph, from, to, self.most, false), true),
             (Routing::NodeDisjoint, _) => (least::routes(graph, from, to, self.most, true), true),
-            (Routing::ZoneDisjoint, _) => zone::routes(graph, from, to, self.most),
+            (Routing::ZoneDisjoint, _) => zone::routes(graph, from, to, self.most, MAX_STEPS),
         };
         Found { routes, proven }
     }

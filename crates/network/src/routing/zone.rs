@@ -6,17 +6,24 @@
 
 use super::Routing;
 use super::graph::{Graph, Route, Step};
+use super::greedy;
 use super::greedy::remove;
 use super::shortest::{Usable, distances, shortest};
-use super::{MAX_STEPS, greedy};
 
-/// At most `most` routes, and whether it is proven that there are no more and no lighter ones.
-pub(super) fn routes(graph: &Graph, from: usize, to: usize, most: usize) -> (Vec<Route>, bool) {
+/// At most `most` routes, found by trying at most `steps` nodes, and whether it is proven that there are no more
+/// and no lighter ones.
+pub(super) fn routes(
+    graph: &Graph,
+    from: usize,
+    to: usize,
+    most: usize,
+    steps: u64,
+) -> (Vec<Route>, bool) {
     let mut search = Search {
         graph,
         from,
         to,
-        left: MAX_STEPS,
+        left: steps,
     };
     let mut best = greedy::routes(graph, from, to, Routing::ZoneDisjoint, most.min(1));
     let all = Usable::all(graph);

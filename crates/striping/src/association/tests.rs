@@ -10,7 +10,10 @@ use ropewalk_transport::scheduling::redundant::RedundantConfig;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
-use crate::{CarrierConfig, CarrierId, Config, Length, Role, StreamId, Terms, carrier_schedulers};
+use crate::carrier::LinkHistory;
+use crate::{
+    CarrierConfig, CarrierId, Config, Event, Length, Role, StreamId, Terms, carrier_schedulers,
+};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -266,6 +269,76 @@ fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
     for carrier in &pair.carriers {
         let data = |frame: &&Frame<Length>| matches!(frame, Frame::Data { .. });
         assert_eq!(carrier.frames[0].iter().filter(data).count(), 1);
+    }
+}
+
+/// What that was is known of one that is still in place, else of the last.
+#[test]
+fn a_new_carrier_expects_what_its_link_carried() {
+    let mut end: Association<Length> = Association::new(Role::Initiator, Config::default());
+    let found = |rate| LinkHistory { rate, trim: None };
+    end.links.extend([(0, found(1e5)), (1, found(7e5))]);
+    let mut expected = |link, is_forgotten: bool| {
+        let config = CarrierConfig {
+            link,
+            ..CarrierConfig::default()
+        };
+        end.carrier_up(Time::ZERO, config);
+        if is_forgotten {
+            end.links.remove(&link);
+        }
+        let carrier = end.carriers.iter().last().expect("it is up");
+        carrier.link().map(|link| link.rate)
+    };
+    assert_eq!(expected(0, true), Some(1e5));
+    assert_eq!(expected(0, true), Some(1e5));
+    assert_eq!(expected(1, false), Some(7e5));
+    assert_eq!(expected(2, false), None);
+}
+
+/// The initiator's terms hold for both.
+#[test]
+fn the_initiator_tells_the_peer_how_fast_a_carrier_may_send_when_it_comes_up() {
+    let tells = |role, rate: Option<Rate>| {
+        let mut end: Association<Length> = Association::new(role, Config::default());
+        let terms = Terms {
+            rate,
+            ..Terms::default()
+        };
+        let config = CarrierConfig {
+            terms,
+            ..CarrierConfig::default()
+        };
+        let id = end.carrier_up(Time::ZERO, config);
+        let mut frames = std::iter::from_fn(|| end.poll_transmit(Time::ZERO, id));
+        frames.any(|frame| matches!(frame, Frame::Terms { .. }))
+    };
+    let bound = Some(Rate::from_bps(1_000_000));
+    assert!(tells(Role::Initiator, bound));
+    assert!(!tells(Role::Initiator, None));
+    assert!(!tells(Role::Responder, bound));
+}
+
+#[test]
+fn a_carrier_whose_link_gave_no_sign_of_life_has_longer_for_the_first() {
+    let mut end: Association<Length> = Association::new(Role::Initiator, Config::default());
+    let mut now = Time::from_secs(1);
+    let seconds = [1, 2, 4, 8, 16, 32, 32].map(Time::from_secs);
+    for takes in seconds {
+        let up = now;
+        let id = end.carrier_up(up, CarrierConfig::default());
+        while end.poll_transmit(now, id).is_some() {}
+        loop {
+            now = end.poll_timeout().expect("it is given up at some time");
+            end.handle_timeout(now);
+            let mut events = std::iter::from_fn(|| end.poll_event());
+            if events.any(|event| event == Event::CarrierSuspected(id)) {
+                break;
+            }
+            while end.poll_transmit(now, id).is_some() {}
+        }
+        assert_eq!(now - up, takes);
+        end.carrier_down(now, id);
     }
 }
 

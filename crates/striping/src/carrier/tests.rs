@@ -217,3 +217,28 @@ fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
     // TCP's first window at the least.
     assert_eq!(carrier.absorbed_now(0.0), INITIAL_WINDOW as u64);
 }
+
+#[test]
+fn while_there_is_no_queue_in_start_up_the_rate_is_twice_what_was_measured_where_the_link_brought_it()
+ {
+    let (mut carrier, _) = running(Time::from_millis(400), 60);
+    let measured = carrier.rate.estimate().expect("a round");
+    let rate = 4.0 * measured;
+    carrier.expected = Some(LinkHistory { rate, trim: None });
+    assert_eq!(carrier.rate_or_guess(), 2.0 * measured);
+    carrier.filling = true;
+    assert_eq!(carrier.rate_or_guess(), measured);
+    carrier.filling = false;
+    carrier.rate.set_full();
+    assert_eq!(carrier.rate_or_guess(), measured);
+}
+
+#[test]
+fn when_nothing_is_acknowledged_less_than_twice_the_cap_is_in_flight() {
+    let (mut carrier, now) = running(Time::from_millis(100), 0);
+    (0..10).for_each(|_| send(&mut carrier, now));
+    assert_eq!(carrier.room_at(5000), None);
+    assert!(carrier.room_at(5001) > Some(now));
+    assert!(carrier.room_at(10_000) > Some(now));
+    assert_eq!(carrier.room_at(10_001), None, "it is not reached");
+}

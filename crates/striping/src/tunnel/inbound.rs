@@ -196,3 +196,18 @@ impl Inbound {
         (self.received, self.bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn before_anything_has_arrived_nothing_was_heard() {
+        let mut inbound = Inbound::default();
+        assert_eq!(inbound.heard_at(), None);
+        assert!(!inbound.is_alive(Time::ZERO));
+        assert!(inbound.take(Time::from_secs(1), 7, 100, 0));
+        assert_eq!(inbound.heard_at(), Some(Time::from_secs(1)));
+        assert!(inbound.is_alive(Time::from_secs(1)));
+    }
+}

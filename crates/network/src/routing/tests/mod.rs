@@ -112,6 +112,21 @@ fn three_routes_of_three_zones() {
 }
 
 #[test]
+fn out_of_steps_the_greedy_may_have_more_routes_and_nothing_is_proven() {
+    let mut links = Vec::new();
+    for middle in [[1, 2], [3, 4], [5, 6]] {
+        links.extend([[0, middle[0]], middle, [middle[1], 7]]);
+    }
+    let graph = graph(8, &links);
+    let count = |steps| {
+        let (routes, proven) = zone::routes(&graph, 0, 7, 9, steps);
+        (routes.len(), proven)
+    };
+    assert_eq!(count(0), (3, false));
+    assert_eq!(count(MAX_STEPS), (3, true));
+}
+
+#[test]
 fn a_link_of_one_way_is_passed_that_way_alone() {
     let mut line = Graph::new(3);
     line.add_link_one_way([0, 1], 1);

@@ -58,6 +58,21 @@ fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timer() {
     assert_eq!(ack.sent, ms(5250));
 }
 
+/// The third segment comes before the second, and the first twice.
+#[test]
+fn data_packets_are_counted_once_and_those_behind_a_gap() {
+    let mut pair = Pair::connected(&plain_tcp(), &[50]);
+    pair.fate = Box::new(|passing| match passing.segment.seq {
+        1 if passing.to_server => Fate::Twice,
+        1001 if passing.to_server => Fate::Late(ms(5)),
+        _ => Fate::Arrives,
+    });
+    pair.client.write(4000);
+    pair.drive(ms(5200));
+    assert_eq!(pair.server.delivered(), 4000);
+    assert_eq!(pair.server.packets(), (4, 2));
+}
+
 #[test]
 fn quick_acknowledgements_at_the_start() {
     let config = Config {
