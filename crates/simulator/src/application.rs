@@ -247,3 +247,22 @@ impl Application {
         self.log = VecDeque::new();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_network::stream;
+
+    use super::*;
+
+    #[test]
+    fn what_was_all_delivered_leaves_no_log() {
+        let traffic = Traffic::Bulk { size: None };
+        let times = [0, 0, 9].map(Time::from_secs);
+        let mut application = Application::new(&traffic, times, stream(1, "x"), true);
+        application
+            .log
+            .extend([(1000, Time::ZERO), (2000, Time::ZERO)]);
+        application.give_back();
+        assert_eq!(application.log.capacity(), 0);
+    }
+}

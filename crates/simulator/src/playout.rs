@@ -147,6 +147,9 @@ mod tests {
         let mut player = Playout::new(ms(200), ms(40), Time::ZERO);
         player.frame(ms(20));
         let stall = player.end(ms(1000));
-        assert_eq!((stall.count, stall.total_s), (0, 0.0));
+        assert_eq!((stall.count, stall.total_s, stall.share), (0, 0.0, 0.0));
+        // Nor at the moment at which it starts.
+        (0..4).for_each(|_| player.frame(ms(1000)));
+        assert_eq!(player.end(ms(1000)).share, 0.0);
     }
 }

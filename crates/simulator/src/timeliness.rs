@@ -145,3 +145,34 @@ impl Timeliness {
         Some(self.player.as_ref()?.end(end))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_is_what_arrives_after_its_deadline_or_has_not_arrived_by_then() {
+        let ms = Time::from_millis;
+        let mut timeliness = Timeliness {
+            deadline: ms(100),
+            warmup: ms(1000),
+            messages: 0,
+            late: 0,
+            late_bytes: 0,
+            player: None,
+        };
+        for (size, written, arrives) in [(1, 999, 2000), (2, 1000, 1100), (4, 1010, 1111)] {
+            timeliness.arrived(ms(arrives), size, ms(written));
+        }
+        // Of what has not arrived, the first was written in the warm-up, and the last may still be in time.
+        let undelivered = [(8, 900), (16, 1020), (32, 1099), (64, 1100), (128, 1101)];
+        let undelivered = undelivered.map(|(size, written)| (size, ms(written)));
+        let late = timeliness.late(ms(1200), undelivered.into_iter());
+        let expected = Late {
+            messages: 4,
+            late: 3,
+            late_bytes: 4 + 16 + 32,
+        };
+        assert_eq!(late, expected);
+    }
+}

@@ -204,3 +204,49 @@ fn it_runs_over_radios() {
     assert!(summary.goodput_mbps > 1.0, "{}", summary.goodput_mbps);
     assert_eq!(summary.radios.len(), 4);
 }
+
+/// How long so many bytes take over a link of 15 Mbit/s and 12 ms, of which something is different.
+fn completion_s(bytes: u64, link: &str) -> f64 {
+    let text = format!(
+        r#"
+        duration = "20 s"
+
+        [[link]]
+        name = "only"
+        rate = "15 Mbit/s"
+        delay = "12 ms"
+        {link}
+
+        [transport]
+        profile = "mptcp-ns3"
+        segment = "1400 B"
+
+        [traffic]
+        size = "{bytes} B"
+        "#
+    );
+    run(&text, 1).summary.completion_s.expect("it is over")
+}
+
+/// As in RFC 6298: after one second, and then two.
+#[test]
+fn an_unanswered_syn_is_sent_again_later_each_time() {
+    let opens_at = |down: &str| {
+        let down = format!(r#"down = [["0 s", "{down}"]]"#);
+        completion_s(1400, &down).floor()
+    };
+    assert_eq!(["0.5 s", "1.5 s", "3.5 s"].map(opens_at), [1.0, 3.0, 7.0]);
+}
+
+/// Its module has no headers; they are as long as RFC 8684's for the same content: 20 bytes of IPv4, 20 of TCP, 12 of
+/// timestamps, and beside them 12 of an acknowledgement of 64 bits.
+#[test]
+fn an_acknowledgement_takes_64_bytes_and_that_of_a_syn_52() {
+    let slow_back = r#"reverse = { rate = "8 kbit/s" }"#;
+    let [one, two] = [1400, 2800].map(|bytes| completion_s(bytes, slow_back));
+    let [fast_one, fast_two] = [1400, 2800].map(|bytes| completion_s(bytes, ""));
+    // A window of one segment: the second waits for the acknowledgement of the first.
+    let milliseconds = |s: f64| (1000.0 * s).round();
+    assert_eq!(milliseconds(one - fast_one), 52.0);
+    assert_eq!(milliseconds(two - fast_two), 52.0 + 64.0);
+}

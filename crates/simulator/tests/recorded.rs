@@ -1,10 +1,15 @@
-//! What is recorded of a flow beside its goodput: what its links could carry, and what its answer to reordering
-//! took back.
+//! What is recorded of a flow beside its goodput: what its links could carry, what its answer to reordering
+//! took back, and its packets, as an observer sees them.
 
 mod support;
 
+use ropewalk_network::DropReason;
+use ropewalk_network::radio::{Heard, Listener};
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{Options, Timeline, simulate};
+use ropewalk_simulator::{
+    EndpointEvent, FlowFacts, Observer, Options, Sighting, Timeline, simulate, simulate_watched,
+};
+use ropewalk_transport::Flags;
 use support::{run, scenario};
 
 /// The first link is out in the second second.
@@ -97,4 +102,82 @@ fn what_a_tunnel_brings_twice_counts_as_retransmitted_in_vain() {
     assert!(subflow.timeouts >= 2, "{subflow:?}");
     assert!(subflow.retransmissions >= 2, "{subflow:?}");
     assert_eq!(subflow.spurious_retransmissions, subflow.retransmissions);
+}
+
+/// Of each packet that is offered to its first hop: its time, whether it goes to the client, whether it has data,
+/// and its flags.
+#[derive(Debug, Default)]
+struct Offered(Vec<(Time, bool, bool, Flags)>);
+
+impl Observer for Offered {
+    type Tag = ();
+    const WATCHES: bool = true;
+
+    fn gave_up(&self) -> bool {
+        false
+    }
+    fn flow(&mut self, _: usize, _: &FlowFacts<'_>) {}
+    fn enters(&mut self, at: &Sighting<'_>, (): &mut ()) {
+        if at.first_hop {
+            let has_data = at.segment.len > 0;
+            self.0
+                .push((at.time, at.reverse, has_data, at.segment.flags));
+        }
+    }
+    fn dropped(&mut self, _: &Sighting<'_>, (): (), _: DropReason) {}
+    fn leaves(&mut self, _: &Sighting<'_>, (): &mut ()) {}
+    fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
+    fn listeners(&self) -> Vec<(usize, Listener)> {
+        Vec::new()
+    }
+    fn heard(&mut self, _: usize, _: &Heard<()>, _: Option<(Sighting<'_>, ())>) {}
+    fn event(&mut self, _: &EndpointEvent) {}
+}
+
+fn offered(profile: &str, link: &str, duration: &str) -> Offered {
+    let text = format!(
+        r#"
+        duration = "{duration}"
+        [[link]]
+        name = "a"
+        rate = "1 Mbit/s"
+        delay = "10 ms"
+        {link}
+        [transport]
+        profile = "{profile}"
+        "#
+    );
+    let mut offered = Offered::default();
+    simulate_watched(&scenario(&text), 1, &Options::default(), &mut offered).expect("a run");
+    offered
+}
+
+#[test]
+fn data_go_to_the_server_and_acknowledgements_back() {
+    for profile in ["rfc", "linux", "ns-3"] {
+        let Offered(packets) = offered(profile, "", "1 s");
+        let data = packets.iter().filter(|(_, _, has_data, _)| *has_data);
+        assert!(data.clone().count() > 50, "{profile}");
+        for (_, to_client, has_data, flags) in &packets {
+            assert!(!(to_client & has_data), "{profile}");
+            let acknowledges = flags.contains(Flags::ACK) || !to_client;
+            assert!(acknowledges, "{profile}: {flags:?}");
+        }
+        let back = packets.iter().filter(|(_, to_client, _, _)| *to_client);
+        assert!(back.count() > 20, "{profile}");
+    }
+}
+
+/// RFC 6298, section 5.5.
+#[test]
+fn an_unanswered_syn_is_sent_again_after_one_second_then_two_then_four() {
+    for profile in ["rfc", "linux"] {
+        let down = r#"down = [["0 s", "30 s"]]"#;
+        let Offered(packets) = offered(profile, down, "16 s");
+        let syns = packets
+            .iter()
+            .filter(|(_, _, _, flags)| flags.contains(Flags::SYN));
+        let times: Vec<u64> = syns.map(|(at, ..)| at.as_nanos() / 1_000_000_000).collect();
+        assert_eq!(times, [0, 1, 3, 7, 15], "{profile}");
+    }
 }

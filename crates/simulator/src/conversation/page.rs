@@ -161,4 +161,38 @@ mod tests {
             assert!(page.iter().all(|object| object.size >= 1) && !page.is_empty());
         }
     }
+    #[test]
+    fn objects_are_asked_for_by_their_shares_of_style_sheets_and_scripts() {
+        use ObjectKind::{Css, Font, Image, Other, Script};
+        let mut random = stream(1, "x");
+        let pages: Vec<_> = (0..1000).map(|_| draw(70.0, 2e6, &mut random)).collect();
+        let share = |kind: ObjectKind, by: ObjectKind| {
+            let (mut by_it, mut all) = (0, 0);
+            for page in &pages {
+                let before = |at: usize| page[..at].iter().any(|object| object.kind == by);
+                let of_kind = page.iter().enumerate();
+                let of_kind = of_kind.filter(|(at, object)| object.kind == kind && before(*at));
+                for (_, object) in of_kind {
+                    by_it += u32::from(page[object.parent as usize].kind == by);
+                    all += 1;
+                }
+            }
+            f64::from(by_it) / f64::from(all)
+        };
+        let shares = [
+            (Font, Css, 1.0),
+            (Css, Css, 0.2),
+            (Script, Script, 0.4),
+            (Image, Css, 0.1),
+            (Image, Script, 0.3),
+            (Other, Script, 0.7),
+        ];
+        for (kind, by, expected) in shares {
+            let found = share(kind, by);
+            assert!(
+                (found - expected).abs() < 0.02,
+                "{kind:?} by {by:?}: {found}"
+            );
+        }
+    }
 }

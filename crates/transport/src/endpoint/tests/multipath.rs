@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::event::ReductionCause;
 use crate::scheduling::linux::LinuxConfig;
 use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::redundant::RedundantConfig;
@@ -159,6 +160,36 @@ fn a_full_window_is_opened_by_opportunistic_retransmission_and_the_culprit_is_pe
     };
     let (without, with) = (time(&slow), time(&helped));
     assert!(with < without, "{with} with, {without} without");
+}
+
+#[test]
+fn either_may_be_had_without_the_other() {
+    for (opportunistic_retransmission, penalisation) in
+        [(false, false), (false, true), (true, false), (true, true)]
+    {
+        let config = Config {
+            receive_buffer: Bytes::new(30_000),
+            opportunistic_retransmission,
+            penalisation,
+            ..mptcp()
+        };
+        let mut pair = Pair::connected(&config, &[5, 200]);
+        pair.transfer(200_000, Time::from_secs(600));
+        let is_penalty = |told: &Recorded| {
+            matches!(told.happening, Happening::WindowReduced(reduced)
+                if reduced.cause == ReductionCause::Penalised)
+        };
+        assert_eq!(pair.told.iter().any(is_penalty), penalisation);
+        // Data sent on both subflows.
+        let new = pair
+            .sent
+            .iter()
+            .filter(|p| p.to_server && p.segment.len > 0);
+        let mut starts: Vec<u64> = new.map(|p| p.segment.data_seq).collect();
+        starts.sort_unstable();
+        let is_twice = starts.windows(2).any(|pair| pair[0] == pair[1]);
+        assert_eq!(is_twice, opportunistic_retransmission);
+    }
 }
 
 #[test]
