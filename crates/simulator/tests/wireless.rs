@@ -345,3 +345,26 @@ fn tcp_over_diamonds_is_near_ns_3() {
         }
     }
 }
+
+/// Twice as much as it carries, with a queue in which packets grow older than they may.
+#[test]
+fn what_is_counted_of_a_link_over_the_air_begins_with_the_end_of_the_warm_up() {
+    let of = |warmup: &str| {
+        let wifi = "rate = \"1 Mbit/s\"\nqueue = \"100 packets\"\nlifetime = \"100 ms\"";
+        let text = pair(wifi).replace("warmup = \"1 s\"", &format!("warmup = \"{warmup}\""));
+        let text = format!("{text}\n[traffic]\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\n");
+        summary(&text).links.swap_remove(0)
+    };
+    let (all, half) = (of("0 s"), of("10 s"));
+    assert_eq!(all.drops_tries, Some(0));
+    assert!(all.lost_packets > 1000, "{all:?}");
+    let shares = [
+        (half.lost_packets, all.lost_packets),
+        (half.sent_packets, all.sent_packets),
+        (half.delivered_bytes, all.delivered_bytes),
+    ];
+    for (half, all) in shares {
+        let share = half as f64 / all as f64;
+        assert!((share - 0.5).abs() < 0.02, "{half} of {all}");
+    }
+}

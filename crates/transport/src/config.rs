@@ -366,3 +366,18 @@ impl Config {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The module of gomez-2014 and alheid-2016 has neither: each third duplicate acknowledgement begins a fast
+    /// recovery, and until then nothing new is sent.
+    #[test]
+    fn the_profile_of_the_ns_3_module_has_neither_sack_nor_limited_transmit() {
+        let module = Config::profile(Profile::MptcpNs3);
+        assert!(!module.sack && !module.limited_transmit);
+        let ns3 = Config::profile(Profile::Ns3);
+        assert!(ns3.sack && ns3.limited_transmit);
+    }
+}

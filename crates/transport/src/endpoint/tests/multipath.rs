@@ -5,7 +5,7 @@ use crate::event::ReductionCause;
 use crate::scheduling::linux::LinuxConfig;
 use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::redundant::RedundantConfig;
-use crate::scheduling::{Choice, OwnScheduler, Pending, Scheduler};
+use crate::scheduling::{Choice, Flying, OwnScheduler, Pending, Rescue, Scheduler};
 use crate::{Deadline, SubflowState};
 
 #[test]
@@ -394,4 +394,54 @@ fn schedulers_are_told_by_when_what_comes_next_is_due() {
         noted.lock().expect("unpoisoned")[..],
         [None, first, first, first, None, second]
     );
+}
+
+#[test]
+fn data_in_flight_that_would_be_late_are_sent_on_another_subflow_as_well() {
+    /// Sends on the second, and what is due within 500 ms on the first, too.
+    #[derive(Debug)]
+    struct Rescuing;
+    impl Scheduler for Rescuing {
+        fn choose(&mut self, _: &Pending, subflows: &[SubflowState]) -> Choice {
+            match subflows[1].can_send() {
+                true => Choice::Send(1),
+                false => Choice::Wait,
+            }
+        }
+        fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
+            let near = flying.deadline.at.saturating_sub(ms(500));
+            match (flying.on, flying.now >= near) {
+                (1, true) if subflows[0].can_send() => Rescue::On(0),
+                (1, false) => Rescue::NotBefore(near),
+                _ => Rescue::Left,
+            }
+        }
+    }
+    let config = Config {
+        scheduler: OwnScheduler::new("rescuing", |_| Box::new(Rescuing)).into(),
+        ..mptcp()
+    };
+    let mut pair = Pair::connected(&config, &[20, 400]);
+    pair.drive(ms(6000));
+    pair.sent.clear();
+    let deadline = Deadline {
+        at: ms(6700),
+        span: ms(700),
+    };
+    pair.client.write_by(1000, deadline);
+    pair.client.write(1000);
+    pair.drive(ms(6500));
+    let data = pair
+        .sent
+        .iter()
+        .filter(|p| p.to_server && p.segment.len > 0);
+    let data: Vec<(u64, usize, u64)> = data
+        .map(|p| (p.sent.as_millis_f64() as u64, p.subflow, p.segment.data_seq))
+        .collect();
+    let first = data[0].2;
+    assert_eq!(
+        data,
+        [(6000, 1, first), (6000, 1, first + 1000), (6200, 0, first)]
+    );
+    assert_eq!(pair.server.delivered(), 2000);
 }
