@@ -241,9 +241,9 @@ impl Engine {
     }
 
     /// How long to wait for events; `None` if nothing is due.
-    fn timeout(&self) -> Option<Timespec> {
+    fn timeout(&mut self) -> Option<Timespec> {
         let (instant, now) = self.now();
-        let polls = self.peers.iter().flat_map(|peer| {
+        let polls = self.peers.iter_mut().flat_map(|peer| {
             let open = peer.is_open(instant);
             [
                 peer.sender.poll_timeout().filter(|_| open),

@@ -14,6 +14,8 @@ const MAX_AGE: Time = Time::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Copies<P> {
     links: Vec<VecDeque<(Time, Transmit<P>)>>,
+    /// Whether there ever was one.
+    is_used: bool,
     /// The time of the last poll.
     now: Time,
 }
@@ -22,6 +24,7 @@ impl<P> Default for Copies<P> {
     fn default() -> Copies<P> {
         Copies {
             links: Vec::new(),
+            is_used: false,
             now: Time::ZERO,
         }
     }
@@ -36,14 +39,10 @@ impl<P: Clone> Copies<P> {
     /// A packet is sent on a link: copies for the other ones of `links` are queued.
     pub(super) fn put(&mut self, first: &Transmit<P>, links: &[usize]) {
         let now = self.now;
+        self.is_used = true;
         for &link in links.iter().filter(|&&link| link != first.link) {
             let waiting = &mut self.links[link];
-            while waiting
-                .front()
-                .is_some_and(|(since, _)| *since + MAX_AGE < now)
-            {
-                waiting.pop_front();
-            }
+            drop_old(waiting, now);
             let copy = Transmit {
                 link,
                 sequencing: first.sequencing,
@@ -62,14 +61,12 @@ impl<P: Clone> Copies<P> {
         has_room: impl Fn(usize) -> bool,
     ) -> Option<Transmit<P>> {
         self.now = now;
+        if !self.is_used {
+            return None;
+        }
         links.iter().copied().find_map(|link| {
             let waiting = &mut self.links[link];
-            while waiting
-                .front()
-                .is_some_and(|(since, _)| *since + MAX_AGE < now)
-            {
-                waiting.pop_front();
-            }
+            drop_old(waiting, now);
             if waiting.is_empty() || !has_room(link) {
                 return None;
             }
@@ -77,9 +74,20 @@ impl<P: Clone> Copies<P> {
         })
     }
 
-    /// Whether a copy waits for a link.
-    pub(super) fn waits_for(&self, link: usize) -> bool {
-        !self.links[link].is_empty()
+    /// Those of these links for which a copy waits.
+    pub(super) fn waited_for(&self, links: &[usize]) -> impl Iterator<Item = usize> {
+        let links = if self.is_used { links } else { &[] };
+        let links = links.iter().copied();
+        links.filter(|&link| !self.links[link].is_empty())
+    }
+}
+
+fn drop_old<P>(waiting: &mut VecDeque<(Time, Transmit<P>)>, now: Time) {
+    while waiting
+        .front()
+        .is_some_and(|(since, _)| *since + MAX_AGE < now)
+    {
+        waiting.pop_front();
     }
 }
 
@@ -109,7 +117,7 @@ mod tests {
         assert_eq!(copies.next(now, &[0, 2], |_| true), None);
         copies.put(&packet(0, 7), &[0, 2]);
         copies.put(&packet(2, 8), &[0, 2]);
-        assert!(!copies.waits_for(1));
+        assert!(copies.waited_for(&[0, 1, 2]).eq([0, 2]));
         assert_eq!(
             copies.next(now, &[0, 2], |link| link == 0),
             Some(packet(0, 8))

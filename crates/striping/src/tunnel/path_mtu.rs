@@ -276,9 +276,10 @@ impl PathMtu {
     /// called next. It may change after each call of the others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let next = match self.probe {
-            Some(probe) => Some(probe.until),
-            None => self.next().map(|(at, _)| at),
+        let next = match (self.probe, self.phase) {
+            (Some(probe), _) => Some(probe.until),
+            (None, Phase::SearchComplete) => self.next().map(|(at, _)| at),
+            (None, Phase::Base | Phase::Search | Phase::Error) => Some(self.due),
         };
         match (next, self.settles_at()) {
             (Some(next), Some(settles)) => Some(next.min(settles)),
@@ -296,7 +297,10 @@ impl PathMtu {
                 let confirmation = self.doubtful.then_some((at, self.low));
                 let raise =
                     (self.low < self.config.max).then_some((self.raise_at, self.config.max));
-                confirmation.into_iter().chain(raise).min()
+                match (confirmation, raise) {
+                    (Some(confirmation), Some(raise)) => Some(confirmation.min(raise)),
+                    (confirmation, raise) => confirmation.or(raise),
+                }
             }
         }
     }

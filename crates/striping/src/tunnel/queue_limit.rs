@@ -40,6 +40,9 @@ pub(super) struct QueueLimit {
     products: Windowed<u64>,
     /// The links that it is the product of, in order.
     links: Vec<usize>,
+    /// The last product, and how many of them the queue may hold.
+    product: u64,
+    allowed: u64,
 }
 
 impl QueueLimit {
@@ -50,6 +53,8 @@ impl QueueLimit {
             most: most.max(MIN),
             products: Windowed::new(MEMORY),
             links: Vec::new(),
+            product: 0,
+            allowed: UNKNOWN_PRODUCTS,
         }
     }
 
@@ -69,15 +74,20 @@ impl QueueLimit {
         self.links.clear();
         self.links.extend_from_slice(links);
         let span = combined.round_trip.max(MIN_ROUND_TRIP);
-        self.products
-            .insert(now, combined.rate.bytes_in(span).as_u64());
-        let product = self.products.best().unwrap_or(0);
-        let products = match combined.known {
+        self.product = combined.rate.bytes_in(span).as_u64();
+        self.allowed = match combined.known {
             true => PRODUCTS,
             false => UNKNOWN_PRODUCTS,
         };
-        self.bytes = product.saturating_mul(products).clamp(MIN, self.most);
+        self.go_on(now);
         any_gone
+    }
+
+    /// Updates the bound at `now`: the links that are usable are the same, and so is what they carry.
+    pub(super) fn go_on(&mut self, now: Time) {
+        self.products.insert(now, self.product);
+        let product = self.products.best().unwrap_or(0);
+        self.bytes = product.saturating_mul(self.allowed).clamp(MIN, self.most);
     }
 }
 

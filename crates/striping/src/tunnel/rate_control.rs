@@ -135,6 +135,11 @@ impl RateControl {
         self.window = self.find_window();
     }
 
+    /// Whether it is a wire now.
+    pub(super) fn is_wire(&self) -> bool {
+        self.is_wire
+    }
+
     /// Sets or removes the rate limit of its terms.
     pub(super) fn throttle(&mut self, rate: Option<Rate>) {
         self.throttle = rate.map(Throttle::new);

@@ -59,7 +59,41 @@ struct Trial {
 pub(super) struct Selection {
     trials: Vec<Trial>,
     /// Usable links, by round trip.
-    order: Vec<usize>,
+    order: Vec<Usable>,
+}
+
+/// A link that could be used.
+#[derive(Clone, Copy, Debug)]
+struct Usable {
+    link: usize,
+    /// Not less than counts.
+    delay: Time,
+    delay_s: f64,
+    /// Bits per second.
+    rate: f64,
+    known: bool,
+    /// What its delay costs.
+    cost: f64,
+}
+
+impl Usable {
+    fn new(link: usize, estimate: LinkEstimate) -> Usable {
+        let delay = estimate.delay.max(MIN_DELAY);
+        let delay_s = delay.as_secs_f64();
+        Usable {
+            link,
+            delay,
+            delay_s,
+            rate: estimate.rate.max(MIN_RATE).as_bps() as f64,
+            known: estimate.known,
+            cost: WORTH * delay_s.ln(),
+        }
+    }
+
+    /// What a set of links with this total rate is worth, of which this is the slowest.
+    fn worth(&self, rate: f64) -> f64 {
+        rate.ln() - self.cost
+    }
 }
 
 impl Selection {
@@ -78,46 +112,40 @@ impl Selection {
         self.trials[link].left_out
     }
 
-    /// Selects among the usable links `could`. `busy`: there is more to send than those in use carry.
-    /// `in_flight`: what the connections inside have in flight.
+    /// Selects among the links that could be used, each with its estimate. `busy`: there is more to send than those
+    /// in use carry. `in_flight`: what the connections inside have in flight.
     pub(super) fn weigh(
         &mut self,
         now: Time,
         busy: bool,
         in_flight: InFlight,
-        could: impl Iterator<Item = usize>,
-        estimate: impl Fn(usize) -> LinkEstimate,
+        could: impl Iterator<Item = (usize, LinkEstimate)>,
     ) {
-        let delay = |link: usize| estimate(link).delay.max(MIN_DELAY);
         self.order.clear();
-        self.order.extend(could);
-        self.order.sort_unstable_by_key(|&link| delay(link));
+        (self.order).extend(could.map(|(link, estimate)| Usable::new(link, estimate)));
+        (self.order).sort_unstable_by_key(|usable| (usable.delay, usable.link));
         let used = self
             .order
             .iter()
-            .rposition(|&link| !self.trials[link].left_out);
-        let rate = |link: usize| estimate(link).rate.max(MIN_RATE).as_bps() as f64;
-        let delay_s = |link: usize| delay(link).as_secs_f64();
-        let worth = |rate: f64, link: usize| rate.ln() - WORTH * delay_s(link).ln();
-        let alone = |&link: &usize| worth(rate(link), link);
-        let places = self.order.iter().map(alone).enumerate();
-        let best_alone = places.max_by(|a, b| a.1.total_cmp(&b.1));
+            .rposition(|usable| !self.trials[usable.link].left_out);
+        let alone = self.order.iter().map(|usable| usable.worth(usable.rate));
+        let best_alone = alone.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
         let best_alone = best_alone.map_or(0, |(place, _)| place);
         let (mut total, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
         let mut unknown = 0;
-        for (place, &link) in self.order.iter().enumerate() {
-            total += rate(link);
+        for (place, usable) in self.order.iter().enumerate() {
+            total += usable.rate;
             let fills = match in_flight {
                 InFlight::Growing(_) | InFlight::Doubling(_) if place <= best_alone => f64::MAX,
                 InFlight::Doubling(bytes) => {
-                    let rounds = SOON.as_secs_f64() / delay_s(link);
-                    bytes as f64 * rounds.exp2() * 8.0 / delay_s(link)
+                    let rounds = SOON.as_secs_f64() / usable.delay_s;
+                    bytes as f64 * rounds.exp2() * 8.0 / usable.delay_s
                 }
                 InFlight::Settled(bytes) | InFlight::Growing(bytes) => {
-                    bytes as f64 * 8.0 / delay_s(link)
+                    bytes as f64 * 8.0 / usable.delay_s
                 }
             };
-            let worth = worth(total.min(fills), link);
+            let worth = usable.worth(total.min(fills));
             if worth > best.0 {
                 best = (worth, place);
             }
@@ -125,7 +153,7 @@ impl Selection {
                 kept = worth;
             }
             // A link of unknown rate is worth trying if there is more to send.
-            if !estimate(link).known && fills > total {
+            if !usable.known && fills > total {
                 unknown = place;
             }
         }
@@ -133,14 +161,14 @@ impl Selection {
         let last = used.filter(|_| unchanged).unwrap_or(best.1);
         let last = last.max(unknown);
         let mut tried = busy;
-        for (place, &link) in self.order.iter().enumerate() {
-            let trial = &mut self.trials[link];
+        for (place, usable) in self.order.iter().enumerate() {
+            let trial = &mut self.trials[usable.link];
             let mut left_out = place > last && now >= trial.until;
             if left_out && !trial.left_out {
                 trial.next = now + trial.wait;
                 trial.wait = (trial.wait * 2).min(MAX_WAIT);
             } else if left_out && tried && now >= trial.next {
-                trial.until = now + (delay(link) * TRIAL_ROUNDS).max(MIN_TRIAL);
+                trial.until = now + (usable.delay * TRIAL_ROUNDS).max(MIN_TRIAL);
                 left_out = false;
                 tried = false;
             }
@@ -170,6 +198,10 @@ mod tests {
         selection
     }
 
+    fn all_of(links: &[LinkEstimate]) -> impl Iterator<Item = (usize, LinkEstimate)> {
+        links.iter().copied().enumerate()
+    }
+
     fn used(selection: &Selection) -> Vec<bool> {
         let links = 0..selection.trials.len();
         links.map(|link| !selection.leaves_out(link)).collect()
@@ -180,9 +212,7 @@ mod tests {
         let links = [link(100, 10), link(1, 300), link(40, 60)];
         let mut selection = selection(3);
         let mut weigh = |seconds, busy| {
-            selection.weigh(Time::from_secs(seconds), busy, PLENTY, 0..3, |link| {
-                links[link]
-            });
+            selection.weigh(Time::from_secs(seconds), busy, PLENTY, all_of(&links));
             used(&selection)
         };
         assert_eq!(weigh(5, true), [true, false, true]);
@@ -204,9 +234,7 @@ mod tests {
         let mut selection = selection(2);
         let links = [link(100, 10), unknown];
         let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight, 0..2, |link| {
-                links[link]
-            });
+            selection.weigh(Time::from_secs(5), true, in_flight, all_of(&links));
             used(&selection)
         };
         assert_eq!(weigh(PLENTY), [true, true]);
@@ -225,9 +253,7 @@ mod tests {
         let links = [link(5, 10), link(80, 60), link(30, 400)];
         let mut selection = selection(3);
         let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight, 0..3, |link| {
-                links[link]
-            });
+            selection.weigh(Time::from_secs(5), true, in_flight, all_of(&links));
             used(&selection)
         };
         assert_eq!(weigh(InFlight::Growing(1_000)), [true, true, false]);
@@ -244,9 +270,7 @@ mod tests {
         let links = [link(100, 10), link(80, 200)];
         let mut selection = selection(2);
         let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight, 0..2, |link| {
-                links[link]
-            });
+            selection.weigh(Time::from_secs(5), true, in_flight, all_of(&links));
             used(&selection)
         };
         assert_eq!(weigh(PLENTY), [true, true]);
@@ -259,10 +283,9 @@ mod tests {
     fn a_link_that_is_all_there_is_is_used() {
         let links = [link(100, 10), link(1, 300)];
         let mut selection = selection(2);
-        let estimate = |link: usize| links[link];
-        selection.weigh(Time::from_secs(5), true, PLENTY, 0..2, estimate);
+        selection.weigh(Time::from_secs(5), true, PLENTY, all_of(&links));
         assert_eq!(used(&selection), [true, false]);
-        selection.weigh(Time::from_secs(6), true, PLENTY, 1..2, estimate);
+        selection.weigh(Time::from_secs(6), true, PLENTY, all_of(&links).skip(1));
         assert_eq!(used(&selection), [true, true]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::PacketScheduler;
-use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms};
+use ropewalk_wire::gateway::tunnel::{Delivery, Feedback};
 
 use super::activity::Activity;
 use super::copies::Copies;
@@ -12,16 +12,19 @@ use super::demand::Demand;
 use super::fair_queue::FairQueue;
 use super::flow::{Class, Flow};
 use super::lanes::Lanes;
-use super::path_mtu::PathMtu;
 use super::queue::{Fifo, Queued};
 use super::queue_limit::QueueLimit;
 use super::rate_control::RateControl;
-use super::retransmit_buffer::{Packet, RetransmitBuffer};
+use super::retransmit_buffer::Packet;
 use super::scheduler::{Backlog, Scheduler, Scheduling};
 use super::selection::Selection;
 use super::sending::{LinkStatus, SenderConfig, SenderCounters, Transmit};
+use links::Links;
 
+mod links;
 mod terms;
+#[cfg(test)]
+mod tests;
 mod timers;
 mod usable;
 
@@ -42,10 +45,7 @@ const MAX_REPAIR: Time = Time::from_secs(2);
 #[derive(Debug)]
 pub struct Sender<P> {
     config: SenderConfig,
-    links: Vec<RateControl>,
-    path_mtus: Vec<PathMtu>,
-    /// Links that are up.
-    up: Vec<bool>,
+    links: Links<P>,
     /// Links that may carry packets now.
     usable: Vec<usize>,
     /// The link that is used as a wire, if one is.
@@ -53,14 +53,11 @@ pub struct Sender<P> {
     selection: Selection,
     demand: Demand,
     scheduling: Scheduling,
-    /// Terms of each link.
-    terms: Vec<LinkTerms>,
     urgent: Fifo<P>,
     /// Packets that were lost on a link; they are sent before new ones.
     repairs: VecDeque<Packet<P>>,
     queue: FairQueue<P>,
-    /// For each link the packets in flight on it, and those of the datagram that is being made.
-    retransmit_buffers: Vec<RetransmitBuffer<P>>,
+    /// Those of the datagram that is being made.
     begun: Vec<Packet<P>>,
     lanes: Lanes,
     /// Copies of the redundant mode.
@@ -79,18 +76,14 @@ impl<P: Clone> Sender<P> {
         Sender {
             queue_limit: QueueLimit::new(config.most_queue.as_u64()),
             config,
-            links: Vec::new(),
-            path_mtus: Vec::new(),
-            up: Vec::new(),
+            links: Links::new(),
             usable: Vec::new(),
             wire: None,
             selection: Selection::default(),
             demand: Demand::default(),
             scheduling: Scheduling::default(),
-            terms: Vec::new(),
             urgent: Fifo::new(),
             repairs: VecDeque::new(),
-            retransmit_buffers: Vec::new(),
             begun: Vec::new(),
             queue: FairQueue::new(),
             lanes: Lanes::default(),
@@ -110,13 +103,9 @@ impl<P: Clone> Sender<P> {
     /// Adds a link; returns its number, counted from zero.
     pub fn add_link(&mut self, now: Time) -> usize {
         self.activity.begin(now);
-        self.links.push(RateControl::new(now));
-        self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
-        self.up.push(true);
+        self.links.add(now, self.config.path_mtu);
         self.copies.add_link();
-        self.retransmit_buffers.push(RetransmitBuffer::default());
         self.selection.add_link();
-        self.terms.push(LinkTerms::default());
         self.reconsider();
         self.links.len() - 1
     }
@@ -124,14 +113,15 @@ impl<P: Clone> Sender<P> {
     /// Whether a link is up.
     #[must_use]
     pub fn is_up(&self, link: usize) -> bool {
-        self.up[link]
+        self.links.is_up(link)
     }
 
     /// Sets whether a link is up.
     pub fn set_up(&mut self, link: usize, up: bool) {
-        self.up[link] = up;
+        let link = self.links.change(link);
+        *link.is_up = up;
         if !up {
-            self.repairs.extend(self.retransmit_buffers[link].give_up());
+            self.repairs.extend(link.buffer.give_up());
         }
         self.reconsider();
     }
@@ -197,7 +187,7 @@ impl<P: Clone> Sender<P> {
     /// The next packet and its link; `None` if there is none, or no link has room for it.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<P>> {
-        let links = &self.links;
+        let links = self.links.controls();
         let copy = self
             .copies
             .next(now, &self.usable, |link| links[link].has_room(now));
@@ -216,8 +206,8 @@ impl<P: Clone> Sender<P> {
         if let Some(first) = self.repairs.front() {
             let bytes = u64::from(first.bytes);
             let usable = self.usable.iter().copied();
-            let ready = usable.filter(|&link| self.links[link].has_room(now));
-            let link = ready.min_by_key(|&link| self.links[link].arrival(now, bytes))?;
+            let ready = usable.filter(|&link| links[link].has_room(now));
+            let link = ready.min_by_key(|&link| links[link].arrival(now, bytes))?;
             return self.repair(link);
         }
         let Some(first) = self.queue.front() else {
@@ -235,8 +225,8 @@ impl<P: Clone> Sender<P> {
             now,
             &backlog,
             &self.usable,
-            &self.links,
-            &self.terms,
+            links,
+            self.links.terms(),
         );
         let Some(link) = link else {
             self.note_limited(now);
@@ -297,15 +287,15 @@ impl<P: Clone> Sender<P> {
     /// Links with room are given nothing: their measurements are application-limited.
     fn note_limited(&mut self, now: Time) {
         for &link in &self.usable {
-            let link = &mut self.links[link];
+            let link = self.links.note(link);
             if link.has_room(now) {
                 link.note_limited();
             }
         }
         // So are those of a link whose path MTU is too small to be used.
-        for (link, path_mtu) in self.links.iter_mut().zip(&self.path_mtus) {
-            if path_mtu.plpmtu() == 0 {
-                link.note_limited();
+        for link in 0..self.links.len() {
+            if self.links.path_mtu(link).plpmtu() == 0 {
+                self.links.note(link).note_limited();
             }
         }
     }
@@ -332,8 +322,9 @@ impl<P: Clone> Sender<P> {
     /// A datagram of `bytes` bytes, IP header included, is sent on a link; returns its sequence.
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
         let sequence = self.send_datagram(now, link, bytes, true);
+        let buffer = self.links.send_on(link).buffer;
         for packet in self.begun.drain(..) {
-            self.retransmit_buffers[link].put(sequence, packet);
+            buffer.put(sequence, packet);
         }
         sequence
     }
@@ -346,17 +337,18 @@ impl<P: Clone> Sender<P> {
 
     /// What is sent on a link that is left out is no measure of its rate.
     fn send_datagram(&mut self, now: Time, link: usize, bytes: u32, answered: bool) -> u64 {
-        let sequence = self.links[link].send(now, bytes, answered);
+        let control = self.links.send_on(link).control;
+        let sequence = control.send(now, bytes, answered);
         if self.selection.leaves_out(link) {
-            self.links[link].note_limited();
+            control.note_limited();
         }
         sequence
     }
 
     /// The peer was heard on a link.
     pub fn on_heard(&mut self, now: Time, link: usize) {
-        if let Some(link) = self.links.get_mut(link) {
-            link.on_heard(now);
+        if link < self.links.len() {
+            self.links.note(link).on_heard(now);
         }
     }
 
@@ -375,13 +367,13 @@ impl<P: Clone> Sender<P> {
     /// Feedback about a link; invalid feedback does no harm.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let number = usize::from(feedback.link);
-        if let Some(link) = self.links.get_mut(number) {
-            self.retransmit_buffers[number]
-                .settle(feedback, |packet| self.repairs.push_back(packet));
-            let (_, lost) = link.outbound().counts();
-            link.on_feedback(now, feedback);
-            if link.outbound().counts().1 > lost {
-                self.path_mtus[number].on_loss();
+        if number < self.links.len() {
+            let link = self.links.change(number);
+            (link.buffer).settle(feedback, |packet| self.repairs.push_back(packet));
+            let (_, lost) = link.control.outbound().counts();
+            link.control.on_feedback(now, feedback);
+            if link.control.outbound().counts().1 > lost {
+                link.path_mtu.on_loss();
             }
             self.weigh(now);
             self.reconsider();
@@ -390,42 +382,43 @@ impl<P: Clone> Sender<P> {
 
     /// A ping was answered, on the link that it was sent on.
     pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
-        if let Some(path_mtu) = self.path_mtus.get_mut(link) {
-            path_mtu.on_pong(now, token);
+        if link < self.links.len() {
+            self.links.change(link).path_mtu.on_pong(now, token);
             self.reconsider();
         }
     }
 
     /// A probe of the path MTU is too long for the link's network interface.
     pub fn on_too_long(&mut self, now: Time, link: usize) {
-        self.path_mtus[link].on_too_long(now);
+        self.links.change(link).path_mtu.on_too_long(now);
         self.reconsider();
     }
 
     /// A link has a new path: the peer's address has changed.
     pub fn on_new_path(&mut self, now: Time, link: usize) {
         self.activity.begin(now);
-        self.path_mtus[link].on_new_path(now);
+        self.links.change(link).path_mtu.on_new_path(now);
     }
 
     /// Longest datagram to send on a link, IP header included; `None` if it carries none.
     #[must_use]
     pub fn path_mtu(&self, link: usize) -> Option<u32> {
-        let plpmtu = self.path_mtus[link].plpmtu();
+        let plpmtu = self.links.path_mtu(link).plpmtu();
         (self.is_in_use(link) && plpmtu > 0).then_some(plpmtu)
     }
 
     /// Longest datagram that is known to arrive by a link, IP header included.
     #[must_use]
     pub fn confirmed_path_mtu(&self, link: usize) -> u32 {
-        self.path_mtus[link].confirmed()
+        self.links.path_mtu(link).confirmed()
     }
 
     /// The link by which a small datagram would arrive first, if possible one that is not suspected.
     #[must_use]
     pub fn quickest(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
-        usable.min_by_key(|&link| self.links[link].arrival(now, bytes))
+        let links = self.links.controls();
+        usable.min_by_key(|&link| links[link].arrival(now, bytes))
     }
 
     /// The links on which feedback about a link is sent: the fastest, and from time to time that link itself,
@@ -440,7 +433,7 @@ impl<P: Clone> Sender<P> {
             false => self.quickest(now, FEEDBACK),
         };
         let own = is_used && quickest != Some(about);
-        let own = own && (is_quiet || self.links[about].repeat_feedback(now));
+        let own = own && (is_quiet || self.links.note(about).repeat_feedback(now));
         quickest.into_iter().chain(own.then_some(about))
     }
 
@@ -449,7 +442,7 @@ impl<P: Clone> Sender<P> {
     pub fn left_out(&self) -> u64 {
         let links = 0..self.links.len().min(64);
         let left_out =
-            links.filter(|&link| self.terms[link].standby || self.selection.leaves_out(link));
+            links.filter(|&link| self.terms(link).standby || self.selection.leaves_out(link));
         left_out.fold(0, |all, link| all | 1 << link)
     }
 
@@ -457,7 +450,7 @@ impl<P: Clone> Sender<P> {
     /// sent again, possibly twice.
     #[must_use]
     pub fn repair_time(&self) -> Time {
-        let links = self.usable.iter().map(|&link| &self.links[link]);
+        let links = self.usable.iter().map(|&link| &self.links.controls()[link]);
         let slowest = links.map(RateControl::answer_timeout).max();
         slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MAX_REPAIR))
     }
@@ -480,11 +473,11 @@ impl<P: Clone> Sender<P> {
     /// State of a link.
     #[must_use]
     pub fn link(&self, link: usize) -> LinkStatus {
-        let control = &self.links[link];
+        let control = &self.links.controls()[link];
         let (datagrams, lost) = control.outbound().counts();
         LinkStatus {
-            up: self.up[link],
-            terms: self.terms[link],
+            up: self.links.is_up(link),
+            terms: self.terms(link),
             suspected: control.suspected(),
             rate: control.rate(),
             least_round_trip: control.round_trip(),
@@ -494,7 +487,7 @@ impl<P: Clone> Sender<P> {
             bytes: control.outbound().sent_bytes(),
             lost,
             suspicions: control.suspicions(),
-            path_mtu: self.path_mtus[link].plpmtu(),
+            path_mtu: self.links.path_mtu(link).plpmtu(),
         }
     }
 
@@ -502,13 +495,8 @@ impl<P: Clone> Sender<P> {
     /// train, or, of a single link, its round trip.
     #[must_use]
     pub fn is_measured(&self, link: usize) -> bool {
-        let control = &self.links[link];
-        control.is_measured() || !self.shares() && control.smoothed().is_some()
-    }
-
-    /// Whether several links share the load.
-    fn shares(&self) -> bool {
-        self.links.len() > 1
+        let control = &self.links.controls()[link];
+        control.is_measured() || !self.links.shares() && control.smoothed().is_some()
     }
 
     /// Number of links, up or not.

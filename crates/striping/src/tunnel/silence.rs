@@ -110,11 +110,16 @@ impl Silence {
         self.suspicions
     }
 
+    /// When the silence is too long for a link that is not suspected yet.
+    pub(super) fn suspects_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
+        let silent = self.since(outbound).filter(|_| !self.suspected)?;
+        Some(silent + answer_timeout(delays))
+    }
+
     /// Suspects the link after too long a silence; returns whether it did.
     pub(super) fn suspect(&mut self, now: Time, outbound: &Outbound, delays: &Delays) -> bool {
-        let silent = self.since(outbound);
-        let is_news =
-            silent.is_some_and(|at| now >= at + answer_timeout(delays)) && !self.suspected;
+        let suspects_at = self.suspects_at(outbound, delays);
+        let is_news = suspects_at.is_some_and(|at| now >= at);
         if is_news {
             self.suspected = true;
             self.suspicions += 1;

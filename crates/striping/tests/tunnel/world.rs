@@ -158,8 +158,7 @@ impl World {
     /// Lets time pass.
     pub fn run_until(&mut self, until: Time) {
         loop {
-            let due = (0..2).filter_map(|end| {
-                let end = &self.ends[end];
+            let due = self.ends.iter_mut().filter_map(|end| {
                 [end.sender.poll_timeout(), end.receiver.poll_timeout()]
                     .into_iter()
                     .flatten()

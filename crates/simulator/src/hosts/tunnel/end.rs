@@ -195,7 +195,7 @@ impl End {
     }
 
     /// When something is due at this end.
-    pub(super) fn poll_timeout(&self) -> Option<Time> {
+    pub(super) fn poll_timeout(&mut self) -> Option<Time> {
         let tunnel = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let tunnel = tunnel.into_iter().flatten();
         let tunnel = tunnel.map(|clock| clock.saturating_sub(self.ahead));

@@ -12,6 +12,11 @@ impl RateControl {
         self.silence.on_heard(now);
     }
 
+    /// When the link is suspected at the earliest, if it is asked then.
+    pub(in crate::tunnel) fn suspects_at(&self) -> Option<Time> {
+        self.silence.suspects_at(&self.outbound, &self.delays)
+    }
+
     /// Whether a ping is to be sent on the link now; it is due at the time of
     /// [`timeout`](RateControl::timeout).
     pub fn ask(&mut self, now: Time, due: Time) -> bool {

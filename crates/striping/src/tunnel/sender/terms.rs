@@ -12,7 +12,7 @@ impl<P: Clone> Sender<P> {
     /// The terms of a link.
     #[must_use]
     pub fn terms(&self, link: usize) -> LinkTerms {
-        self.terms[link]
+        self.links.terms()[link]
     }
 
     /// Changes the terms of a link; the driver tells the peer.
@@ -21,14 +21,15 @@ impl<P: Clone> Sender<P> {
     /// comes back from standby is measured as if it were new, except for its path MTU: the driver sends a
     /// ping on it.
     pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
-        let before = std::mem::replace(&mut self.terms[link], terms);
+        let link = self.links.change(link);
+        let before = std::mem::replace(link.terms, terms);
         if terms.rate != before.rate {
-            self.links[link].throttle(terms.rate);
+            link.control.throttle(terms.rate);
         }
         if before.standby && !terms.standby {
             self.activity.begin(now);
-            self.repairs.extend(self.retransmit_buffers[link].give_up());
-            self.links[link].begin_anew(now);
+            self.repairs.extend(link.buffer.give_up());
+            link.control.begin_anew(now);
         }
         self.reconsider();
     }
@@ -36,15 +37,15 @@ impl<P: Clone> Sender<P> {
     /// Whether packets, pings and probes may be sent on a link: it is up, and not on standby.
     #[must_use]
     pub fn is_in_use(&self, link: usize) -> bool {
-        self.up[link] && !self.terms[link].standby
+        self.links.is_in_use(link)
     }
 
     /// Whether a link is in use, has been heard since it came up or came back, and is not suspected.
     #[must_use]
     pub fn is_alive(&self, link: usize) -> bool {
-        let control = &self.links[link];
+        let control = &self.links.controls()[link];
         let heard = control.smoothed().is_some() && !control.suspected();
-        heard && self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0
+        heard && self.is_in_use(link) && self.links.path_mtu(link).plpmtu() > 0
     }
 
     /// The links on which the peer is told the terms of a link: the fastest, and that link itself, by which
@@ -68,14 +69,17 @@ impl<P: Clone> Sender<P> {
     /// Of the links whose rate limit allows it now, the one by which `bytes` bytes would arrive first.
     pub(super) fn quickest_open(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
-        let open = usable.filter(|&link| self.links[link].opens_at() <= now);
-        open.min_by_key(|&link| self.links[link].arrival(now, bytes))
+        let links = self.links.controls();
+        let open = usable.filter(|&link| links[link].opens_at() <= now);
+        open.min_by_key(|&link| links[link].arrival(now, bytes))
     }
 
     /// When the first rate limit allows a datagram, if urgent packets wait for that.
     pub(super) fn urgent_at(&self) -> Option<Time> {
         self.urgent.front()?;
         let usable = self.usable.iter();
-        usable.map(|&link| self.links[link].opens_at()).min()
+        usable
+            .map(|&link| self.links.controls()[link].opens_at())
+            .min()
     }
 }

@@ -1,0 +1,249 @@
+//! The links of a sender: what is known of each, what is in flight on it, and when something is due on it.
+//!
+//! Much is asked of all links after each event, which concerns one. So what only a change of a link alters is
+//! kept beside it: borrowing a link mutably drops that.
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::gateway::tunnel::LinkTerms;
+
+use crate::tunnel::activity::Activity;
+use crate::tunnel::path_mtu::{PathMtu, PathMtuConfig};
+use crate::tunnel::rate_control::RateControl;
+use crate::tunnel::retransmit_buffer::RetransmitBuffer;
+
+/// After this long in a quiet tunnel the path MTU is no longer probed.
+const PROBED_FOR: Time = Time::from_secs(30);
+
+/// The links, by number.
+#[derive(Debug)]
+pub(super) struct Links<P> {
+    controls: Vec<RateControl>,
+    path_mtus: Vec<PathMtu>,
+    /// Which are up.
+    up: Vec<bool>,
+    terms: Vec<LinkTerms>,
+    /// The packets in flight on each.
+    buffers: Vec<RetransmitBuffer<P>>,
+    /// What is due on each, as far as it is not to be found anew.
+    due: Vec<Due>,
+    is_due_stale: Vec<bool>,
+    /// Whether what decides which links are used may have changed since that was last asked.
+    has_changed: bool,
+}
+
+/// A link that is changed.
+pub(super) struct LinkMut<'a, P> {
+    pub(super) control: &'a mut RateControl,
+    pub(super) path_mtu: &'a mut PathMtu,
+    pub(super) is_up: &'a mut bool,
+    pub(super) terms: &'a mut LinkTerms,
+    pub(super) buffer: &'a mut RetransmitBuffer<P>,
+}
+
+/// When something is due on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Due {
+    /// When it is to be pinged.
+    pub(super) ask_at: Time,
+    /// When it is to be pinged, counts as late, sends its packet train, or has its path MTU probed.
+    pub(super) at: Time,
+    /// The same, or when it would be suspected if its silence were looked at.
+    pub(super) acts_at: Time,
+    /// Whether packets that pass through the tunnel do not change it.
+    is_settled: bool,
+}
+
+impl Due {
+    const NOTHING: Due = Due {
+        ask_at: Time::MAX,
+        at: Time::MAX,
+        acts_at: Time::MAX,
+        is_settled: true,
+    };
+}
+
+impl<P> Links<P> {
+    pub(super) fn new() -> Links<P> {
+        Links {
+            controls: Vec::new(),
+            path_mtus: Vec::new(),
+            up: Vec::new(),
+            terms: Vec::new(),
+            buffers: Vec::new(),
+            due: Vec::new(),
+            is_due_stale: Vec::new(),
+            has_changed: true,
+        }
+    }
+
+    /// Adds a link, which is up.
+    pub(super) fn add(&mut self, now: Time, path_mtu: PathMtuConfig) {
+        self.controls.push(RateControl::new(now));
+        self.path_mtus.push(PathMtu::new(now, path_mtu));
+        self.up.push(true);
+        self.terms.push(LinkTerms::default());
+        self.buffers.push(RetransmitBuffer::default());
+        self.due.push(Due::NOTHING);
+        self.is_due_stale.push(true);
+        // Whether several share the load may be news to the others.
+        self.drop_kept();
+    }
+
+    /// Drops all that is kept beside the links.
+    pub(super) fn drop_kept(&mut self) {
+        self.is_due_stale.fill(true);
+        self.has_changed = true;
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.controls.len()
+    }
+
+    /// Whether several share the load.
+    pub(super) fn shares(&self) -> bool {
+        self.len() > 1
+    }
+
+    /// The rate control of each.
+    pub(super) fn controls(&self) -> &[RateControl] {
+        &self.controls
+    }
+
+    pub(super) fn path_mtu(&self, link: usize) -> &PathMtu {
+        &self.path_mtus[link]
+    }
+
+    pub(super) fn is_up(&self, link: usize) -> bool {
+        self.up[link]
+    }
+
+    /// The terms of each.
+    pub(super) fn terms(&self) -> &[LinkTerms] {
+        &self.terms
+    }
+
+    /// The packets in flight on each.
+    pub(super) fn buffers(&self) -> &[RetransmitBuffer<P>] {
+        &self.buffers
+    }
+
+    /// Whether packets, pings and probes may be sent on a link: it is up, and not on standby.
+    pub(super) fn is_in_use(&self, link: usize) -> bool {
+        self.up[link] && !self.terms[link].standby
+    }
+
+    /// Whether a link may carry packets, as far as is known.
+    pub(super) fn is_there(&self, link: usize) -> bool {
+        self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0
+    }
+
+    /// The same of one that is not suspected of being down.
+    pub(super) fn is_able(&self, link: usize) -> bool {
+        self.is_there(link) && !self.controls[link].suspected()
+    }
+
+    /// Whether silence of a link matters: it is in use, or packets are still in flight on it.
+    pub(super) fn is_watched(&self, link: usize) -> bool {
+        !self.terms[link].standby || !self.buffers[link].is_empty()
+    }
+
+    /// Borrows a link to change it.
+    pub(super) fn change(&mut self, link: usize) -> LinkMut<'_, P> {
+        self.has_changed = true;
+        self.send_on(link)
+    }
+
+    /// Borrows a link to send on it, by which it is used no more nor less.
+    pub(super) fn send_on(&mut self, link: usize) -> LinkMut<'_, P> {
+        self.is_due_stale[link] = true;
+        LinkMut {
+            control: &mut self.controls[link],
+            path_mtu: &mut self.path_mtus[link],
+            is_up: &mut self.up[link],
+            terms: &mut self.terms[link],
+            buffer: &mut self.buffers[link],
+        }
+    }
+
+    /// Borrows the rate control of a link to note what alters neither what is due on it nor its use.
+    pub(super) fn note(&mut self, link: usize) -> &mut RateControl {
+        &mut self.controls[link]
+    }
+
+    /// Whether which links are used may have changed since this was last asked.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    /// What is due on any link first, in a tunnel of this activity whose links are kept alive at an interval of
+    /// `keepalive`.
+    pub(super) fn first_due(&mut self, activity: &Activity, keepalive: Time) -> Due {
+        let mut first = Due::NOTHING;
+        for link in 0..self.len() {
+            if self.is_due_stale[link] {
+                let due = self.find_due(link, activity, keepalive);
+                self.due[link] = due;
+                self.is_due_stale[link] = !due.is_settled;
+            }
+            let due = &self.due[link];
+            debug_assert_eq!(*due, self.find_due(link, activity, keepalive));
+            first.at = first.at.min(due.at);
+            first.acts_at = first.acts_at.min(due.acts_at);
+        }
+        first
+    }
+
+    /// The same of one link.
+    pub(super) fn due(&self, link: usize, activity: &Activity, keepalive: Time) -> Due {
+        match self.is_due_stale[link] {
+            true => self.find_due(link, activity, keepalive),
+            false => self.due[link],
+        }
+    }
+
+    fn find_due(&self, link: usize, activity: &Activity, keepalive: Time) -> Due {
+        let control = &self.controls[link];
+        let (quiet_at, is_in_use) = (activity.quiet_at(), self.is_in_use(link));
+        let busy_ask_at = control.timeout(None);
+        let ask_at = match busy_ask_at <= quiet_at {
+            true => busy_ask_at,
+            false => control.timeout(Some(keepalive)).max(quiet_at),
+        };
+        // The search for the path MTU does not go on if a link is silent, nor in a quiet tunnel.
+        let probing_at = self.path_mtus[link].poll_timeout();
+        let probing_at = probing_at.filter(|_| is_in_use && !control.suspected());
+        let probed_until = activity.packet_at() + PROBED_FOR;
+        let mut at = match probing_at {
+            Some(at) if at <= probed_until => at,
+            _ => Time::MAX,
+        };
+        let mut suspects_at = Time::MAX;
+        if self.is_watched(link) {
+            if self.up[link] {
+                at = at.min(ask_at);
+                suspects_at = control.suspects_at().unwrap_or(Time::MAX);
+            }
+            at = at.min(control.late_at().unwrap_or(Time::MAX));
+        }
+        if let Some(train_at) = control.train_at()
+            && self.shares()
+            && is_in_use
+        {
+            at = at.min(train_at);
+        }
+        Due {
+            ask_at,
+            at,
+            acts_at: at.min(suspects_at),
+            is_settled: busy_ask_at <= quiet_at && probing_at.is_none_or(|at| at <= probed_until),
+        }
+    }
+
+    /// Whether the path MTU of a link is probed at the times that are due.
+    pub(super) fn is_probed(&self, link: usize, activity: &Activity) -> bool {
+        let at = self.path_mtus[link].poll_timeout();
+        at.is_some_and(|at| at <= activity.packet_at() + PROBED_FOR)
+            && self.is_in_use(link)
+            && !self.controls[link].suspected()
+    }
+}

@@ -1,0 +1,162 @@
+//! What is kept beside links is what looking at all of them anew would find.
+
+use proptest::prelude::*;
+use ropewalk_quantities::{Rate, Time};
+use ropewalk_wire::gateway::tunnel::{Feedback, Gap, LinkTerms, Missing};
+
+use super::Sender;
+use crate::tunnel::{Class, Flow, Scheduler, SenderConfig};
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Enqueue(u8, u32, u32),
+    /// All that may be sent now is.
+    Send,
+    /// Of a link, all up to so many hundredths of what was sent has arrived, less every so many.
+    Feedback(usize, u64, u64),
+    Hear(usize),
+    Pong(usize, u32),
+    Up(usize, bool),
+    Standby(usize, bool),
+    Throttle(usize, u64),
+    Wait(u64),
+    /// Until something is due.
+    Doze,
+}
+
+const LINKS: usize = 4;
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let link = || 0..LINKS;
+    prop_oneof![
+        6 => (1..4_u8, 40..1400_u32, 1..30_u32)
+            .prop_map(|(lane, bytes, count)| Step::Enqueue(lane, bytes, count)),
+        8 => Just(Step::Send),
+        8 => (link(), 1..=100_u64, 2..40_u64)
+            .prop_map(|(link, share, every)| Step::Feedback(link, share, every)),
+        2 => link().prop_map(Step::Hear),
+        1 => (link(), any::<u32>()).prop_map(|(link, token)| Step::Pong(link, token)),
+        1 => (link(), any::<bool>()).prop_map(|(link, up)| Step::Up(link, up)),
+        1 => (link(), any::<bool>()).prop_map(|(link, standby)| Step::Standby(link, standby)),
+        1 => (link(), 0..9_u64).prop_map(|(link, mbps)| Step::Throttle(link, mbps)),
+        6 => (1..60_000_u64).prop_map(Step::Wait),
+        1 => (1..40_u64).prop_map(|seconds| Step::Wait(1_000_000 * seconds)),
+        8 => Just(Step::Doze),
+    ]
+}
+
+struct Run {
+    sender: Sender<u32>,
+    now: Time,
+    /// How many datagrams were sent on each link, and how many of them were told to have arrived.
+    sent: [u64; LINKS],
+    arrived: [u64; LINKS],
+    /// Keeps nothing from one step to the next.
+    keeps_nothing: bool,
+}
+
+impl Run {
+    fn new(scheduler: Scheduler, keeps_nothing: bool) -> Run {
+        let now = Time::from_secs(1);
+        let mut sender = Sender::new(SenderConfig {
+            scheduler,
+            ..SenderConfig::default()
+        });
+        (0..LINKS).for_each(|_| _ = sender.add_link(now));
+        Run {
+            sender,
+            now,
+            sent: [0; LINKS],
+            arrived: [0; LINKS],
+            keeps_nothing,
+        }
+    }
+
+    /// Does a step; returns all that can be seen of it.
+    fn go(&mut self, step: Step) -> String {
+        if self.keeps_nothing {
+            self.sender.links.drop_kept();
+        }
+        let (now, sender) = (self.now, &mut self.sender);
+        let mut seen = Vec::new();
+        match step {
+            Step::Enqueue(lane, bytes, count) => {
+                let class = [Class::Ordered, Class::Thin, Class::InStep][usize::from(lane) % 3];
+                for number in 0..count {
+                    let taken = sender.enqueue(now, number, bytes, Flow { lane, class });
+                    seen.push(format!("{taken}"));
+                }
+            }
+            Step::Send => {
+                while let Some(next) = sender.poll_transmit(now) {
+                    self.sent[next.link] = sender.send(now, next.link, next.bytes) + 1;
+                    seen.push(format!("{next:?}"));
+                }
+            }
+            Step::Feedback(link, share, every) => {
+                let (first, last) = (self.arrived[link], self.sent[link]);
+                let highest = first + (last - first) * share / 100;
+                let mut missing = Missing::default();
+                let gaps = (first..highest).filter(|sequence| sequence % every == 1);
+                let mut count = 0;
+                for first in gaps.take(Missing::MAX) {
+                    count += u64::from(missing.push(Gap { first, count: 1 }));
+                }
+                if last > first {
+                    self.arrived[link] = highest;
+                    let feedback = Feedback {
+                        link: link as u8,
+                        highest,
+                        received: highest - count,
+                        bytes: 1000 * (highest - count),
+                        clock: (now.as_nanos() / 1000) as u32,
+                        settled: highest,
+                        missing,
+                        ..Feedback::default()
+                    };
+                    sender.on_feedback(now, &feedback);
+                }
+            }
+            Step::Hear(link) => sender.on_heard(now, link),
+            Step::Pong(link, token) => sender.on_pong(now, link, token),
+            Step::Up(link, up) => sender.set_up(link, up),
+            Step::Standby(link, standby) => {
+                let terms = sender.terms(link);
+                sender.set_terms(now, link, LinkTerms { standby, ..terms });
+            }
+            Step::Throttle(link, mbps) => {
+                let rate = (mbps > 0).then(|| Rate::from_bps(mbps * 1_000_000));
+                let terms = sender.terms(link);
+                sender.set_terms(now, link, LinkTerms { rate, ..terms });
+            }
+            Step::Wait(micros) => self.now += Time::from_micros(micros),
+            Step::Doze => {
+                if let Some(at) = sender.poll_timeout() {
+                    self.now = self.now.max(at);
+                }
+                for ping in sender.handle_timeout(self.now) {
+                    seen.push(format!("{ping:?}"));
+                    let bytes = ping.bytes.unwrap_or(60);
+                    self.sent[ping.link] = sender.send(self.now, ping.link, bytes) + 1;
+                }
+            }
+        }
+        let links: Vec<_> = (0..LINKS).map(|link| sender.link(link)).collect();
+        let due = sender.poll_timeout();
+        let (backlog, usable) = (sender.backlog(), &sender.usable);
+        format!("{seen:?} {due:?} {backlog:?} {usable:?} {links:?}")
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_kept_beside_links_is_what_a_look_at_all_finds(
+        steps in proptest::collection::vec(any_step(), 1..150),
+        scheduler in proptest::sample::select(Scheduler::ALL.to_vec()),
+    ) {
+        let [mut own, mut other] = [false, true].map(|keeps| Run::new(scheduler, keeps));
+        for step in steps {
+            prop_assert_eq!(own.go(step), other.go(step), "after {:?}", step);
+        }
+    }
+}
