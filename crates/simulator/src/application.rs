@@ -254,11 +254,31 @@ mod tests {
 
     use super::*;
 
+    fn bulk() -> Application {
+        let times = [0, 0, 9].map(Time::from_secs);
+        Application::new(&Traffic::Bulk { size: None }, times, stream(1, "x"), true)
+    }
+
+    #[test]
+    fn what_is_undelivered_begins_where_what_was_taken_ends() {
+        let mut application = bulk();
+        let at = [1, 2, 3].map(Time::from_secs);
+        application
+            .log
+            .extend([1000, 2500, 4500].into_iter().zip(at));
+        let sizes = |of: &Application| of.undelivered().collect::<Vec<_>>();
+        assert_eq!(
+            sizes(&application),
+            [(1000, at[0]), (1500, at[1]), (2000, at[2])]
+        );
+        assert_eq!(application.take_message(999), None);
+        assert_eq!(application.take_message(1000), Some((1000, at[0])));
+        assert_eq!(sizes(&application), [(1500, at[1]), (2000, at[2])]);
+    }
+
     #[test]
     fn what_was_all_delivered_leaves_no_log() {
-        let traffic = Traffic::Bulk { size: None };
-        let times = [0, 0, 9].map(Time::from_secs);
-        let mut application = Application::new(&traffic, times, stream(1, "x"), true);
+        let mut application = bulk();
         application
             .log
             .extend([(1000, Time::ZERO), (2000, Time::ZERO)]);
