@@ -4,9 +4,9 @@
 
 cargo-mutants lists the mutants and tells what each puts in which place. Each is met by its crate's
 unit tests, and those that survive by the crate's other tests; at the end, those that have survived
-both by all tests of the workspace. What became of a mutant is kept in results/mutants, so that a
-run that was stopped goes on where it was: as long as the code outside of tests is the same, and
-for those that survived the tests that they met.
+both, and are not explained, by all tests of the workspace. What became of a mutant is kept in
+results/mutants, so that a run that was stopped goes on where it was: as long as the code outside
+of tests is the same, and for those that survived the tests that they met.
 The exit status is 1 where more than a twentieth of a crate's viable mutants are missed and not
 explained in tests/mutants.toml. `make mutants` calls this, and installs what it needs.
 """
@@ -328,6 +328,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     explained = tomllib.loads(EXPLAINED.read_text())
     kept = Kept()
+
+    def is_explained(name: str) -> bool:
+        return PLACE.sub(": ", name) in explained
+
     all_of = {crate: mutants(crate) for crate in asked.crates or CRATES}
     samples = {
         crate: random.Random(f"{asked.seed}/{crate}").sample(all_, min(asked.sample, len(all_)))
@@ -336,7 +340,8 @@ def main() -> int:
     tried = [mutant for sample in samples.values() for mutant in sample]
     meet([mutant for mutant in tried if not kept.what(mutant)], OWN, kept, asked.workers)
     # Tests of the whole workspace make devices and namespaces: one at a time.
-    meet([mutant for mutant in tried if kept.what(mutant) == SURVIVED], ALL, kept, 1)
+    left = [mutant for mutant in tried if kept.what(mutant) == SURVIVED]
+    meet([mutant for mutant in left if not is_explained(mutant.name)], ALL, kept, 1)
     print(f"| {' | '.join(COLUMNS)} |")
     print("| --- |" + " --: |" * (len(COLUMNS) - 1))
     missed: list[str] = []
@@ -344,8 +349,8 @@ def main() -> int:
     for crate, sample in samples.items():
         became = {mutant.name: kept.known[mutant.name] for mutant in sample}
         counts = Counter(what for what, _ in became.values())
-        survived = [name for name, (what, _) in became.items() if what == MISSED]
-        still = [name for name in survived if PLACE.sub(": ", name) not in explained]
+        survived = [name for name, (what, _) in became.items() if what in {SURVIVED, MISSED}]
+        still = [name for name in survived if not is_explained(name)]
         share = len(still) / (len(sample) - counts[UNVIABLE])
         many |= share > ALLOWED
         missed += still

@@ -95,6 +95,8 @@ proptest! {
         let sent: u64 = summary.subflows.iter().map(|subflow| subflow.segments_sent).sum();
         let again: u64 = summary.subflows.iter().map(|subflow| subflow.retransmissions).sum();
         prop_assert!(again <= sent);
+        let shares: f64 = summary.subflows.iter().map(|subflow| subflow.share).sum();
+        prop_assert!((shares - 1.0).abs() < 1e-9, "{} in all", shares);
         prop_assert_eq!(summary.stats.data_packets, sent);
         prop_assert!(summary.reordering.out_of_order_ratio <= 1.0);
     }

@@ -218,7 +218,7 @@ impl<P: Payload> Association<P> {
     }
 
     /// Whether later bytes of the stream have arrived and wait for these.
-    fn holds_up(&self, content: &Content) -> bool {
+    pub(super) fn holds_up(&self, content: &Content) -> bool {
         let Content::Data { stream, start, .. } = content else {
             return false;
         };

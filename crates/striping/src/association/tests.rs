@@ -7,10 +7,12 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_transport::scheduling::redundant::RedundantConfig;
+use ropewalk_transport::scheduling::round_robin::RoundRobinConfig;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
 use crate::carrier::LinkHistory;
+use crate::carrier::in_flight::Content;
 use crate::{
     CarrierConfig, CarrierId, Config, Event, Length, Role, StreamId, Terms, carrier_schedulers,
 };
@@ -251,9 +253,12 @@ fn carriers_with_nothing_to_send_come_to_rest_and_are_passed_over_together() {
         }
         let ids: Vec<CarrierId> = pair.carriers.iter().map(|carrier| carrier.ids[1]).collect();
         let end = &mut pair.ends[1];
+        while end.poll_event().is_some() {}
         end.wake_all();
+        assert!(!end.is_quiet());
         assert!(end.carriers.why_they_rest().is_some());
         assert_eq!(end.next_to_ask(pair.now, &ids), None);
+        assert!(end.is_quiet());
         let asleep =
             |at| (end.carriers.is_asleep(at), end.carriers.asked_at(at)) == (true, pair.now);
         assert!((0..carriers).all(asleep));
@@ -294,6 +299,31 @@ fn a_new_carrier_expects_what_its_link_carried() {
     assert_eq!(expected(0, true), Some(1e5));
     assert_eq!(expected(1, false), Some(7e5));
     assert_eq!(expected(2, false), None);
+}
+
+#[test]
+fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
+    let mut pair = Pair::new(RoundRobinConfig::DEFAULT.into(), 2, false);
+    pair.go(Step::Write(60_000));
+    pair.go(Step::Transmit(0, 0, 3));
+    pair.go(Step::Transmit(1, 0, 40));
+    let held_up = |pair: &Pair| {
+        let in_flight = pair.ends[0].carriers.iter().map(|carrier| {
+            let data = carrier.in_flight.iter().map(|sent| sent.content);
+            data.filter(|content| matches!(content, Content::Data { .. }))
+                .map(|content| pair.ends[0].holds_up(&content))
+                .collect::<Vec<_>>()
+        });
+        in_flight.collect::<Vec<_>>()
+    };
+    let before = held_up(&pair);
+    assert!(before.iter().all(|of| !of.is_empty()), "{before:?}");
+    assert!(before.iter().flatten().all(|holds_up| !holds_up));
+    // What the second carries arrives and is acknowledged.
+    pair.go(Step::Deliver(1, 1, 40));
+    pair.go(Step::Transmit(1, 1, 40));
+    pair.go(Step::Deliver(1, 0, 40));
+    assert!(held_up(&pair)[0][0], "{:?}", held_up(&pair));
 }
 
 /// The initiator's terms hold for both.

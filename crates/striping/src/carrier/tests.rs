@@ -242,3 +242,20 @@ fn when_nothing_is_acknowledged_less_than_twice_the_cap_is_in_flight() {
     assert!(carrier.room_at(10_000) > Some(now));
     assert_eq!(carrier.room_at(10_001), None, "it is not reached");
 }
+
+/// Of frames every 10 ms, each acknowledgement comes so much later than the one before.
+#[test]
+fn a_carrier_has_slowed_when_it_brings_less_than_half_of_its_rate() {
+    let has_slowed = |every: u64| {
+        let (mut carrier, mut now) = running(Time::from_millis(100), 100);
+        carrier.rate.set_full();
+        (0..100).any(|_| {
+            now += Time::from_millis(every);
+            send(&mut carrier, now);
+            let count = carrier.in_flight.acknowledged() + 1;
+            let sent = carrier.in_flight.pop_acknowledged(count).unwrap();
+            carrier.on_acknowledged(now, sent.wire_len, &sent)
+        })
+    };
+    assert!(!has_slowed(10) && !has_slowed(15) && has_slowed(30));
+}

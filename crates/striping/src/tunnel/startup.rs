@@ -153,4 +153,14 @@ mod tests {
         };
         assert!(!ends_after(2_500) && ends_after(2_501));
     }
+    #[test]
+    fn a_link_that_a_train_has_measured_begins_with_that_as_far_as_twice_its_product() {
+        let mut startup = Startup::new(10_000);
+        assert!(!startup.knows_its_rate());
+        assert_eq!(startup.window(1_000), 10_000);
+        startup.begin_at(50_000);
+        assert!(startup.knows_its_rate());
+        assert_eq!(startup.window(30_000), 50_000);
+        assert_eq!(startup.window(20_000), 40_000);
+    }
 }

@@ -122,3 +122,28 @@ impl fmt::Display for Pace {
         f.write_str(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_even_pace_allows_the_hundredths_that_have_passed_and_the_one_under_way() {
+        let allowed = |passed| {
+            let [quota, used] = [10_000, 0].map(Bytes::new);
+            let [period, passed] = [1000, passed].map(Time::from_secs);
+            let progress = Progress {
+                quota,
+                used,
+                period,
+                passed,
+            };
+            Pace::Even.allowed(&progress).as_u64()
+        };
+        let passed = [0, 9, 10, 505, 989, 990, 1000, 2000];
+        assert_eq!(
+            passed.map(allowed),
+            [100, 100, 200, 5100, 9900, 10_000, 10_000, 10_000]
+        );
+    }
+}

@@ -275,3 +275,38 @@ fn a_frame_more_or_less_is_the_same_rate() {
     assert_eq!(extra(0.2), 0.0);
     assert!(extra(0.05) > 0.0);
 }
+
+/// With a queue as long as the round trip.
+#[test]
+fn less_is_tried_where_the_cap_or_tcp_was_the_limit_for_two_rounds() {
+    let tries = |is_busy: fn(usize) -> bool| {
+        // TCP alone bounds it.
+        let mut trim = Trim {
+            extra: f64::INFINITY,
+            ..Trim::default()
+        };
+        (0..40).find(|round| {
+            let now = Time::from_millis(200 * *round as u64);
+            let estimates = Estimates {
+                base: BASE,
+                gain: GAIN,
+                min_rtt: MIN,
+                rate: Some(1e6),
+            };
+            let of_round = Round {
+                rate: 1e6,
+                error: 0.0,
+                least: 2.0 * MIN,
+                filled: 3.0 * MIN * 1e6,
+                held: false,
+                busy: is_busy(*round),
+                drained: false,
+            };
+            trim.on_round(now, &estimates, &of_round);
+            trim.trial.is_some()
+        })
+    };
+    assert_eq!(tries(|_| false), None);
+    assert_eq!(tries(|round| round % 2 == 0), None);
+    assert!(tries(|_| true).is_some());
+}
