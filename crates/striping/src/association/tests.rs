@@ -326,6 +326,26 @@ fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
     assert!(held_up(&pair)[0][0], "{:?}", held_up(&pair));
 }
 
+#[test]
+fn its_cap_holds_a_carrier_while_data_wait_and_a_bound_on_its_rate_does_not() {
+    let new = || Pair::new(EarliestArrivalConfig::DEFAULT.into(), 2, false);
+    let is_held = |pair: &Pair| format!("{:?}", pair.ends[0].carriers[1]).contains("held: true");
+    let is_full = |pair: &Pair| {
+        let carrier = &pair.ends[0].carriers[1];
+        carrier.in_flight.bytes() >= carrier.in_flight_cap().bytes(f64::INFINITY)
+    };
+    let mut pair = new();
+    pair.go(Step::Write(80_000));
+    pair.go(Step::Transmit(1, 0, 99));
+    assert!(is_full(&pair) && is_held(&pair));
+
+    pair = new();
+    pair.go(Step::Write(80_000));
+    pair.go(Step::Bound(1, 1));
+    pair.go(Step::Transmit(1, 0, 99));
+    assert!(!is_full(&pair) && !is_held(&pair));
+}
+
 /// The initiator's terms hold for both.
 #[test]
 fn the_initiator_tells_the_peer_how_fast_a_carrier_may_send_when_it_comes_up() {
