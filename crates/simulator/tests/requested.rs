@@ -191,3 +191,28 @@ fn what_is_asked_for_comes_over_links_that_lose() {
         }
     }
 }
+
+/// Over `bas`, too, the server asks once the handshake's third segment has arrived, not after what follows it.
+#[test]
+fn the_first_request_goes_out_with_the_end_of_the_handshake() {
+    let text = r#"
+        duration = "10 s"
+        [[link]]
+        name = "slow towards the server"
+        rate = "100 kbit/s"
+        delay = "10 ms"
+        reverse = { rate = "100 Mbit/s" }
+        [transport]
+        protocol = "bas"
+        [traffic]
+        kind = "request"
+        size = "1000 B"
+        think = "20 s"
+        thinking = "fixed"
+    "#;
+    let requests = run(text, 1).summary.application.requests;
+    let response = requests.expect("requests").response_s.expect("a response");
+    // Five times the delay, and two short segments and the response at 100 kbit/s.
+    let most = 5.0 * 0.01 + (2.0 * 64.0 + 1080.0) * 8.0 / 1e5;
+    assert!((most - 0.004..most).contains(&response.max), "{response:?}");
+}
