@@ -346,6 +346,41 @@ fn its_cap_holds_a_carrier_while_data_wait_and_a_bound_on_its_rate_does_not() {
     assert!(!is_full(&pair) && !is_held(&pair));
 }
 
+/// A faster carrier, blocked meanwhile, has found that nothing waits.
+#[test]
+fn a_carrier_at_its_cap_for_which_nothing_waits_is_not_held_by_it() {
+    let filled = |bytes: usize, frames: usize| {
+        let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), CARRIERS, false);
+        for other in [0, 1, 3] {
+            pair.go(Step::Transmit(other, 0, 99));
+            pair.go(Step::Block(other, 0));
+        }
+        pair.go(Step::Write(bytes));
+        pair.go(Step::Transmit(2, 0, frames));
+        let carrier = &pair.ends[0].carriers[2];
+        assert!(carrier.in_flight.bytes() >= carrier.in_flight_cap().bytes(f64::INFINITY));
+        pair
+    };
+    let is_held = |pair: &Pair| format!("{:?}", pair.ends[0].carriers[2]).contains("held: true");
+    let pair = filled(80_000, 99);
+    assert!(is_held(&pair));
+    let frames = &pair.carriers[2].frames[0];
+    let ends = pair.ends[0].carriers[2].in_flight.iter();
+    let ends = ends.filter_map(|sent| match sent.content {
+        Content::Data { end, .. } => Some(end as usize),
+        Content::Control(_) => None,
+    });
+    let mut pair = filled(ends.max().expect("data are in flight"), frames.len());
+    pair.go(Step::Unblock(1, 0));
+    pair.go(Step::Transmit(1, 0, 99));
+    pair.go(Step::Transmit(2, 0, 1));
+    assert!(!is_held(&pair));
+    let (id, end) = (pair.carriers[2].ids[0], &mut pair.ends[0]);
+    end.wake_all();
+    assert_eq!(end.next_to_ask(pair.now, &[id]), None);
+    assert!(!is_held(&pair));
+}
+
 /// The initiator's terms hold for both.
 #[test]
 fn the_initiator_tells_the_peer_how_fast_a_carrier_may_send_when_it_comes_up() {
