@@ -23,6 +23,8 @@ use super::windowed::Windowed;
 use crate::throttle::Throttle;
 
 mod liveness;
+#[cfg(test)]
+mod tests;
 
 /// Window before anything is known: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
@@ -487,111 +489,5 @@ impl RateControl {
     #[must_use]
     pub fn knows_its_rate(&self) -> bool {
         !matches!(self.phase, Phase::Startup(_))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::VecDeque;
-
-    use super::*;
-
-    const MS: fn(u64) -> Time = Time::from_millis;
-
-    /// A link of a constant rate and delay, with a queue without end, that always has more to carry.
-    struct Link {
-        control: RateControl,
-        rate: Rate,
-        /// One way.
-        delay: Time,
-        now: Time,
-        free_at: Time,
-        /// Datagrams on their way: when they arrive, and their sequence.
-        under_way: VecDeque<(Time, u64)>,
-        arrived: u64,
-        /// The sum of the times for which a datagram would have waited in the queue, each millisecond.
-        queued: Time,
-    }
-
-    const BYTES: u32 = 1200;
-
-    impl Link {
-        fn new(mbps: u64, delay: Time) -> Link {
-            Link {
-                control: RateControl::new(Time::ZERO),
-                rate: Rate::from_bps(mbps * 1_000_000),
-                delay,
-                now: Time::ZERO,
-                free_at: Time::ZERO,
-                under_way: VecDeque::new(),
-                arrived: 0,
-                queued: Time::ZERO,
-            }
-        }
-
-        /// Steps of a millisecond, with feedback after every fifth.
-        fn run_until(&mut self, until: Time) {
-            while self.now < until {
-                self.now += MS(1);
-                let now = self.now;
-                while self.control.has_room(now) {
-                    let sequence = self.control.send(now, BYTES, true);
-                    let leaves = self.free_at.max(now)
-                        + self.rate.transmission_time(Bytes::new(u64::from(BYTES)));
-                    self.free_at = leaves;
-                    self.under_way.push_back((leaves + self.delay, sequence));
-                }
-                if (now.as_nanos() / 1_000_000).is_multiple_of(5) {
-                    self.hear(now);
-                }
-                self.queued += self.free_at.saturating_sub(now);
-            }
-        }
-
-        /// Of what had arrived when the feedback was sent.
-        fn hear(&mut self, now: Time) {
-            let told = now.saturating_sub(self.delay);
-            let mut highest = None;
-            while let Some((at, sequence)) = self.under_way.pop_front_if(|(at, _)| *at <= told) {
-                self.arrived += 1;
-                highest = Some((at, sequence));
-            }
-            if let Some((at, highest)) = highest {
-                let feedback = Feedback {
-                    highest,
-                    received: self.arrived,
-                    bytes: self.arrived * u64::from(BYTES),
-                    clock: (at.as_nanos() / 1000) as u32,
-                    delay: told - at,
-                    ..Feedback::default()
-                };
-                self.control.on_feedback(now, &feedback);
-            }
-        }
-    }
-
-    #[test]
-    fn start_up_finds_the_rate_and_afterwards_next_to_no_queue_stands_in_the_link() {
-        for (mbps, delay) in [(2, 40), (10, 20), (50, 5), (100, 100)] {
-            let mut link = Link::new(mbps, MS(delay));
-            assert!(!link.control.knows_its_rate());
-            link.run_until(MS(10_000));
-            assert!(link.control.knows_its_rate(), "{mbps} Mbit/s");
-            let (before, queued) = (link.arrived, link.queued);
-            link.run_until(MS(20_000));
-            let carried = (link.arrived - before) as f64 * f64::from(BYTES) * 8.0 / 1e7;
-            assert!(carried > 0.97 * mbps as f64, "{carried} of {mbps} Mbit/s");
-            let found = link.control.rate().as_bps() as f64 / 1e6;
-            assert!(
-                (found / mbps as f64 - 1.0).abs() < 0.05,
-                "{found} of {mbps}"
-            );
-            let queue = (link.queued - queued) / 10_000;
-            eprintln!(
-                "{mbps} {delay} {queue} {carried} {found} {}",
-                link.control.round_trip()
-            );
-            assert!(queue < MS(20) + MS(delay) / 4, "{mbps} Mbit/s: {queue}");
-        }
     }
 }

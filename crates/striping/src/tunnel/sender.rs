@@ -18,10 +18,11 @@ use super::rate_control::RateControl;
 use super::retransmit_buffer::Packet;
 use super::scheduler::{Backlog, Scheduler, Scheduling};
 use super::selection::Selection;
-use super::sending::{LinkStatus, SenderConfig, SenderCounters, Transmit};
+use super::sending::{SenderConfig, SenderCounters, Transmit};
 use links::Links;
 
 mod links;
+mod status;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -453,55 +454,5 @@ impl<P: Clone> Sender<P> {
         let links = self.usable.iter().map(|&link| &self.links.controls()[link]);
         let slowest = links.map(RateControl::answer_timeout).max();
         slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MAX_REPAIR))
-    }
-
-    /// Bytes queued, and the bound of the queue.
-    #[must_use]
-    pub fn backlog(&self) -> (u64, u64) {
-        (
-            self.queue.bytes() + self.urgent.bytes(),
-            self.queue_limit.bytes(),
-        )
-    }
-
-    /// Its counters.
-    #[must_use]
-    pub fn counters(&self) -> SenderCounters {
-        self.counters
-    }
-
-    /// State of a link.
-    #[must_use]
-    pub fn link(&self, link: usize) -> LinkStatus {
-        let control = &self.links.controls()[link];
-        let (datagrams, lost) = control.outbound().counts();
-        LinkStatus {
-            up: self.links.is_up(link),
-            terms: self.terms(link),
-            suspected: control.suspected(),
-            rate: control.rate(),
-            least_round_trip: control.round_trip(),
-            smoothed_round_trip: control.smoothed(),
-            in_flight: control.outbound().in_flight(),
-            datagrams,
-            bytes: control.outbound().sent_bytes(),
-            lost,
-            suspicions: control.suspicions(),
-            path_mtu: self.links.path_mtu(link).plpmtu(),
-        }
-    }
-
-    /// Whether what a link carries has been measured as far as that is possible beforehand: by its packet
-    /// train, or, of a single link, its round trip.
-    #[must_use]
-    pub fn is_measured(&self, link: usize) -> bool {
-        let control = &self.links.controls()[link];
-        control.is_measured() || !self.links.shares() && control.smoothed().is_some()
-    }
-
-    /// Number of links, up or not.
-    #[must_use]
-    pub fn links(&self) -> usize {
-        self.links.len()
     }
 }
