@@ -58,7 +58,7 @@ pub struct Sender<P> {
     /// Packets that were lost on a link; they are sent before new ones.
     repairs: VecDeque<Packet<P>>,
     queue: FairQueue<P>,
-    /// Those of the datagram that is being made.
+    /// Packets of the datagram that is being made.
     begun: Vec<Packet<P>>,
     lanes: Lanes,
     /// Copies of the redundant mode.

@@ -209,10 +209,7 @@ impl<P> Links<P> {
             true => busy_ask_at,
             false => control.timeout(Some(keepalive)).max(quiet_at),
         };
-        // The search for the path MTU does not go on if a link is silent, nor in a quiet tunnel.
-        let probing_at = self.path_mtus[link].poll_timeout();
-        let probing_at = probing_at.filter(|_| is_in_use && !control.suspected());
-        let probed_until = activity.packet_at() + PROBED_FOR;
+        let (probing_at, probed_until) = (self.probing_at(link), probed_until(activity));
         let mut at = match probing_at {
             Some(at) if at <= probed_until => at,
             _ => Time::MAX,
@@ -239,11 +236,21 @@ impl<P> Links<P> {
         }
     }
 
+    /// When the search for the path MTU of a link goes on, unless the tunnel is quiet by then; not of a silent link.
+    fn probing_at(&self, link: usize) -> Option<Time> {
+        let is_probed = self.is_in_use(link) && !self.controls[link].suspected();
+        let at = self.path_mtus[link].poll_timeout();
+        at.filter(|_| is_probed)
+    }
+
     /// Whether the path MTU of a link is probed at the times that are due.
     pub(super) fn is_probed(&self, link: usize, activity: &Activity) -> bool {
-        let at = self.path_mtus[link].poll_timeout();
-        at.is_some_and(|at| at <= activity.packet_at() + PROBED_FOR)
-            && self.is_in_use(link)
-            && !self.controls[link].suspected()
+        let at = self.probing_at(link);
+        at.is_some_and(|at| at <= probed_until(activity))
     }
+}
+
+/// In a quiet tunnel no path MTU is probed.
+fn probed_until(activity: &Activity) -> Time {
+    activity.packet_at() + PROBED_FOR
 }
