@@ -153,6 +153,7 @@ mod tests {
         };
         assert!(!ends_after(2_500) && ends_after(2_501));
     }
+
     #[test]
     fn a_link_that_a_train_has_measured_begins_with_that_as_far_as_twice_its_product() {
         let mut startup = Startup::new(10_000);
