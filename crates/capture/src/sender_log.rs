@@ -119,7 +119,7 @@ fn subflow_names(scenario: &Scenario) -> Vec<String> {
         Protocol::Tcp | Protocol::Udp => names.into_iter().take(1).collect(),
         Protocol::StripedTcp(_) => vec![names.join("+")],
         Protocol::Bas(_) => names,
-        Protocol::Mptcp | Protocol::MptcpNs3 => (1..=flow.transport.subflows_per_path)
+        Protocol::Mptcp | Protocol::MptcpNs3 => (1..=flow.transport.subflows.per_path)
             .flat_map(|round| {
                 names.iter().map(move |name| match round {
                     1 => name.clone(),

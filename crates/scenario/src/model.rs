@@ -192,7 +192,7 @@ impl Flow {
     pub fn subflows(&self) -> usize {
         match self.protocol {
             Protocol::Mptcp | Protocol::MptcpNs3 => {
-                self.paths_each() * self.transport.subflows_per_path as usize
+                self.paths_each() * self.transport.subflows.per_path as usize
             }
             Protocol::Bas(_) => self.paths_each(),
             Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) => 1,

@@ -128,11 +128,11 @@ impl Scenario {
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
         let alone = matches!(config.congestion, CongestionConfig::Uncoupled(_));
         if alone && flow.protocol != Protocol::MptcpNs3 {
-            let subflow = config.subflow_congestion.to_parsed();
+            let subflow = config.congestion_settings.subflow.to_parsed();
             line(out, "subflow", &subflow.to_toml());
         }
         write_protocol(out, flow);
-        let send_buffer = config.send_buffer.to_parsed().to_toml();
+        let send_buffer = config.send_buffer.size.to_parsed().to_toml();
         line(out, "send_buffer", &send_buffer);
         line(out, "segment", &config.segment.to_parsed().to_toml());
     }
@@ -248,10 +248,10 @@ fn write_transport(out: &mut String, flow: &Flow) {
         return write_mptcp_ns3(out, flow);
     }
     // All values of a profile are written out, except `subflow` where the key is not allowed.
-    let of_profile = |profile: &Profile| Config::profile(*profile).subflow_congestion;
+    let of_profile = |profile: &Profile| Config::profile(*profile).congestion_settings.subflow;
     let profile = Profile::ALL
         .iter()
-        .find(|profile| of_profile(profile) == config.subflow_congestion);
+        .find(|profile| of_profile(profile) == config.congestion_settings.subflow);
     if let Some(profile) = profile {
         line(out, "profile", &profile.to_parsed().to_toml());
     }
@@ -282,9 +282,9 @@ fn write_mptcp_ns3(out: &mut String, flow: &Flow) {
         ("reordering", config.reordering.to_parsed()),
         ("congestion", config.congestion.to_parsed()),
         ("segment", config.segment.to_parsed()),
-        ("send_buffer", config.send_buffer.to_parsed()),
+        ("send_buffer", config.send_buffer.size.to_parsed()),
         ("ip_version", config.ip_version.to_parsed()),
-        ("subflows_per_path", config.subflows_per_path.to_parsed()),
+        ("subflows_per_path", config.subflows.per_path.to_parsed()),
     ] {
         line(out, key, &value.to_toml());
     }

@@ -206,20 +206,20 @@ fn settings_change_the_profile() {
     ));
     let transport = &scenario.first().transport;
     assert_eq!(transport.congestion.name(), "uncoupled");
-    assert_eq!(transport.receive_buffer, Bytes::from_kib(64));
+    assert_eq!(transport.receive_buffer.size, Bytes::from_kib(64));
     assert_eq!(
         transport.initial_window,
         InitialWindow::Bytes(Bytes::new(5360))
     );
     assert_eq!(transport.initial_ssthresh, Some(Bytes::new(100_000)));
-    assert!(!transport.sack);
-    assert_eq!(transport.delayed_ack, 1);
-    assert_eq!(transport.min_rto, Time::from_millis(50));
-    assert_eq!(transport.receive_window_share, 0.5);
-    assert_eq!(transport.subflows_per_path, 2);
+    assert!(!transport.extensions.sack);
+    assert_eq!(transport.receiver.delayed_ack, 1);
+    assert_eq!(transport.rto.min, Time::from_millis(50));
+    assert_eq!(transport.receive_buffer.window_share, 0.5);
+    assert_eq!(transport.subflows.per_path, 2);
     let rfc = Config::profile(Profile::Rfc);
-    assert_eq!(transport.max_rto, rfc.max_rto);
-    assert_eq!(transport.prr, rfc.prr);
+    assert_eq!(transport.rto.max, rfc.rto.max);
+    assert_eq!(transport.window.prr, rfc.window.prr);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn competitors_inherit_what_fits() {
     };
     assert_eq!(tcp.transport.congestion.name(), "newreno");
     assert_eq!(tcp.protocol, Protocol::Tcp);
-    assert!(!tcp.transport.sack);
+    assert!(!tcp.transport.extensions.sack);
     assert_eq!(mptcp.transport.congestion.name(), "lia");
     assert_eq!(mptcp.paths, [0, 1]);
     assert_eq!(

@@ -26,7 +26,7 @@ fn values_are_toml_or_else_text() {
     assert_eq!(scenario.links[1].forward.delay, Time::from_millis(60));
     assert_eq!(scenario.first().transport.congestion.name(), "lia");
     assert_eq!(scenario.duration, Time::from_secs(10));
-    assert!(!scenario.first().transport.sack);
+    assert!(!scenario.first().transport.extensions.sack);
     assert_eq!(scenario.links[0].forward.loss, Loss::Bernoulli(0.01));
     assert_eq!(scenario.title, "2026");
 }
@@ -207,7 +207,7 @@ fn flows_are_overridden_by_name() {
     let [video, news] = scenario.flows.as_slice() else {
         panic!("{scenario:?}")
     };
-    assert!(!video.transport.sack && !news.transport.sack);
+    assert!(!video.transport.extensions.sack && !news.transport.extensions.sack);
     assert_eq!(video.transport.congestion.name(), "lia");
     assert_ne!(video.traffic, news.traffic);
     let errors = |key: &str| errors_with(&text, &[(key, "1")]);

@@ -59,23 +59,43 @@ fn it_knows_words_defaults_and_what_excludes_what() {
 /// A field of `Config` without a key could not be set by anybody.
 #[test]
 fn every_setting_of_the_transport_has_a_key() {
-    let shown = format!("{:#?}", Config::profile(Profile::Linux));
-    let fields: Vec<&str> = shown
-        .lines()
-        .filter_map(|line| line.strip_prefix("    "))
-        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
-        .filter_map(|line| Some(line.split_once(':')?.0))
-        .map(|field| match field {
-            "subflow_congestion" => "subflow",
-            // It is not the endpoints' alone.
-            "multipath" => "protocol",
-            field => field,
-        })
-        .collect();
-    assert!(fields.len() > 20, "{fields:?}");
+    let mut part = String::new();
+    let mut fields = Vec::new();
+    for line in format!("{:#?}", Config::profile(Profile::Linux)).lines() {
+        let of = line.trim_start();
+        let Some((name, value)) = of.split_once(": ") else {
+            continue;
+        };
+        match (line.len() - of.len(), value.ends_with('{')) {
+            (4, true) => part = format!("{name}."),
+            (4, false) => {
+                part.clear();
+                fields.push(name.to_owned());
+            }
+            (8, _) if !part.is_empty() => fields.push(format!("{part}{name}")),
+            _ => {}
+        }
+    }
+    assert!(fields.len() > 40, "{fields:?}");
     let schema = schema();
     let keys = keys(&schema["properties"]["transport"]);
     for field in fields {
-        assert!(keys.contains(&field), "transport.{field} is missing");
+        let key = match field.as_str() {
+            // It is not the endpoints' alone.
+            "multipath" => "protocol",
+            "window.validate" => "validate_cwnd",
+            "rto.min" => "min_rto",
+            "rto.min_on_variance" => "min_rto_on_variance",
+            "rto.max" => "max_rto",
+            "rto.initial" => "initial_rto",
+            "rto.from_sack" => "rtt_from_sack",
+            "send_buffer.size" => "send_buffer",
+            "send_buffer.autotuning" => "send_buffer_autotuning",
+            "receive_buffer.size" => "receive_buffer",
+            "receive_buffer.window_share" => "receive_window_share",
+            "subflows.per_path" => "subflows_per_path",
+            field => field.rsplit('.').next().unwrap(),
+        };
+        assert!(keys.contains(&key), "no key sets {field} ({key})");
     }
 }

@@ -24,6 +24,37 @@ pub(crate) enum Arrival {
     Duplicate,
 }
 
+/// What a receiver acknowledges when, and what it discards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverConfig {
+    /// Acknowledge at least every this many full segments; 1 means each.
+    pub delayed_ack: u32,
+    /// Acknowledge at the latest after this time (RFC 5681: at most 500 ms).
+    pub delayed_ack_timeout: Time,
+    /// Acknowledge the first segments of a connection one by one, and at once a segment shorter than usual
+    /// (Linux's quick ACK).
+    pub quick_ack: bool,
+    /// Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323, section 5); needs
+    /// timestamps.
+    pub paws: bool,
+}
+
+impl ReceiverConfig {
+    /// As Linux has it.
+    pub const LINUX: ReceiverConfig = ReceiverConfig {
+        delayed_ack: 2,
+        delayed_ack_timeout: Time::from_millis(40),
+        quick_ack: true,
+        paws: true,
+    };
+    /// As RFC 5681 and RFC 7323 recommend.
+    pub const RFC: ReceiverConfig = ReceiverConfig {
+        delayed_ack_timeout: Time::from_millis(200),
+        quick_ack: false,
+        ..ReceiverConfig::LINUX
+    };
+}
+
 /// The receiving half of a subflow: received data, and when and what to acknowledge.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -40,15 +71,10 @@ pub(crate) struct Receiver {
     /// Offset of the peer's FIN.
     fin: Option<u64>,
     ts_recent: Time,
-    /// Whether segments with old timestamps are discarded.
-    paws: bool,
     last_ack_sent: u64,
     last_window_sent: u64,
     unacknowledged: u32,
     quick: u32,
-    /// Acknowledge a segment shorter than usual at once: the sender's push is complete, and was read
-    /// (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and `__tcp_cleanup_rbuf`).
-    quick_ack: bool,
     /// Round-trip time by the timestamps that data echo (`tcp_rcv_rtt_measure_ts`), and the last of them.
     round_trip: Time,
     last_echo: Time,
@@ -57,8 +83,7 @@ pub(crate) struct Receiver {
     ack_now: bool,
     ack_at: Time,
     sack: bool,
-    delayed_ack: u32,
-    delayed_ack_timeout: Time,
+    config: ReceiverConfig,
     /// Data segments without new data.
     pub(crate) duplicates: u64,
     /// The next acknowledgement reports that data arrived out of order.
@@ -82,20 +107,24 @@ impl Receiver {
             duplicate: None,
             fin: None,
             ts_recent: Time::ZERO,
-            paws: config.paws && config.timestamps,
             last_ack_sent: 0,
             last_window_sent: 0,
             unacknowledged: 0,
-            quick: if config.quick_ack { QUICK_ACKS } else { 0 },
-            quick_ack: config.quick_ack,
+            quick: if config.receiver.quick_ack {
+                QUICK_ACKS
+            } else {
+                0
+            },
             round_trip: Time::ZERO,
             last_echo: Time::ZERO,
             usual: DEFAULT_MSS,
             ack_now: false,
             ack_at: Time::MAX,
-            sack: config.sack,
-            delayed_ack: config.delayed_ack,
-            delayed_ack_timeout: config.delayed_ack_timeout,
+            sack: config.extensions.sack,
+            config: ReceiverConfig {
+                paws: config.receiver.paws && config.extensions.timestamps,
+                ..config.receiver
+            },
             duplicates: 0,
             out_of_order: false,
         }
@@ -185,7 +214,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn is_old(&self, segment: &Segment) -> bool {
         segment.ts_val < self.ts_recent
-            && self.paws
+            && self.config.paws
             && segment.flags.contains(Flags::TIMESTAMPS)
             && milliseconds(self.ts_recent) - milliseconds(segment.ts_val) > 1
     }
@@ -221,13 +250,15 @@ impl Receiver {
     #[inline(always)]
     fn count_in_order(&mut self, now: Time, len: u32) {
         self.unacknowledged += 1;
-        let pushed = self.quick_ack && len < self.usual;
+        // The sender's push is complete, and was read (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and
+        // `__tcp_cleanup_rbuf`).
+        let pushed = self.config.quick_ack && len < self.usual;
         self.usual = self.usual.max(len);
-        if self.unacknowledged >= self.delayed_ack || self.quick > 0 || pushed {
+        if self.unacknowledged >= self.config.delayed_ack || self.quick > 0 || pushed {
             self.quick = self.quick.saturating_sub(1);
             self.ack_now = true;
         } else if self.ack_at == Time::MAX {
-            self.ack_at = now + self.delayed_ack_timeout;
+            self.ack_at = now + self.config.delayed_ack_timeout;
         }
     }
 

@@ -1,6 +1,42 @@
 use ropewalk_quantities::Time;
 
-use crate::{Config, SubflowState};
+use crate::SubflowState;
+
+/// How round-trip times are sampled, and what the retransmission timeout makes of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Minimum retransmission timeout.
+    pub min: Time,
+    /// Apply `min` to the variance term, so that the timeout is at least the smoothed round-trip time plus it, as
+    /// in Linux; otherwise to the whole timeout, as in RFC 6298.
+    pub min_on_variance: bool,
+    /// Maximum retransmission timeout.
+    pub max: Time,
+    /// Retransmission timeout before the first round-trip sample (RFC 6298: 1 s).
+    pub initial: Time,
+    /// Take samples also from selective acknowledgements of segments that were sent once, as in Linux; otherwise
+    /// only when the left edge of the window moves (RFC 7323, 4.1).
+    pub from_sack: bool,
+}
+
+impl RtoConfig {
+    /// As Linux has it.
+    pub const LINUX: RtoConfig = RtoConfig {
+        min: Time::from_millis(200),
+        min_on_variance: true,
+        max: Time::from_secs(120),
+        initial: Time::from_secs(1),
+        from_sack: true,
+    };
+    /// As RFC 6298 recommends.
+    pub const RFC: RtoConfig = RtoConfig {
+        min: Time::from_secs(1),
+        min_on_variance: false,
+        max: Time::from_secs(60),
+        from_sack: false,
+        ..RtoConfig::LINUX
+    };
+}
 
 /// Retransmission timeout (RFC 6298): its base value and its back-off.
 ///
@@ -9,30 +45,32 @@ use crate::{Config, SubflowState};
 pub(crate) struct Rto {
     base: Time,
     backoff: u32,
-    min: Time,
-    max: Time,
-    min_on_variance: bool,
+    config: RtoConfig,
 }
 
 impl Rto {
-    pub(crate) fn new(config: &Config) -> Rto {
+    pub(crate) fn new(config: RtoConfig) -> Rto {
         Rto {
-            base: config.initial_rto,
+            base: config.initial,
             backoff: 0,
-            min: config.min_rto,
-            max: config.max_rto,
-            min_on_variance: config.min_rto_on_variance,
+            config,
         }
+    }
+
+    /// Whether a selective acknowledgement of a segment that was sent once gives a sample.
+    #[inline]
+    pub(crate) fn samples_sacks(&self) -> bool {
+        self.config.from_sack
     }
 
     /// The present timeout, with back-off.
     #[inline]
     pub(crate) fn current(&self) -> Time {
         if self.backoff == 0 {
-            return self.base.min(self.max);
+            return self.base.min(self.config.max);
         }
         let factor = 1u64 << self.backoff.min(16);
-        Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.max)
+        Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.config.max)
     }
 
     /// Number of consecutive expiries.
@@ -89,10 +127,10 @@ impl Rto {
     #[inline]
     fn follow(&mut self, state: &SubflowState) {
         let deviation = state.rttvar * 4;
-        self.base = if self.min_on_variance {
-            state.srtt + deviation.max(self.min)
+        self.base = if self.config.min_on_variance {
+            state.srtt + deviation.max(self.config.min)
         } else {
-            (state.srtt + deviation).max(self.min)
+            (state.srtt + deviation).max(self.config.min)
         };
     }
 }
@@ -120,15 +158,14 @@ impl Renewal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
     #[test]
     fn first_and_second_sample_as_rfc_6298_computes_them() {
-        let mut rto = Rto::new(&Config {
-            min_rto: MS(1),
-            ..Config::profile(Profile::Rfc)
+        let mut rto = Rto::new(RtoConfig {
+            min: MS(1),
+            ..RtoConfig::RFC
         });
         let mut state = SubflowState::default();
         assert_eq!(rto.current(), Time::from_secs(1));
@@ -148,9 +185,9 @@ mod tests {
 
     #[test]
     fn after_a_timeout_for_nothing_the_first_sample_counts_whole() {
-        let mut rto = Rto::new(&Config {
-            min_rto: MS(1),
-            ..Config::profile(Profile::Rfc)
+        let mut rto = Rto::new(RtoConfig {
+            min: MS(1),
+            ..RtoConfig::RFC
         });
         let mut state = SubflowState::default();
         rto.sample(MS(100), &mut state);
@@ -169,7 +206,7 @@ mod tests {
 
     #[test]
     fn linux_keeps_its_floor_under_the_variance() {
-        let mut rto = Rto::new(&Config::profile(Profile::Linux));
+        let mut rto = Rto::new(RtoConfig::LINUX);
         let mut state = SubflowState::default();
         for _ in 0..100 {
             rto.sample(MS(100), &mut state);
@@ -179,7 +216,7 @@ mod tests {
 
     #[test]
     fn doubles_and_stops_at_the_maximum() {
-        let mut rto = Rto::new(&Config::profile(Profile::Rfc));
+        let mut rto = Rto::new(RtoConfig::RFC);
         rto.back_off();
         rto.back_off();
         assert_eq!(rto.current(), Time::from_secs(4));

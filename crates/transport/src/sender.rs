@@ -24,6 +24,51 @@ use crate::segment::{Flags, Options, Segment};
 use crate::{Config, SubflowState};
 use usage::WindowUsage;
 
+/// When a sender lets the congestion window grow, and from what it reduces it; by how much is up to the
+/// congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowConfig {
+    /// Remember for a window of data whether the congestion window was in use, as in Linux
+    /// (`tcp_cwnd_validate`): it may grow if it was full at least once, and in slow start if it is less than
+    /// twice the maximum in flight. Otherwise, what last limited the sender decides.
+    pub validate: bool,
+    /// After idling for more than the timeout, halve the window once per timeout, as in Linux
+    /// (`tcp_cwnd_restart`); otherwise, restart from the initial window (RFC 5681, 4.1).
+    pub halve_after_idle: bool,
+    /// Let an acknowledgement that advances grow the window even if it reports a new gap, as in Linux;
+    /// otherwise it counts as a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
+    pub grow_in_disorder: bool,
+    /// Reduce from the congestion window, however much of it is in flight, as in Linux; `halve_pipe` is then
+    /// ignored.
+    pub reduce_cwnd: bool,
+    /// Reduce from the data in the network (RFC 6675's pipe, as in ns-3) rather than from everything
+    /// unacknowledged (RFC 5681's FlightSize).
+    pub halve_pipe: bool,
+    /// Proportional rate reduction in recovery (RFC 6937).
+    pub prr: bool,
+}
+
+impl WindowConfig {
+    /// As Linux has it.
+    pub const LINUX: WindowConfig = WindowConfig {
+        validate: true,
+        halve_after_idle: true,
+        grow_in_disorder: true,
+        reduce_cwnd: true,
+        halve_pipe: false,
+        prr: true,
+    };
+    /// As RFC 5681 has it.
+    pub const RFC: WindowConfig = WindowConfig {
+        validate: false,
+        halve_after_idle: false,
+        grow_in_disorder: false,
+        reduce_cwnd: false,
+        halve_pipe: false,
+        prr: false,
+    };
+}
+
 /// The sending half of a subflow: its data in flight, loss detection, and loss recovery.
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -40,17 +85,11 @@ pub(crate) struct Sender {
     timer: RetransmissionTimer,
     rate: DeliveryRate,
     last_sent: Time,
-    /// Used with `validate_cwnd`.
+    /// Used with [`WindowConfig::validate`].
     usage: WindowUsage,
-    validate_cwnd: bool,
-    reduce_cwnd: bool,
+    pub(crate) window: WindowConfig,
     pub(crate) sack: bool,
     timestamps: bool,
-    halve_pipe: bool,
-    halve_after_idle: bool,
-    pub(crate) grow_in_disorder: bool,
-    rtt_from_sack: bool,
-    limited_transmit: bool,
     pub(crate) counters: Counters,
 }
 
@@ -60,32 +99,26 @@ impl Sender {
             una: 0,
             nxt: 0,
             board: Scoreboard::new(),
-            loss: LossDetection::new(config),
-            recovery: Recovery::new(config.prr),
+            loss: LossDetection::new(config.loss),
+            recovery: Recovery::new(config.window.prr),
             reordering: config.reordering_policy(),
-            rto: Rto::new(config),
+            rto: Rto::new(config.rto),
             renewal: Renewal::NONE,
             timer: RetransmissionTimer::OFF,
             rate: DeliveryRate::default(),
             last_sent: Time::ZERO,
             usage: WindowUsage::default(),
-            validate_cwnd: config.validate_cwnd,
-            reduce_cwnd: config.reduce_cwnd,
-            sack: config.sack,
-            timestamps: config.timestamps,
-            halve_pipe: config.halve_pipe,
-            halve_after_idle: config.halve_after_idle,
-            grow_in_disorder: config.grow_in_disorder,
-            rtt_from_sack: config.rtt_from_sack,
-            limited_transmit: config.limited_transmit,
+            window: config.window,
+            sack: config.extensions.sack,
+            timestamps: config.extensions.timestamps,
             counters: Counters::default(),
         }
     }
 
     /// Sets what was negotiated.
     pub(crate) fn negotiate(&mut self, config: &Config) {
-        self.sack = config.sack;
-        self.timestamps = config.timestamps;
+        self.sack = config.extensions.sack;
+        self.timestamps = config.extensions.timestamps;
     }
 
     /// The handshake is complete: the next offset is 1.
@@ -210,7 +243,7 @@ impl Sender {
             self.board
                 .selective_acknowledge(ack, blocks, &mut delivered);
             if let Some((oldest, newest)) = delivered.sacked_once
-                && self.rtt_from_sack
+                && self.rto.samples_sacks()
             {
                 let own = connection.own();
                 if rtt.is_none() {
@@ -358,7 +391,7 @@ impl Sender {
         own: &SubflowState,
     ) -> Acked {
         let in_slow_start = own.cwnd < own.ssthresh;
-        let is_used = match self.validate_cwnd {
+        let is_used = match self.window.validate {
             true => self.usage.lets_grow(own.cwnd, in_slow_start),
             // In slow start the window may be up to twice what was sent.
             false => cwnd_limited || in_slow_start && own.cwnd < 2 * own.in_flight,
@@ -384,7 +417,7 @@ impl Sender {
 
     /// The amount that a congestion event reduces from.
     pub(crate) fn flight_size(&self, mss: u64) -> u64 {
-        if self.halve_pipe {
+        if self.window.halve_pipe {
             self.pipe(mss)
         } else {
             self.board.outstanding()
@@ -397,7 +430,7 @@ impl Sender {
             pipe = pipe.saturating_sub(self.reno_sacked(mss));
         }
         if self.recovery.phase() == Phase::Open
-            && !self.limited_transmit
+            && !self.loss.has_limited_transmit()
             && self.reordering.reduces_from().is_none()
         {
             // Without RFC 3042 the first duplicate acknowledgements allow no transmission.

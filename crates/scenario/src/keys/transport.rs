@@ -17,19 +17,19 @@ macro_rules! setting {
     ($field:ident, $kind:expr, $doc:literal) => {
         setting!(stringify!($field) => $field, $kind, $doc)
     };
-    ($name:expr => $field:ident, $kind:expr, $doc:literal) => {
-        key($name, $kind, Default::Profile(field!($field)), $doc)
+    ($name:expr => $($field:ident).+, $kind:expr, $doc:literal) => {
+        key($name, $kind, Default::Profile(field!($($field).+)), $doc)
     };
 }
 
 /// A field of `Config`.
 macro_rules! field {
-    ($field:ident) => {
+    ($($field:ident).+) => {
         Field {
-            get: |config| config.$field.to_parsed(),
+            get: |config| config.$($field).+.to_parsed(),
             set: |config, parsed| {
                 if let Some(value) = Held::from_parsed(parsed) {
-                    config.$field = value;
+                    config.$($field).+ = value;
                 }
             },
         }
@@ -114,7 +114,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "Congestion control; all but newreno and cubic are for mptcp."
     ),
     setting!(
-        "subflow" => subflow_congestion,
+        "subflow" => congestion_settings.subflow,
         Kind::Algorithm(SinglePathConfig::descriptions),
         "The single-path congestion control that uncoupled runs on each subflow."
     ),
@@ -135,17 +135,17 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "The answer to signs of spurious loss. With profile mptcp-ns3, what the module calls by that name, which is not what the RFCs and papers say; it has neither linux nor ncr."
     ),
     setting!(
-        receive_buffer,
+        "receive_buffer" => receive_buffer.size,
         BUFFER,
         "Bounds what is advertised; at least a segment. With bas, of each connection, and of the stream over all of them: what waits for reassembly; there at least 64 KiB."
     ),
     setting!(
-        send_buffer,
+        "send_buffer" => send_buffer.size,
         Kind::PacketBuffer,
         "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets, headers and all, where packet is given."
     ),
     setting!(
-        send_buffer_autotuning,
+        "send_buffer_autotuning" => send_buffer.autotuning,
         Kind::Boolean,
         "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux; of MPTCP each subflow's grows, and the connection's is the sum of them. Off with bas."
     ),
@@ -172,88 +172,88 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "Slow-start threshold at the start."
     ),
     setting!(
-        sack,
+        "sack" => extensions.sack,
         Kind::Boolean,
         "Selective acknowledgement (RFC 2018, 6675)."
     ),
     setting!(
-        timestamps,
+        "timestamps" => extensions.timestamps,
         Kind::Boolean,
         "Timestamps (RFC 7323): 12 bytes a segment."
     ),
     setting!(
-        delayed_ack,
+        "delayed_ack" => receiver.delayed_ack,
         Kind::Integer { least: 1, most: 64 },
         "Acknowledge at the latest every so many full segments; 1 is each."
     ),
     setting!(
-        delayed_ack_timeout,
+        "delayed_ack_timeout" => receiver.delayed_ack_timeout,
         TIMEOUT,
         "Acknowledge at the latest after this time (RFC 5681: 500 ms at most)."
     ),
     setting!(
-        quick_ack,
+        "quick_ack" => receiver.quick_ack,
         Kind::Boolean,
         "Acknowledge the first segments of a connection one by one."
     ),
     setting!(
-        min_rto,
+        "min_rto" => rto.min,
         TIMEOUT,
         "Least retransmission timeout; at most max_rto."
     ),
     setting!(
-        min_rto_on_variance,
+        "min_rto_on_variance" => rto.min_on_variance,
         Kind::Boolean,
         "Whether min_rto is a floor under the variance term alone, as Linux has it, not under the whole (RFC 6298)."
     ),
-    setting!(max_rto, TIMEOUT, "Greatest retransmission timeout."),
+    setting!("max_rto" => rto.max, TIMEOUT, "Greatest retransmission timeout."),
     setting!(
-        initial_rto,
+        "initial_rto" => rto.initial,
         TIMEOUT,
         "Retransmission timeout before the first round-trip sample."
     ),
     setting!(
-        prr,
+        "prr" => window.prr,
         Kind::Boolean,
         "Proportional rate reduction in recovery (RFC 6937)."
     ),
     setting!(
-        rack,
+        "rack" => loss.rack,
         Kind::Boolean,
         "Tell losses by time, not by counting duplicate acknowledgements (RACK, RFC 8985); needs sack."
     ),
     setting!(
-        tail_loss_probe,
+        "tail_loss_probe" => loss.tail_loss_probe,
         Kind::Boolean,
         "Send a probe when acknowledgements stay away for two round trips (TLP, RFC 8985); needs sack."
     ),
     setting!(
-        limited_transmit,
+        "limited_transmit" => loss.limited_transmit,
         Kind::Boolean,
         "Limited transmit (RFC 3042)."
     ),
     setting!(
-        halve_pipe,
+        "halve_pipe" => window.halve_pipe,
         Kind::Boolean,
         "Halve what is in the network at a loss (RFC 6675's pipe, as ns-3), not everything unacknowledged (RFC 5681)."
     ),
     setting!(
-        reduce_cwnd,
+        "reduce_cwnd" => window.reduce_cwnd,
         Kind::Boolean,
         "Reduce the congestion window itself at a loss, however much of it is in flight, as Linux does; halve_pipe says nothing then."
     ),
     setting!(
-        validate_cwnd,
+        "validate_cwnd" => window.validate,
         Kind::Boolean,
         "Remember for a window of data whether the congestion window was full, as Linux does, for it to grow; if not, what held data back last counts."
     ),
     setting!(
-        halve_after_idle,
+        "halve_after_idle" => window.halve_after_idle,
         Kind::Boolean,
         "After more idleness than the timeout, halve the window for each timeout, as Linux does; if not, start as at first (RFC 5681)."
     ),
     setting!(
-        byte_counting,
+        "byte_counting" => congestion_settings.byte_counting,
         Kind::Boolean,
         "Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements."
     ),
@@ -263,27 +263,27 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "Nagle's algorithm (RFC 1122): no small segment while data is in flight. Off for all traffic but bulk, and with bas."
     ),
     setting!(
-        grow_in_disorder,
+        "grow_in_disorder" => window.grow_in_disorder,
         Kind::Boolean,
         "Let the window grow on an acknowledgement that advances though it tells of a new gap, as Linux."
     ),
     setting!(
-        paws,
+        "paws" => receiver.paws,
         Kind::Boolean,
         "Throw segments away whose timestamps are older than what has come (PAWS, RFC 7323); needs timestamps."
     ),
     setting!(
-        rtt_from_sack,
+        "rtt_from_sack" => rto.from_sack,
         Kind::Boolean,
         "Take samples of the round-trip time from selective acknowledgements, too, as Linux."
     ),
     setting!(
-        hystart,
+        "hystart" => congestion_settings.hystart,
         Kind::Boolean,
         "Leave slow start when the round-trip time rises (cubic)."
     ),
     setting!(
-        linux_cubic,
+        "linux_cubic" => congestion_settings.linux_cubic,
         Kind::Boolean,
         "Cubic grows as in Linux: by 0.53 segments a round trip where it is to match Reno (RFC 9438: by one, once past the window before the loss), and by a twentieth of the window at the least until the first loss."
     ),
@@ -291,38 +291,38 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "receive_window_share",
         Kind::Share,
         Default::Derived(
-            field!(receive_window_share),
+            field!(receive_buffer.window_share),
             "1.0; for profile linux what a full segment is of its memory: 0.625 of 1448 B over IPv4, 0.617 with mptcp",
         ),
         "The part of the receive buffer that may be advertised.",
     ),
     setting!(
-        charge_reordered,
+        "charge_reordered" => receive_buffer.charge_reordered,
         Kind::Boolean,
         "What waits for a gap to close makes the advertised window smaller, as Linux computes it."
     ),
     setting!(
-        linux_window,
+        "linux_window" => subflows.linux_window,
         Kind::Boolean,
         "Subflows share the window as Linux has it: data may go beyond it, are dropped there, and sent again by a timer of the connection; the receive buffer grows from 128 KiB (mptcp)."
     ),
     setting!(
-        opportunistic_retransmission,
+        "opportunistic_retransmission" => subflows.opportunistic_retransmission,
         Kind::Boolean,
         "Send again on a free subflow what blocks the receive window (mptcp)."
     ),
     setting!(
-        penalisation,
+        "penalisation" => subflows.penalisation,
         Kind::Boolean,
         "Halve the window of the subflow that blocks the receive window (mptcp)."
     ),
     setting!(
-        checksum,
+        "checksum" => extensions.checksum,
         Kind::Boolean,
         "DSS checksums (RFC 8684, 3.3.1), which captures show (mptcp)."
     ),
     setting!(
-        subflows_per_path,
+        "subflows_per_path" => subflows.per_path,
         Kind::Integer { least: 1, most: 8 },
         "Subflows on each path (mptcp)."
     ),
@@ -373,7 +373,7 @@ pub(super) const CONGESTION: Key = key(
 pub(super) const SUBFLOW: Key = key(
     "subflow",
     Kind::Algorithm(SinglePathConfig::descriptions),
-    Default::Derived(field!(subflow_congestion), "as in [transport]"),
+    Default::Derived(field!(congestion_settings.subflow), "as in [transport]"),
     "The single-path congestion control that uncoupled runs on each subflow.",
 );
 
@@ -391,7 +391,7 @@ pub(super) const SEND_BUFFER: Key = key(
     "send_buffer",
     Kind::PacketBuffer,
     Default::Derived(
-        field!(send_buffer),
+        field!(send_buffer.size),
         "as in [transport]; the profile's if that does not say",
     ),
     "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection.",

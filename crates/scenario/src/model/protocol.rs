@@ -165,13 +165,13 @@ impl Aggregation {
     /// The settings of both ends of the association, given the settings of its connections.
     #[must_use]
     pub fn association(&self, transport: &Config) -> ropewalk_striping::Config {
-        let (waiting, in_flight) = (self.main_buffer, transport.receive_buffer);
+        let (waiting, in_flight) = (self.main_buffer, transport.receive_buffer.size);
         let send_buffer = Bytes::new(waiting.as_u64().saturating_add(in_flight.as_u64()));
         let usual = ropewalk_striping::Config::default();
         ropewalk_striping::Config {
             scheduling: self.scheduling.clone(),
             payload: self.packet,
-            buffer: transport.receive_buffer,
+            buffer: transport.receive_buffer.size,
             send_buffer,
             memory: send_buffer.max(usual.memory),
             ..usual

@@ -270,7 +270,7 @@ fn check_single_path(
 
 /// Checks that a scheduler's bit set has room for all subflows.
 fn check_subflows(section: &Section, flow: &Flow, report: &mut Report) {
-    let subflows = flow.paths_each() * flow.transport.subflows_per_path as usize;
+    let subflows = flow.paths_each() * flow.transport.subflows.per_path as usize;
     if subflows > MAX_SUBFLOWS {
         let key = match section.has("subflows_per_path") {
             true => "subflows_per_path",

@@ -77,7 +77,7 @@ pub(super) fn set_send_buffer(
     };
     let usual = (packet.is_some() && !section.has("send_buffer")).then_some(SEND_BUFFER_PACKETS);
     if let Some(count) = given.or(usual) {
-        config.send_buffer = with_headers(*packet, count);
+        config.send_buffer.size = with_headers(*packet, count);
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn check_buffers(
         return;
     };
     let packet = with_headers(aggregation.packet, 1);
-    if config.send_buffer < packet {
+    if config.send_buffer.size < packet {
         let limit = format!("a packet with its header ({packet})");
         section.complain("send_buffer", Problem::BelowLeast(limit), report);
     }

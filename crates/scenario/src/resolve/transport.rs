@@ -50,18 +50,16 @@ impl Transport {
             config.segment = full_segment(&protocol, &config);
         }
         if profile == Profile::Linux && !section.has("receive_window_share") {
-            config.receive_window_share = config.usual_window_share();
+            config.receive_buffer.window_share = config.usual_window_share();
         }
-        let usual_send_buffer = config.send_buffer;
+        let usual_send_buffer = config.send_buffer.size;
         set_send_buffer(section, &protocol, &mut config, report);
         let transport = Transport {
-            inherited: Config {
-                send_buffer: match section.has("send_buffer") {
-                    true => config.send_buffer,
-                    false => usual_send_buffer,
-                },
-                ..config.clone()
-            },
+            inherited: config.clone().with(|inherited| {
+                if !section.has("send_buffer") {
+                    inherited.send_buffer.size = usual_send_buffer;
+                }
+            }),
             protocol,
             config,
             profile,
@@ -118,7 +116,7 @@ impl Transport {
             check_buffer(
                 section,
                 "send_buffer",
-                transport.config.send_buffer,
+                transport.config.send_buffer.size,
                 &transport.config,
                 report,
             );
@@ -162,7 +160,7 @@ impl Transport {
         let config = &self.config;
         let is_told = !matches!(self.protocol, Protocol::Udp | Protocol::MptcpNs3);
         let is_ncr = matches!(config.reordering, ReorderingConfig::Ncr(_));
-        if !is_told || !is_ncr || config.sack && !config.rack {
+        if !is_told || !is_ncr || config.extensions.sack && !config.loss.rack {
             return;
         }
         let problem = Problem::OnlyWith("sack = true (RFC 4653, section 3) and rack = false");
@@ -170,25 +168,25 @@ impl Transport {
         let names = name_list(others.map(|one| one.name).filter(|name| *name != "ncr"));
         section.complain("reordering", problem, report).allowed = Some(format!(
             "with sack = {} and rack = {}, {names}",
-            config.sack, config.rack
+            config.extensions.sack, config.loss.rack
         ));
     }
 }
 
 fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
-    if config.min_rto > config.max_rto {
+    if config.rto.min > config.rto.max {
         // Report the key that the file has.
         if section.has("min_rto") {
-            let limit = format!("max_rto ({})", config.max_rto);
+            let limit = format!("max_rto ({})", config.rto.max);
             section.complain("min_rto", Problem::AboveMost(limit), report);
         } else {
-            let limit = format!("min_rto ({})", config.min_rto);
+            let limit = format!("min_rto ({})", config.rto.min);
             section.complain("max_rto", Problem::BelowLeast(limit), report);
         }
     }
     for (key, buffer) in [
-        ("send_buffer", config.send_buffer),
-        ("receive_buffer", config.receive_buffer),
+        ("send_buffer", config.send_buffer.size),
+        ("receive_buffer", config.receive_buffer.size),
     ] {
         check_buffer(section, key, buffer, config, report);
     }

@@ -61,7 +61,7 @@ pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
     let transport = &flow.transport;
     let single = match &transport.congestion {
         CongestionConfig::SinglePath(single) => single,
-        CongestionConfig::Uncoupled(_) => &transport.subflow_congestion,
+        CongestionConfig::Uncoupled(_) => &transport.congestion_settings.subflow,
         other => {
             return Err(Error::Unsupported {
                 key: flow.key("congestion"),
@@ -155,8 +155,8 @@ pub(crate) fn route_metrics(transport: &Config) -> RouteMetrics {
     let usual = InitialWindow::Segments(packets as u32) == standard.initial_window;
     RouteMetrics {
         initial_window: (!usual).then_some(packets),
-        min_rto: (transport.min_rto != standard.min_rto).then_some(transport.min_rto),
-        quick_ack: transport.delayed_ack == 1,
+        min_rto: (transport.rto.min != standard.rto.min).then_some(transport.rto.min),
+        quick_ack: transport.receiver.delayed_ack == 1,
     }
 }
 
@@ -171,23 +171,32 @@ pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
     let mut settings = vec![
         (
             "net.ipv4.tcp_rmem",
-            buffer(131_072, transport.receive_buffer),
+            buffer(131_072, transport.receive_buffer.size),
         ),
-        ("net.ipv4.tcp_wmem", buffer(16_384, transport.send_buffer)),
-        ("net.ipv4.tcp_sack", switch(transport.sack)),
-        ("net.ipv4.tcp_timestamps", switch(transport.timestamps)),
+        (
+            "net.ipv4.tcp_wmem",
+            buffer(16_384, transport.send_buffer.size),
+        ),
+        ("net.ipv4.tcp_sack", switch(transport.extensions.sack)),
+        (
+            "net.ipv4.tcp_timestamps",
+            switch(transport.extensions.timestamps),
+        ),
         // A connection must not start with metrics of an earlier one.
         ("net.ipv4.tcp_no_metrics_save", switch(true)),
         ("net.ipv4.conf.all.rp_filter", switch(false)),
         ("net.ipv4.conf.default.rp_filter", switch(false)),
     ];
-    if transport.max_rto != Config::profile(Profile::Linux).max_rto {
-        let ms = transport.max_rto.as_nanos() / 1_000_000;
+    if transport.rto.max != Config::profile(Profile::Linux).rto.max {
+        let ms = transport.rto.max.as_nanos() / 1_000_000;
         settings.push(("net.ipv4.tcp_rto_max_ms", ms.to_string()));
     }
     if transport.multipath {
         settings.push(("net.mptcp.enabled", switch(true)));
-        settings.push(("net.mptcp.checksum_enabled", switch(transport.checksum)));
+        settings.push((
+            "net.mptcp.checksum_enabled",
+            switch(transport.extensions.checksum),
+        ));
     }
     settings.extend(match transport.ip_version {
         IpVersion::V4 => vec![

@@ -69,7 +69,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     }
     let subflows = subflows(flow);
     if subflows > 1 + MAX_FURTHER_SUBFLOWS {
-        let (per_path, paths) = (transport.subflows_per_path, flow.paths.len());
+        let (per_path, paths) = (transport.subflows.per_path, flow.paths.len());
         return Err(Error::Unsupported {
             key: flow.key(if per_path > 1 {
                 "subflows_per_path"
@@ -217,13 +217,13 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
         let allowed = format!("\"{}\"", Bytes::new(mtu(measured)? - headers(competitor)));
         return refuse("segment", value, once, allowed);
     }
-    if transport.send_buffer != measured.transport.send_buffer {
-        let value = format!("\"{}\"", transport.send_buffer);
+    if transport.send_buffer.size != measured.transport.send_buffer.size {
+        let value = format!("\"{}\"", transport.send_buffer.size);
         return refuse(
             "send_buffer",
             value,
             once,
-            format!("\"{}\"", measured.transport.send_buffer),
+            format!("\"{}\"", measured.transport.send_buffer.size),
         );
     }
     Ok(())
@@ -239,14 +239,14 @@ fn shared(transport: &Config) -> Vec<(&'static str, String)> {
         ("ip_version", format!("{:?}", transport.ip_version.name())),
         (
             "receive_buffer",
-            format!("\"{}\"", transport.receive_buffer),
+            format!("\"{}\"", transport.receive_buffer.size),
         ),
-        ("sack", transport.sack.to_string()),
-        ("timestamps", transport.timestamps.to_string()),
+        ("sack", transport.extensions.sack.to_string()),
+        ("timestamps", transport.extensions.timestamps.to_string()),
         ("initial_window", window),
-        ("delayed_ack", transport.delayed_ack.to_string()),
-        ("min_rto", format!("\"{}\"", transport.min_rto)),
-        ("max_rto", format!("\"{}\"", transport.max_rto)),
+        ("delayed_ack", transport.receiver.delayed_ack.to_string()),
+        ("min_rto", format!("\"{}\"", transport.rto.min)),
+        ("max_rto", format!("\"{}\"", transport.rto.max)),
     ]
 }
 
@@ -259,37 +259,47 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
             keys.push((key, of(transport), of(&linux)));
         }
     };
-    key("byte_counting", |of| of.byte_counting.to_string());
-    key("charge_reordered", |of| of.charge_reordered.to_string());
-    key("delayed_ack_timeout", |of| {
-        format!("\"{}\"", of.delayed_ack_timeout)
+    key("byte_counting", |of| {
+        of.congestion_settings.byte_counting.to_string()
     });
-    key("grow_in_disorder", |of| of.grow_in_disorder.to_string());
-    key("reduce_cwnd", |of| of.reduce_cwnd.to_string());
-    key("validate_cwnd", |of| of.validate_cwnd.to_string());
-    key("halve_after_idle", |of| of.halve_after_idle.to_string());
-    key("halve_pipe", |of| of.halve_pipe.to_string());
-    key("hystart", |of| of.hystart.to_string());
-    key("initial_rto", |of| format!("\"{}\"", of.initial_rto));
-    key("linux_window", |of| of.linux_window.to_string());
-    key("limited_transmit", |of| of.limited_transmit.to_string());
+    key("charge_reordered", |of| {
+        of.receive_buffer.charge_reordered.to_string()
+    });
+    key("delayed_ack_timeout", |of| {
+        format!("\"{}\"", of.receiver.delayed_ack_timeout)
+    });
+    key("grow_in_disorder", |of| {
+        of.window.grow_in_disorder.to_string()
+    });
+    key("reduce_cwnd", |of| of.window.reduce_cwnd.to_string());
+    key("validate_cwnd", |of| of.window.validate.to_string());
+    key("halve_after_idle", |of| {
+        of.window.halve_after_idle.to_string()
+    });
+    key("halve_pipe", |of| of.window.halve_pipe.to_string());
+    key("hystart", |of| of.congestion_settings.hystart.to_string());
+    key("initial_rto", |of| format!("\"{}\"", of.rto.initial));
+    key("linux_window", |of| of.subflows.linux_window.to_string());
+    key("limited_transmit", |of| {
+        of.loss.limited_transmit.to_string()
+    });
     key("min_rto_on_variance", |of| {
-        of.min_rto_on_variance.to_string()
+        of.rto.min_on_variance.to_string()
     });
     key("opportunistic_retransmission", |of| {
-        of.opportunistic_retransmission.to_string()
+        of.subflows.opportunistic_retransmission.to_string()
     });
-    key("penalisation", |of| of.penalisation.to_string());
-    key("paws", |of| of.paws.to_string());
-    key("prr", |of| of.prr.to_string());
-    key("quick_ack", |of| of.quick_ack.to_string());
-    key("rack", |of| of.rack.to_string());
+    key("penalisation", |of| of.subflows.penalisation.to_string());
+    key("paws", |of| of.receiver.paws.to_string());
+    key("prr", |of| of.window.prr.to_string());
+    key("quick_ack", |of| of.receiver.quick_ack.to_string());
+    key("rack", |of| of.loss.rack.to_string());
     key("reordering", |of| format!("{:?}", of.reordering.name()));
-    key("rtt_from_sack", |of| of.rtt_from_sack.to_string());
+    key("rtt_from_sack", |of| of.rto.from_sack.to_string());
     key("send_buffer_autotuning", |of| {
-        of.send_buffer_autotuning.to_string()
+        of.send_buffer.autotuning.to_string()
     });
-    key("tail_loss_probe", |of| of.tail_loss_probe.to_string());
+    key("tail_loss_probe", |of| of.loss.tail_loss_probe.to_string());
     key("initial_ssthresh", |of| {
         let size = of.initial_ssthresh.map(|bytes| bytes.to_string());
         format!("{:?}", size.as_deref().unwrap_or("unlimited"))
@@ -298,14 +308,18 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
         let number = of.initial_sequence_number.map(|number| number.to_string());
         number.unwrap_or_else(|| "\"random\"".to_owned())
     });
-    if transport.receive_window_share != transport.usual_window_share() {
-        let share = transport.receive_window_share.to_string();
+    if transport.receive_buffer.window_share != transport.usual_window_share() {
+        let share = transport.receive_buffer.window_share.to_string();
         let allowed = transport.usual_window_share().to_string();
         keys.push(("receive_window_share", share, allowed));
     }
-    if transport.delayed_ack > 2 {
+    if transport.receiver.delayed_ack > 2 {
         let allowed = "1, 2".to_owned();
-        keys.push(("delayed_ack", transport.delayed_ack.to_string(), allowed));
+        keys.push((
+            "delayed_ack",
+            transport.receiver.delayed_ack.to_string(),
+            allowed,
+        ));
     }
     keys
 }

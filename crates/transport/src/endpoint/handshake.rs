@@ -100,8 +100,12 @@ impl Endpoint {
                 self.subflows[subflow].remote_nonce = nonce;
             }
             SynMultipath::Capable { checksum, .. } if subflow == 0 => {
-                let checksum = checksum || self.config.checksum;
-                self.agree(self.config.sack, self.config.timestamps, checksum);
+                let checksum = checksum || self.config.extensions.checksum;
+                self.agree(
+                    self.config.extensions.sack,
+                    self.config.extensions.timestamps,
+                    checksum,
+                );
             }
             _ if subflow == 0 => self.multipath = false,
             _ => return,
@@ -136,8 +140,12 @@ impl Endpoint {
                 checksum,
             } if subflow == 0 && self.multipath => {
                 self.keys.remote = key;
-                let checksum = checksum || self.config.checksum;
-                self.agree(self.config.sack, self.config.timestamps, checksum);
+                let checksum = checksum || self.config.extensions.checksum;
+                self.agree(
+                    self.config.extensions.sack,
+                    self.config.extensions.timestamps,
+                    checksum,
+                );
                 false
             }
             _ if subflow == 0 => {
@@ -218,16 +226,17 @@ impl Endpoint {
     }
 
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
-        let sack = syn.sack && self.config.sack;
-        let timestamps = segment.flags.contains(Flags::TIMESTAMPS) && self.config.timestamps;
-        self.agree(sack, timestamps, self.config.checksum);
+        let sack = syn.sack && self.config.extensions.sack;
+        let timestamps =
+            segment.flags.contains(Flags::TIMESTAMPS) && self.config.extensions.timestamps;
+        self.agree(sack, timestamps, self.config.extensions.checksum);
         if syn.window_scale.is_none() {
             self.rx.forgo_scale();
         }
         self.subflows[subflow].peer_mss = syn.mss;
         self.limit_segments(subflow);
         let mut usual = self.usual_flags.with(Flags::ACK);
-        if self.config.timestamps {
+        if self.config.extensions.timestamps {
             usual = usual.with(Flags::TIMESTAMPS);
         }
         if self.multipath {
@@ -239,16 +248,25 @@ impl Endpoint {
         self.set_usual_flags(usual);
         let flow = &mut self.subflows[subflow];
         flow.sender.negotiate(&self.config);
-        flow.receiver.on_syn(segment, self.config.sack);
+        flow.receiver.on_syn(segment, self.config.extensions.sack);
     }
 
     /// Sets what both sides have negotiated. The config is shared until it differs for a connection.
     fn agree(&mut self, sack: bool, timestamps: bool, checksum: bool) {
         let agreed = (sack, timestamps, checksum);
         let config = &self.config;
-        if (config.sack, config.timestamps, config.checksum) != agreed {
+        if (
+            config.extensions.sack,
+            config.extensions.timestamps,
+            config.extensions.checksum,
+        ) != agreed
+        {
             let own = Arc::make_mut(&mut self.config);
-            (own.sack, own.timestamps, own.checksum) = agreed;
+            (
+                own.extensions.sack,
+                own.extensions.timestamps,
+                own.extensions.checksum,
+            ) = agreed;
         }
     }
 
@@ -341,7 +359,7 @@ impl Endpoint {
             (false, _, _) => SynMultipath::None,
             (true, 0, _) => SynMultipath::Capable {
                 key: answer.then_some(self.keys.own),
-                checksum: self.config.checksum,
+                checksum: self.config.extensions.checksum,
             },
             (true, _, false) => SynMultipath::Join {
                 token: token(self.keys.remote),
@@ -361,7 +379,7 @@ impl Endpoint {
         if answer {
             flags = flags.with(Flags::ACK);
         }
-        if self.config.timestamps {
+        if self.config.extensions.timestamps {
             flags = flags.with(Flags::TIMESTAMPS);
         }
         Segment {
@@ -378,7 +396,7 @@ impl Endpoint {
             options: Options::Syn(SynOptions {
                 mss: u16::try_from(mss).unwrap_or(u16::MAX),
                 window_scale: self.rx.scale(),
-                sack: self.config.sack,
+                sack: self.config.extensions.sack,
                 multipath,
             }),
         }
@@ -393,7 +411,7 @@ impl Endpoint {
             return Options::MpCapable {
                 sender_key: self.keys.own,
                 receiver_key: self.keys.remote,
-                checksum: self.config.checksum,
+                checksum: self.config.extensions.checksum,
             };
         }
         let flow = &self.subflows[subflow];

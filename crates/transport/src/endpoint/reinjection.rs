@@ -169,7 +169,8 @@ impl Endpoint {
         now: Time,
         recorder: &mut R,
     ) -> Option<(usize, Sent)> {
-        if !self.config.opportunistic_retransmission && !self.config.penalisation {
+        if !self.config.subflows.opportunistic_retransmission && !self.config.subflows.penalisation
+        {
             return None;
         }
         let free = (0..self.table.len())
@@ -179,7 +180,7 @@ impl Endpoint {
         let (holder, end) = self
             .holder_of(start)
             .filter(|&(holder, _)| holder != free)?;
-        if self.config.penalisation
+        if self.config.subflows.penalisation
             && now.saturating_sub(self.subflows[holder].penalised) >= self.table[holder].srtt
         {
             self.subflows[holder].penalised = now;
@@ -197,7 +198,7 @@ impl Endpoint {
                 })
             });
         }
-        if !self.config.opportunistic_retransmission {
+        if !self.config.subflows.opportunistic_retransmission {
             return None;
         }
         self.tx.opportunistic = end;

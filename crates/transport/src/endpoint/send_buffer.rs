@@ -24,12 +24,12 @@ impl Endpoint {
     pub(super) fn expand_send_buffer_to_window(&mut self, subflow: usize) {
         let state = &mut self.table[subflow];
         if !self.tx.grows() {
-            state.send_buffer = self.config.send_buffer.as_u64();
+            state.send_buffer = self.config.send_buffer.size.as_u64();
             return;
         }
         self.subflows[subflow].buffered_cwnd = state.cwnd;
         let wanted = send_buffer_for(state.cwnd / state.mss, self.config.segment.as_u64());
-        state.send_buffer = wanted.min(self.config.send_buffer.as_u64());
+        state.send_buffer = wanted.min(self.config.send_buffer.size.as_u64());
         let own = match self.multipath {
             true => MIN_SEND_BUFFER,
             false => 0,

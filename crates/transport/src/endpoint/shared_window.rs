@@ -9,7 +9,7 @@ impl Endpoint {
     /// Whether subflows share the window as in Linux ([`linux_window`](crate::Config::linux_window)).
     #[inline]
     pub(super) fn shares_as_linux(&self) -> bool {
-        self.multipath && self.config.linux_window
+        self.multipath && self.config.subflows.linux_window
     }
 
     /// The window with which a segment acknowledges data; `advances`: it acknowledges new data of the

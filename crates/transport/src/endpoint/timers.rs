@@ -148,7 +148,7 @@ impl Endpoint {
     pub(super) fn arm_persist(&mut self, now: Time, subflow: usize) {
         let rto = self.subflows[subflow].sender.rto();
         self.settled = 0;
-        self.persist.start(now, rto, self.config.max_rto);
+        self.persist.start(now, rto, self.config.rto.max);
         self.timer = self.timer.min(self.persist.at());
     }
 

@@ -189,7 +189,7 @@ impl Endpoint {
         if !self.usual_flags.contains(Flags::NUMBERED) {
             flags = flags.with(Flags::DATA_SEQ_64);
         }
-        if self.config.checksum {
+        if self.config.extensions.checksum {
             flags = flags.with(Flags::CHECKSUM);
         }
         flags

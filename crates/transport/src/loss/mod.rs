@@ -11,7 +11,6 @@ mod tail_loss_probe;
 
 use ropewalk_quantities::Time;
 
-use crate::Config;
 use duplicate_acks::DuplicateAcks;
 use rack::Rack;
 use tail_loss_probe::TailLossProbe;
@@ -23,6 +22,32 @@ pub(crate) use tail_loss_probe::Probe;
 
 /// Added to timers shorter than the retransmission timeout (Linux's TCP_TIMEOUT_MIN_US).
 pub(crate) const TIMER_SLACK: Time = Time::from_millis(2);
+
+/// By which means losses are detected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossConfig {
+    /// Detect losses by time rather than by counting duplicate acknowledgements (RACK, RFC 8985).
+    pub rack: bool,
+    /// Send a tail loss probe before the retransmission timeout (TLP, RFC 8985); needs SACK.
+    pub tail_loss_probe: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+}
+
+impl LossConfig {
+    /// As Linux has it.
+    pub const LINUX: LossConfig = LossConfig {
+        rack: true,
+        tail_loss_probe: true,
+        limited_transmit: true,
+    };
+    /// RFC 5681 with RFC 3042.
+    pub const RFC: LossConfig = LossConfig {
+        rack: false,
+        tail_loss_probe: false,
+        limited_transmit: true,
+    };
+}
 
 /// Result of a detector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +72,7 @@ pub(crate) struct LossDetection {
     pub(crate) duplicates: DuplicateAcks,
     pub(crate) rack: Rack,
     pub(crate) probe: TailLossProbe,
+    limited_transmit: bool,
     freeze: Freeze,
 }
 
@@ -59,11 +85,12 @@ struct Freeze {
 }
 
 impl LossDetection {
-    pub(crate) fn new(config: &Config) -> LossDetection {
+    pub(crate) fn new(config: LossConfig) -> LossDetection {
         LossDetection {
             duplicates: DuplicateAcks::default(),
             rack: Rack::new(config.rack),
             probe: TailLossProbe::new(config.tail_loss_probe),
+            limited_transmit: config.limited_transmit,
             freeze: Freeze {
                 until: Time::ZERO,
                 resends: false,
@@ -81,6 +108,12 @@ impl LossDetection {
     /// Losses are detected by time, none is suspected, and no freeze is in effect.
     pub(crate) fn is_settled(&self) -> bool {
         self.rack.is_settled() && self.probe.sent.is_none() && self.freeze.until == Time::ZERO
+    }
+
+    /// Whether new data may follow the first two duplicate acknowledgements (RFC 3042).
+    #[inline]
+    pub(crate) fn has_limited_transmit(&self) -> bool {
+        self.limited_transmit
     }
 
     /// Whether windows and timeout are frozen.

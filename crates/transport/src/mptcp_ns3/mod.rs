@@ -126,7 +126,7 @@ impl Settings {
             coupling: Coupling::of(&config.congestion)?,
             policy: Policy::of(&config.reordering)?,
             segment: config.segment,
-            send_buffer: config.send_buffer,
+            send_buffer: config.send_buffer.size,
             waits_for_full: config.nagle,
         })
     }

@@ -1,8 +1,21 @@
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
 
 use crate::Config;
 use crate::multipath::receive_autotuning::{FIRST_BUFFER, ReceiveAutotuning};
 use crate::range_set::RangeSet;
+
+/// The receive buffer, and how much of it the peer may fill.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReceiveBufferConfig {
+    /// Its size: the bound of the advertised window.
+    pub size: Bytes,
+    /// Fraction that may be advertised; Linux keeps the rest for overhead
+    /// ([`usual_window_share`](Config::usual_window_share)).
+    pub window_share: f64,
+    /// Let data behind a gap reduce the advertised window, although the window covers them already, as Linux
+    /// computes it (`__tcp_select_window`).
+    pub charge_reordered: bool,
+}
 
 /// Receiving at data level: reassembly, and the window that all subflows share.
 #[derive(Clone, Debug)]
@@ -46,19 +59,19 @@ const MAX_SCALE: u32 = 14;
 
 impl DataReceiver {
     pub(crate) fn new(config: &Config) -> DataReceiver {
-        let buffer = config.receive_buffer.as_u64() as f64;
-        let share = (buffer * config.receive_window_share) as u64;
-        let as_linux = config.multipath && config.linux_window;
+        let buffer = config.receive_buffer.size.as_u64() as f64;
+        let share = (buffer * config.receive_buffer.window_share) as u64;
+        let as_linux = config.multipath && config.subflows.linux_window;
         // The smallest scale that can represent the whole buffer, or any that a program may ask for, as in
         // Linux (`tcp_select_initial_window`).
         let least = match as_linux {
             true => RMEM_MAX,
             false => 1,
         };
-        let bits = config.receive_buffer.as_u64().max(least).ilog2();
+        let bits = config.receive_buffer.size.as_u64().max(least).ilog2();
         let scale = bits.saturating_sub(15).min(MAX_SCALE);
         let capacity_max = share.min(u64::from(u16::MAX) << scale);
-        let first = (FIRST_BUFFER as f64 * config.receive_window_share) as u64;
+        let first = (FIRST_BUFFER as f64 * config.receive_buffer.window_share) as u64;
         let capacity = match as_linux {
             true => first.min(capacity_max),
             false => capacity_max,
@@ -74,7 +87,7 @@ impl DataReceiver {
             capacity_max,
             autotuning: (capacity < capacity_max)
                 .then(|| ReceiveAutotuning::new(config.segment.as_u64())),
-            charge_waiting: config.charge_reordered,
+            charge_waiting: config.receive_buffer.charge_reordered,
             arrived_at: Time::ZERO,
             drops_beyond: as_linux,
             last_window: 0,
@@ -359,10 +372,10 @@ mod tests {
 
     #[test]
     fn without_a_scale_the_window_fits_its_field() {
-        let mut receiver = DataReceiver::new(&Config {
-            receive_buffer: Bytes::new(1 << 20),
-            ..Config::profile(Profile::Rfc)
-        });
+        let mut receiver = DataReceiver::new(
+            &Config::profile(Profile::Rfc)
+                .with(|config| config.receive_buffer.size = Bytes::new(1 << 20)),
+        );
         assert!(receiver.scale().is_some());
         assert!(receiver.window(false) > u64::from(u16::MAX));
         receiver.forgo_scale();
@@ -372,11 +385,10 @@ mod tests {
 
     /// Of 100,000 bytes a half may be advertised.
     fn linux() -> DataReceiver {
-        DataReceiver::new(&Config {
-            receive_buffer: Bytes::new(100_000),
-            receive_window_share: 0.5,
-            ..Config::profile(Profile::Linux)
-        })
+        DataReceiver::new(&Config::profile(Profile::Linux).with(|config| {
+            config.receive_buffer.size = Bytes::new(100_000);
+            config.receive_buffer.window_share = 0.5;
+        }))
     }
 
     #[test]

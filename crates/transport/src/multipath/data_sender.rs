@@ -1,8 +1,20 @@
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
 
 use crate::memory::{MIN_SEND_BUFFER, send_buffer_for, sent_overhead, write_piece};
 use crate::range_set::RangeSet;
 use crate::{Config, Deadline, Deadlines};
+
+/// The send buffer: the bound of data written and not acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendBufferConfig {
+    /// Its size.
+    pub size: Bytes,
+    /// `size` is only the maximum of an autotuned send buffer, as in Linux (`tcp_sndbuf_expand`): it starts small
+    /// and grows with the congestion window while the application is blocked on it. It accounts for memory rather
+    /// than payload, and a blocked application may write again when a third is free. An MPTCP connection's buffer
+    /// is the sum of its subflows' (`__mptcp_sync_sndbuf`), each of which grows up to this.
+    pub autotuning: bool,
+}
 
 /// Sending at data level: what the application wrote, what was assigned to subflows, what the peer has, and
 /// what has to be reinjected on another subflow.
@@ -45,10 +57,10 @@ pub(crate) struct DataSender {
 
 impl DataSender {
     pub(crate) fn new(config: &Config) -> DataSender {
-        let most = config.send_buffer.as_u64();
+        let most = config.send_buffer.size.as_u64();
         let segment = config.segment.as_u64();
         let first = send_buffer_for(0, segment).min(most);
-        let grows = config.send_buffer_autotuning;
+        let grows = config.send_buffer.autotuning;
         let (capacity, overhead) = match (grows, config.multipath) {
             (true, false) => (first, sent_overhead(segment) as u32),
             // The memory of sent data is charged to their subflow.

@@ -38,12 +38,12 @@ impl Sender {
         match self.recovery.phase {
             Phase::Open if found.loss => self.enter_recovery(connection),
             Phase::Open => {
-                let in_order = !found.duplicate || self.grow_in_disorder;
+                let in_order = !found.duplicate || self.window.grow_in_disorder;
                 let grows = !frozen && !restored.sets_windows();
                 if ack.advanced > 0 && in_order && grows {
                     // RFC 3465, 2.1: everything cumulatively acknowledged, unless what was selectively
                     // acknowledged has grown the window before.
-                    let bytes = match self.grow_in_disorder {
+                    let bytes = match self.window.grow_in_disorder {
                         true => ack.fresh(),
                         false => ack.advanced,
                     };
@@ -165,7 +165,7 @@ impl Sender {
         let repeated = self.una < self.recovery.point
             && match self.recovery.phase {
                 Phase::Open => false,
-                Phase::Recovery => self.reduce_cwnd,
+                Phase::Recovery => self.window.reduce_cwnd,
                 Phase::Loss => self.rto.backoff() > 0,
             };
         if !repeated {
@@ -219,7 +219,7 @@ impl Sender {
         flight_size: u64,
         connection: &mut Connection<'_, R>,
     ) {
-        let of = match self.reduce_cwnd {
+        let of = match self.window.reduce_cwnd {
             true => connection.own().cwnd,
             false => flight_size,
         };

@@ -121,7 +121,7 @@ impl Sender {
         }
         let (idle, rto) = (now.saturating_sub(self.last_sent), self.rto.current());
         let mut cwnd = state.cwnd;
-        if self.halve_after_idle {
+        if self.window.halve_after_idle {
             state.ssthresh = state.ssthresh.max(cwnd / 4 * 3);
             let mut over = idle - rto;
             while over > Time::ZERO && cwnd > initial {
@@ -141,7 +141,7 @@ impl Sender {
     /// New data were sent: records how much of the window is in use.
     #[inline]
     pub(super) fn note_usage(&mut self, state: &SubflowState) {
-        if self.validate_cwnd {
+        if self.window.validate {
             let is_full = state.in_flight + state.mss > state.cwnd;
             self.usage.on_sent(self.una, self.nxt, is_full);
         }

@@ -48,7 +48,7 @@ impl Aggregation {
     /// Dials the first connection of each path, which exists already.
     pub(crate) fn begin_dialling(&mut self, now: Time) {
         for connection in &mut self.connections {
-            let mut dialling = Dialling::begin(now, self.config.initial_rto);
+            let mut dialling = Dialling::begin(now, self.config.rto.initial);
             if let Some(dial) = dialling.poll_dial(now, 0) {
                 connection.dialled_until = now + dial.connects_within;
             }
@@ -94,7 +94,7 @@ impl Aggregation {
     }
 
     fn dial_anew(&mut self, now: Time, path: usize) {
-        self.paths[path].dialling = Some(Dialling::begin(now, self.config.initial_rto));
+        self.paths[path].dialling = Some(Dialling::begin(now, self.config.rto.initial));
         self.is_dialling = true;
     }
 

@@ -37,7 +37,7 @@ impl Aggregation {
         loop {
             if !connection.takes_more(
                 end,
-                appetite(self.config.send_buffer, self.notsent_lowat, core, id),
+                appetite(self.config.send_buffer.size, self.notsent_lowat, core, id),
             ) {
                 connection.blocked[end] = true;
                 core.blocked(id);
@@ -64,7 +64,7 @@ impl Aggregation {
             && connection.takes_more(
                 end,
                 appetite(
-                    self.config.send_buffer,
+                    self.config.send_buffer.size,
                     self.notsent_lowat,
                     &self.ends[end],
                     id,

@@ -116,13 +116,12 @@ impl Aggregation {
                     ..Terms::default()
                 })
                 .collect(),
-            config: Arc::new(Config {
+            config: Arc::new(config.clone().with(|config| {
                 // Frames are sent at once (TCP_NODELAY).
-                nagle: false,
+                config.nagle = false;
                 // The association relies on a fixed size of the send buffer.
-                send_buffer_autotuning: false,
-                ..config.clone()
-            }),
+                config.send_buffer.autotuning = false;
+            })),
             main_buffer: aggregation.main_buffer,
             notsent_lowat: aggregation.notsent_lowat,
             random,

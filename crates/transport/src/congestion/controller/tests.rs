@@ -117,7 +117,11 @@ fn slow_start_is_every_algorithms() {
         table[0].ssthresh = u64::MAX;
         let mss = table[0].mss;
         let cwnd = control.on_ack(0, &acked(2 * mss), &table);
-        let segments = if config.byte_counting { 12 } else { 11 };
+        let segments = if config.congestion_settings.byte_counting {
+            12
+        } else {
+            11
+        };
         assert_eq!(cwnd, segments * mss, "{name}");
     }
 }
@@ -183,7 +187,8 @@ fn each_goes_back_to_what_it_was_before_losses_that_were_none() {
         }
         grow(&mut control, &mut table, 0);
         // NewReno that counts acknowledgements remembers nothing.
-        let remembers = config.byte_counting || !["newreno", "uncoupled"].contains(&name.as_str());
+        let remembers = config.congestion_settings.byte_counting
+            || !["newreno", "uncoupled"].contains(&name.as_str());
         assert!(!remembers || format!("{control:?}") != before, "{name}");
         control.restore(0);
         assert_eq!(format!("{control:?}"), before, "{name}");

@@ -77,26 +77,19 @@ fn a_partial_acknowledgement_and_a_late_segment_are_signs_of_their_own() {
         });
         signs.collect::<Vec<_>>()
     };
-    let newreno = Config {
-        sack: false,
-        ..plain_tcp()
-    };
+    let newreno = plain_tcp().with(|config| config.extensions.sack = false);
     let expected = [LossSign::Duplicates, LossSign::PartialAcknowledgement];
     assert_eq!(signs(&newreno), expected);
-    let rack = Config {
-        rack: true,
-        ..plain_tcp()
-    };
+    let rack = plain_tcp().with(|config| config.loss.rack = true);
     assert_eq!(signs(&rack), [LossSign::Overtaken; 2]);
 }
 
 #[test]
 fn a_probe_and_the_reduction_after_it_are_told() {
-    let config = Config {
-        rack: true,
-        tail_loss_probe: true,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| {
+        config.loss.rack = true;
+        config.loss.tail_loss_probe = true;
+    });
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[9001]);
     pair.transfer(10_000, Time::from_secs(9));

@@ -251,11 +251,10 @@ fn a_server_without_mptcp_makes_it_plain_tcp() {
 #[test]
 fn what_one_side_does_not_offer_is_not_used() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
-    let config = Config {
-        sack: false,
-        timestamps: false,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| {
+        config.extensions.sack = false;
+        config.extensions.timestamps = false;
+    });
     pair.server = Endpoint::server(&Arc::new(config), 1, 2);
     pair.client.connect();
     pair.fate = Box::new(|p| {

@@ -32,14 +32,13 @@ pub(crate) fn ms(millis: u64) -> Time {
 
 /// NewReno with the RFCs' defaults, a round segment size, and every segment acknowledged.
 pub(crate) fn plain_tcp() -> Config {
-    Config {
-        multipath: false,
-        congestion: SinglePathConfig::from(NewRenoConfig::DEFAULT).into(),
-        segment: Bytes::new(1000),
-        initial_window: InitialWindow::Segments(10),
-        delayed_ack: 1,
-        ..Config::profile(Profile::Rfc)
-    }
+    Config::profile(Profile::Rfc).with(|config| {
+        config.multipath = false;
+        config.congestion = SinglePathConfig::from(NewRenoConfig::DEFAULT).into();
+        config.segment = Bytes::new(1000);
+        config.initial_window = InitialWindow::Segments(10);
+        config.receiver.delayed_ack = 1;
+    })
 }
 
 pub(crate) fn mptcp() -> Config {

@@ -20,10 +20,7 @@ fn both_subflows_carry_and_the_stream_is_whole() {
 
 #[test]
 fn all_subflows_share_one_receive_window() {
-    let config = Config {
-        receive_buffer: Bytes::new(12_000),
-        ..mptcp()
-    };
+    let config = mptcp().with(|config| config.receive_buffer.size = Bytes::new(12_000));
     let mut pair = Pair::connected(&config, &[10, 40]);
     pair.client.write(1_000_000);
     pair.flush();
@@ -39,10 +36,7 @@ fn all_subflows_share_one_receive_window() {
 
 #[test]
 fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
-    let config = Config {
-        receive_buffer: Bytes::new(64_000),
-        ..mptcp()
-    };
+    let config = mptcp().with(|config| config.receive_buffer.size = Bytes::new(64_000));
     let mut pair = Pair::connected(&config, &[10, 12]);
     let (down, up) = (ms(5200), ms(9000));
     pair.fate = Box::new(move |p| {
@@ -142,15 +136,11 @@ fn redundant_sends_everything_on_every_subflow() {
 
 #[test]
 fn a_full_window_is_opened_by_opportunistic_retransmission_and_the_culprit_is_penalised() {
-    let slow = Config {
-        receive_buffer: Bytes::new(30_000),
-        ..mptcp()
-    };
-    let helped = Config {
-        opportunistic_retransmission: true,
-        penalisation: true,
-        ..slow.clone()
-    };
+    let slow = mptcp().with(|config| config.receive_buffer.size = Bytes::new(30_000));
+    let helped = slow.clone().with(|config| {
+        config.subflows.opportunistic_retransmission = true;
+        config.subflows.penalisation = true;
+    });
     let time = |config: &Config| {
         let mut pair = Pair::connected(config, &[5, 200]);
         let start = pair.now;
@@ -167,12 +157,11 @@ fn either_may_be_had_without_the_other() {
     for (opportunistic_retransmission, penalisation) in
         [(false, false), (false, true), (true, false), (true, true)]
     {
-        let config = Config {
-            receive_buffer: Bytes::new(30_000),
-            opportunistic_retransmission,
-            penalisation,
-            ..mptcp()
-        };
+        let config = mptcp().with(|config| {
+            config.receive_buffer.size = Bytes::new(30_000);
+            config.subflows.opportunistic_retransmission = opportunistic_retransmission;
+            config.subflows.penalisation = penalisation;
+        });
         let mut pair = Pair::connected(&config, &[5, 200]);
         pair.transfer(200_000, Time::from_secs(600));
         let is_penalty = |told: &Recorded| {
@@ -265,10 +254,7 @@ fn a_long_data_ack_leaves_room_for_one_sack_block_and_a_data_fin_for_none() {
 #[test]
 fn checksums_are_used_if_either_side_asks_for_them() {
     for (client, server) in [(false, false), (true, false), (false, true), (true, true)] {
-        let with = |checksum| Config {
-            checksum,
-            ..mptcp()
-        };
+        let with = |checksum| mptcp().with(|config| config.extensions.checksum = checksum);
         let mut pair = Pair::new(&with(client), &[10, 20]);
         pair.server = Endpoint::server(&Arc::new(with(server)), 0x46fe_363d_617f_8852, 2);
         pair.client.connect();
@@ -287,10 +273,7 @@ fn a_segment_fills_a_packet_of_1500_bytes() {
         (plain_tcp(), 1448),
         (mptcp(), 1424),
         (
-            Config {
-                timestamps: false,
-                ..plain_tcp()
-            },
+            plain_tcp().with(|config| config.extensions.timestamps = false),
             1460,
         ),
         (

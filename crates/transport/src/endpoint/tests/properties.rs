@@ -42,7 +42,7 @@ pub(super) fn check(
     pair.client.connect();
     let mut left = bytes;
     let mut highest = 0;
-    let limit = config.receive_buffer.as_u64();
+    let limit = config.receive_buffer.size.as_u64();
     // Where one segment of three is lost, without timestamps, the retransmission timer stays backed off: an hour
     // may be too short for 160 kB in a window of two segments.
     let until = Time::from_secs(36_000);
@@ -101,11 +101,16 @@ proptest! {
         bytes in 1u64..200_000,
         receive_buffer in 2_000u64..100_000,
     ) {
-        let config = Config {
-            sack, timestamps, prr, nagle, rack, tail_loss_probe, delayed_ack,
-            receive_buffer: Bytes::new(receive_buffer),
-            ..plain_tcp()
-        };
+        let config = plain_tcp().with(|config| {
+            config.extensions.sack = sack;
+            config.extensions.timestamps = timestamps;
+            config.window.prr = prr;
+            config.nagle = nagle;
+            config.loss.rack = rack;
+            config.loss.tail_loss_probe = tail_loss_probe;
+            config.receiver.delayed_ack = delayed_ack;
+            config.receive_buffer.size = Bytes::new(receive_buffer);
+        });
         check(&config, &[20], seed, loss, late, twice, bytes);
     }
 
@@ -121,13 +126,15 @@ proptest! {
         bytes in 1u64..200_000,
         receive_buffer in 4_000u64..100_000,
     ) {
-        let config = Config {
-            scheduler, congestion, rack, tail_loss_probe,
-            opportunistic_retransmission: helped,
-            penalisation: helped,
-            receive_buffer: Bytes::new(receive_buffer),
-            ..mptcp()
-        };
+        let config = mptcp().with(|config| {
+            config.scheduler = scheduler;
+            config.congestion = congestion;
+            config.loss.rack = rack;
+            config.loss.tail_loss_probe = tail_loss_probe;
+            config.subflows.opportunistic_retransmission = helped;
+            config.subflows.penalisation = helped;
+            config.receive_buffer.size = Bytes::new(receive_buffer);
+        });
         check(&config, &delays, seed, loss, late, twice, bytes);
     }
 }

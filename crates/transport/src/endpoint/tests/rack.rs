@@ -4,11 +4,10 @@ use super::recovery::{data, lose};
 use super::*;
 
 fn rack() -> Config {
-    Config {
-        rack: true,
-        tail_loss_probe: true,
-        ..plain_tcp()
-    }
+    plain_tcp().with(|config| {
+        config.loss.rack = true;
+        config.loss.tail_loss_probe = true;
+    })
 }
 
 /// Delays one segment, as often as it is sent for the first time.

@@ -38,10 +38,7 @@ fn answers_to(config: &Config, arrivals: &[(u64, u64)]) -> Vec<String> {
 
 #[test]
 fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timer() {
-    let config = Config {
-        delayed_ack: 2,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.receiver.delayed_ack = 2);
     assert_eq!(
         acknowledgements(&config, &[0, 1, 2, 3, 4]),
         [" ack 2001", " ack 4001"].map(|s| format!(".{s}"))
@@ -75,11 +72,10 @@ fn data_packets_are_counted_once_and_those_behind_a_gap() {
 
 #[test]
 fn quick_acknowledgements_at_the_start() {
-    let config = Config {
-        delayed_ack: 2,
-        quick_ack: true,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| {
+        config.receiver.delayed_ack = 2;
+        config.receiver.quick_ack = true;
+    });
     let arrivals: Vec<u64> = (0..20).collect();
     assert_eq!(acknowledgements(&config, &arrivals).len(), 18);
 }
@@ -209,16 +205,10 @@ fn segments_older_than_what_has_come_are_thrown_away() {
 
 #[test]
 fn segments_of_any_age_are_taken_without_paws() {
-    let config = Config {
-        paws: false,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.receiver.paws = false);
     let answers = answers_to(&config, &OVERTAKEN);
     assert_eq!(answers[3], ". ack 4001");
-    let config = Config {
-        timestamps: false,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.extensions.timestamps = false);
     assert_eq!(answers_to(&config, &OVERTAKEN), answers);
 }
 
@@ -262,10 +252,7 @@ fn after(config: &Config, acknowledgements: &[Told]) -> Pair {
 #[test]
 fn acknowledgements_that_were_overtaken_are_thrown_away_unless_they_repeat_the_newest() {
     // As Linux (`tcp_disordered_ack`).
-    let config = Config {
-        rack: false,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.loss.rack = false);
     let discarded = |acknowledgements: &[_]| {
         let counters = after(&config, acknowledgements).client.counters(0);
         counters.discarded_as_old
@@ -279,10 +266,7 @@ fn acknowledgements_that_were_overtaken_are_thrown_away_unless_they_repeat_the_n
 #[test]
 fn a_selective_acknowledgement_is_a_sample_where_linux_takes_it_for_one() {
     let told = [(1, Some((2001, 3001)), 5060)];
-    let with = |rtt_from_sack| Config {
-        rtt_from_sack,
-        ..plain_tcp()
-    };
+    let with = |rtt_from_sack| plain_tcp().with(|config| config.rto.from_sack = rtt_from_sack);
     let state = |config| after(&config, &told).client.subflow_states()[0].clone();
     let (without, with) = (state(with(false)), state(with(true)));
     assert_eq!(with.rtt_samples, without.rtt_samples + 1);

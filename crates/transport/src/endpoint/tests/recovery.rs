@@ -75,10 +75,7 @@ fn sack_repairs_several_losses_of_a_window_in_one_round_trip() {
 #[test]
 fn newreno_repairs_one_loss_a_round_trip_without_sack() {
     let mut pair = Pair::connected(
-        &Config {
-            sack: false,
-            ..plain_tcp()
-        },
+        &plain_tcp().with(|config| config.extensions.sack = false),
         &[50],
     );
     pair.fate = lose(&[1, 2001, 4001]);
@@ -92,12 +89,11 @@ fn newreno_repairs_one_loss_a_round_trip_without_sack() {
 #[test]
 fn limited_transmit_sends_new_data_on_the_first_two_duplicates() {
     for (limited_transmit, expected) in [(true, vec![(5100, 4), (5100, 5)]), (false, vec![])] {
-        let config = Config {
-            limited_transmit,
-            initial_window: InitialWindow::Segments(4),
-            sack: false,
-            ..plain_tcp()
-        };
+        let config = plain_tcp().with(|config| {
+            config.loss.limited_transmit = limited_transmit;
+            config.initial_window = InitialWindow::Segments(4);
+            config.extensions.sack = false;
+        });
         let mut pair = Pair::connected(&config, &[50]);
         // Only two duplicate acknowledgements come back in the first round trip.
         pair.fate = lose(&[1, 3001]);
@@ -153,11 +149,10 @@ fn after_a_timeout_sacked_segments_are_not_sent_again() {
 
 #[test]
 fn proportional_rate_reduction_spreads_the_reduction_over_the_round_trip() {
-    let config = Config {
-        prr: true,
-        initial_window: InitialWindow::Segments(20),
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| {
+        config.window.prr = true;
+        config.initial_window = InitialWindow::Segments(20);
+    });
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
     pair.client.write(200_000);
@@ -174,10 +169,7 @@ fn proportional_rate_reduction_spreads_the_reduction_over_the_round_trip() {
 
 #[test]
 fn without_timestamps_a_retransmitted_segment_gives_no_round_trip_sample() {
-    let config = Config {
-        timestamps: false,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.extensions.timestamps = false);
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(1000, Time::from_secs(9));
@@ -212,10 +204,7 @@ fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_
 #[test]
 fn a_loss_halves_what_is_in_flight_or_the_window() {
     for reduce_cwnd in [true, false] {
-        let config = Config {
-            reduce_cwnd,
-            ..plain_tcp()
-        };
+        let config = plain_tcp().with(|config| config.window.reduce_cwnd = reduce_cwnd);
         let mut pair = Pair::connected(&config, &[50]);
         pair.transfer(200_000, Time::from_secs(60));
         let cwnd = pair.client.subflow_states()[0].cwnd;
@@ -231,10 +220,7 @@ fn a_loss_halves_what_is_in_flight_or_the_window() {
 #[test]
 fn idleness_halves_the_window_or_starts_it_again() {
     for halve_after_idle in [true, false] {
-        let config = Config {
-            halve_after_idle,
-            ..plain_tcp()
-        };
+        let config = plain_tcp().with(|config| config.window.halve_after_idle = halve_after_idle);
         let mut pair = Pair::connected(&config, &[50]);
         pair.transfer(200_000, Time::from_secs(60));
         pair.drive(pair.now + ms(1000));

@@ -8,13 +8,12 @@ use crate::scheduling::min_rtt::MinRttConfig;
 
 /// Subflows queue data as in Linux, and share a window of 40,000 bytes.
 fn linux() -> Config {
-    Config {
-        scheduler: LinuxConfig::DEFAULT.into(),
-        receive_buffer: Bytes::new(40_000),
-        charge_reordered: true,
-        linux_window: true,
-        ..mptcp()
-    }
+    mptcp().with(|config| {
+        config.scheduler = LinuxConfig::DEFAULT.into();
+        config.receive_buffer.size = Bytes::new(40_000);
+        config.receive_buffer.charge_reordered = true;
+        config.subflows.linux_window = true;
+    })
 }
 
 /// A transfer in which each so many-th data segment is lost; returns the pair, and how many segments arrived
@@ -63,10 +62,7 @@ fn what_was_dropped_beyond_the_window_is_sent_again_by_the_connection() {
 
 #[test]
 fn otherwise_nothing_goes_beyond_the_window() {
-    let config = Config {
-        linux_window: false,
-        ..linux()
-    };
+    let config = linux().with(|config| config.subflows.linux_window = false);
     for each in 30..50 {
         let (pair, beyond) = transfer_with_losses(&config, each);
         assert_eq!(pair.server.delivered(), 400_000);
@@ -76,11 +72,10 @@ fn otherwise_nothing_goes_beyond_the_window() {
 
 #[test]
 fn one_small_segment_of_a_subflow_is_unacknowledged_at_a_time() {
-    let config = Config {
+    let config = linux().with(|config| {
         // The window is no multiple of a segment, and its scale rounds it.
-        receive_buffer: Bytes::new(33_333),
-        ..linux()
-    };
+        config.receive_buffer.size = Bytes::new(33_333);
+    });
     let mut pair = Pair::connected(&config, &[10, 25]);
     pair.client.write(u64::MAX);
     let mut small = 0;

@@ -169,11 +169,16 @@ prop_compose! {
         } else {
             congestion
         };
-        Config {
-            congestion, timestamps, sack, tail_loss_probe, rack, delayed_ack, reordering,
-            receive_buffer: Bytes::new(receive_buffer),
-            ..linux()
-        }
+        linux().with(|config| {
+            config.congestion = congestion;
+            config.extensions.timestamps = timestamps;
+            config.extensions.sack = sack;
+            config.loss.tail_loss_probe = tail_loss_probe;
+            config.loss.rack = rack;
+            config.receiver.delayed_ack = delayed_ack;
+            config.reordering = reordering;
+            config.receive_buffer.size = Bytes::new(receive_buffer);
+        })
     }
 }
 
@@ -194,11 +199,13 @@ proptest! {
         checksum in any::<bool>(),
         opportunistic_retransmission in any::<bool>(), penalisation in any::<bool>(),
     ) {
-        let config = Config {
-            multipath: true,
-            scheduler, checksum, opportunistic_retransmission, penalisation,
-            ..config
-        };
+        let config = config.with(|config| {
+            config.multipath = true;
+            config.scheduler = scheduler;
+            config.extensions.checksum = checksum;
+            config.subflows.opportunistic_retransmission = opportunistic_retransmission;
+            config.subflows.penalisation = penalisation;
+        });
         compare(&config, &course);
     }
 }

@@ -3,10 +3,7 @@ use crate::scheduling::linux::LinuxConfig;
 
 #[test]
 fn the_receive_buffer_bounds_what_is_in_flight() {
-    let config = Config {
-        receive_buffer: Bytes::new(5000),
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::new(5000));
     let mut pair = Pair::connected(&config, &[50]);
     pair.client.write(100_000);
     pair.flush();
@@ -18,10 +15,7 @@ fn the_receive_buffer_bounds_what_is_in_flight() {
 
 #[test]
 fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
-    let config = Config {
-        receive_buffer: Bytes::new(5000),
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::new(5000));
     let mut pair = Pair::connected(&config, &[50]);
     pair.reads = false;
     pair.client.write(100_000);
@@ -43,10 +37,7 @@ fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
 
 #[test]
 fn a_shut_window_is_probed_and_a_lost_update_does_not_stop_the_transfer() {
-    let config = Config {
-        receive_buffer: Bytes::new(5000),
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::new(5000));
     let mut pair = Pair::connected(&config, &[50]);
     pair.reads = false;
     pair.client.write(10_000);
@@ -84,10 +75,7 @@ fn the_window_never_moves_back() {
 
 #[test]
 fn the_send_buffer_bounds_what_is_written() {
-    let config = Config {
-        send_buffer: Bytes::new(7000),
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.send_buffer.size = Bytes::new(7000));
     let mut pair = Pair::connected(&config, &[50]);
     assert_eq!(pair.client.write(100_000), 7000);
     assert_eq!(pair.client.writable(), 0);
@@ -118,10 +106,7 @@ fn nagle_holds_a_small_segment_while_data_is_in_flight() {
 #[test]
 fn windows_are_multiples_of_what_their_scale_can_say() {
     // 1 MiB needs a scale of 20 - 15, as Linux has it.
-    let config = Config {
-        receive_buffer: Bytes::from_mib(1),
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::from_mib(1));
     let mut pair = Pair::new(&config, &[50]);
     pair.reads = false;
     pair.client.connect();
@@ -151,11 +136,10 @@ fn windows_are_multiples_of_what_their_scale_can_say() {
 
 /// As profile linux has its send buffer, without its congestion control.
 fn growing(send_buffer: u64) -> Config {
-    Config {
-        send_buffer: Bytes::new(send_buffer),
-        send_buffer_autotuning: true,
-        ..plain_tcp()
-    }
+    plain_tcp().with(|config| {
+        config.send_buffer.size = Bytes::new(send_buffer);
+        config.send_buffer.autotuning = true;
+    })
 }
 
 #[test]
@@ -198,12 +182,11 @@ fn a_writer_that_found_no_room_waits_for_a_third_of_it() {
 
 #[test]
 fn a_connections_send_buffer_is_the_sum_of_its_subflows() {
-    let config = Config {
-        send_buffer: Bytes::from_mib(4),
-        send_buffer_autotuning: true,
-        scheduler: LinuxConfig::DEFAULT.into(),
-        ..mptcp()
-    };
+    let config = mptcp().with(|config| {
+        config.send_buffer.size = Bytes::from_mib(4);
+        config.send_buffer.autotuning = true;
+        config.scheduler = LinuxConfig::DEFAULT.into();
+    });
     let mut pair = Pair::connected(&config, &[20, 50]);
     let buffers = |pair: &Pair| -> Vec<u64> {
         let states = pair.client.subflow_states().iter();
@@ -234,10 +217,7 @@ fn a_connections_send_buffer_is_the_sum_of_its_subflows() {
 
 #[test]
 fn a_send_buffer_without_autotuning_is_what_was_asked_for() {
-    let config = Config {
-        send_buffer: Bytes::new(40_000),
-        ..mptcp()
-    };
+    let config = mptcp().with(|config| config.send_buffer.size = Bytes::new(40_000));
     let mut pair = Pair::connected(&config, &[20, 50]);
     for _ in 0..400 {
         pair.step(Time::from_secs(60));
@@ -252,11 +232,10 @@ fn a_send_buffer_without_autotuning_is_what_was_asked_for() {
 #[test]
 fn a_segment_shorter_than_usual_is_acknowledged_at_once() {
     for (quick_ack, wait) in [(true, 0), (false, 200)] {
-        let config = Config {
-            quick_ack,
-            delayed_ack: 2,
-            ..plain_tcp()
-        };
+        let config = plain_tcp().with(|config| {
+            config.receiver.quick_ack = quick_ack;
+            config.receiver.delayed_ack = 2;
+        });
         let mut pair = Pair::connected(&config, &[50]);
         // Past the first, which are acknowledged one by one.
         pair.transfer(40_000, Time::from_secs(60));

@@ -37,7 +37,7 @@ impl Endpoint {
                 continue;
             }
             let settled = self.settled >> subflow & 1 == 1;
-            let whole = u64::from(len) == state.mss || !self.config.linux_window;
+            let whole = u64::from(len) == state.mss || !self.config.subflows.linux_window;
             if !settled || !whole || u64::from(len) > state.mss || self.tx.end() == Some(end) {
                 return None;
             }

@@ -36,11 +36,10 @@ pub(super) fn named(name: &str) -> ReorderingConfig {
 
 /// The rows at these times; and the threshold of duplicates at the end.
 fn run(name: &str, sack: bool, wire: Wire, times: &[u64]) -> (Vec<Row>, u32, Pair) {
-    let config = Config {
-        sack,
-        reordering: named(name),
-        ..example()
-    };
+    let config = example().with(|config| {
+        config.extensions.sack = sack;
+        config.reordering = named(name);
+    });
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = wire();
     let rows = at(&mut pair, times);
@@ -290,14 +289,13 @@ fn a_timeout_with_a_reason() {
 
 /// As Linux: losses told by time, windows let out by PRR, Linux's undo.
 fn linux(timestamps: bool, wire: Wire) -> Pair {
-    let config = Config {
-        timestamps,
-        rack: true,
-        prr: true,
-        tail_loss_probe: false,
-        reordering: crate::reordering::linux::LinuxConfig::DEFAULT.into(),
-        ..example()
-    };
+    let config = example().with(|config| {
+        config.extensions.timestamps = timestamps;
+        config.loss.rack = true;
+        config.window.prr = true;
+        config.loss.tail_loss_probe = false;
+        config.reordering = crate::reordering::linux::LinuxConfig::DEFAULT.into();
+    });
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = wire();
     pair

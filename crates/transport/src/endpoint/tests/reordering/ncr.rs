@@ -115,10 +115,7 @@ fn the_aggressive_variant_sends_for_each() {
 #[test]
 fn flight_size_is_what_the_first_acknowledgement_found() {
     // The first segment waits for a delayed acknowledgement, which the gap then brings about.
-    let config = Config {
-        delayed_ack: 2,
-        ..ncr(true)
-    };
+    let config = ncr(true).with(|config| config.receiver.delayed_ack = 2);
     let (seen, _) = after_first_window(&config, late(&[(1001, 30)]), 129);
     assert_eq!(seen[0], "ack 1 1 need 5 send 10 send 11");
 }
@@ -220,10 +217,7 @@ fn without_new_data_the_threshold_follows_what_is_in_flight() {
 
 #[test]
 fn limited_transmit_is_extended_where_it_is_off_too() {
-    let config = Config {
-        limited_transmit: false,
-        ..ncr(false)
-    };
+    let config = ncr(false).with(|config| config.loss.limited_transmit = false);
     let (seen, _) = after_first_window(&config, late(&[(1, 30)]), 129);
     assert_eq!(seen, CAREFUL);
 }
@@ -252,12 +246,11 @@ fn a_timeout_reduces_what_was_before_and_sets_the_threshold_back() {
 fn without_sack_or_with_rack_it_does_nothing() {
     for (sack, rack) in [(false, false), (true, true)] {
         let run = |reordering| {
-            let config = Config {
-                sack,
-                rack,
-                reordering,
-                ..example()
-            };
+            let config = example().with(|config| {
+                config.extensions.sack = sack;
+                config.loss.rack = rack;
+                config.reordering = reordering;
+            });
             let mut pair = Pair::connected(&config, &[50]);
             pair.fate = late(&[(1, 30), (7001, 60)]);
             pair.transfer(200_000, Time::from_secs(60));

@@ -84,10 +84,14 @@ proptest! {
         delays in prop::collection::vec(1u64..150, 1..4),
         bytes in 1u64..150_000,
     ) {
-        let config = Config {
-            congestion, sack, timestamps, prr, rack, tail_loss_probe,
-            ..mptcp()
-        };
+        let config = mptcp().with(|config| {
+            config.congestion = congestion;
+            config.extensions.sack = sack;
+            config.extensions.timestamps = timestamps;
+            config.window.prr = prr;
+            config.loss.rack = rack;
+            config.loss.tail_loss_probe = tail_loss_probe;
+        });
         let (config, _) = answering(&config, rash(kind));
         check(&config, &delays, seed, loss, late, twice, bytes);
     }
@@ -103,10 +107,15 @@ proptest! {
         delays in prop::collection::vec(1u64..150, 1..4),
         bytes in 1u64..150_000,
     ) {
-        let config = Config {
-            congestion, sack, timestamps, prr, rack, tail_loss_probe, reordering,
-            ..mptcp()
-        };
+        let config = mptcp().with(|config| {
+            config.congestion = congestion;
+            config.extensions.sack = sack;
+            config.extensions.timestamps = timestamps;
+            config.window.prr = prr;
+            config.loss.rack = rack;
+            config.loss.tail_loss_probe = tail_loss_probe;
+            config.reordering = reordering;
+        });
         check(&config, &delays, seed, loss, late, twice, bytes);
     }
 
@@ -121,10 +130,13 @@ proptest! {
         bytes in 1u64..300_000,
     ) {
         let scripts = [super::examples::named("none"), reordering].map(|reordering| {
-            let config = Config {
-                congestion: congestion.clone(), sack, timestamps, rack, reordering,
-                ..mptcp()
-            };
+            let config = mptcp().with(|config| {
+                config.congestion = congestion.clone();
+                config.extensions.sack = sack;
+                config.extensions.timestamps = timestamps;
+                config.loss.rack = rack;
+                config.reordering = reordering;
+            });
             let mut pair = Pair::connected(&config, &delays);
             pair.transfer(bytes, Time::from_secs(600));
             assert_eq!(pair.client.counters(0).undone, 0);
@@ -153,11 +165,10 @@ fn losing(seed: u64, loss: u64, bursts: bool) -> Box<dyn FnMut(&Passing) -> Fate
 
 /// A transfer over a path that loses this much of a thousand, and overtakes nothing.
 fn lossy(name: &str, seed: u64, loss: u64, bursts: bool, sack: bool) -> Counters {
-    let config = Config {
-        sack,
-        reordering: super::examples::named(name),
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| {
+        config.extensions.sack = sack;
+        config.reordering = super::examples::named(name);
+    });
     let mut pair = Pair::connected(&config, &[20]);
     pair.listens = false;
     pair.fate = losing(seed | 1, loss, bursts);

@@ -41,14 +41,8 @@ fn step(time: u64, step: FrtoStep) -> (u64, Remark) {
 fn with_f_rto() -> [Config; 3] {
     [
         answering_with("f-rto"),
-        Config {
-            sack: false,
-            ..answering_with("f-rto")
-        },
-        Config {
-            timestamps: false,
-            ..answering_with("linux")
-        },
+        answering_with("f-rto").with(|config| config.extensions.sack = false),
+        answering_with("linux").with(|config| config.extensions.timestamps = false),
     ]
 }
 
@@ -155,11 +149,10 @@ fn reports_that_say_nothing_are_ignored_for_a_reason() {
         ignored(100, Ignored::CopiedByNetwork)
     );
     // The last segment, sent again as a probe.
-    let config = Config {
-        rack: true,
-        tail_loss_probe: true,
-        ..config
-    };
+    let config = config.with(|config| {
+        config.loss.rack = true;
+        config.loss.tail_loss_probe = true;
+    });
     let probed = said_of(10, &config, acknowledgements_lost());
     assert_eq!(probed.len(), 1, "{probed:?}");
     assert_eq!(probed[0].1, Remark::Ignored(Ignored::AnswersProbe));

@@ -83,11 +83,10 @@ fn all_signs_are_seen_where_they_occur() {
 #[test]
 fn without_sack_a_copy_and_what_waited_behind_it_are_no_sign_of_an_original() {
     // The first of two is lost: a timeout, and one acknowledgement of the copy and of the second.
-    let config = Config {
-        sack: false,
-        tail_loss_probe: false,
-        ..plain_tcp()
-    };
+    let config = plain_tcp().with(|config| {
+        config.extensions.sack = false;
+        config.loss.tail_loss_probe = false;
+    });
     let (config, seen) = answering(&config, |_, _| Answer::NOTHING);
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);

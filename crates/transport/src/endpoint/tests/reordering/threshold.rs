@@ -18,14 +18,8 @@ fn a_raised_threshold_delays_fast_retransmit() {
         let at_loss = |signs: &&AckSigns| signs.phase == Phase::Open && signs.una == 1;
         seen.acks.iter().filter(at_loss).count()
     };
-    let newreno = Config {
-        sack: false,
-        ..plain_tcp()
-    };
-    let rack = Config {
-        rack: true,
-        ..plain_tcp()
-    };
+    let newreno = plain_tcp().with(|config| config.extensions.sack = false);
+    let rack = plain_tcp().with(|config| config.loss.rack = true);
     for config in [plain_tcp(), newreno, rack] {
         assert_eq!(duplicates(&config, None), 3);
         assert_eq!(duplicates(&config, Some(1)), 3, "never less than three");
@@ -68,11 +62,10 @@ fn a_timeout_sets_the_threshold_back() {
 #[test]
 fn while_frozen_no_loss_is_believed() {
     for (sack, rack) in [(true, false), (true, true), (false, false)] {
-        let config = Config {
-            sack,
-            rack,
-            ..example()
-        };
+        let config = example().with(|config| {
+            config.extensions.sack = sack;
+            config.loss.rack = rack;
+        });
         // From the first duplicate on, for two seconds: longer than the retransmission timeout.
         let until = Arc::new(Mutex::new(None));
         let (config, _) = answering(&config, move |signs, _| {
@@ -101,12 +94,11 @@ fn while_frozen_what_is_lost_may_be_sent_again_under_the_same_window() {
         (true, true, true),
         (false, false, true),
     ] {
-        let config = Config {
-            sack,
-            rack,
-            prr,
-            ..example()
-        };
+        let config = example().with(|config| {
+            config.extensions.sack = sack;
+            config.loss.rack = rack;
+            config.window.prr = prr;
+        });
         let (config, _) = answering(&config, |signs, _| {
             Answer::NOTHING.freeze(Freeze {
                 until: signs.now + ms(500),

@@ -12,14 +12,13 @@ fn plans() -> Vec<Config> {
             (true, true, true),
             (false, false, true),
         ] {
-            configs.push(Config {
-                congestion: congestion.clone(),
-                hystart: true,
-                sack,
-                rack,
-                prr,
-                ..mptcp()
-            });
+            configs.push(mptcp().with(|config| {
+                config.congestion = congestion.clone();
+                config.congestion_settings.hystart = true;
+                config.extensions.sack = sack;
+                config.loss.rack = rack;
+                config.window.prr = prr;
+            }));
         }
     }
     configs
@@ -28,7 +27,10 @@ fn plans() -> Vec<Config> {
 /// After a first transfer, so that there is something to remember, one segment is late by 30 ms, or
 /// everything by more than a second.
 fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
-    let name = format!("{:?} {cause:?} rack {}", config.congestion, config.rack);
+    let name = format!(
+        "{:?} {cause:?} rack {}",
+        config.congestion, config.loss.rack
+    );
     let (config, _) = answering(config, undoing);
     let config = Config {
         initial_ssthresh: Some(Bytes::new(12_345)),
@@ -210,11 +212,10 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
         ("linux", true),
         ("linux", false),
     ] {
-        let config = Config {
-            reordering: super::examples::named(name),
-            sack,
-            ..mptcp()
-        };
+        let config = mptcp().with(|config| {
+            config.reordering = super::examples::named(name);
+            config.extensions.sack = sack;
+        });
         let mut pair = Pair::connected(&config, &[50, 400]);
         // The other is slow, so that F-RTO has new data to send.
         pair.client.write(400_000);

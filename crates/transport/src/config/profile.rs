@@ -1,0 +1,155 @@
+//! The families of defaults.
+
+use ropewalk_quantities::{Bytes, Time};
+
+use super::{Config, Extensions, IpVersion};
+use crate::congestion::cubic::CubicConfig;
+use crate::congestion::newreno::NewRenoConfig;
+use crate::congestion::{self, SinglePathConfig};
+use crate::initial_window::InitialWindow;
+use crate::loss::LossConfig;
+use crate::multipath::SubflowsConfig;
+use crate::multipath::data_receiver::ReceiveBufferConfig;
+use crate::multipath::data_sender::SendBufferConfig;
+use crate::receiver::ReceiverConfig;
+use crate::reordering::linux::LinuxConfig;
+use crate::reordering::none::NoneConfig;
+use crate::rtt::RtoConfig;
+use crate::scheduling::linux::LinuxConfig as LinuxSchedulerConfig;
+use crate::scheduling::min_rtt::MinRttConfig;
+use crate::scheduling::round_robin::RoundRobinConfig;
+use crate::sender::WindowConfig;
+
+named! {
+    /// A family of defaults.
+    Profile {
+        /// As Linux 6.x ships.
+        Linux = "linux",
+        /// As ns-3.44's TcpSocketBase with TcpNewReno and TcpClassicRecovery.
+        Ns3 = "ns-3",
+        /// As the RFCs recommend.
+        Rfc = "rfc",
+        /// As the MPTCP module of gomez-2014, park-2014 and alheid-2016 ([`mptcp_ns3`](crate::mptcp_ns3)).
+        MptcpNs3 = "mptcp-ns3",
+    }
+}
+
+impl Config {
+    /// The defaults of a family.
+    pub fn profile(profile: Profile) -> Config {
+        match profile {
+            Profile::Linux => linux(),
+            Profile::Ns3 => ns3(),
+            Profile::Rfc => rfc(),
+            Profile::MptcpNs3 => mptcp_ns3(),
+        }
+    }
+}
+
+fn linux() -> Config {
+    Config {
+        multipath: true,
+        congestion: SinglePathConfig::Cubic(CubicConfig::DEFAULT).into(),
+        congestion_settings: congestion::Settings {
+            byte_counting: true,
+            hystart: true,
+            linux_cubic: true,
+            subflow: CubicConfig::DEFAULT.into(),
+        },
+        scheduler: LinuxSchedulerConfig::DEFAULT.into(),
+        reordering: LinuxConfig::DEFAULT.into(),
+        segment: Bytes::new(1448),
+        ip_version: IpVersion::V4,
+        initial_sequence_number: None,
+        extensions: Extensions {
+            sack: true,
+            timestamps: true,
+            checksum: false,
+        },
+        initial_window: InitialWindow::Segments(10),
+        initial_ssthresh: None,
+        window: WindowConfig::LINUX,
+        loss: LossConfig::LINUX,
+        rto: RtoConfig::LINUX,
+        receiver: ReceiverConfig::LINUX,
+        send_buffer: SendBufferConfig {
+            size: Bytes::from_mib(4),
+            autotuning: true,
+        },
+        receive_buffer: ReceiveBufferConfig {
+            size: Bytes::from_mib(6),
+            window_share: 0.625,
+            charge_reordered: true,
+        },
+        nagle: true,
+        subflows: SubflowsConfig {
+            per_path: 1,
+            linux_window: true,
+            opportunistic_retransmission: false,
+            penalisation: false,
+        },
+    }
+}
+
+fn rfc() -> Config {
+    linux().with(|config| {
+        config.congestion = SinglePathConfig::NewReno(NewRenoConfig::DEFAULT).into();
+        config.congestion_settings = congestion::Settings {
+            byte_counting: true,
+            hystart: false,
+            linux_cubic: false,
+            subflow: NewRenoConfig::DEFAULT.into(),
+        };
+        config.scheduler = MinRttConfig::DEFAULT.into();
+        config.reordering = NoneConfig::DEFAULT.into();
+        config.window = WindowConfig::RFC;
+        config.loss = LossConfig::RFC;
+        config.rto = RtoConfig::RFC;
+        config.receiver = ReceiverConfig::RFC;
+        config.send_buffer.autotuning = false;
+        config.receive_buffer.window_share = 1.0;
+        config.receive_buffer.charge_reordered = false;
+        config.subflows.linux_window = false;
+    })
+}
+
+fn ns3() -> Config {
+    rfc().with(|config| {
+        config.congestion_settings.byte_counting = false;
+        config.window.halve_pipe = true;
+        config.receiver.paws = false;
+        config.send_buffer.size = Bytes::new(4_000_000);
+        config.receive_buffer.size = Bytes::new(4_000_000);
+    })
+}
+
+/// These settings cover only a part of the module; the rest is in [`mptcp_ns3`](crate::mptcp_ns3).
+fn mptcp_ns3() -> Config {
+    ns3().with(|config| {
+        config.scheduler = RoundRobinConfig::DEFAULT.into();
+        config.extensions.sack = false;
+        config.initial_window = InitialWindow::Segments(1);
+        config.initial_ssthresh = Some(Bytes::new(65_535));
+        config.loss.limited_transmit = false;
+        config.rto.min = Time::from_millis(200);
+        config.receiver.delayed_ack = 1;
+        // As in gomez-2014's code; its receive buffer is unlimited.
+        config.send_buffer.size = Bytes::new(90_000_000);
+        config.receive_buffer.size = Bytes::new(90_000_000);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The module of gomez-2014 and alheid-2016 has neither: each third duplicate acknowledgement begins a fast
+    /// recovery, and until then nothing new is sent.
+    #[test]
+    fn the_profile_of_the_ns_3_module_has_neither_sack_nor_limited_transmit() {
+        let module = Config::profile(Profile::MptcpNs3);
+        assert!(!module.extensions.sack && !module.loss.limited_transmit);
+        let ns3 = Config::profile(Profile::Ns3);
+        assert!(ns3.extensions.sack && ns3.loss.limited_transmit);
+    }
+}
