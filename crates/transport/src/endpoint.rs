@@ -3,9 +3,11 @@
 mod arrivals;
 mod close;
 mod data_timer;
+mod due;
 mod events;
 mod handshake;
 mod persist;
+mod queues;
 mod receiving;
 mod recorded;
 mod reinjection;
@@ -29,14 +31,15 @@ use crate::multipath::data_receiver::DataReceiver;
 use crate::multipath::data_sender::DataSender;
 use crate::multipath::keys::Keys;
 use crate::scheduling::{PacketScheduler, SubflowSet};
-use crate::segment::Flags;
 use crate::subflow::{State, Subflow};
 use crate::{Config, Deadline, SubflowState};
 use arrivals::Arrivals;
-use data_timer::DataTimer;
+use due::Due;
 use events::Events;
-use persist::PersistTimer;
+use handshake::{Handshake, Role};
+use queues::Queues;
 pub use recorded::RecordedEndpoint;
+use timers::Timers;
 
 /// Twice the maximum segment lifetime, as in Linux.
 const TIME_WAIT: Time = Time::from_secs(60);
@@ -56,58 +59,24 @@ pub const MAX_SUBFLOWS: usize = 64;
 pub struct Endpoint {
     /// Shared by endpoints with the same configuration.
     config: Arc<Config>,
-    role: Role,
-    /// MPTCP was negotiated (before the handshake: is requested).
-    multipath: bool,
-    /// The peer has proven that it has the keys (RFC 8684, 3.1), so that subflows may join.
-    fully_established: bool,
-    keys: Keys,
+    handshake: Handshake,
     subflows: Vec<Subflow>,
     table: Vec<SubflowState>,
+    /// Subflows whose state in the table may have changed since the scheduler was last called.
+    changed: SubflowSet,
+    /// Some subflow is a backup.
+    has_backups: bool,
     controller: Controller,
     scheduler: PacketScheduler,
     tx: DataSender,
     rx: DataReceiver,
     arrivals: Arrivals,
     events: Events,
-    /// Subflows that have control segments to send, and those that have acknowledgements to send.
-    control: u64,
-    acks: u64,
-    /// Subflows in loss recovery, those with queued data, and those limited by their window only.
-    recovering: u64,
-    queueing: u64,
-    cwnd_limited: u64,
-    /// Of those with queued data, those that were polled and had no room; see
-    /// [`ask_again`](Endpoint::ask_again).
-    full: u64,
-    /// End of the first data that one of them would send: once it is acknowledged, they are polled again.
-    full_until: u64,
-    /// Subflows whose state in the table may have changed since the scheduler was last called.
-    changed: SubflowSet,
-    /// Some subflow is a backup.
-    has_backups: bool,
-    /// Subflows that owe a tail loss probe.
-    probing: u64,
-    /// Something has changed since data were last found to have to wait.
-    may_send: bool,
-    /// A lower bound of the earliest timer.
-    timer: Time,
-    persist: PersistTimer,
-    data_timer: DataTimer,
-    /// When the scheduler asked to be called again.
-    scheduler_at: Time,
-    /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
-    usual_flags: Flags,
-    sack_blocks: u8,
+    due: Due,
+    queues: Queues,
+    timers: Timers,
     /// Subflows in the settled state; see `endpoint/usual.rs`.
-    settled: u64,
-}
-
-/// The side of the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Client,
-    Server,
+    settled: SubflowSet,
 }
 
 impl Endpoint {
@@ -116,7 +85,7 @@ impl Endpoint {
     /// `key` and `nonce_seed` are random; they determine MPTCP's key and the joins' nonces.
     pub fn client(config: &Arc<Config>, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(config, Role::Client, key, nonce_seed);
-        let count = if endpoint.multipath {
+        let count = if endpoint.handshake.multipath {
             subflows.clamp(1, MAX_SUBFLOWS)
         } else {
             1
@@ -135,36 +104,21 @@ impl Endpoint {
     fn new(config: &Arc<Config>, role: Role, key: u64, nonce_seed: u64) -> Endpoint {
         Endpoint {
             config: Arc::clone(config),
-            role,
-            multipath: config.multipath,
-            fully_established: false,
-            keys: Keys::new(key, nonce_seed),
+            handshake: Handshake::new(role, config.multipath, Keys::new(key, nonce_seed)),
             subflows: Vec::new(),
             table: Vec::new(),
+            changed: SubflowSet::ALL,
+            has_backups: false,
             controller: config.controller(),
             scheduler: config.packet_scheduler(),
             tx: DataSender::new(config),
             rx: DataReceiver::new(config),
             arrivals: Arrivals::default(),
             events: Events::default(),
-            control: 0,
-            acks: 0,
-            recovering: 0,
-            queueing: 0,
-            full: 0,
-            full_until: u64::MAX,
-            changed: SubflowSet::ALL,
-            cwnd_limited: 0,
-            has_backups: false,
-            probing: 0,
-            may_send: false,
-            timer: Time::MAX,
-            persist: PersistTimer::OFF,
-            data_timer: DataTimer::OFF,
-            scheduler_at: Time::MAX,
-            usual_flags: Flags::ACK,
-            sack_blocks: 0,
-            settled: 0,
+            due: Due::default(),
+            queues: Queues::EMPTY,
+            timers: Timers::OFF,
+            settled: SubflowSet::NONE,
         }
     }
 
@@ -175,7 +129,7 @@ impl Endpoint {
         self.table.reserve_exact(more);
         while self.subflows.len() < count {
             let number = self.subflows.len();
-            let nonce = self.keys.nonce(number);
+            let nonce = self.handshake.keys.nonce(number);
             self.subflows.push(Subflow::new(&self.config, nonce, state));
             self.table.push(SubflowState::default());
             self.controller.add_subflow(number);
@@ -185,7 +139,7 @@ impl Endpoint {
     /// Opens the connection.
     pub fn connect(&mut self) {
         let fresh = !self.events.is_connected() && !self.events.is_closed();
-        if fresh && self.role == Role::Client && self.subflows[0].state == State::Closed {
+        if fresh && self.handshake.role == Role::Client && self.subflows[0].state == State::Closed {
             self.open_subflow(0);
         }
     }
@@ -223,7 +177,7 @@ impl Endpoint {
                 self.give_back(subflow);
             }
             self.changed = SubflowSet::ALL;
-            self.may_send = true;
+            self.due.data = true;
         }
     }
 
@@ -231,7 +185,7 @@ impl Endpoint {
     #[inline]
     pub fn write(&mut self, most: u64) -> u64 {
         let taken = self.tx.write(most);
-        self.may_send |= taken > 0;
+        self.due.data |= taken > 0;
         taken
     }
 
@@ -239,23 +193,23 @@ impl Endpoint {
     /// it into account; late bytes are still delivered.
     pub fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let taken = self.tx.write_by(most, deadline);
-        self.may_send |= taken > 0;
+        self.due.data |= taken > 0;
         taken
     }
 
     /// The application writes no more: the stream ends after what was written.
     pub fn close(&mut self) {
         self.tx.close();
-        self.may_send = true;
+        self.due.data = true;
     }
 
     fn give_up(&mut self) {
-        self.settled = 0;
+        self.settled = SubflowSet::NONE;
         for number in 0..self.subflows.len() {
             let open = !matches!(self.subflows[number].state, State::Closed | State::Listen);
             if open {
                 self.subflows[number].pending.rst = true;
-                self.control |= 1 << number;
+                self.due.control.insert(number);
             }
         }
         self.events.aborted();
@@ -281,12 +235,12 @@ impl Endpoint {
         if taken > 0
             && self
                 .rx
-                .update_due(self.config.segment.as_u64(), self.multipath)
+                .update_due(self.config.segment.as_u64(), self.handshake.multipath)
         {
             // Any usable subflow may send the window update, since all share the window.
             if let Some(number) = self.table.iter().position(|state| state.usable) {
                 self.subflows[number].receiver.acknowledge_now();
-                self.acks |= 1 << number;
+                self.due.acks.insert(number);
             }
         }
         taken
@@ -314,7 +268,7 @@ impl Endpoint {
 
     /// This side's key of the connection (RFC 8684, 3.1).
     pub fn key(&self) -> u64 {
-        self.keys.own
+        self.handshake.keys.own
     }
 
     /// Counters of a subflow's sender.
@@ -375,6 +329,6 @@ impl Endpoint {
 
     /// Whether MPTCP was negotiated.
     pub fn is_multipath(&self) -> bool {
-        self.multipath
+        self.handshake.multipath
     }
 }

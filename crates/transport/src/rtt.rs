@@ -45,7 +45,10 @@ impl RtoConfig {
 pub(crate) struct Rto {
     base: Time,
     backoff: u32,
-    config: RtoConfig,
+    min: Time,
+    max: Time,
+    min_on_variance: bool,
+    from_sack: bool,
 }
 
 impl Rto {
@@ -53,24 +56,27 @@ impl Rto {
         Rto {
             base: config.initial,
             backoff: 0,
-            config,
+            min: config.min,
+            max: config.max,
+            min_on_variance: config.min_on_variance,
+            from_sack: config.from_sack,
         }
     }
 
     /// Whether a selective acknowledgement of a segment that was sent once gives a sample.
     #[inline]
     pub(crate) fn samples_sacks(&self) -> bool {
-        self.config.from_sack
+        self.from_sack
     }
 
     /// The present timeout, with back-off.
     #[inline]
     pub(crate) fn current(&self) -> Time {
         if self.backoff == 0 {
-            return self.base.min(self.config.max);
+            return self.base.min(self.max);
         }
         let factor = 1u64 << self.backoff.min(16);
-        Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.config.max)
+        Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.max)
     }
 
     /// Number of consecutive expiries.
@@ -127,10 +133,10 @@ impl Rto {
     #[inline]
     fn follow(&mut self, state: &SubflowState) {
         let deviation = state.rttvar * 4;
-        self.base = if self.config.min_on_variance {
-            state.srtt + deviation.max(self.config.min)
+        self.base = if self.min_on_variance {
+            state.srtt + deviation.max(self.min)
         } else {
-            (state.srtt + deviation).max(self.config.min)
+            (state.srtt + deviation).max(self.min)
         };
     }
 }

@@ -16,6 +16,36 @@ impl SubflowSet {
         SubflowSet(self.0 | 1 << subflow)
     }
 
+    /// Adds a member.
+    #[inline]
+    pub fn insert(&mut self, subflow: usize) {
+        self.0 |= 1 << subflow;
+    }
+
+    /// Removes a member, if it is one.
+    #[inline]
+    pub fn remove(&mut self, subflow: usize) {
+        self.0 &= !(1 << subflow);
+    }
+
+    /// Adds or removes a member.
+    #[inline]
+    pub fn set(&mut self, subflow: usize, is_member: bool) {
+        self.0 = self.0 & !(1 << subflow) | u64::from(is_member) << subflow;
+    }
+
+    /// Whether it has this member.
+    #[inline]
+    pub fn contains(self, subflow: usize) -> bool {
+        self.0 >> subflow & 1 == 1
+    }
+
+    /// Its lowest member.
+    #[inline]
+    pub fn first(self) -> Option<usize> {
+        (self.0 != 0).then(|| self.0.trailing_zeros() as usize)
+    }
+
     /// The union with another set.
     #[inline]
     #[must_use]
@@ -23,7 +53,22 @@ impl SubflowSet {
         SubflowSet(self.0 | others.0)
     }
 
+    /// What is in both sets.
+    #[inline]
+    #[must_use]
+    pub fn and(self, others: SubflowSet) -> SubflowSet {
+        SubflowSet(self.0 & others.0)
+    }
+
+    /// What is not in another set.
+    #[inline]
+    #[must_use]
+    pub fn without(self, others: SubflowSet) -> SubflowSet {
+        SubflowSet(self.0 & !others.0)
+    }
+
     /// Whether it is empty.
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -31,18 +76,13 @@ impl SubflowSet {
     /// Its members, in ascending order.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        members(self.0)
-    }
-}
-
-/// The numbers of the bits that are set, lowest first.
-#[inline]
-pub(crate) fn members(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let lowest = set.trailing_zeros() as usize;
-            set &= set - 1;
-            lowest
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            (left != 0).then(|| {
+                let lowest = left.trailing_zeros() as usize;
+                left &= left - 1;
+                lowest
+            })
         })
-    })
+    }
 }

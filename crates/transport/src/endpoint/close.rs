@@ -3,13 +3,14 @@
 use ropewalk_quantities::Time;
 
 use crate::endpoint::Endpoint;
+use crate::scheduling::SubflowSet;
 use crate::subflow::{Pending, State};
 
 impl Endpoint {
     /// Handles an acknowledgement that arrived while closing.
     pub(super) fn advance_close(&mut self, now: Time, subflow: usize) {
-        if self.multipath && self.tx.fin_acked() {
-            self.settled = 0;
+        if self.handshake.multipath && self.tx.fin_acked() {
+            self.settled = SubflowSet::NONE;
             self.tx.fin_at = Time::MAX;
             if self.rx.finished() {
                 self.finish_subflows();
@@ -20,7 +21,7 @@ impl Endpoint {
             flow.state = State::TimeWait;
             flow.time_wait_until = now + crate::endpoint::TIME_WAIT;
             flow.give_back();
-            self.timer = self.timer.min(flow.time_wait_until);
+            self.timers.note(flow.time_wait_until);
             self.table[subflow].usable = false;
         }
         let over = |flow: &crate::subflow::Subflow| {
@@ -36,7 +37,7 @@ impl Endpoint {
 
     /// Handles a FIN or DATA_FIN that was reached, possibly after a gap before it was filled.
     pub(super) fn on_end_of_stream(&mut self, now: Time, subflow: usize) {
-        if !self.multipath && self.subflows[subflow].receiver.finished() {
+        if !self.handshake.multipath && self.subflows[subflow].receiver.finished() {
             self.rx.on_fin(self.rx.nxt());
         }
         if self.rx.finished() {
@@ -51,7 +52,7 @@ impl Endpoint {
             let flow = &mut self.subflows[number];
             if flow.state == State::Established && flow.fin.is_none() && !flow.pending.fin {
                 flow.pending.fin = true;
-                self.control |= 1 << number;
+                self.due.control.insert(number);
             }
         }
     }
@@ -65,7 +66,7 @@ impl Endpoint {
         if !self.subflows.iter().any(|flow| opening(flow.state)) {
             self.events.aborted();
         }
-        self.may_send = true;
+        self.due.data = true;
     }
 
     /// Stops the subflow's timers and transmissions.
@@ -80,11 +81,11 @@ impl Endpoint {
         flow.sender.disarm();
         flow.receiver.acknowledged(0);
         flow.give_back();
-        self.settled &= !(1 << subflow);
-        self.changed = self.changed.with(subflow);
-        self.acks &= !(1 << subflow);
-        self.recovering &= !(1 << subflow);
-        self.queueing &= !(1 << subflow);
+        self.settled.remove(subflow);
+        self.changed.insert(subflow);
+        self.due.acks.remove(subflow);
+        self.due.recovering.remove(subflow);
+        self.queues.empty(subflow);
         let state = &mut self.table[subflow];
         state.usable = false;
         state.queued = 0;

@@ -48,11 +48,11 @@ impl Endpoint {
     #[inline]
     pub(super) fn start_data_timer(&mut self, now: Time) {
         let nxt = self.tx.nxt();
-        if nxt >= self.data_timer.set_until || self.data_timer.is_off() {
-            self.data_timer.set_until = fragment_end(nxt);
+        if nxt >= self.timers.data.set_until || self.timers.data.is_off() {
+            self.timers.data.set_until = fragment_end(nxt);
             self.set_data_interval(now);
         }
-        if self.data_timer.is_off() {
+        if self.timers.data.is_off() {
             self.restart_data_timer(now);
         }
     }
@@ -64,7 +64,7 @@ impl Endpoint {
         let running = self.subflows.iter().map(|flow| flow.sender.timer_at());
         let latest = running.filter(|&at| at != Time::MAX).max();
         let left = latest.map_or(Time::ZERO, |at| at.saturating_sub(now));
-        self.data_timer.interval = match left {
+        self.timers.data.interval = match left {
             Time::ZERO => MIN_INTERVAL,
             left => left,
         };
@@ -72,18 +72,18 @@ impl Endpoint {
 
     #[inline]
     fn restart_data_timer(&mut self, now: Time) {
-        self.data_timer.at = now + self.data_timer.interval;
-        self.timer = self.timer.min(self.data_timer.at);
+        self.timers.data.at = now + self.timers.data.interval;
+        self.timers.note(self.timers.data.at);
     }
 
     /// The peer acknowledged new data of the connection (`__mptcp_clean_una`).
     #[inline]
     pub(super) fn on_data_acknowledged(&mut self, now: Time) {
-        if self.data_timer.is_off() {
+        if self.timers.data.is_off() {
             return;
         }
         if self.tx.una() == self.tx.nxt() && self.tx.all_assigned() {
-            self.data_timer.at = Time::MAX;
+            self.timers.data.at = Time::MAX;
         } else {
             self.restart_data_timer(now);
         }
@@ -93,7 +93,7 @@ impl Endpoint {
     /// sent again on the first subflow that has nothing unacknowledged, if there is one
     /// (`mptcp_subflow_get_retrans`, `__mptcp_retrans`).
     pub(super) fn retransmit_data(&mut self, now: Time) {
-        self.data_timer.at = Time::MAX;
+        self.timers.data.at = Time::MAX;
         let (una, nxt) = (self.tx.una(), self.tx.nxt());
         if una == nxt && self.tx.all_assigned() {
             return;
@@ -114,6 +114,6 @@ impl Endpoint {
             self.queue_on(subflow, start, len);
             start += len;
         }
-        self.may_send = true;
+        self.due.data = true;
     }
 }

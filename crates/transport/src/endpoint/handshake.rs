@@ -4,13 +4,48 @@ use std::sync::Arc;
 
 use ropewalk_quantities::Time;
 
-use crate::endpoint::{Endpoint, Role};
-use crate::multipath::keys::{token, truncate_64, truncate_160};
+use crate::endpoint::Endpoint;
+use crate::multipath::keys::{Keys, token, truncate_64, truncate_160};
 use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
 use crate::subflow::State;
 
 /// Space for options in a TCP header (RFC 9293, 3.1).
 const MAX_OPTIONS: u32 = 40;
+
+/// The side of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Client,
+    Server,
+}
+
+/// What an end knows of its connection from the handshake.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    pub(super) role: Role,
+    /// MPTCP was negotiated (before the handshake: is requested).
+    pub(super) multipath: bool,
+    /// The peer has proven that it has the keys (RFC 8684, 3.1), so that subflows may join.
+    pub(super) fully_established: bool,
+    pub(super) keys: Keys,
+    /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
+    pub(super) usual_flags: Flags,
+    pub(super) sack_blocks: u8,
+}
+
+impl Handshake {
+    /// Before the first segment.
+    pub(super) fn new(role: Role, multipath: bool, keys: Keys) -> Handshake {
+        Handshake {
+            role,
+            multipath,
+            fully_established: false,
+            keys,
+            usual_flags: Flags::ACK,
+            sack_blocks: 0,
+        }
+    }
+}
 
 impl Endpoint {
     /// Sends a SYN on this subflow.
@@ -18,12 +53,12 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         flow.state = State::SynSent;
         flow.pending.syn = true;
-        self.control |= 1 << subflow;
+        self.due.control.insert(subflow);
     }
 
     /// The keys are known on both sides: all other subflows join.
     pub(super) fn join_all(&mut self) {
-        if self.role == Role::Client {
+        if self.handshake.role == Role::Client {
             for subflow in 1..self.subflows.len() {
                 if self.subflows[subflow].state == State::Closed {
                     self.open_subflow(subflow);
@@ -68,7 +103,7 @@ impl Endpoint {
             }
             State::Established | State::TimeWait => true,
             State::Closed => {
-                if self.role == Role::Server || self.events.is_connected() {
+                if self.handshake.role == Role::Server || self.events.is_connected() {
                     self.send_control(subflow, |pending| pending.rst = true);
                 }
                 false
@@ -78,7 +113,7 @@ impl Endpoint {
 
     fn send_control(&mut self, subflow: usize, set: impl FnOnce(&mut crate::subflow::Pending)) {
         set(&mut self.subflows[subflow].pending);
-        self.control |= 1 << subflow;
+        self.due.control.insert(subflow);
     }
 
     fn handle_syn(&mut self, subflow: usize, segment: &Segment) {
@@ -93,7 +128,10 @@ impl Endpoint {
                 token: theirs,
                 nonce,
             } => {
-                if !self.multipath || !self.fully_established || theirs != token(self.keys.own) {
+                if !self.handshake.multipath
+                    || !self.handshake.fully_established
+                    || theirs != token(self.handshake.keys.own)
+                {
                     self.send_control(subflow, |pending| pending.rst = true);
                     return;
                 }
@@ -107,7 +145,7 @@ impl Endpoint {
                     checksum,
                 );
             }
-            _ if subflow == 0 => self.multipath = false,
+            _ if subflow == 0 => self.handshake.multipath = false,
             _ => return,
         }
         self.negotiate(subflow, segment, &syn);
@@ -126,7 +164,7 @@ impl Endpoint {
         let join = match syn.multipath {
             SynMultipath::JoinReply { hmac, nonce } => {
                 let flow = &mut self.subflows[subflow];
-                let expected = self.keys.remote_hmac(flow.nonce, nonce);
+                let expected = self.handshake.keys.remote_hmac(flow.nonce, nonce);
                 if truncate_64(&expected) != hmac {
                     self.send_control(subflow, |pending| pending.rst = true);
                     self.fail_subflow(subflow);
@@ -138,8 +176,8 @@ impl Endpoint {
             SynMultipath::Capable {
                 key: Some(key),
                 checksum,
-            } if subflow == 0 && self.multipath => {
-                self.keys.remote = key;
+            } if subflow == 0 && self.handshake.multipath => {
+                self.handshake.keys.remote = key;
                 let checksum = checksum || self.config.extensions.checksum;
                 self.agree(
                     self.config.extensions.sack,
@@ -149,7 +187,7 @@ impl Endpoint {
                 false
             }
             _ if subflow == 0 => {
-                self.multipath = false;
+                self.handshake.multipath = false;
                 false
             }
             _ => {
@@ -161,7 +199,7 @@ impl Endpoint {
         self.negotiate(subflow, segment, &syn);
         let flow = &mut self.subflows[subflow];
         flow.pending.third = true;
-        self.control |= 1 << subflow;
+        self.due.control.insert(subflow);
         let rtt = flow.handshake_sent.map(|sent| now - sent);
         if join {
             flow.state = State::PreEstablished;
@@ -190,13 +228,16 @@ impl Endpoint {
                 return false;
             };
             let flow = &self.subflows[subflow];
-            let expected = self.keys.remote_hmac(flow.nonce, flow.remote_nonce);
+            let expected = self
+                .handshake
+                .keys
+                .remote_hmac(flow.nonce, flow.remote_nonce);
             if truncate_160(&expected) != hmac {
                 self.send_control(subflow, |pending| pending.rst = true);
                 self.fail_subflow(subflow);
                 return false;
             }
-        } else if self.multipath {
+        } else if self.handshake.multipath {
             let Options::MpCapable {
                 sender_key,
                 receiver_key,
@@ -205,22 +246,22 @@ impl Endpoint {
             else {
                 return false;
             };
-            if receiver_key != self.keys.own {
+            if receiver_key != self.handshake.keys.own {
                 self.send_control(subflow, |pending| pending.rst = true);
                 self.fail_subflow(subflow);
                 return false;
             }
-            self.keys.remote = sender_key;
-            self.fully_established = true;
+            self.handshake.keys.remote = sender_key;
+            self.handshake.fully_established = true;
             // It has no DATA_ACK, but a window, which applies to the connection (RFC 8684, 3.3.1).
             self.tx.on_ack(0, u64::from(segment.window));
         }
         let rtt = self.subflows[subflow].handshake_sent.map(|sent| now - sent);
         self.establish(now, subflow, rtt);
-        if self.multipath {
+        if self.handshake.multipath {
             // The fourth segment acknowledges the keys, or the join.
             self.subflows[subflow].receiver.acknowledge_now();
-            self.acks |= 1 << subflow;
+            self.due.acks.insert(subflow);
         }
         true
     }
@@ -235,11 +276,11 @@ impl Endpoint {
         }
         self.subflows[subflow].peer_mss = syn.mss;
         self.limit_segments(subflow);
-        let mut usual = self.usual_flags.with(Flags::ACK);
+        let mut usual = self.handshake.usual_flags.with(Flags::ACK);
         if self.config.extensions.timestamps {
             usual = usual.with(Flags::TIMESTAMPS);
         }
-        if self.multipath {
+        if self.handshake.multipath {
             usual = usual.with(Flags::DATA_ACK);
         }
         if self.config.numbers_segments() {
@@ -272,24 +313,24 @@ impl Endpoint {
 
     /// Sets the flags of every further segment, and the number of SACK blocks that fit beside its options.
     fn set_usual_flags(&mut self, flags: Flags) {
-        self.usual_flags = flags;
+        self.handshake.usual_flags = flags;
         let usual = Segment {
             flags,
             ..Segment::EMPTY
         };
         // RFC 2018, section 3: 8 bytes per block, preceded by 4 with padding.
         let room = MAX_OPTIONS - (usual.header_len() - 20);
-        self.sack_blocks = ((room - 4) / 8).min(4) as u8;
+        self.handshake.sack_blocks = ((room - 4) / 8).min(4) as u8;
     }
 
     /// Acknowledges in 64 bits, since the peer maps its data in 64 bits (as in Linux), unless transmission
     /// numbers leave no room.
     #[inline(never)]
     pub(super) fn acknowledge_in_64_bits(&mut self) {
-        if self.usual_flags.contains(Flags::NUMBERED) {
+        if self.handshake.usual_flags.contains(Flags::NUMBERED) {
             return;
         }
-        self.set_usual_flags(self.usual_flags.with(Flags::DATA_ACK_64));
+        self.set_usual_flags(self.handshake.usual_flags.with(Flags::DATA_ACK_64));
         for subflow in 0..self.subflows.len() {
             if self.subflows[subflow].peer_mss > 0 {
                 self.limit_segments(subflow);
@@ -305,8 +346,9 @@ impl Endpoint {
 
     /// Maximum payload that the peer accepts beside the options of a data segment.
     pub(super) fn segment_room(&self, subflow: usize) -> u64 {
-        let long_ack = self.usual_flags.contains(Flags::DATA_ACK_64);
-        let options = self.config.data_option_len(self.multipath) + if long_ack { 4 } else { 0 };
+        let long_ack = self.handshake.usual_flags.contains(Flags::DATA_ACK_64);
+        let options =
+            self.config.data_option_len(self.handshake.multipath) + if long_ack { 4 } else { 0 };
         let mss = u64::from(self.subflows[subflow].peer_mss);
         mss.saturating_sub(options).max(1)
     }
@@ -327,7 +369,7 @@ impl Endpoint {
         flow.sender.on_established(now, rtt, state);
         self.expand_send_buffer_to_window(subflow);
         self.events.established(subflow);
-        self.may_send = true;
+        self.due.data = true;
     }
 
     fn handle_reset(&mut self, subflow: usize, segment: &Segment) {
@@ -340,7 +382,7 @@ impl Endpoint {
             _ => {}
         }
         if let Options::MpFastClose { receiver_key } = segment.options
-            && receiver_key == self.keys.own
+            && receiver_key == self.handshake.keys.own
         {
             for number in 0..self.subflows.len() {
                 self.shut_subflow(number);
@@ -355,26 +397,26 @@ impl Endpoint {
     pub(super) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
         let flow = &mut self.subflows[subflow];
         let answer = flow.state == State::SynReceived;
-        let multipath = match (self.multipath, subflow, answer) {
+        let multipath = match (self.handshake.multipath, subflow, answer) {
             (false, _, _) => SynMultipath::None,
             (true, 0, _) => SynMultipath::Capable {
-                key: answer.then_some(self.keys.own),
+                key: answer.then_some(self.handshake.keys.own),
                 checksum: self.config.extensions.checksum,
             },
             (true, _, false) => SynMultipath::Join {
-                token: token(self.keys.remote),
+                token: token(self.handshake.keys.remote),
                 nonce: flow.nonce,
             },
             (true, _, true) => SynMultipath::JoinReply {
-                hmac: truncate_64(&self.keys.own_hmac(flow.nonce, flow.remote_nonce)),
+                hmac: truncate_64(&self.handshake.keys.own_hmac(flow.nonce, flow.remote_nonce)),
                 nonce: flow.nonce,
             },
         };
-        let options = self.config.data_option_len(self.multipath);
+        let options = self.config.data_option_len(self.handshake.multipath);
         let mss = self.config.segment.as_u64() + options;
         flow.handshake_sent = (flow.sender.backoff() == 0).then_some(now);
         flow.sender.arm_handshake(now);
-        self.timer = self.timer.min(flow.sender.timer_at());
+        self.timers.note(flow.sender.timer_at());
         let mut flags = Flags::SYN;
         if answer {
             flags = flags.with(Flags::ACK);
@@ -390,7 +432,7 @@ impl Endpoint {
             ts_val: now,
             ts_ecr: flow.receiver.ts_recent(),
             len: 0,
-            window: self.rx.syn_window(self.multipath),
+            window: self.rx.syn_window(self.handshake.multipath),
             flags,
             number: 0,
             options: Options::Syn(SynOptions {
@@ -404,18 +446,18 @@ impl Endpoint {
 
     /// The option of the third segment.
     pub(super) fn third_option(&self, subflow: usize) -> Options {
-        if !self.multipath || self.role == Role::Server {
+        if !self.handshake.multipath || self.handshake.role == Role::Server {
             return Options::None;
         }
         if subflow == 0 {
             return Options::MpCapable {
-                sender_key: self.keys.own,
-                receiver_key: self.keys.remote,
+                sender_key: self.handshake.keys.own,
+                receiver_key: self.handshake.keys.remote,
                 checksum: self.config.extensions.checksum,
             };
         }
         let flow = &self.subflows[subflow];
-        let hmac = self.keys.own_hmac(flow.nonce, flow.remote_nonce);
+        let hmac = self.handshake.keys.own_hmac(flow.nonce, flow.remote_nonce);
         Options::MpJoin {
             hmac: truncate_160(&hmac),
         }

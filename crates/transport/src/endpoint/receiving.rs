@@ -21,7 +21,7 @@ impl Endpoint {
         recorder: &mut R,
     ) {
         if subflow >= self.subflows.len() {
-            if self.role == Role::Client || subflow >= MAX_SUBFLOWS {
+            if self.handshake.role == Role::Client || subflow >= MAX_SUBFLOWS {
                 return;
             }
             self.grow_to(subflow + 1, State::Listen);
@@ -51,7 +51,7 @@ impl Endpoint {
             return false;
         }
         let has_data = segment.sequence_len() > 0;
-        let edge = match self.multipath {
+        let edge = match self.handshake.multipath {
             true => segment.data_ack,
             false => segment.ack.saturating_sub(1),
         };
@@ -63,7 +63,7 @@ impl Endpoint {
         }
         if has_data {
             flow.receiver.answer_old(segment);
-            self.acks |= 1 << subflow;
+            self.due.acks.insert(subflow);
         }
         flow.sender.counters.discarded_as_old += 1;
         true
@@ -84,14 +84,14 @@ impl Endpoint {
         if segment.ack > flow.sender.nxt() {
             // It acknowledges data that were never sent (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
-            self.acks |= 1 << subflow;
+            self.due.acks.insert(subflow);
             return;
         }
         if flow.sender.is_idle()
             && segment.ack == flow.sender.una()
             && !matches!(segment.options, Options::Sack(_))
             && self.tx.is_idle()
-            && (self.fully_established || !self.multipath)
+            && (self.handshake.fully_established || !self.handshake.multipath)
         {
             // For a pure receiver, an acknowledgement with data repeats what it knows; only the window may
             // have changed.
@@ -106,7 +106,7 @@ impl Endpoint {
             controller: &mut self.controller,
             table: &mut self.table,
             subflow,
-            cwnd_limited: self.cwnd_limited >> subflow & 1 == 1,
+            cwnd_limited: self.queues.is_cwnd_limited(subflow),
             recorder,
         };
         if flow.sender.on_ack(segment, &mut connection) {
@@ -114,19 +114,19 @@ impl Endpoint {
         }
         self.note_recovery(subflow);
         let flow = &self.subflows[subflow];
-        self.timer = self.timer.min(flow.sender.timer_at());
+        self.timers.note(flow.sender.timer_at());
         if had_backoff && flow.sender.backoff() == 0 && flow.sender.una() > una {
             // The subflow responds again.
             self.table[subflow].usable = flow.fin.is_none();
         }
-        if self.multipath {
+        if self.handshake.multipath {
             if segment.flags.contains(Flags::DATA_ACK) {
                 let window = self.window_given(subflow, segment, segment.ack > una);
                 if self.tx.on_ack(segment.data_ack, window) > 0 {
                     self.on_data_acknowledged(now);
                 }
-                if !self.fully_established {
-                    self.fully_established = true;
+                if !self.handshake.fully_established {
+                    self.handshake.fully_established = true;
                     self.join_all();
                 }
             }
@@ -140,16 +140,16 @@ impl Endpoint {
         if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
             self.advance_close(now, subflow);
         }
-        if !self.persist.is_off() && self.tx.window() > 0 {
-            self.persist = PersistTimer::OFF;
+        if !self.timers.persist.is_off() && self.tx.window() > 0 {
+            self.timers.persist = PersistTimer::OFF;
         }
-        self.may_send = true;
+        self.due.data = true;
     }
 
     #[inline]
     pub(super) fn note_recovery(&mut self, subflow: usize) {
-        let bit = u64::from(self.table[subflow].in_recovery) << subflow;
-        self.recovering = self.recovering & !(1 << subflow) | bit;
+        let is_recovering = self.table[subflow].in_recovery;
+        self.due.recovering.set(subflow, is_recovering);
     }
 
     #[inline]
@@ -163,7 +163,7 @@ impl Endpoint {
         let data_fin = segment.flags.contains(Flags::DATA_FIN);
         let empty = segment.sequence_len() == 0 && !data_fin;
         if segment.flags.contains(Flags::DATA_SEQ_64)
-            && !self.usual_flags.contains(Flags::DATA_ACK_64)
+            && !self.handshake.usual_flags.contains(Flags::DATA_ACK_64)
         {
             self.acknowledge_in_64_bits();
         }
@@ -177,7 +177,7 @@ impl Endpoint {
         if len > 0 && segment.data_seq + len > self.rx.edge() && !shares_as_linux {
             // Beyond the window: not accepted, so not acknowledged either (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
-            self.acks |= 1 << subflow;
+            self.due.acks.insert(subflow);
             return;
         }
         if len > 0 && flow.sender.reordering.is_on() {
@@ -245,9 +245,9 @@ impl Endpoint {
             flow.receiver.acknowledge_now();
         }
         if flow.receiver.ack_due() {
-            self.acks |= 1 << subflow;
+            self.due.acks.insert(subflow);
         } else {
-            self.timer = self.timer.min(flow.receiver.ack_at());
+            self.timers.note(flow.receiver.ack_at());
         }
         if segment.flags.contains(Flags::FIN)
             || flow.receiver.finished()

@@ -28,7 +28,7 @@ struct Copy {
 impl Endpoint {
     /// Allows all unacknowledged data of the subflow to be sent on the others.
     pub(super) fn reinject_from(&mut self, subflow: usize) {
-        if !self.multipath {
+        if !self.handshake.multipath {
             return;
         }
         let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
@@ -47,7 +47,7 @@ impl Endpoint {
             reinject.insert(data_seq.max(una), (data_seq + u64::from(len)).max(una));
         }
         self.table[subflow].queued = 0;
-        self.queueing &= !(1 << subflow);
+        self.queues.empty(subflow);
     }
 
     /// The subflow's losses were spurious: it keeps its data in flight, except for what was sent on another
@@ -107,8 +107,7 @@ impl Endpoint {
                 *look_at = next;
             }
         }
-        self.scheduler_at = self.scheduler_at.min(next);
-        self.timer = self.timer.min(self.scheduler_at);
+        self.timers.call_scheduler(next);
     }
 
     /// The first data on this subflow, from a scoreboard index on, that another should send as well; lowers

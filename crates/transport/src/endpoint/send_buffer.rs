@@ -30,7 +30,7 @@ impl Endpoint {
         self.subflows[subflow].buffered_cwnd = state.cwnd;
         let wanted = send_buffer_for(state.cwnd / state.mss, self.config.segment.as_u64());
         state.send_buffer = wanted.min(self.config.send_buffer.size.as_u64());
-        let own = match self.multipath {
+        let own = match self.handshake.multipath {
             true => MIN_SEND_BUFFER,
             false => 0,
         };

@@ -11,7 +11,6 @@ use crate::endpoint::Endpoint;
 use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, WindowReduced};
 use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
-use crate::subflow_set::members;
 
 /// The table for schedulers if there are backups, which are not usable while another subflow is.
 pub(super) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [SubflowState]> {
@@ -36,7 +35,10 @@ impl Endpoint {
         if self.tx.has_deadlines() && self.subflows.len() > 1 {
             self.rescue_late(now);
         }
-        if self.recovering | self.queueing | self.probing != 0 || !self.tx.reinject.is_empty() {
+        let has_old = !self.due.recovering.with_all(self.due.probes).is_empty()
+            || !self.queues.is_empty()
+            || !self.tx.reinject.is_empty();
+        if has_old {
             let old = self.poll_old_data(now, recorder);
             if old.is_some() {
                 return old;
@@ -51,12 +53,12 @@ impl Endpoint {
 
     #[inline(never)]
     fn poll_old_data<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        if self.probing != 0
+        if !self.due.probes.is_empty()
             && let Some(probe) = self.poll_probe(now, recorder)
         {
             return Some(probe);
         }
-        for subflow in members(self.recovering) {
+        for subflow in self.due.recovering.iter() {
             let state = &mut self.table[subflow];
             if let Some(sent) = self.subflows[subflow].sender.poll_retransmit(now, state) {
                 return Some((subflow, sent));
@@ -73,8 +75,8 @@ impl Endpoint {
     /// A tail loss probe, whatever the congestion window: new data if the subflow has any, otherwise its last
     /// segment again (RFC 8985, 7.3).
     fn poll_probe<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        let subflow = members(self.probing).next()?;
-        self.probing &= !(1 << subflow);
+        let subflow = self.due.probes.iter().next()?;
+        self.due.probes.remove(subflow);
         self.ask_again(subflow);
         let new = match self.subflows[subflow].queue.pop_front() {
             Some((data_seq, len)) => {
@@ -103,21 +105,12 @@ impl Endpoint {
         Some((subflow, sent))
     }
 
-    /// A subflow may have room for its queued data: a segment arrived, a timer expired, a probe took
-    /// something off its queue, or the queue is new. Nothing else gives it room, so one that was full is not
-    /// polled before.
+    /// A subflow may have room for its queued data ([`Queues::ask_again`](super::queues::Queues::ask_again)), and
+    /// its state in the table may have changed.
     #[inline]
     pub(super) fn ask_again(&mut self, subflow: usize) {
-        self.full &= !(1 << subflow);
-        self.changed = self.changed.with(subflow);
-    }
-
-    /// A subflow has no room for the first data of its queue, which end at this offset.
-    #[inline]
-    pub(super) fn note_full(&mut self, subflow: usize, end: u64) {
-        self.cwnd_limited |= 1 << subflow;
-        self.full |= 1 << subflow;
-        self.full_until = self.full_until.min(end);
+        self.queues.ask_again(subflow);
+        self.changed.insert(subflow);
     }
 
     /// Whether the first data of a subflow's queue are needed and have no room.
@@ -130,17 +123,17 @@ impl Endpoint {
 
     /// Data that a scheduler has queued on several subflows.
     fn poll_queued<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        if self.tx.una() >= self.full_until {
-            self.full = 0;
-            self.full_until = u64::MAX;
+        if self.queues.are_overtaken(self.tx.una()) {
+            self.queues.ask_all_again();
         }
-        debug_assert!(members(self.queueing & self.full).all(|subflow| self.is_full(subflow)));
-        for subflow in members(self.queueing & !self.full) {
+        let mut full = self.queues.full().iter();
+        debug_assert!(full.all(|subflow| self.is_full(subflow)));
+        for subflow in self.queues.to_poll().iter() {
             while let Some(&(data_seq, len)) = self.subflows[subflow].queue.front() {
                 let state = &mut self.table[subflow];
                 let needed = data_seq + u64::from(len) > self.tx.una();
                 if needed && state.cwnd < state.in_flight + state.mss {
-                    self.note_full(subflow, data_seq + u64::from(len));
+                    self.queues.note_full(subflow, data_seq + u64::from(len));
                     break;
                 }
                 if needed && !state.usable {
@@ -153,13 +146,13 @@ impl Endpoint {
                 let state = &mut self.table[subflow];
                 self.subflows[subflow].queue.pop_front();
                 state.queued -= u64::from(len);
-                self.changed = self.changed.with(subflow);
+                self.changed.insert(subflow);
                 if needed {
                     return Some(self.send_data(now, subflow, data_seq, len, recorder));
                 }
             }
             if self.subflows[subflow].queue.is_empty() {
-                self.queueing &= !(1 << subflow);
+                self.queues.empty(subflow);
             }
         }
         None
@@ -170,7 +163,7 @@ impl Endpoint {
         loop {
             let unsent = self.tx.unsent();
             if unsent == 0 {
-                self.cwnd_limited &= self.queueing;
+                self.queues.limit_by_data();
                 return None;
             }
             let window = self.tx.window();
@@ -222,7 +215,7 @@ impl Endpoint {
                         let data_seq = self.assign(subflow, len);
                         return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                     }
-                    self.cwnd_limited |= 1 << subflow;
+                    self.queues.limit_by_cwnd(subflow);
                     let data_seq = self.tx.assign(len);
                     self.queue_on(subflow, data_seq, len);
                 }
@@ -245,8 +238,7 @@ impl Endpoint {
                     self.hold_by_cwnd();
                     // A time that is not later would cause endless calls.
                     let time = time.max(now + Time::from_nanos(1));
-                    self.scheduler_at = self.scheduler_at.min(time);
-                    self.timer = self.timer.min(self.scheduler_at);
+                    self.timers.call_scheduler(time);
                     return None;
                 }
             }
@@ -283,7 +275,7 @@ impl Endpoint {
         if self.subflows[subflow].queue.is_empty() {
             self.ask_again(subflow);
         }
-        self.changed = self.changed.with(subflow);
+        self.changed.insert(subflow);
         let fills_last = self.shares_as_linux();
         let (queue, mss) = (&mut self.subflows[subflow].queue, self.table[subflow].mss);
         let (mut start, end) = (data_seq, data_seq + len);
@@ -301,7 +293,7 @@ impl Endpoint {
         }
         self.table[subflow].queued += len;
         self.table[subflow].assigned += len;
-        self.queueing |= 1 << subflow;
+        self.queues.fill(subflow);
     }
 
     /// The scheduler's choice if there are backups; separate, so that the usual case does not pay for it.
@@ -325,7 +317,7 @@ impl Endpoint {
             return Some(len);
         }
         if len == unsent {
-            self.cwnd_limited &= self.queueing;
+            self.queues.limit_by_data();
             let idle = self.tx.nxt() == self.tx.una();
             return (!self.config.nagle || idle || self.tx.closed()).then_some(len);
         }
@@ -339,11 +331,11 @@ impl Endpoint {
     /// The peer's window is closed, or smaller than a segment: probe it when nothing is in flight.
     #[inline(never)]
     fn hold_by_window(&mut self, now: Time) {
-        self.cwnd_limited &= self.queueing;
+        self.queues.limit_by_data();
         self.scheduler.on_window_blocked();
         // What the connection's own timer sends again tells the window, too.
         let waits_for_data = self.shares_as_linux() && self.tx.una() < self.tx.nxt();
-        if self.persist.is_off()
+        if self.timers.persist.is_off()
             && !waits_for_data
             && self.subflows.iter().all(|flow| flow.sender.is_idle())
         {
@@ -355,7 +347,7 @@ impl Endpoint {
     fn hold_by_cwnd(&mut self) {
         for (subflow, state) in self.table.iter().enumerate() {
             if state.usable && !state.can_send() {
-                self.cwnd_limited |= 1 << subflow;
+                self.queues.limit_by_cwnd(subflow);
             }
         }
     }
@@ -369,7 +361,7 @@ impl Endpoint {
                 return again;
             }
         }
-        for subflow in members(self.recovering) {
+        for subflow in self.due.recovering.iter() {
             let state = &mut self.table[subflow];
             if let Some(sent) = self.subflows[subflow].sender.poll_rescue(now, state) {
                 return Some((subflow, sent));

@@ -9,7 +9,7 @@ impl Endpoint {
     /// Whether subflows share the window as in Linux ([`linux_window`](crate::Config::linux_window)).
     #[inline]
     pub(super) fn shares_as_linux(&self) -> bool {
-        self.multipath && self.config.subflows.linux_window
+        self.handshake.multipath && self.config.subflows.linux_window
     }
 
     /// The window with which a segment acknowledges data; `advances`: it acknowledges new data of the
@@ -63,7 +63,7 @@ impl Endpoint {
         if self.shares_as_linux() {
             return self.advertise_shared(subflow);
         }
-        let window = self.rx.window(self.multipath);
+        let window = self.rx.window(self.handshake.multipath);
         self.subflows[subflow].receiver.acknowledged(window);
         window as u32
     }
@@ -88,7 +88,7 @@ impl Endpoint {
             let left = flow.receiver.window_left();
             if self.table[number].usable && room >= 2 * left && 2 * left <= self.rx.capacity() {
                 flow.receiver.acknowledge_now();
-                self.acks |= 1 << number;
+                self.due.acks.insert(number);
             }
         }
     }

@@ -4,8 +4,11 @@ use ropewalk_quantities::Time;
 
 use crate::connection::Connection;
 use crate::endpoint::Endpoint;
+use crate::endpoint::data_timer::DataTimer;
+use crate::endpoint::persist::PersistTimer;
 use crate::event::Recorder;
 use crate::retransmission_timer::Purpose;
+use crate::scheduling::SubflowSet;
 use crate::subflow::{State, Subflow};
 
 /// Retransmissions of a SYN, or of data, before the subflow is given up (Linux: tcp_syn_retries,
@@ -13,13 +16,52 @@ use crate::subflow::{State, Subflow};
 const SYN_RETRIES: u32 = 6;
 const RETRIES: u32 = 15;
 
+/// The timers of the connection, beside those of its subflows and of the DATA_FIN.
+#[derive(Debug)]
+pub(super) struct Timers {
+    /// No timer of the endpoint expires before this time.
+    earliest: Time,
+    pub(super) persist: PersistTimer,
+    pub(super) data: DataTimer,
+    /// When the scheduler asked to be called again.
+    scheduler_at: Time,
+}
+
+impl Timers {
+    /// None is running.
+    pub(super) const OFF: Timers = Timers {
+        earliest: Time::MAX,
+        persist: PersistTimer::OFF,
+        data: DataTimer::OFF,
+        scheduler_at: Time::MAX,
+    };
+
+    /// Some timer expires at this time.
+    #[inline]
+    pub(super) fn note(&mut self, at: Time) {
+        self.earliest = self.earliest.min(at);
+    }
+
+    /// The scheduler is to be called again at this time.
+    pub(super) fn call_scheduler(&mut self, at: Time) {
+        self.scheduler_at = self.scheduler_at.min(at);
+        self.note(self.scheduler_at);
+    }
+
+    /// When the first of its own expires.
+    fn next(&self) -> Time {
+        let own = self.persist.at().min(self.data.at());
+        own.min(self.scheduler_at)
+    }
+}
+
 impl Endpoint {
     pub(super) fn run_timers<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
         for subflow in 0..self.subflows.len() {
             let flow = &mut self.subflows[subflow];
             flow.receiver.on_timeout(now);
             if flow.receiver.ack_due() {
-                self.acks |= 1 << subflow;
+                self.due.acks.insert(subflow);
             }
             if flow.time_wait_until <= now {
                 flow.time_wait_until = Time::MAX;
@@ -33,8 +75,10 @@ impl Endpoint {
                     Purpose::Reordering => self.handle_reordering_timeout(now, subflow, recorder),
                     Purpose::Probe => {
                         let sender = &mut self.subflows[subflow].sender;
-                        self.probing |= u64::from(sender.on_probe_timeout(now)) << subflow;
-                        self.may_send = true;
+                        if sender.on_probe_timeout(now) {
+                            self.due.probes.insert(subflow);
+                        }
+                        self.due.data = true;
                     }
                 }
                 self.settle(subflow);
@@ -42,25 +86,23 @@ impl Endpoint {
         }
         if self.tx.fin_at <= now {
             self.tx.fin_at = Time::MAX;
-            self.may_send = true;
+            self.due.data = true;
         }
-        if self.persist.at() <= now {
+        if self.timers.persist.at() <= now {
             self.probe_window(now);
         }
-        if self.data_timer.at() <= now {
+        if self.timers.data.at() <= now {
             self.retransmit_data(now);
         }
-        if self.scheduler_at <= now {
-            self.scheduler_at = Time::MAX;
-            self.may_send = true;
+        if self.timers.scheduler_at <= now {
+            self.timers.scheduler_at = Time::MAX;
+            self.due.data = true;
         }
-        let own = [self.persist.at(), self.tx.fin_at, self.scheduler_at];
-        let own = own.into_iter().fold(self.data_timer.at(), Time::min);
-        self.timer = self
+        self.timers.earliest = self
             .subflows
             .iter()
             .map(Subflow::next_timer)
-            .fold(own, Time::min);
+            .fold(self.timers.next().min(self.tx.fin_at), Time::min);
     }
 
     fn time_out<R: Recorder>(&mut self, now: Time, subflow: usize, recorder: &mut R) {
@@ -79,12 +121,12 @@ impl Endpoint {
                 } else {
                     flow.pending.syn = true;
                 }
-                self.control |= 1 << subflow;
+                self.due.control.insert(subflow);
             }
             State::Established => {
                 if backoff >= RETRIES {
                     flow.pending.rst = true;
-                    self.control |= 1 << subflow;
+                    self.due.control.insert(subflow);
                     self.fail_subflow(subflow);
                     return;
                 }
@@ -102,7 +144,7 @@ impl Endpoint {
                     self.table[subflow].usable = false;
                     self.reinject_from(subflow);
                 }
-                self.may_send = true;
+                self.due.data = true;
             }
             State::Closed | State::Listen | State::TimeWait => flow.sender.disarm(),
         }
@@ -126,12 +168,12 @@ impl Endpoint {
             .sender
             .on_reordering_timeout(&mut connection);
         self.note_recovery(subflow);
-        self.may_send = true;
+        self.due.data = true;
     }
 
     /// Zero-window probe (RFC 9293, 3.8.6.1).
     fn probe_window(&mut self, now: Time) {
-        self.persist.expire();
+        self.timers.persist.expire();
         let Some(subflow) = self.table.iter().position(|state| state.usable) else {
             return;
         };
@@ -139,17 +181,17 @@ impl Endpoint {
             return;
         }
         self.subflows[subflow].pending.probe = true;
-        self.settled = 0;
-        self.control |= 1 << subflow;
-        self.persist.count_probe();
+        self.settled = SubflowSet::NONE;
+        self.due.control.insert(subflow);
+        self.timers.persist.count_probe();
         self.arm_persist(now, subflow);
     }
 
     pub(super) fn arm_persist(&mut self, now: Time, subflow: usize) {
         let rto = self.subflows[subflow].sender.rto();
-        self.settled = 0;
-        self.persist.start(now, rto, self.config.rto.max);
-        self.timer = self.timer.min(self.persist.at());
+        self.settled = SubflowSet::NONE;
+        self.timers.persist.start(now, rto, self.config.rto.max);
+        self.timers.note(self.timers.persist.at());
     }
 
     /// When [`handle_timeout`](Endpoint::handle_timeout) must be called at the latest; it may be earlier than
@@ -157,6 +199,6 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        (self.timer != Time::MAX).then_some(self.timer)
+        (self.timers.earliest != Time::MAX).then_some(self.timers.earliest)
     }
 }

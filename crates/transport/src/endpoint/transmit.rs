@@ -20,14 +20,14 @@ impl Endpoint {
         segment: &mut Segment,
         recorder: &mut R,
     ) -> Option<usize> {
-        if self.control != 0
+        if !self.due.control.is_empty()
             && let Some(subflow) = self.poll_control(now, segment, recorder)
         {
             return Some(subflow);
         }
-        if self.may_send {
+        if self.due.data {
             if let Some((subflow, sent)) = self.poll_data(now, recorder) {
-                self.changed = self.changed.with(subflow);
+                self.changed.insert(subflow);
                 self.write_sent(now, subflow, &sent, segment);
                 record(recorder, now, subflow, || tell_sent(&sent));
                 return Some(subflow);
@@ -37,10 +37,9 @@ impl Endpoint {
             {
                 return Some(subflow);
             }
-            self.may_send = false;
+            self.due.data = false;
         }
-        if self.acks != 0 {
-            let subflow = self.acks.trailing_zeros() as usize;
+        if let Some(subflow) = self.due.acks.first() {
             if self.subflows[subflow].receiver.tells_out_of_order() {
                 self.write_out_of_order(now, subflow, segment);
             } else {
@@ -58,17 +57,16 @@ impl Endpoint {
         segment: &mut Segment,
         recorder: &mut R,
     ) -> Option<usize> {
-        while self.control != 0 {
-            let subflow = self.control.trailing_zeros() as usize;
+        while let Some(subflow) = self.due.control.first() {
             let flow = &mut self.subflows[subflow];
             let pending = flow.pending;
             if pending.rst {
                 flow.pending = Default::default();
                 self.write_ack(now, subflow, segment);
                 segment.flags = segment.flags.with(Flags::RST);
-                segment.options = if self.multipath && self.events.is_closed() {
+                segment.options = if self.handshake.multipath && self.events.is_closed() {
                     Options::MpFastClose {
-                        receiver_key: self.keys.remote,
+                        receiver_key: self.handshake.keys.remote,
                     }
                 } else {
                     Options::None
@@ -85,7 +83,7 @@ impl Endpoint {
                 flow.pending.third = false;
                 if flow.state == State::PreEstablished {
                     flow.sender.arm_handshake(now);
-                    self.timer = self.timer.min(flow.sender.timer_at());
+                    self.timers.note(flow.sender.timer_at());
                 }
                 self.write_third(now, subflow, segment);
                 return Some(subflow);
@@ -101,7 +99,7 @@ impl Endpoint {
                 segment.seq = segment.seq.saturating_sub(1);
                 return Some(subflow);
             }
-            self.control &= !(1 << subflow);
+            self.due.control.remove(subflow);
         }
         None
     }
@@ -116,7 +114,7 @@ impl Endpoint {
         if !self.tx.all_assigned() || !self.events.is_connected() {
             return None;
         }
-        if !self.multipath {
+        if !self.handshake.multipath {
             let flow = &self.subflows[0];
             if flow.state != State::Established || flow.fin.is_some() {
                 return None;
@@ -144,7 +142,7 @@ impl Endpoint {
     /// Builds the segment of a scoreboard entry.
     #[inline(always)]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
-        self.timer = self.timer.min(self.subflows[subflow].sender.timer_at());
+        self.timers.note(self.subflows[subflow].sender.timer_at());
         if self.subflows[subflow].receiver.has_more_to_tell() {
             self.write_ack_beside(now, subflow, sent, segment);
         } else {
@@ -157,7 +155,7 @@ impl Endpoint {
         }
         segment.len = sent.len;
         segment.data_seq = sent.data_seq;
-        if self.multipath {
+        if self.handshake.multipath {
             self.map_data(now, subflow, sent, segment);
         }
     }
@@ -172,7 +170,8 @@ impl Endpoint {
             // It was cut when acknowledgements had 32 bits, and has no room for 64.
             segment.flags = segment.flags.without(Flags::DATA_ACK_64);
         }
-        if !self.fully_established && sent.seq == 1 && self.role == Role::Client {
+        if !self.handshake.fully_established && sent.seq == 1 && self.handshake.role == Role::Client
+        {
             segment.options = self.third_option(0);
             segment.flags = segment.flags.without(DATA_ACK);
         } else if self.tx.end() == Some(sent.data_seq + u64::from(sent.len)) {
@@ -186,7 +185,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn mapping_flags(&self) -> Flags {
         let mut flags = Flags::NONE;
-        if !self.usual_flags.contains(Flags::NUMBERED) {
+        if !self.handshake.usual_flags.contains(Flags::NUMBERED) {
             flags = flags.with(Flags::DATA_SEQ_64);
         }
         if self.config.extensions.checksum {
@@ -197,7 +196,7 @@ impl Endpoint {
 
     fn arm_data_fin(&mut self, now: Time, subflow: usize) {
         self.tx.fin_at = now + self.subflows[subflow].sender.rto();
-        self.timer = self.timer.min(self.tx.fin_at);
+        self.timers.note(self.tx.fin_at);
     }
 
     fn write_third(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
@@ -221,8 +220,8 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         let fin = Sent::fin(flow.sender.nxt(), now);
         flow.fin = Some(fin.seq);
-        self.settled &= !(1 << subflow);
-        self.changed = self.changed.with(subflow);
+        self.settled.remove(subflow);
+        self.changed.insert(subflow);
         flow.sender
             .send_new(now, fin, u64::MAX, &mut self.table[subflow]);
         self.table[subflow].usable = false;
@@ -234,20 +233,23 @@ impl Endpoint {
     /// is none, a pure acknowledgement that is due follows with them.
     #[inline(never)]
     fn write_ack_beside(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
-        let due = self.acks & (1 << subflow);
+        let is_due = self.due.acks.contains(subflow);
         let room = if sent.is_fin() {
             u64::MAX
-        } else if self.multipath {
+        } else if self.handshake.multipath {
             // Timestamps and a DSS mapping leave no room.
             0
         } else {
             let room = self.segment_room(subflow);
             room.saturating_sub(u64::from(sent.len) + 4) / 8
         };
-        let blocks = self.sack_blocks.min(u8::try_from(room).unwrap_or(u8::MAX));
+        let blocks = self
+            .handshake
+            .sack_blocks
+            .min(u8::try_from(room).unwrap_or(u8::MAX));
         self.write_ack_with(now, subflow, blocks, segment);
         if blocks == 0 || self.subflows[subflow].receiver.tells_out_of_order() {
-            self.acks |= due;
+            self.due.acks.set(subflow, is_due);
         }
     }
 
@@ -255,9 +257,9 @@ impl Endpoint {
     /// takes none beside a transmission number.
     #[inline(never)]
     fn write_out_of_order(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
-        let blocks = match self.usual_flags.contains(Flags::NUMBERED) {
-            true => self.sack_blocks,
-            false => self.sack_blocks.saturating_sub(1),
+        let blocks = match self.handshake.usual_flags.contains(Flags::NUMBERED) {
+            true => self.handshake.sack_blocks,
+            false => self.handshake.sack_blocks.saturating_sub(1),
         };
         self.write_ack_with(now, subflow, blocks, segment);
         self.subflows[subflow].receiver.told_out_of_order();
@@ -271,7 +273,7 @@ impl Endpoint {
         subflow: Option<usize>,
         segment: &mut Segment,
     ) -> Option<usize> {
-        if self.usual_flags.contains(Flags::NUMBERED)
+        if self.handshake.usual_flags.contains(Flags::NUMBERED)
             && let Some(subflow) = subflow
         {
             self.write_number(subflow, segment);
@@ -292,12 +294,12 @@ impl Endpoint {
     /// A pure acknowledgement, from which every segment is built.
     #[inline]
     fn write_ack(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
-        self.write_ack_with(now, subflow, self.sack_blocks, segment);
+        self.write_ack_with(now, subflow, self.handshake.sack_blocks, segment);
     }
 
     #[inline]
     fn write_ack_with(&mut self, now: Time, subflow: usize, blocks: u8, segment: &mut Segment) {
-        self.acks &= !(1 << subflow);
+        self.due.acks.remove(subflow);
         let flow = &mut self.subflows[subflow];
         segment.seq = flow.sender.nxt();
         segment.ack = flow.receiver.nxt();
@@ -306,7 +308,7 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.flags = self.usual_flags;
+        segment.flags = self.handshake.usual_flags;
         segment.options = Options::None;
         flow.receiver
             .write_sack(usize::from(blocks), &mut segment.options);

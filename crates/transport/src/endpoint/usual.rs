@@ -21,8 +21,8 @@ impl Endpoint {
     /// Updates whether a subflow is settled. To be called last by whatever may change it.
     #[inline]
     pub(super) fn settle(&mut self, subflow: usize) {
-        let settled = u64::from(self.is_settled(subflow)) << subflow;
-        self.settled = self.settled & !(1 << subflow) | settled;
+        let is_settled = self.is_settled(subflow);
+        self.settled.set(subflow, is_settled);
     }
 
     /// The conditions most likely to be false come first.
@@ -36,9 +36,10 @@ impl Endpoint {
             && flow.state == State::Established
             && flow.fin.is_none()
             && state.usable
-            && (self.control | self.recovering | self.probing) >> subflow & 1 == 0
-            && self.persist.is_off()
-            && (!self.multipath || self.fully_established && !self.tx.fin_acked())
+            && !self.due.before_new_data().contains(subflow)
+            && self.timers.persist.is_off()
+            && (!self.handshake.multipath
+                || self.handshake.fully_established && !self.tx.fin_acked())
     }
 
     /// [`take_segment`](Endpoint::take_segment) for a usual segment; false, without any effect, if it is not
@@ -46,7 +47,7 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn take_usual(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let usual = subflow < self.subflows.len()
-            && self.settled >> subflow & 1 == 1
+            && self.settled.contains(subflow)
             && matches!(segment.options, Options::None)
             && self.has_usual_flags(segment);
         if !usual {
@@ -62,7 +63,8 @@ impl Endpoint {
 
     #[inline(always)]
     fn has_usual_flags(&self, segment: &Segment) -> bool {
-        segment.flags == self.usual_flags || self.multipath && self.has_usual_mapping(segment)
+        segment.flags == self.handshake.usual_flags
+            || self.handshake.multipath && self.has_usual_mapping(segment)
     }
 
     /// With several subflows, data also have a mapping, and each end decides in how many bits it
@@ -70,7 +72,7 @@ impl Endpoint {
     #[inline]
     fn has_usual_mapping(&self, segment: &Segment) -> bool {
         let wide = Flags::DATA_ACK_64;
-        let own = self.usual_flags;
+        let own = self.handshake.usual_flags;
         let mapping = Flags::DATA_SEQ_64.with(Flags::CHECKSUM);
         segment.flags.without(mapping.with(wide)) == own.without(wide)
             && (own.contains(wide) || !segment.flags.contains(Flags::DATA_SEQ_64))
@@ -121,7 +123,7 @@ impl Endpoint {
             if flow.sender.is_idle() {
                 flow.sender.disarm();
             }
-            self.timer = self.timer.min(flow.sender.timer_at());
+            self.timers.note(flow.sender.timer_at());
             self.after_ack(now, subflow, segment, false);
         }
         self.take_payload(now, subflow, segment);
@@ -139,11 +141,11 @@ impl Endpoint {
         flow.delivered += new;
         self.arrivals.count(new > 0);
         if flow.receiver.ack_due() {
-            self.acks |= 1 << subflow;
+            self.due.acks.insert(subflow);
         } else {
-            self.timer = self.timer.min(flow.receiver.ack_at());
+            self.timers.note(flow.receiver.ack_at());
         }
-        if self.multipath {
+        if self.handshake.multipath {
             self.ask_again(subflow);
             if waits {
                 self.arrivals.count_out_of_order(self.rx.held());
@@ -170,7 +172,7 @@ impl Endpoint {
     /// The offset up to which a segment acknowledges the stream.
     #[inline(always)]
     fn data_ack(&self, segment: &Segment) -> u64 {
-        match self.multipath {
+        match self.handshake.multipath {
             true => segment.data_ack,
             false => segment.ack.saturating_sub(1),
         }
@@ -187,7 +189,7 @@ impl Endpoint {
         is_alone: bool,
     ) -> bool {
         let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
-        let cwnd_limited = self.cwnd_limited >> subflow & 1 == 1;
+        let cwnd_limited = self.queues.is_cwnd_limited(subflow);
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
@@ -203,8 +205,8 @@ impl Endpoint {
         let state = &mut self.table[subflow];
         state.cwnd = cwnd;
         flow.sender.after_usual(now, state);
-        self.timer = self.timer.min(flow.sender.timer_at());
-        if self.multipath {
+        self.timers.note(flow.sender.timer_at());
+        if self.handshake.multipath {
             self.ask_again(subflow);
         }
         self.after_ack(now, subflow, segment, true);
@@ -216,20 +218,20 @@ impl Endpoint {
     fn after_ack(&mut self, now: Time, subflow: usize, segment: &Segment, advances: bool) {
         let data_ack = self.data_ack(segment);
         let window = self.window_given(subflow, segment, advances);
-        if self.tx.on_ack(data_ack, window) > 0 && self.multipath {
+        if self.tx.on_ack(data_ack, window) > 0 && self.handshake.multipath {
             self.on_data_acknowledged(now);
         }
         if self.tx.blocks() {
             self.expand_send_buffer(subflow);
         }
-        self.may_send = true;
+        self.due.data = true;
     }
 
     /// Whether nothing is to be sent now, in agreement with [`poll_transmit`](Endpoint::poll_transmit).
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        !self.may_send && self.control | self.acks == 0
+        self.due.is_quiet()
     }
 
     /// [`poll_transmit`](Endpoint::poll_transmit) for a single TCP's full segments, data queued on several
@@ -237,24 +239,24 @@ impl Endpoint {
     /// slow path would not have.
     #[inline(always)]
     pub(super) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
-        if self.may_send {
-            if self.settled == 0 {
+        if self.due.data {
+            if self.settled.is_empty() {
                 return None;
             }
-            let sent = match self.multipath {
+            let sent = match self.handshake.multipath {
                 true => self.send_queued(now, segment)?,
                 false => self.send_usual(now, segment)?.then_some(0),
             };
             if sent.is_some() {
                 return Some(sent);
             }
-            self.may_send = false;
+            self.due.data = false;
         }
         if self.is_quiet() {
             return Some(None);
         }
-        let subflow = self.acks.trailing_zeros() as usize;
-        if self.control != 0 || self.settled >> subflow & 1 == 0 {
+        let subflow = self.due.acks.first()?;
+        if !self.due.control.is_empty() || !self.settled.contains(subflow) {
             return None;
         }
         let seq = self.subflows[subflow].sender.nxt();
@@ -273,21 +275,21 @@ impl Endpoint {
             if self.tx.closed() {
                 return None;
             }
-            self.cwnd_limited = 0;
+            self.queues.limit_by_data();
             return Some(false);
         }
         if unsent < state.mss || self.tx.window() < state.mss {
             return None;
         }
         if state.room() < state.mss {
-            self.cwnd_limited = 1;
+            self.queues.limit_by_cwnd(0);
             return Some(false);
         }
         let (len, data_seq) = (state.mss as u32, self.tx.nxt());
         let seq = flow.sender.send_usual(now, len, data_seq, state)?;
         self.tx.assign(state.mss);
         state.assigned += state.mss;
-        self.timer = self.timer.min(flow.sender.timer_at());
+        self.timers.note(flow.sender.timer_at());
         self.write_usual(now, 0, seq, segment);
         segment.len = len;
         segment.data_seq = data_seq;
@@ -298,7 +300,7 @@ impl Endpoint {
     #[inline(always)]
     fn write_usual(&mut self, now: Time, subflow: usize, seq: u64, segment: &mut Segment) {
         let flow = &mut self.subflows[subflow];
-        self.acks &= !(1 << subflow);
+        self.due.acks.remove(subflow);
         segment.seq = seq;
         segment.ack = flow.receiver.nxt();
         segment.data_seq = 0;
@@ -306,7 +308,7 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.flags = self.usual_flags;
+        segment.flags = self.handshake.usual_flags;
         segment.options = Options::None;
         segment.window = self.advertise(subflow);
     }

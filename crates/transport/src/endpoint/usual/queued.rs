@@ -4,7 +4,6 @@ use ropewalk_quantities::Time;
 
 use crate::endpoint::Endpoint;
 use crate::segment::Segment;
-use crate::subflow_set::members;
 
 impl Endpoint {
     /// Sends the next data of the first queue that a window allows, and returns its subflow, if there is one
@@ -15,17 +14,17 @@ impl Endpoint {
         now: Time,
         segment: &mut Segment,
     ) -> Option<Option<usize>> {
-        let disturbed = self.control | self.recovering | self.probing != 0
+        let disturbed = !self.due.before_new_data().is_empty()
             || !self.tx.reinject.is_empty()
             || self.tx.has_deadlines()
-            || self.tx.una() >= self.full_until;
+            || self.queues.are_overtaken(self.tx.una());
         if disturbed {
             return None;
         }
-        for subflow in members(self.queueing & !self.full) {
+        for subflow in self.queues.to_poll().iter() {
             let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
             let Some(&(data_seq, len)) = flow.queue.front() else {
-                self.queueing &= !(1 << subflow);
+                self.queues.empty(subflow);
                 continue;
             };
             let end = data_seq + u64::from(len);
@@ -33,10 +32,10 @@ impl Endpoint {
                 return None;
             }
             if state.cwnd < state.in_flight + state.mss {
-                self.note_full(subflow, end);
+                self.queues.note_full(subflow, end);
                 continue;
             }
-            let settled = self.settled >> subflow & 1 == 1;
+            let settled = self.settled.contains(subflow);
             let whole = u64::from(len) == state.mss || !self.config.subflows.linux_window;
             if !settled || !whole || u64::from(len) > state.mss || self.tx.end() == Some(end) {
                 return None;
@@ -44,8 +43,8 @@ impl Endpoint {
             let seq = flow.sender.send_usual(now, len, data_seq, state)?;
             flow.queue.pop_front();
             state.queued -= u64::from(len);
-            self.changed = self.changed.with(subflow);
-            self.timer = self.timer.min(flow.sender.timer_at());
+            self.changed.insert(subflow);
+            self.timers.note(flow.sender.timer_at());
             self.write_usual(now, subflow, seq, segment);
             segment.len = len;
             segment.data_seq = data_seq;
@@ -55,7 +54,7 @@ impl Endpoint {
         if self.tx.unsent() > 0 || self.tx.closed() {
             return None;
         }
-        self.cwnd_limited &= self.queueing;
+        self.queues.limit_by_data();
         Some(None)
     }
 }
