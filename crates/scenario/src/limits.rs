@@ -22,7 +22,7 @@ pub(crate) const MAX_HOPS: usize = 16;
 pub(crate) const MAX_OUTAGES: usize = 10_000;
 /// As many subflows as a scheduler's bit set holds.
 pub(crate) const MAX_SUBFLOWS: usize = 64;
-/// Entries of [[flow]], and of [[competitor]].
+/// Entries of `[[flow]]`, and of `[[competitor]]`.
 pub(crate) const MAX_LISTED_FLOWS: usize = 65_535;
 /// All flows together, competitors included.
 pub(crate) const MAX_FLOWS: usize = 100_000;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_quantities::Time;
 
+use crate::Extensions;
 use crate::endpoint::Endpoint;
 use crate::multipath::keys::{Keys, token, truncate_64, truncate_160};
 use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
@@ -139,11 +140,10 @@ impl Endpoint {
             }
             SynMultipath::Capable { checksum, .. } if subflow == 0 => {
                 let checksum = checksum || self.config.extensions.checksum;
-                self.agree(
-                    self.config.extensions.sack,
-                    self.config.extensions.timestamps,
+                self.agree(Extensions {
                     checksum,
-                );
+                    ..self.config.extensions
+                });
             }
             _ if subflow == 0 => self.handshake.multipath = false,
             _ => return,
@@ -179,11 +179,10 @@ impl Endpoint {
             } if subflow == 0 && self.handshake.multipath => {
                 self.handshake.keys.remote = key;
                 let checksum = checksum || self.config.extensions.checksum;
-                self.agree(
-                    self.config.extensions.sack,
-                    self.config.extensions.timestamps,
+                self.agree(Extensions {
                     checksum,
-                );
+                    ..self.config.extensions
+                });
                 false
             }
             _ if subflow == 0 => {
@@ -267,10 +266,12 @@ impl Endpoint {
     }
 
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
-        let sack = syn.sack && self.config.extensions.sack;
-        let timestamps =
-            segment.flags.contains(Flags::TIMESTAMPS) && self.config.extensions.timestamps;
-        self.agree(sack, timestamps, self.config.extensions.checksum);
+        let own = self.config.extensions;
+        self.agree(Extensions {
+            sack: syn.sack && own.sack,
+            timestamps: segment.flags.contains(Flags::TIMESTAMPS) && own.timestamps,
+            ..own
+        });
         if syn.window_scale.is_none() {
             self.rx.forgo_scale();
         }
@@ -293,21 +294,9 @@ impl Endpoint {
     }
 
     /// Sets what both sides have negotiated. The config is shared until it differs for a connection.
-    fn agree(&mut self, sack: bool, timestamps: bool, checksum: bool) {
-        let agreed = (sack, timestamps, checksum);
-        let config = &self.config;
-        if (
-            config.extensions.sack,
-            config.extensions.timestamps,
-            config.extensions.checksum,
-        ) != agreed
-        {
-            let own = Arc::make_mut(&mut self.config);
-            (
-                own.extensions.sack,
-                own.extensions.timestamps,
-                own.extensions.checksum,
-            ) = agreed;
+    fn agree(&mut self, agreed: Extensions) {
+        if self.config.extensions != agreed {
+            Arc::make_mut(&mut self.config).extensions = agreed;
         }
     }
 

@@ -6,7 +6,7 @@ use crate::endpoint::Endpoint;
 use crate::segment::Segment;
 
 impl Endpoint {
-    /// Whether subflows share the window as in Linux ([`linux_window`](crate::Config::linux_window)).
+    /// Whether subflows share the window as in Linux ([`linux_window`](crate::SubflowsConfig::linux_window)).
     #[inline]
     pub(super) fn shares_as_linux(&self) -> bool {
         self.handshake.multipath && self.config.subflows.linux_window

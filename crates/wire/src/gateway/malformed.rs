@@ -8,8 +8,8 @@ pub(super) const VERSION: u8 = 1;
 /// Longest name, in bytes.
 pub const MAX_NAME_LEN: usize = 64;
 
-/// Longest payload of a [`Frame::Data`]: with header and authentication tag it fits an encrypted record of 65
-/// 535 bytes.
+/// Longest payload of a [`Frame::Data`](super::frame::Frame::Data): with header and authentication tag it fits an
+/// encrypted record of 65 535 bytes.
 pub const MAX_PAYLOAD: usize = 65_472;
 
 /// Why bytes are not a valid frame. Nothing after it on the carrier can be parsed.
