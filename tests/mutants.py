@@ -210,9 +210,10 @@ class Bench:
         for there in self.copy.rglob("*"):
             if there.is_file() and there.relative_to(self.copy) not in kept:
                 there.unlink()
-        # A build that was stopped may have left a mutant's.
-        for built in self.target.glob("debug/.fingerprint/ropewalk-*"):
-            shutil.rmtree(built)
+        # A build that was stopped may have left a mutant's, or half of one.
+        for kept_of in (".fingerprint/ropewalk-*", "incremental/ropewalk_*"):
+            for built in self.target.glob(f"debug/{kept_of}"):
+                shutil.rmtree(built)
 
     def cargo(self, *arguments: str, cases: int = 0, limit: float | None = None) -> bool:
         """Run cargo; return whether it ended well, and within `limit` seconds."""
