@@ -22,6 +22,7 @@ import os
 import queue
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -72,6 +73,8 @@ TIMES = 5
 """A mutant that takes longer than the code by this factor is caught: it does not end."""
 LEAST = 60.0
 """No mutant is stopped earlier, in seconds."""
+MEMORY = 8 << 30
+"""What a build, or one program of tests, may take at most, in bytes of addresses."""
 ENVIRONMENT = {
     "CARGO_PROFILE_DEV_DEBUG": "false",
     "RUSTFLAGS": "--cap-lints=warn",
@@ -229,6 +232,7 @@ class Bench:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        resource.prlimit(self.running.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
         try:
             return self.running.wait(limit) == 0
         except subprocess.TimeoutExpired:
