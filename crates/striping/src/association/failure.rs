@@ -102,7 +102,7 @@ impl<P: Payload> Association<P> {
                 self.overtake(now, at);
             }
             if is_past(self.probe_at(at)) {
-                self.carriers[at].ping_due = true;
+                self.carriers[at].pings.ask();
                 self.carriers[at].fed = false;
                 self.carriers.wake(at);
             }
@@ -127,7 +127,7 @@ impl<P: Payload> Association<P> {
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
             return None;
         }
-        let opens = carrier.opens_at();
+        let opens = carrier.usage.opens_at();
         opens.filter(|opens| *opens > self.carriers.asked_at(at))
     }
 
@@ -164,8 +164,8 @@ impl<P: Payload> Association<P> {
             *self.impatience.entry(carrier.config.link).or_default() += 1;
         }
         let id = carrier.id;
-        if carrier.ping.is_none() {
-            carrier.ping_due = true;
+        if carrier.pings.outstanding_since().is_none() {
+            carrier.pings.ask();
             self.carriers.wake(at);
         }
         self.events.push_back(Event::CarrierSuspected(id));
@@ -282,7 +282,7 @@ impl<P: Payload> Association<P> {
         }
         let carrier = &mut self.carriers[at];
         carrier.in_flight = in_flight;
-        carrier.resent_bytes += bytes;
+        carrier.usage.count_resent(bytes);
         self.resent_bytes += bytes;
     }
 

@@ -35,7 +35,7 @@ impl<P: Payload> Association<P> {
             _ => 0,
         };
         let wire_len = (frame.header_len() + payload_len) as u64;
-        if self.carriers[at].on_received(wire_len) {
+        if self.carriers[at].usage.count_received(wire_len) {
             self.on_quota_gone();
         }
         let carrier = &mut self.carriers[at];
@@ -76,7 +76,7 @@ impl<P: Payload> Association<P> {
                 }
             }
             Frame::Ping { token } => {
-                self.carriers[at].pong = Some(token);
+                self.carriers[at].pings.on_ping(token);
                 self.carriers.wake(at);
             }
             Frame::Pong { token } => {

@@ -74,11 +74,11 @@ impl<P: Payload> Association<P> {
             min_rtt: carrier.round_trip.min(),
             rate: rate.map(|rate| Rate::from_mbps(rate * 8e-6)),
             in_flight: Bytes::new(carrier.in_flight.bytes()),
-            sent: Bytes::new(carrier.sent_bytes),
+            sent: Bytes::new(carrier.usage.sent()),
             acknowledged: Bytes::new(carrier.rate.delivered()),
-            received: Bytes::new(carrier.received_bytes),
-            resent: Bytes::new(carrier.resent_bytes),
-            quota_left: carrier.quota_left.map(Bytes::new),
+            received: Bytes::new(carrier.usage.received()),
+            resent: Bytes::new(carrier.usage.resent()),
+            quota_left: carrier.usage.quota_left().map(Bytes::new),
             throttle: carrier.config.terms.rate,
         })
     }

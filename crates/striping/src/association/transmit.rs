@@ -34,7 +34,7 @@ impl<P: Payload> Association<P> {
                     _ => 0,
                 };
                 let wire_len = (frame.header_len() + payload_len) as u64;
-                if self.carriers[at].count_sent(now, wire_len) {
+                if self.carriers[at].usage.count_sent(now, wire_len) {
                     self.on_quota_gone();
                 }
             }
@@ -50,8 +50,8 @@ impl<P: Payload> Association<P> {
             return first.then_some(Frame::Close { code });
         }
         let carrier = &self.carriers[at];
-        if carrier.pong.is_some() {
-            let token = self.carriers[at].pong.take()?;
+        if carrier.pings.owes_answer() {
+            let token = self.carriers[at].pings.take_owed()?;
             return Some(Frame::Pong { token });
         }
         if carrier.terms_due {
@@ -63,12 +63,10 @@ impl<P: Payload> Association<P> {
             let count = self.carriers[at].acknowledgement.take(now)?;
             return Some(Frame::Ack { count });
         }
-        if carrier.ping_due {
+        if carrier.pings.is_due() {
             let token = self.next_token;
             self.next_token += 1;
-            let carrier = &mut self.carriers[at];
-            carrier.ping_due = false;
-            carrier.ping = Some((token, now));
+            self.carriers[at].pings.on_sent(now, token);
             return Some(Frame::Ping { token });
         }
         self.carriers.settle();
@@ -117,6 +115,7 @@ impl<P: Payload> Association<P> {
     fn next_data(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
         if !self.carriers[at].has_room(now, self.carriers.lasts()) {
             let is_throttled = self.carriers[at]
+                .usage
                 .opens_at()
                 .is_some_and(|opens| opens > now);
             if is_throttled {

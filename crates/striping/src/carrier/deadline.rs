@@ -24,7 +24,7 @@ impl Carrier {
             self.probe_at(keepalive),
             self.not_overdue_before(),
             self.no_room_before(),
-            self.opens_at().filter(|_| !self.blocked),
+            self.usage.opens_at().filter(|_| !self.blocked),
         ];
         own.into_iter().flatten().fold(Time::MAX, Time::min)
     }
@@ -55,7 +55,7 @@ impl Carrier {
     /// When the oldest frame or ping left that is not answered yet.
     pub(crate) fn waiting_since(&self) -> Option<Time> {
         let frame = self.in_flight.oldest().map(|sent| sent.at);
-        let ping = self.ping.map(|(_, at)| at);
+        let ping = self.pings.outstanding_since();
         match (frame, ping) {
             (Some(frame), Some(ping)) => Some(frame.min(ping)),
             (frame, ping) => frame.or(ping),
@@ -65,7 +65,7 @@ impl Carrier {
     /// When a ping is to be sent, if no answer is outstanding: soon after data stopped arriving, since only
     /// this end can find out whether the link has failed, and then every `keepalive`.
     pub(crate) fn probe_at(&self, keepalive: Time) -> Option<Time> {
-        if self.waiting_since().is_some() || self.ping_due {
+        if self.waiting_since().is_some() || self.pings.is_due() {
             return None;
         }
         let silence = if self.fed {
@@ -87,15 +87,15 @@ impl Carrier {
         }
         let since = self.waiting_since()?;
         let Some(srtt) = self.round_trip.smoothed() else {
-            return Some(since + self.first_timeout);
+            return Some(since + self.listening.first_timeout());
         };
         let rttvar = self.round_trip.deviation();
         let steady = self.rate.is_full();
         let silence = self.listening.deadline(since, srtt, rttvar, steady);
         let least = match (self.in_flight.oldest(), self.rate.estimate()) {
-            (Some(_), None) => since + self.first_timeout,
+            (Some(_), None) => since + self.listening.first_timeout(),
             (Some(oldest), Some(_)) => oldest.due + LATE,
-            (None, _) if !self.answered => since + self.first_timeout,
+            (None, _) if !self.listening.is_answered() => since + self.listening.first_timeout(),
             (None, _) => Time::ZERO,
         };
         Some(silence.max(least))

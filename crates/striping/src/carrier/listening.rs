@@ -16,15 +16,36 @@ pub(crate) struct Listening {
     /// Smoothed gap between signs of life while something was in flight.
     gap: Option<Time>,
     suspected_at: Option<Time>,
+    /// The peer has answered anything on the carrier.
+    is_answered: bool,
+    /// How long the first answer may take.
+    first_timeout: Time,
 }
 
 impl Listening {
-    pub(crate) fn new(now: Time) -> Listening {
+    pub(crate) fn new(now: Time, first_timeout: Time) -> Listening {
         Listening {
             heard_at: now,
             gap: None,
             suspected_at: None,
+            is_answered: false,
+            first_timeout,
         }
+    }
+
+    /// The peer answered what was sent.
+    pub(crate) fn on_answer(&mut self) {
+        self.is_answered = true;
+    }
+
+    /// Whether the peer has answered anything.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.is_answered
+    }
+
+    /// How long the first answer may take.
+    pub(crate) fn first_timeout(&self) -> Time {
+        self.first_timeout
     }
 
     /// A sign of life at `at`. `waiting_since`: when the oldest thing left that is not answered. Returns
@@ -94,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_busy_carrier_is_missed_after_sixty_milliseconds() {
-        let mut listening = Listening::new(MS(0));
+        let mut listening = Listening::new(MS(0), MS(1000));
         for at in 20..100 {
             listening.on_heard(MS(at), Some(MS(at - 20)));
         }
@@ -106,7 +127,7 @@ mod tests {
 
     #[test]
     fn an_idle_one_has_a_round_trip() {
-        let mut listening = Listening::new(MS(0));
+        let mut listening = Listening::new(MS(0), MS(1000));
         // Nothing is known of its usual gaps.
         assert_eq!(listening.deadline(MS(500), MS(200), MS(10), true), MS(765));
         for at in 210..300 {
@@ -119,7 +140,7 @@ mod tests {
 
     #[test]
     fn trusted_again_when_heard_after_the_suspicion() {
-        let mut listening = Listening::new(MS(0));
+        let mut listening = Listening::new(MS(0), MS(1000));
         listening.suspect(MS(100));
         // The driver asked the socket: the sign of life is older than the suspicion.
         assert!(!listening.on_heard(MS(90), None));

@@ -5,6 +5,7 @@ pub(crate) mod deadline;
 pub(crate) mod delivery_rate;
 pub(crate) mod in_flight;
 pub(crate) mod listening;
+pub(crate) mod pings;
 pub(crate) mod present_rate;
 pub(crate) mod room;
 pub(crate) mod round;
@@ -13,22 +14,24 @@ pub(crate) mod slow_start;
 #[cfg(test)]
 mod tests;
 pub(crate) mod trim;
+pub(crate) mod usage;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::MAX_PAYLOAD;
 
-use crate::throttle::Throttle;
 use crate::{CarrierConfig, CarrierId, Terms};
 use acknowledgement::Acknowledgement;
 use deadline::OVERDUE;
 use delivery_rate::{DeliveryRate, Queue};
 use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
+use pings::Pings;
 use present_rate::PresentRate;
 use round::Rounds;
 use round_trip::RoundTrip;
 use slow_start::SlowStart;
 use trim::{Estimates, Trim, TrimResult};
+use usage::Usage;
 
 /// Time that a full frame should take on a carrier.
 const FRAME_SECONDS: f64 = 0.005;
@@ -85,9 +88,7 @@ pub(crate) struct Carrier {
     pub(crate) config: CarrierConfig,
     /// Fixed payload length of its frames, if there is one.
     payload: Option<usize>,
-    /// Bytes left of the quota.
-    pub(crate) quota_left: Option<u64>,
-    throttle: Option<Throttle>,
+    pub(crate) usage: Usage,
     /// The peer is to be told its terms.
     pub(crate) terms_due: bool,
     /// Its socket would block.
@@ -103,17 +104,10 @@ pub(crate) struct Carrier {
     pub(crate) late: bool,
     /// After an outage TCP first repairs what was in flight; this is the last of those frames.
     repaired_at: u64,
-    pub(crate) ping_due: bool,
     /// It has delivered data since it was probed last.
     pub(crate) fed: bool,
-    /// The outstanding ping: its token and when it was sent.
-    pub(crate) ping: Option<(u64, Time)>,
-    /// The pong that is owed.
-    pub(crate) pong: Option<u64>,
+    pub(crate) pings: Pings,
     pub(crate) close_sent: bool,
-    /// The peer has answered anything on it.
-    pub(crate) answered: bool,
-    first_timeout: Time,
     /// What its link carried before, on another connection or before an outage.
     expected: Option<LinkHistory>,
     /// The last round trip shows the queue that start-up is to end with: start-up continues more slowly (as
@@ -123,9 +117,6 @@ pub(crate) struct Carrier {
     trim: Trim,
     rounds: Rounds,
     slow_start: SlowStart,
-    pub(crate) sent_bytes: u64,
-    pub(crate) received_bytes: u64,
-    pub(crate) resent_bytes: u64,
 }
 
 /// What was learnt of a link on its previous carrier.
@@ -151,8 +142,7 @@ impl Carrier {
         Carrier {
             id,
             payload: payload.map(|payload| (payload.as_u64() as usize).clamp(1, MAX_PAYLOAD)),
-            quota_left: config.terms.quota.map(|quota| quota.as_u64()),
-            throttle: config.terms.rate.map(Throttle::new),
+            usage: Usage::new(&config.terms),
             terms_due: false,
             round_trip: RoundTrip::new(now, config.rtt),
             config,
@@ -161,24 +151,17 @@ impl Carrier {
             rate: DeliveryRate::default(),
             present: PresentRate::new(now, 0),
             acknowledgement: Acknowledgement::default(),
-            listening: Listening::new(now),
+            listening: Listening::new(now, first_timeout),
             late: false,
             repaired_at: 0,
-            ping_due: true,
             fed: false,
-            ping: None,
-            pong: None,
+            pings: Pings::FIRST_DUE,
             close_sent: false,
-            answered: false,
-            first_timeout,
             expected,
             filling: false,
             trim: Trim::starting(expected.and_then(|expected| expected.trim)),
             rounds: Rounds::new(now),
             slow_start: SlowStart::default(),
-            sent_bytes: 0,
-            received_bytes: 0,
-            resent_bytes: 0,
         }
     }
 
@@ -192,33 +175,15 @@ impl Carrier {
         self.late || self.in_flight.acknowledged() < self.repaired_at
     }
 
-    pub(crate) fn has_quota(&self) -> bool {
-        self.quota_left != Some(0)
-    }
-
     /// Changes its terms.
     pub(crate) fn set_terms(&mut self, terms: Terms) {
-        self.quota_left = terms.quota.map(|quota| quota.as_u64());
-        if self.config.terms.rate != terms.rate {
-            self.throttle = terms.rate.map(Throttle::new);
-        }
+        self.usage.set_terms(&self.config.terms, &terms);
         self.config.terms = terms;
-    }
-
-    /// When its rate limit next lets it send; `None` if it has none.
-    pub(crate) fn opens_at(&self) -> Option<Time> {
-        self.throttle.map(|throttle| throttle.opens_at())
-    }
-
-    /// The rate, bounded by its terms; bytes per second.
-    fn at_most(&self, rate: f64) -> f64 {
-        self.throttle
-            .map_or(rate, |throttle| rate.min(throttle.bytes_per_second()))
     }
 
     /// The measured rate in bytes per second, bounded by its terms.
     pub(crate) fn rate_estimate(&self) -> Option<f64> {
-        Some(self.at_most(self.rate.estimate()?))
+        Some(self.usage.at_most(self.rate.estimate()?))
     }
 
     /// The least round trip in seconds, or a guess.
@@ -239,7 +204,7 @@ impl Carrier {
 
     /// The measured rate in bytes per second, or a guess that is surely too low.
     fn found_rate(&self) -> f64 {
-        let guess = || self.at_most(INITIAL_WINDOW / self.min_rtt());
+        let guess = || self.usage.at_most(INITIAL_WINDOW / self.min_rtt());
         let found = self.rate_estimate().unwrap_or_else(guess);
         self.present.at_most(found).max(1.0)
     }
@@ -254,7 +219,8 @@ impl Carrier {
         }
         let doubled = slow_start::FACTOR * self.rate.estimate().unwrap_or(0.0);
         let known = doubled.min(self.expected.map_or(0.0, |expected| expected.rate));
-        self.at_most(found.max(known).max(INITIAL_WINDOW / self.min_rtt()))
+        self.usage
+            .at_most(found.max(known).max(INITIAL_WINDOW / self.min_rtt()))
     }
 
     /// What is known of its link: its own findings once start-up is over.
@@ -329,35 +295,11 @@ impl Carrier {
         self.in_flight.push(sent);
     }
 
-    /// A frame of this length is sent. Returns whether that uses up the quota.
-    pub(crate) fn count_sent(&mut self, now: Time, wire_len: u64) -> bool {
-        self.sent_bytes += wire_len;
-        if let Some(throttle) = &mut self.throttle {
-            throttle.on_sent(now, wire_len);
-        }
-        self.charge(wire_len)
-    }
-
-    /// A frame of this length arrived. Returns whether that uses up the quota.
-    pub(crate) fn on_received(&mut self, wire_len: u64) -> bool {
-        self.received_bytes += wire_len;
-        self.charge(wire_len)
-    }
-
-    fn charge(&mut self, wire_len: u64) -> bool {
-        let Some(left) = &mut self.quota_left else {
-            return false;
-        };
-        let had_some = *left > 0;
-        *left = left.saturating_sub(wire_len);
-        had_some && *left == 0
-    }
-
     /// Frames were acknowledged: `bytes` in all, `newest` the newest of them. Returns whether that shows how
     /// far its link has slowed down.
     pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) -> bool {
         self.late = false;
-        self.answered = true;
+        self.listening.on_answer();
         if self.in_flight.acknowledged() <= self.repaired_at {
             // TCP retransmitted it, so the time since it was first sent is no sample (Karn's algorithm; RFC
             // 6298, section 3).
@@ -371,9 +313,11 @@ impl Carrier {
             let in_flight = self.in_flight.bytes();
             // The low rate is due to the draining.
             self.rate.on_app_limited(in_flight);
-            if in_flight < self.in_flight_cap().bytes(f64::INFINITY) && self.ping.is_none() {
+            if in_flight < self.in_flight_cap().bytes(f64::INFINITY)
+                && self.pings.outstanding_since().is_none()
+            {
                 // A ping rather than a frame, whose own transmission time would be in the round trip.
-                self.ping_due = true;
+                self.pings.ask();
             }
         }
         let (rtt, min) = (rtt.as_secs_f64(), self.min_rtt());
@@ -448,11 +392,11 @@ impl Carrier {
 
     /// The answer to a ping arrived.
     pub(crate) fn on_pong(&mut self, now: Time, token: u64) {
-        if let Some((_, left)) = self.ping.take_if(|(expected, _)| *expected == token) {
+        if let Some(left) = self.pings.on_pong(token) {
             let may_drain = self.is_trimmed();
             self.round_trip
                 .sample(now, now.saturating_sub(left), may_drain);
-            self.answered = true;
+            self.listening.on_answer();
         }
     }
 

@@ -97,7 +97,7 @@ impl Carrier {
         let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
         let limit = self.in_flight_cap().bytes(lasts);
         let beyond = || is_due() && self.room_at(limit).is_some_and(|room| room <= now);
-        let is_open = self.opens_at().is_none_or(|opens| opens <= now);
+        let is_open = self.usage.opens_at().is_none_or(|opens| opens <= now);
         !self.blocked && is_open && (in_flight < limit || beyond())
     }
 

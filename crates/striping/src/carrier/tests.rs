@@ -189,8 +189,9 @@ fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
 fn what_brings_no_more_is_probed_soon_and_then_seldom() {
     let keepalive = Time::from_secs(5);
     let (mut carrier, _) = running(Time::from_millis(100), 0);
-    carrier.ping_due = false;
     let heard = carrier.listening.heard_at();
+    carrier.pings.on_sent(heard, 7);
+    assert_eq!(carrier.pings.on_pong(7), Some(heard));
     assert_eq!(carrier.probe_at(keepalive), Some(heard + keepalive));
     carrier.fed = true;
     let soon = heard + Time::from_millis(100);

@@ -72,7 +72,7 @@ impl Facts {
             is_marked: false,
             is_suspected: carrier.listening.is_suspected(),
             is_good: carrier.is_good(),
-            has_quota: carrier.has_quota(),
+            has_quota: carrier.usage.has_quota(),
             arrival: Arrival {
                 arrives_in: carrier.arrives_in(payload as u64),
                 rate: carrier.rate_or_guess(),
@@ -88,7 +88,7 @@ impl Facts {
                     .oldest()
                     .map_or(Time::MAX, |sent| sent.due),
                 in_flight_cap: carrier.in_flight_cap(),
-                is_throttled: carrier.opens_at().is_some(),
+                is_throttled: carrier.usage.opens_at().is_some(),
             },
         }
     }
