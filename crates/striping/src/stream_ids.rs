@@ -49,6 +49,17 @@ impl StreamIds {
     }
 }
 
+/// The stream numbers of both ends.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ids {
+    /// Of streams that this end opened.
+    pub(crate) own: StreamIds,
+    /// Of streams that the peer opened.
+    pub(crate) peer: StreamIds,
+    /// How many of the peer's are open.
+    pub(crate) peers_open: u32,
+}
+
 /// Whether streams of this number are opened by that end.
 pub(crate) fn is_opened_by(stream: u32, role: Role) -> bool {
     (stream % 2 == 1) == (role == Role::Initiator)

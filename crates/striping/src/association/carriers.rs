@@ -6,20 +6,14 @@ use super::Association;
 use crate::carrier::{Carrier, Heard};
 use crate::{CarrierConfig, CarrierId, Event, Payload, Role, Terms};
 
-/// How long a new carrier may take to give a first sign of life (RFC 6298, section 2.1). It doubles for each
-/// carrier of the same link that was suspected before it gave one.
-const INITIAL_TIMEOUT: Time = Time::from_secs(1);
-const MAX_DOUBLINGS: u32 = 5;
-
 impl<P: Payload> Association<P> {
     /// A connection that can carry frames has been established.
     pub fn carrier_up(&mut self, now: Time, config: CarrierConfig) -> CarrierId {
         self.due = None;
         let id = CarrierId(self.next_carrier);
         self.next_carrier += 1;
-        let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
-        let first_timeout = INITIAL_TIMEOUT * (1 << doubled.min(MAX_DOUBLINGS));
-        let before = self.links.get(&config.link).copied();
+        let first_timeout = self.links.first_timeout(config.link);
+        let before = self.links.history(config.link);
         let mut others = self.carriers.iter();
         let replaced = others.find(|carrier| carrier.config.link == config.link);
         let expected = replaced.map_or(before, Carrier::link);
@@ -29,7 +23,7 @@ impl<P: Payload> Association<P> {
         carrier.terms_due = self.role == Role::Initiator && config.terms.rate.is_some();
         self.carriers.push(carrier);
         self.alone_since = None;
-        self.chosen = None;
+        self.table.forget_choice();
         self.wake_all();
         id
     }
@@ -44,10 +38,10 @@ impl<P: Payload> Association<P> {
         self.give_up(at);
         let carrier = self.carriers.remove(at);
         if let Some(found) = carrier.link() {
-            self.links.insert(carrier.config.link, found);
+            self.links.remember(carrier.config.link, found);
         }
-        self.copies.retain(|(carrier, _)| *carrier != id);
-        self.chosen = None;
+        self.copies.remove(id);
+        self.table.forget_choice();
         if self.carriers.is_empty() {
             self.alone_since = Some(now);
         }
@@ -65,7 +59,7 @@ impl<P: Payload> Association<P> {
     /// A carrier's quota is used up: data that were assigned to it are to be assigned again, and carriers
     /// that waited for it may send.
     pub(super) fn on_quota_gone(&mut self) {
-        self.chosen = None;
+        self.table.forget_choice();
         self.wake_all();
     }
 
@@ -73,7 +67,7 @@ impl<P: Payload> Association<P> {
     pub(super) fn use_on(&mut self, at: usize, terms: Terms) {
         self.due = None;
         self.carriers[at].set_terms(terms);
-        self.chosen = None;
+        self.table.forget_choice();
         self.wake_all();
     }
 
@@ -83,9 +77,7 @@ impl<P: Payload> Association<P> {
         if let Some(at) = self.position(id) {
             self.due = None;
             self.carriers.block(at);
-            if self.chosen.is_some_and(|(chosen, _)| chosen == id) {
-                self.chosen = None;
-            }
+            self.table.forget_choice_of(id);
             // What was left to this carrier may be sent by another now.
             self.wake_all();
         }

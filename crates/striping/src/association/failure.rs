@@ -36,9 +36,7 @@ impl<P: Payload> Association<P> {
         let mut next = self
             .alone_since
             .map_or(Time::MAX, |since| since.saturating_add(self.config.timeout));
-        for at in [self.scheduler_at, self.look_at].into_iter().flatten() {
-            next = next.min(at);
-        }
+        next = next.min(self.table.due());
         self.carriers.settle();
         let mut from = 0;
         while let Some(at) = self.carriers.next_due_before(next, from) {
@@ -79,8 +77,7 @@ impl<P: Payload> Association<P> {
             self.end(NO_CARRIER);
             return;
         }
-        if self.scheduler_at.is_some_and(|at| at <= now) {
-            self.scheduler_at = None;
+        if self.table.is_asked_again(now) {
             self.wake_all();
         }
         self.rescue_late(now);
@@ -161,7 +158,7 @@ impl<P: Payload> Association<P> {
         carrier.listening.suspect(now);
         carrier.late = false;
         if carrier.rate.estimate().is_none() {
-            *self.impatience.entry(carrier.config.link).or_default() += 1;
+            self.links.on_suspected_early(carrier.config.link);
         }
         let id = carrier.id;
         if carrier.pings.outstanding_since().is_none() {
@@ -169,9 +166,7 @@ impl<P: Payload> Association<P> {
             self.carriers.wake(at);
         }
         self.events.push_back(Event::CarrierSuspected(id));
-        if self.chosen.is_some_and(|(chosen, _)| chosen == id) {
-            self.chosen = None;
-        }
+        self.table.forget_choice_of(id);
         self.give_up(at);
         self.wake_all();
     }

@@ -23,13 +23,13 @@ impl<P: Payload> Association<P> {
             return None;
         };
         let send = &self.streams.get(&stream)?.send;
-        send.deadline_of(start).filter(|_| self.rescues)
+        send.deadline_of(start).filter(|_| self.table.rescues)
     }
 
     /// A frame was sent: if it has a deadline, checks are scheduled.
     pub(super) fn look_after(&mut self, now: Time, content: &Content) {
-        if self.rescues && self.look_at.is_none() && self.judged_by(content).is_some() {
-            self.look_at = Some(now + BETWEEN_LOOKS);
+        if self.table.rescues && self.table.look_at.is_none() && self.judged_by(content).is_some() {
+            self.table.look_at = Some(now + BETWEEN_LOOKS);
             self.due = None;
         }
     }
@@ -37,15 +37,11 @@ impl<P: Payload> Association<P> {
     /// At the time of a check, marks frames that would miss their deadline to be sent on other carriers as
     /// well.
     pub(super) fn rescue_late(&mut self, now: Time) {
-        if self.look_at.is_none_or(|at| at > now) {
+        if self.table.look_at.is_none_or(|at| at > now) {
             return;
         }
         self.carriers.settle();
-        self.table.clear();
-        for number in 0..self.carriers.len() {
-            let row = self.row(now, number);
-            self.table.push(row);
-        }
+        self.fill_table(now);
         let mut next = None;
         for on in 0..self.carriers.len() {
             while let Some((to, due)) = self.first_late(now, on, &mut next) {
@@ -55,11 +51,11 @@ impl<P: Payload> Association<P> {
                     Content::Control(_) => continue,
                 };
                 // The data stand at the front of their stream's queue now.
-                self.chosen = Some((self.carriers[to].id, stream));
+                self.table.chosen = Some((self.carriers[to].id, stream));
                 self.carriers.wake(to);
             }
         }
-        self.look_at = next.map(|next: Time| next.max(now + Time::from_nanos(1)));
+        self.table.look_at = next.map(|next: Time| next.max(now + Time::from_nanos(1)));
         self.due = None;
     }
 
@@ -73,7 +69,7 @@ impl<P: Payload> Association<P> {
     ) -> Option<(usize, Content)> {
         let mut ahead = 0;
         let mut look_at = |time: Time| *next = Some(next.map_or(time, |next| next.min(time)));
-        let scheduler = self.scheduler.as_mut()?;
+        let scheduler = self.table.scheduler.as_mut()?;
         for sent in self.carriers[on].in_flight.iter() {
             ahead += sent.wire_len;
             let Content::Data { stream, start, .. } = sent.content else {
@@ -93,7 +89,7 @@ impl<P: Payload> Association<P> {
                 ahead,
                 on,
             };
-            match scheduler.rescue(&flying, &self.table) {
+            match scheduler.rescue(&flying, &self.table.rows) {
                 Rescue::On(to) => return Some((to, sent.content)),
                 Rescue::Left => look_at(now + BETWEEN_LOOKS),
                 Rescue::NotBefore(time) => {
@@ -101,7 +97,7 @@ impl<P: Payload> Association<P> {
                     break;
                 }
                 Rescue::Never => {
-                    self.rescues = false;
+                    self.table.rescues = false;
                     break;
                 }
             }

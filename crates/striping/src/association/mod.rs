@@ -2,13 +2,16 @@
 
 mod asking;
 mod carriers;
+mod copies;
 mod failure;
 mod in_time;
+mod links;
 mod receive;
 mod rescue;
 mod schedule;
 mod statistics;
 mod streams;
+mod table;
 #[cfg(test)]
 mod tests;
 mod transmit;
@@ -16,17 +19,17 @@ mod transmit;
 use std::collections::{BTreeMap, VecDeque};
 
 use ropewalk_quantities::Time;
-use ropewalk_transport::SubflowState;
-use ropewalk_transport::scheduling::PacketScheduler;
 
-use crate::carrier::LinkHistory;
 use crate::carriers::Carriers;
 use crate::control::ControlQueue;
 use crate::stream::Stream;
 use crate::stream::memory::Memory;
-use crate::stream_ids::StreamIds;
+use crate::stream_ids::Ids;
 use crate::turns::Turns;
 use crate::{CarrierId, Config, Event, Payload, Role, StreamId};
+use copies::Copies;
+use links::Links;
+use table::Table;
 
 pub use statistics::{CarrierStatistics, StreamStatistics};
 
@@ -71,52 +74,24 @@ pub struct Association<P> {
     carriers: Carriers,
     next_carrier: u32,
     streams: BTreeMap<u32, Stream<P>>,
-    /// Streams opened by this end, and by the peer.
-    own_ids: StreamIds,
-    peer_ids: StreamIds,
-    peer_streams: u32,
+    ids: Ids,
     turns: Turns,
     control: ControlQueue,
     /// Receive memory and send memory.
     memory: Memory,
     send_memory: Memory,
     events: VecDeque<Event>,
-    scheduler: Option<PacketScheduler>,
-    /// The carriers as subflows, for the transport's scheduler, and the carrier it chose for the next data of
-    /// a stream.
-    table: Vec<SubflowState>,
-    chosen: Option<(CarrierId, u32)>,
-    /// When the scheduler asked to be called again.
-    scheduler_at: Option<Time>,
-    /// Whether the scheduler may have data sent on a second carrier to meet a deadline, and when that is
-    /// checked next, while data with a deadline are in flight.
-    rescues: bool,
-    look_at: Option<Time>,
-    /// Bytes written to all streams so far, and how many of them the peer has in order.
-    written: u64,
-    acknowledged: u64,
-    /// In the redundant mode: for each carrier the parts that another carrier has sent and it has not.
-    copies: Vec<(CarrierId, VecDeque<Copied>)>,
+    table: Table,
+    copies: Copies,
     /// Since when no carrier has been up.
     alone_since: Option<Time>,
-    /// For each link, how many carriers in a row were suspected before they gave a first sign of life.
-    impatience: BTreeMap<u32, u32>,
-    /// For each link, what was learnt on its last carrier.
-    links: BTreeMap<u32, LinkHistory>,
+    links: Links,
     next_token: u64,
     closed: Option<u32>,
     resent_bytes: u64,
     /// Cached result of [`poll_timeout`](Association::poll_timeout); cleared by every call that may change
     /// it.
     due: Option<Option<Time>>,
-}
-
-/// A part of a stream that another carrier has sent and this one is to send too.
-#[derive(Clone, Copy, Debug)]
-struct Copied {
-    stream: u32,
-    start: u64,
-    end: u64,
 }
 
 impl<P: Payload> Association<P> {
@@ -128,26 +103,16 @@ impl<P: Payload> Association<P> {
             carriers: Carriers::new(config.keepalive.min(config.idle_keepalive)),
             next_carrier: 0,
             streams: BTreeMap::new(),
-            own_ids: StreamIds::default(),
-            peer_ids: StreamIds::default(),
-            peer_streams: 0,
+            ids: Ids::default(),
             turns: Turns::default(),
             control: ControlQueue::default(),
             memory: Memory::new(config.memory.as_u64()),
             send_memory: Memory::new(config.memory.as_u64()),
             events: VecDeque::new(),
-            rescues: schedule::scheduler(&config).is_some(),
-            scheduler: schedule::scheduler(&config),
-            table: Vec::new(),
-            chosen: None,
-            scheduler_at: None,
-            look_at: None,
-            written: 0,
-            acknowledged: 0,
-            copies: Vec::new(),
+            table: Table::new(&config),
+            copies: Copies::default(),
             alone_since: None,
-            impatience: BTreeMap::new(),
-            links: BTreeMap::new(),
+            links: Links::default(),
             next_token: 0,
             closed: None,
             resent_bytes: 0,

@@ -83,7 +83,7 @@ impl<P: Payload> Association<P> {
                 let carrier = &mut self.carriers[at];
                 carrier.on_pong(now, token);
                 if carrier.in_flight.is_empty() {
-                    self.impatience.remove(&carrier.config.link);
+                    self.links.on_heard(carrier.config.link);
                 }
             }
             Frame::Close { code } => {
@@ -130,7 +130,7 @@ impl<P: Payload> Association<P> {
             {
                 let base = stream.send.base();
                 stream.send.on_acknowledged(start, end, fin);
-                self.acknowledged += stream.send.base() - base;
+                self.table.count_acknowledged(stream.send.base() - base);
                 self.after_acknowledged(number);
             }
             newest = Some(sent);
@@ -138,7 +138,7 @@ impl<P: Payload> Association<P> {
         if let Some(newest) = newest {
             let carrier = &mut self.carriers[at];
             let has_slowed = carrier.on_acknowledged(now, bytes, &newest);
-            self.impatience.remove(&carrier.config.link);
+            self.links.on_heard(carrier.config.link);
             self.bound_queues();
             if has_slowed {
                 self.shed(at);
@@ -237,23 +237,23 @@ impl<P: Payload> Association<P> {
         }
         let index = index(number);
         if is_opened_by(number, self.role) {
-            return if self.own_ids.is_known(index) {
+            return if self.ids.own.is_known(index) {
                 Ok(None)
             } else {
                 Err(ProtocolError::Unopened(number))
             };
         }
-        if self.peer_ids.is_known(index) {
+        if self.ids.peer.is_known(index) {
             return Ok(None);
         }
-        if self.peer_ids.passed_over(index) > STRAY {
+        if self.ids.peer.passed_over(index) > STRAY {
             return Err(ProtocolError::TooManyStreams(number));
         }
-        self.peer_ids.insert(index);
-        if self.peer_streams >= self.config.streams {
+        self.ids.peer.insert(index);
+        if self.ids.peers_open >= self.config.streams {
             return self.refuse(number).map(|()| None);
         }
-        self.peer_streams += 1;
+        self.ids.peers_open += 1;
         self.events.push_back(Event::StreamOpened(StreamId(number)));
         let stream = Stream::new(self.config.buffer.as_u64());
         Ok(Some(self.streams.entry(number).or_insert(stream)))

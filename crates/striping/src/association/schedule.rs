@@ -3,21 +3,19 @@
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
+use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::scheduling::earliest_arrival::{gap_below, share};
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
-use ropewalk_transport::scheduling::{
-    Choice, PacketScheduler, Pending, Scheduler, Settings, SubflowSet,
-};
-use ropewalk_transport::{SchedulerConfig, SubflowState};
 
-use super::{Association, Copied};
+use super::Association;
+use super::copies::Copied;
+use crate::Payload;
 use crate::carrier::Carrier;
 use crate::stream::send::{Part, SendBuffer};
-use crate::{CarrierId, Config, Payload};
 
 /// How many streams are searched for a part ahead of a gap. With more streams each one's share of the gap is
 /// small.
-const LOOKED_AT: usize = 64;
+pub(super) const LOOKED_AT: usize = 64;
 
 /// Least length of a part sent ahead of a gap. Shorter ones are left to the faster carriers: the frame would
 /// be little more than its header.
@@ -34,19 +32,6 @@ pub(super) struct Next {
     pub(super) part: Part,
     /// It is a copy: another carrier is responsible for the part.
     pub(super) copy: bool,
-}
-
-/// The transport's scheduler, for schedulers that treat carriers as subflows.
-///
-/// Three schedulers need more than a table of subflows and are implemented here: `earliest-arrival` and
-/// `overflow` send parts ahead of a gap from one of several streams, and `redundant` copies part by part.
-/// Their arithmetic is the transport's.
-pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
-    use SchedulerConfig::{EarliestArrival, Overflow, Redundant};
-    if let EarliestArrival(_) | Overflow(_) | Redundant(_) = config.scheduling {
-        return None;
-    }
-    Some(config.scheduling.build(&Settings { sent_overhead: 0 }))
 }
 
 impl<P: Payload> Association<P> {
@@ -96,7 +81,7 @@ impl<P: Payload> Association<P> {
     }
 
     /// The next part of a stream.
-    fn head_of(&mut self, number: u32, at: usize) -> Option<Next> {
+    pub(super) fn head_of(&mut self, number: u32, at: usize) -> Option<Next> {
         let most = self.carriers[at].payload_len() as u64;
         let send = &mut self.streams.get_mut(&number)?.send;
         let part = if send.owes_fin_alone() {
@@ -163,7 +148,7 @@ impl<P: Payload> Association<P> {
     }
 
     /// Bytes that wait to be sent, in all streams.
-    fn waiting(&self) -> u64 {
+    pub(super) fn waiting(&self) -> u64 {
         let streams = self
             .turns
             .iter()
@@ -185,7 +170,7 @@ impl<P: Payload> Association<P> {
     fn copy(&mut self, at: usize) -> Option<Next> {
         let id = self.carriers[at].id;
         let most = self.carriers[at].payload_len() as u64;
-        let (_, copies) = self.copies.iter_mut().find(|(carrier, _)| *carrier == id)?;
+        let copies = self.copies.of(id)?;
         while let Some(copied) = copies.front_mut() {
             let open = self.streams.get(&copied.stream);
             let Some(stream) = open.filter(|stream| !stream.send_ended) else {
@@ -213,16 +198,12 @@ impl<P: Payload> Association<P> {
     pub(super) fn after_sent(&mut self, at: usize, stream: u32, part: Part, copy: bool) {
         let id = self.carriers[at].id;
         if copy {
-            if let Some((_, copies)) = self.copies.iter_mut().find(|(carrier, _)| *carrier == id)
-                && let Some(copied) = copies.front_mut()
-            {
+            if let Some(copied) = self.copies.of(id).and_then(VecDeque::front_mut) {
                 copied.start = part.end;
             }
             return;
         }
-        if self.chosen.is_some_and(|(chosen, _)| chosen == id) {
-            self.chosen = None;
-        }
+        self.table.forget_choice_of(id);
         if !self.is_redundant() {
             return;
         }
@@ -235,140 +216,9 @@ impl<P: Payload> Association<P> {
         };
         for other in (0..self.carriers.len()).filter(|other| *other != at) {
             let id = self.carriers[other].id;
-            let known = self.copies.iter().position(|(of, _)| *of == id);
-            let known = known.unwrap_or_else(|| {
-                self.copies.push((id, VecDeque::new()));
-                self.copies.len() - 1
-            });
-            let copies = &mut self.copies[known].1;
-            while copies.front().is_some_and(is_old) {
-                copies.pop_front();
-            }
-            copies.push_back(Copied { stream, start, end });
+            let copied = Copied { stream, start, end };
+            self.copies.add(id, copied, is_old);
             self.carriers.wake(other);
-        }
-    }
-
-    fn by_table(&mut self, now: Time, at: usize) -> Option<Next> {
-        let stream = self.turns.next(&mut self.streams)?;
-        let own = self.carriers[at].id;
-        // A carrier that was passed over for its quota, or since it was behind, may be used once the others
-        // are unusable.
-        let may_send = |(id, _)| self.position(id).is_some_and(|at| self.may_send(at));
-        if !self.chosen.is_some_and(may_send) {
-            self.choose(now, at, stream);
-        }
-        let (chosen, stream) = self.chosen?;
-        if chosen == own {
-            let next = self.head_of(stream, at);
-            if next.is_none() {
-                // The stream was reset, or its window closed, since the choice was made.
-                self.chosen = None;
-            }
-            return next;
-        }
-        if let Some(other) = self.position(chosen) {
-            self.carriers.wake(other);
-        }
-        None
-    }
-
-    /// Lets the transport's scheduler choose a carrier for the stream whose turn it is. If it prefers to
-    /// wait, streams with another deadline are tried.
-    fn choose(&mut self, now: Time, at: usize, stream: u32) {
-        self.table.clear();
-        for number in 0..self.carriers.len() {
-            let row = self.row(now, number);
-            self.table.push(row);
-        }
-        self.scheduler_at = None;
-        let due = |send: &SendBuffer<P>| send.next_deadline().map(|(deadline, _)| deadline);
-        let first = self.streams.get(&stream).map(|of| due(&of.send));
-        self.chosen = self.ask(now, at, stream);
-        if self.chosen.is_some() {
-            return;
-        }
-        // Streams that are gone keep their turn until it comes.
-        let others: Vec<u32> = self
-            .turns
-            .iter()
-            .take(LOOKED_AT)
-            .filter(|other| {
-                self.streams
-                    .get(other)
-                    .is_some_and(|other| other.send.is_ready() && Some(due(&other.send)) != first)
-            })
-            .collect();
-        self.chosen = others
-            .into_iter()
-            .find_map(|other| self.ask(now, at, other));
-    }
-
-    /// The carrier that is to send this stream's next data, if one is to now.
-    fn ask(&mut self, now: Time, at: usize, stream: u32) -> Option<(CarrierId, u32)> {
-        let next = self.streams.get(&stream)?.send.next_deadline();
-        let pending = Pending {
-            now,
-            unsent: self.waiting().max(1),
-            window: u64::MAX,
-            window_size: self.config.buffer.as_u64(),
-            written: self.written,
-            acknowledged: self.acknowledged,
-            deadline: next.map(|(deadline, _)| deadline),
-            left_of_write: next.map_or(0, |(_, left)| left),
-            changed: SubflowSet::ALL,
-        };
-        let scheduler = self.scheduler.as_mut()?;
-        let choice = match scheduler.choose(&pending, &self.table) {
-            Choice::Send(number) | Choice::Assign(number) => Some(number),
-            Choice::SendOn(several) => several.iter().next(),
-            Choice::WaitUntil(time) if time > now => {
-                self.scheduler_at = Some(self.scheduler_at.map_or(time, |at| at.min(time)));
-                None
-            }
-            // With nothing in flight, no event would ever make it choose otherwise.
-            Choice::Wait | Choice::WaitUntil(_) => self
-                .carriers
-                .iter()
-                .all(|carrier| carrier.in_flight.is_empty())
-                .then_some(at),
-        };
-        choice.map(|number| (self.carriers[number].id, stream))
-    }
-
-    /// A carrier as a subflow of the scheduler's table.
-    pub(super) fn row(&self, now: Time, at: usize) -> SubflowState {
-        let carrier = &self.carriers[at];
-        let mss = carrier.payload_len() as u64;
-        let in_flight = carrier.in_flight.bytes();
-        let lasts = self.carriers.lasts();
-        let window = match carrier.has_room(now, lasts) {
-            true => carrier.in_flight_cap().bytes(lasts).max(in_flight + mss),
-            false => in_flight,
-        };
-        SubflowState {
-            usable: self.may_send(at),
-            mss,
-            cwnd: window,
-            // During start-up the cap still grows.
-            ssthresh: if carrier.rate.is_full() {
-                window
-            } else {
-                u64::MAX
-            },
-            in_flight,
-            assigned: carrier.rate.delivered() + in_flight,
-            acknowledged: carrier.rate.delivered(),
-            srtt: carrier.round_trip.smoothed().unwrap_or(Time::ZERO),
-            rttvar: carrier.round_trip.deviation(),
-            min_rtt: carrier.round_trip.min().unwrap_or(Time::MAX),
-            latest_rtt: carrier.round_trip.latest(),
-            rtt_samples: carrier.round_trip.samples(),
-            rtt_sum: carrier.round_trip.sum(),
-            delivery_rate: carrier.rate_estimate().unwrap_or(0.0),
-            cost: carrier.config.terms.cost,
-            priority: carrier.config.priority,
-            ..SubflowState::default()
         }
     }
 }

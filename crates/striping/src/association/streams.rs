@@ -17,10 +17,10 @@ impl<P: Payload> Association<P> {
     /// closed or all 2^31 stream numbers are used up.
     #[must_use]
     pub fn open(&mut self) -> Option<StreamId> {
-        if self.closed.is_some() || self.own_ids.is_used_up() {
+        if self.closed.is_some() || self.ids.own.is_used_up() {
             return None;
         }
-        let number = number(self.own_ids.open(), self.role);
+        let number = number(self.ids.own.open(), self.role);
         let stream = Stream::new(self.config.buffer.as_u64());
         self.streams.insert(number, stream);
         self.due = None;
@@ -48,7 +48,7 @@ impl<P: Payload> Association<P> {
         if taken > 0 {
             self.due = None;
             state.send.write(payload.split_to(taken));
-            self.written += taken as u64;
+            self.table.count_written(taken as u64);
             state.settle_send(&mut self.send_memory);
             self.turns.enter(stream.0, state);
             self.wake_all();
@@ -195,7 +195,7 @@ impl<P: Payload> Association<P> {
         if self.streams.get(&number).is_some_and(Stream::is_over) {
             self.streams.remove(&number);
             if !is_opened_by(number, self.role) {
-                self.peer_streams -= 1;
+                self.ids.peers_open -= 1;
             }
             self.events.push_back(Event::StreamClosed(StreamId(number)));
         }

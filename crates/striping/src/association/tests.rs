@@ -102,7 +102,7 @@ fn scanned(end: &mut Association<Length>) -> Option<Time> {
     let alone = alone.map(|since| since.saturating_add(end.config.timeout));
     let carriers = (0..end.carriers.len()).map(|at| end.due_at(at));
     let least = carriers.min().unwrap_or(Time::MAX);
-    let all = [alone, end.scheduler_at, Some(least)];
+    let all = [alone, Some(end.table.due()), Some(least)];
     all.into_iter().flatten().min().filter(|at| *at < Time::MAX)
 }
 
@@ -282,23 +282,23 @@ fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
 fn a_new_carrier_expects_what_its_link_carried() {
     let mut end: Association<Length> = Association::new(Role::Initiator, Config::default());
     let found = |rate| LinkHistory { rate, trim: None };
-    end.links.extend([(0, found(1e5)), (1, found(7e5))]);
-    let mut expected = |link, is_forgotten: bool| {
+    let mut expected = |link, of_last: Option<f64>| {
+        end.links = super::links::Links::default();
+        if let Some(rate) = of_last {
+            end.links.remember(link, found(rate));
+        }
         let config = CarrierConfig {
             link,
             ..CarrierConfig::default()
         };
         end.carrier_up(Time::ZERO, config);
-        if is_forgotten {
-            end.links.remove(&link);
-        }
         let carrier = end.carriers.iter().last().expect("it is up");
         carrier.link().map(|link| link.rate)
     };
-    assert_eq!(expected(0, true), Some(1e5));
-    assert_eq!(expected(0, true), Some(1e5));
-    assert_eq!(expected(1, false), Some(7e5));
-    assert_eq!(expected(2, false), None);
+    assert_eq!(expected(0, Some(1e5)), Some(1e5));
+    assert_eq!(expected(0, None), Some(1e5));
+    assert_eq!(expected(1, Some(7e5)), Some(7e5));
+    assert_eq!(expected(2, None), None);
 }
 
 #[test]
