@@ -211,6 +211,18 @@ mod tests {
     }
 
     #[test]
+    fn what_was_for_nothing_leaves_the_back_off_of_before() {
+        let mut rto = Rto::new(RtoConfig::RFC);
+        for _ in 0..3 {
+            rto.back_off();
+        }
+        rto.limit_backoff(5);
+        assert_eq!(rto.backoff(), 3);
+        rto.limit_backoff(1);
+        assert_eq!(rto.current(), Time::from_secs(2));
+    }
+
+    #[test]
     fn linux_keeps_its_floor_under_the_variance() {
         let mut rto = Rto::new(RtoConfig::LINUX);
         let mut state = SubflowState::default();

@@ -92,6 +92,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_packet_shares_if_two_like_it_fit_with_what_is_around_each() {
+        let most = (1400 - RESERVED) / 2 - 2 * PACKET_OVERHEAD;
+        assert!(Shared::begin(1400, most).is_some());
+        assert_eq!(Shared::begin(1400, most + 1), None);
+    }
+
+    #[test]
     fn lengths_are_those_of_what_is_emitted() {
         let emitted = |frame: &dyn Fn(&mut Vec<u8>)| {
             let mut out = Vec::new();

@@ -210,4 +210,13 @@ mod tests {
         assert_eq!(inbound.heard_at(), Some(Time::from_secs(1)));
         assert!(inbound.is_alive(Time::from_secs(1)));
     }
+
+    #[test]
+    fn those_that_a_later_one_has_overtaken_are_counted() {
+        let mut inbound = Inbound::default();
+        for (sequence, expected) in [(7, 0), (9, 0), (8, 1), (10, 1), (6, 2)] {
+            assert!(inbound.take(Time::from_secs(1), sequence, 100, 0));
+            assert_eq!(inbound.reordered(), expected, "{sequence}");
+        }
+    }
 }

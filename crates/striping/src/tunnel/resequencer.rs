@@ -462,6 +462,16 @@ mod tests {
         assert_eq!(resequencer.held(), 0);
     }
 
+    #[test]
+    fn what_a_lane_that_begins_anew_misses_is_given_up() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        assert_eq!(offer(&mut resequencer, 1, 0, &NEVER), [0]);
+        assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
+        assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [3, 1 << 20]);
+        // All between but one, which was held.
+        assert_eq!(resequencer.counters().given_up, (1 << 20) - 2);
+    }
+
     proptest! {
         #[test]
         fn nothing_is_lost_or_doubled_order_is_kept_and_memory_is_bounded(

@@ -295,6 +295,16 @@ fn dsack_blames_the_lowest_segment_of_the_stream() {
 }
 
 #[test]
+fn dsack_blames_the_lowest_of_those_that_were_never_reported() {
+    // Neither 0 on A nor 1 on B has arrived.
+    let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
+    for number in [3, 5, 7] {
+        windows.answer(B, 0, 0, Some([(number, number + 1), (3, 4)]));
+    }
+    assert_eq!((windows.cwnd(A), windows.cwnd(B)), (2.0, 4.0));
+}
+
+#[test]
 fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [8.0, 8.0]);
     for _ in 0..3 {

@@ -274,3 +274,20 @@ impl DataSender {
         new
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn what_the_peer_has_is_not_reinjected() {
+        let mut tx = DataSender::new(&Config::profile(Profile::Rfc));
+        tx.write(3000);
+        tx.assign(3000);
+        tx.reinject.insert(0, 2000);
+        assert_eq!(tx.on_ack(500, 10_000), 500);
+        let left: Vec<_> = tx.reinject.iter().collect();
+        assert_eq!(left, [(500, 2000)]);
+    }
+}

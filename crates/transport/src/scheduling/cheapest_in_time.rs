@@ -287,8 +287,10 @@ mod tests {
         assert_eq!(choose(Some(124), &table), Choice::Send(1));
         // Where none is in time, the soonest.
         assert_eq!(choose(Some(5), &table), Choice::Send(1));
-        // Without a deadline the cheapest.
+        // Without a deadline the cheapest, wherever it stands.
         assert_eq!(choose(None, &table), Choice::Send(0));
+        let table = [link(1000, 40, 10.0), link(100, 20, 1.0)];
+        assert_eq!(choose(None, &table), Choice::Send(1));
     }
 
     #[test]

@@ -17,6 +17,8 @@ struct Link {
     /// Datagrams on their way: when they arrive, and their sequence.
     under_way: VecDeque<(Time, u64)>,
     arrived: u64,
+    /// Most datagrams that were sent in one step.
+    burst: usize,
     /// The sum of the times for which a datagram would have waited in the queue, each millisecond.
     queued: Time,
 }
@@ -33,6 +35,7 @@ impl Link {
             free_at: Time::ZERO,
             under_way: VecDeque::new(),
             arrived: 0,
+            burst: 0,
             queued: Time::ZERO,
         }
     }
@@ -42,6 +45,7 @@ impl Link {
         while self.now < until {
             self.now += MS(1);
             let now = self.now;
+            let before = self.under_way.len();
             while self.control.has_room(now) {
                 let sequence = self.control.send(now, BYTES, true);
                 let leaves = self.free_at.max(now)
@@ -49,6 +53,7 @@ impl Link {
                 self.free_at = leaves;
                 self.under_way.push_back((leaves + self.delay, sequence));
             }
+            self.burst = self.burst.max(self.under_way.len() - before);
             if (now.as_nanos() / 1_000_000).is_multiple_of(5) {
                 self.hear(now);
             }
@@ -101,4 +106,14 @@ fn start_up_finds_the_rate_and_afterwards_next_to_no_queue_stands_in_the_link() 
         );
         assert!(queue < MS(20) + MS(delay) / 4, "{mbps} Mbit/s: {queue}");
     }
+}
+
+#[test]
+fn what_is_sent_at_once_is_what_the_link_carries_in_a_step_and_the_credit() {
+    let mut link = Link::new(50, MS(50));
+    link.run_until(MS(10_000));
+    link.burst = 0;
+    link.run_until(MS(11_000));
+    // 4.8 a millisecond, and at most two milliseconds late; in a probe a fifth more.
+    assert!((5..=19).contains(&link.burst), "{}", link.burst);
 }

@@ -92,6 +92,25 @@ fn one_small_segment_of_a_subflow_is_unacknowledged_at_a_time() {
 }
 
 #[test]
+fn the_receive_buffer_grows_with_what_is_read() {
+    let config = linux().with(|config| config.receive_buffer.size = Bytes::from_mib(6));
+    let mut pair = Pair::new(&config, &[10]);
+    pair.client.connect();
+    pair.drive(ms(40));
+    let first = pair.server.rx.capacity();
+    // By what was read, not by calls that read nothing.
+    pair.reads = false;
+    pair.client.write(1_000_000);
+    while pair.server.delivered() < 1_000_000 {
+        assert!(pair.step(Time::from_secs(60)));
+        if pair.server.readable() > 0 {
+            pair.server.read(u64::MAX);
+        }
+    }
+    assert!(pair.server.rx.capacity() > 4 * first, "{first} at first");
+}
+
+#[test]
 fn a_window_that_reading_doubles_is_told_on_all_subflows() {
     let config = Config {
         scheduler: MinRttConfig::DEFAULT.into(),

@@ -251,3 +251,30 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
         assert_eq!(pair.client.counters(1).undone, 0, "{name} {sack}");
     }
 }
+
+/// Nothing new is sent behind a FIN, although what was taken for lost was not.
+#[test]
+fn a_subflow_that_has_sent_its_fin_is_not_used_again() {
+    let (config, _) = answering(&plain_tcp(), undoing);
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.transfer(77_000, Time::from_secs(30));
+    pair.drive(pair.now + ms(700));
+    pair.client.write(9000);
+    pair.client.close();
+    let from = pair.client.subflows[0].sender.nxt();
+    let mut delayed = false;
+    pair.fate = Box::new(move |p| {
+        let hit = p.to_server && p.segment.seq == from && !delayed;
+        delayed |= hit;
+        match hit {
+            true => Fate::Late(ms(30)),
+            false => Fate::Arrives,
+        }
+    });
+    pair.flush();
+    while undone(&pair).is_empty() {
+        assert!(!pair.client.table[0].usable);
+        assert!(pair.step(pair.now + Time::from_secs(9)), "no undo");
+    }
+    assert!(!pair.client.table[0].usable);
+}
