@@ -237,8 +237,11 @@ impl Endpoint {
                 .rx
                 .update_due(self.config.segment.as_u64(), self.handshake.multipath)
         {
-            // Any usable subflow may send the window update, since all share the window.
-            if let Some(number) = self.table.iter().position(|state| state.usable) {
+            // Any usable subflow may send the window update, since all share the window; and that of a TCP
+            // connection which has sent its FIN, and goes on to receive.
+            let usable = self.table.iter().position(|state| state.usable);
+            let is_open = |flow: &Subflow| flow.state == State::Established;
+            if let Some(number) = usable.or_else(|| self.subflows.iter().position(is_open)) {
                 self.subflows[number].receiver.acknowledge_now();
                 self.due.acks.insert(number);
             }

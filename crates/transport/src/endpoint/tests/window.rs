@@ -35,6 +35,24 @@ fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
     assert_eq!(pair.server.delivered(), 7000);
 }
 
+/// An end that has closed its own direction still tells the peer that there is room again.
+#[test]
+fn a_reader_that_has_closed_opens_the_window_too() {
+    for config in [plain_tcp(), mptcp()] {
+        let config = config.with(|config| config.receive_buffer.size = Bytes::new(5000));
+        let mut pair = Pair::connected(&config, &[50]);
+        pair.reads = false;
+        pair.server.close();
+        pair.client.write(100_000);
+        pair.drive(Time::from_secs(10));
+        assert_eq!(pair.server.readable(), 5000);
+        pair.sent.clear();
+        assert_eq!(pair.server.read(2000), 2000);
+        pair.flush();
+        assert_eq!(pair.sent[0].segment.window, 2000);
+    }
+}
+
 #[test]
 fn a_shut_window_is_probed_and_a_lost_update_does_not_stop_the_transfer() {
     let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::new(5000));
