@@ -12,20 +12,6 @@ BLOCK = re.compile(
     r"^(?:`(?P<path>[^`\n]+)`\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
 )
 CRATES = ("quantities", "wire", "transport", "network", "striping", "scenario", "simulator")
-TRY = """\
-//! Simulates each scenario file that it is given.
-fn main() {
-    for name in std::env::args().skip(1) {
-        let text = std::fs::read_to_string(&name).expect("a file");
-        let read = &mut |_: &str| Err("no other file".to_owned());
-        let scenario = ropewalk_scenario::Scenario::parse(&text, &name, &[], read)
-            .unwrap_or_else(|errors| panic!("{errors}"));
-        let options = ropewalk_simulator::Options::default();
-        let outcome = ropewalk_simulator::simulate(&scenario, 1, &options).expect("simulated");
-        println!("{}", outcome.summary.goodput_mbps);
-    }
-}
-"""
 
 
 def blocks():
@@ -49,14 +35,12 @@ def test_the_page_is_built_and_its_scenarios_run(tmp_path):
     # The testbed's lines are put in, and not built: all of the gateway would be.
     for crate in (*CRATES, "testbed"):
         shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
+    shutil.copytree(ROOT / "tests/reference", tmp_path / "tests/reference")
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, tmp_path)
     manifest = tmp_path / "Cargo.toml"
     members = "members = [" + ", ".join(f'"crates/{crate}"' for crate in CRATES) + "]"
     manifest.write_text(re.sub(r"^members = .*$", members, manifest.read_text(), flags=re.M))
-    program = tmp_path / "crates/simulator/examples/try.rs"
-    program.parent.mkdir()
-    program.write_text(TRY)
     touched, scenarios = [], []
     for path, kind, text in blocks():
         if kind == "toml":
@@ -74,16 +58,25 @@ def test_the_page_is_built_and_its_scenarios_run(tmp_path):
     of_transport = {path for path in touched if path.startswith("crates/transport/")}
     assert len(of_transport) == 6
     target = ROOT / "target/extending"
-    built = subprocess.run(
-        ["cargo", "run", "-q", "--offline", "-p", "ropewalk-simulator", "--example", "try", "--"]
-        + [str(scenario) for scenario in scenarios],
-        cwd=tmp_path,
-        env=os.environ | {"CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "-D warnings"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
-    goodputs = [float(line) for line in built.stdout.split()]
+    environment = os.environ | {"CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "-D warnings"}
+
+    def cargo(verb, *arguments):
+        done = subprocess.run(
+            ["cargo", verb, "-q", "--offline", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    simulated = cargo("run", "-p", "ropewalk-simulator", "--example", "simulate", "--", *scenarios)
+    goodputs = [float(line.split()[-2]) for line in simulated.splitlines()]
     assert len(goodputs) == len(scenarios)
     assert min(goodputs) > 0.5
+    # Their own tests, and those that every algorithm has to pass.
+    tests = ("test", "-p", "ropewalk-transport", "--lib", "--")
+    assert "2 passed" in cargo(*tests, "aimd::", "sticky::")
+    cargo(*tests, "congestion::", "scheduling::", "reordering::")

@@ -111,7 +111,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         congestion,
         Kind::Algorithm(CongestionConfig::descriptions),
-        "Congestion control; all but newreno and cubic are for mptcp."
+        "Congestion control; uncoupled and those that couple subflows are for mptcp."
     ),
     setting!(
         "subflow" => congestion_settings.subflow,
@@ -367,7 +367,7 @@ pub(super) const CONGESTION: Key = key(
         field!(congestion),
         "as in [transport]; the profile's if that is not for its protocol",
     ),
-    "Congestion control; all but newreno and cubic are for mptcp.",
+    "Congestion control; uncoupled and those that couple subflows are for mptcp.",
 );
 
 pub(super) const SUBFLOW: Key = key(

@@ -7,9 +7,7 @@ use std::fmt;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Protocol};
 use ropewalk_transport::algorithm::Declared;
-use ropewalk_transport::{
-    Config, CongestionConfig, InitialWindow, IpVersion, Profile, SinglePathConfig,
-};
+use ropewalk_transport::{Config, CongestionConfig, InitialWindow, IpVersion, Profile};
 
 pub(crate) use refusals::{check, check_size};
 
@@ -79,10 +77,16 @@ pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
             allowed: format!("{:?}", single.name()),
         });
     }
-    Ok(match single {
-        SinglePathConfig::NewReno(_) => "reno",
-        SinglePathConfig::Cubic(_) => "cubic",
-    })
+    match single.name() {
+        "newreno" => Ok("reno"),
+        "cubic" => Ok("cubic"),
+        name => Err(Error::Unsupported {
+            key: flow.key("congestion"),
+            value: format!("{name:?}"),
+            reason: "the kernel has none of this name".to_owned(),
+            allowed: "\"cubic\", \"newreno\"".to_owned(),
+        }),
+    }
 }
 
 /// Checks that the kernel has a congestion control with this name.
