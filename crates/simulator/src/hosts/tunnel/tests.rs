@@ -160,6 +160,17 @@ fn every_datagram_is_forgotten_when_it_has_arrived_or_is_lost() {
 }
 
 #[test]
+fn short_packets_share_datagrams_and_each_of_them_arrives() {
+    // Acknowledgements are more than the way back carries one by one.
+    let more = "queue = \"2 bdp\"\nreverse = { rate = \"100 kbit/s\", queue = \"50 packets\" }";
+    let mut world = World::new(&links(2, more), "");
+    world.run();
+    assert_eq!(world.tunnel.delivered(), 3_000_000);
+    assert!(world.most[1] > 20, "{:?}", world.most);
+    assert_eq!(world.tunnel.datagrams.under_way(), [0, 0]);
+}
+
+#[test]
 fn datagrams_are_as_long_as_the_gateways() {
     for (transport, outside) in [("", 28), ("ip_version = \"ipv6\"", 48)] {
         // Nothing is lost, so that no feedback tells of a loss: a start-up that doubles each round
