@@ -153,7 +153,7 @@ def digest(within: str = ".", *, with_tests: bool) -> str:
         if code is None or (not with_tests and "tests" in file.with_suffix("").parts):
             continue
         told.update(f"{file}\0".encode())
-        told.update((code if with_tests else code.split(TESTS)[0]).encode())
+        told.update((code if with_tests else code.split(TESTS)[0].rstrip()).encode())
     return told.hexdigest()[:12]
 
 
