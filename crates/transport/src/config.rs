@@ -4,16 +4,9 @@ use ropewalk_quantities::Bytes;
 
 use crate::congestion::{self, CongestionConfig, Controller};
 use crate::initial_window::InitialWindow;
-use crate::loss::LossConfig;
 use crate::memory::sent_overhead;
-use crate::multipath::SubflowsConfig;
-use crate::multipath::data_receiver::ReceiveBufferConfig;
-use crate::multipath::data_sender::SendBufferConfig;
-use crate::receiver::ReceiverConfig;
 use crate::reordering::{self, Policy, ReorderingConfig};
-use crate::rtt::RtoConfig;
 use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
-use crate::sender::WindowConfig;
 
 /// Declares an enum whose variants have names in the scenario file.
 macro_rules! named {
@@ -39,8 +32,13 @@ macro_rules! named {
     };
 }
 
+mod parts;
 mod profile;
 
+pub use parts::{
+    Extensions, LossConfig, ReceiveBufferConfig, ReceiverConfig, RtoConfig, SendBufferConfig,
+    SubflowsConfig, WindowConfig,
+};
 pub use profile::Profile;
 
 /// Header without options (RFC 9293, 3.1).
@@ -67,18 +65,6 @@ impl IpVersion {
             IpVersion::V6 => 40,
         }
     }
-}
-
-/// TCP options and the flag of MPTCP that are in use only if the SYNs of both sides offer them, or, for
-/// checksums, if either asks for them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extensions {
-    /// Selective acknowledgement (RFC 2018, 6675).
-    pub sack: bool,
-    /// Timestamps (RFC 7323): 12 bytes per segment, and a round-trip sample from each acknowledgement.
-    pub timestamps: bool,
-    /// DSS checksums (RFC 8684, 3.3.1).
-    pub checksum: bool,
 }
 
 /// The configuration of an endpoint; [`Config::profile`] gives a family of defaults.

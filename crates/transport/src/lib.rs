@@ -34,22 +34,19 @@ mod subflow_set;
 mod subflow_state;
 mod window_share;
 
-pub use config::{Config, Extensions, IpVersion, Profile};
+pub use config::{
+    Config, Extensions, IpVersion, LossConfig, Profile, ReceiveBufferConfig, ReceiverConfig,
+    RtoConfig, SendBufferConfig, SubflowsConfig, WindowConfig,
+};
 pub use congestion::{CongestionConfig, SinglePathConfig};
 pub use counters::Counters;
 pub use deadlines::{Deadline, Deadlines};
 pub use endpoint::{Endpoint, MAX_SUBFLOWS, RecordedEndpoint};
 pub use event::Event;
 pub use initial_window::InitialWindow;
-pub use loss::{LossConfig, USUAL_THRESHOLD};
-pub use multipath::SubflowsConfig;
-pub use multipath::data_receiver::ReceiveBufferConfig;
-pub use multipath::data_sender::SendBufferConfig;
+pub use loss::USUAL_THRESHOLD;
 pub use range_set::RangeSet;
-pub use receiver::ReceiverConfig;
 pub use reordering::ReorderingConfig;
-pub use rtt::RtoConfig;
 pub use scheduling::SchedulerConfig;
 pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
-pub use sender::WindowConfig;
 pub use subflow_state::SubflowState;

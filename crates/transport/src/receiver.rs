@@ -2,10 +2,10 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-use crate::Config;
 use crate::range_set::RangeSet;
 use crate::recent_ranges::RecentRanges;
 use crate::segment::{Flags, Options, SackList, Segment};
+use crate::{Config, ReceiverConfig};
 
 /// Linux acknowledges this many initial segments one by one (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u32 = 16;
@@ -22,37 +22,6 @@ pub(crate) enum Arrival {
     Waits,
     /// A duplicate.
     Duplicate,
-}
-
-/// What a receiver acknowledges when, and what it discards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReceiverConfig {
-    /// Acknowledge at least every this many full segments; 1 means each.
-    pub delayed_ack: u32,
-    /// Acknowledge at the latest after this time (RFC 5681: at most 500 ms).
-    pub delayed_ack_timeout: Time,
-    /// Acknowledge the first segments of a connection one by one, and at once a segment shorter than usual
-    /// (Linux's quick ACK).
-    pub quick_ack: bool,
-    /// Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323, section 5); needs
-    /// timestamps.
-    pub paws: bool,
-}
-
-impl ReceiverConfig {
-    /// As Linux has it.
-    pub const LINUX: ReceiverConfig = ReceiverConfig {
-        delayed_ack: 2,
-        delayed_ack_timeout: Time::from_millis(40),
-        quick_ack: true,
-        paws: true,
-    };
-    /// As RFC 5681 and RFC 7323 recommend.
-    pub const RFC: ReceiverConfig = ReceiverConfig {
-        delayed_ack_timeout: Time::from_millis(200),
-        quick_ack: false,
-        ..ReceiverConfig::LINUX
-    };
 }
 
 /// The receiving half of a subflow: received data, and when and what to acknowledge.

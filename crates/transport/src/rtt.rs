@@ -1,42 +1,6 @@
 use ropewalk_quantities::Time;
 
-use crate::SubflowState;
-
-/// How round-trip times are sampled, and what the retransmission timeout makes of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RtoConfig {
-    /// Minimum retransmission timeout.
-    pub min: Time,
-    /// Apply `min` to the variance term, so that the timeout is at least the smoothed round-trip time plus it, as
-    /// in Linux; otherwise to the whole timeout, as in RFC 6298.
-    pub min_on_variance: bool,
-    /// Maximum retransmission timeout.
-    pub max: Time,
-    /// Retransmission timeout before the first round-trip sample (RFC 6298: 1 s).
-    pub initial: Time,
-    /// Take samples also from selective acknowledgements of segments that were sent once, as in Linux; otherwise
-    /// only when the left edge of the window moves (RFC 7323, 4.1).
-    pub from_sack: bool,
-}
-
-impl RtoConfig {
-    /// As Linux has it.
-    pub const LINUX: RtoConfig = RtoConfig {
-        min: Time::from_millis(200),
-        min_on_variance: true,
-        max: Time::from_secs(120),
-        initial: Time::from_secs(1),
-        from_sack: true,
-    };
-    /// As RFC 6298 recommends.
-    pub const RFC: RtoConfig = RtoConfig {
-        min: Time::from_secs(1),
-        min_on_variance: false,
-        max: Time::from_secs(60),
-        from_sack: false,
-        ..RtoConfig::LINUX
-    };
-}
+use crate::{RtoConfig, SubflowState};
 
 /// Retransmission timeout (RFC 6298): its base value and its back-off.
 ///

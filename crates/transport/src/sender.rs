@@ -21,53 +21,8 @@ use crate::retransmission_timer::{Purpose, RetransmissionTimer};
 use crate::rtt::{Renewal, Rto};
 use crate::scoreboard::{Delivered, Scoreboard};
 use crate::segment::{Flags, Options, Segment};
-use crate::{Config, SubflowState};
+use crate::{Config, SubflowState, WindowConfig};
 use usage::WindowUsage;
-
-/// When a sender lets the congestion window grow, and from what it reduces it; by how much is up to the
-/// congestion control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowConfig {
-    /// Remember for a window of data whether the congestion window was in use, as in Linux
-    /// (`tcp_cwnd_validate`): it may grow if it was full at least once, and in slow start if it is less than
-    /// twice the maximum in flight. Otherwise, what last limited the sender decides.
-    pub validate: bool,
-    /// After idling for more than the timeout, halve the window once per timeout, as in Linux
-    /// (`tcp_cwnd_restart`); otherwise, restart from the initial window (RFC 5681, 4.1).
-    pub halve_after_idle: bool,
-    /// Let an acknowledgement that advances grow the window even if it reports a new gap, as in Linux;
-    /// otherwise it counts as a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
-    pub grow_in_disorder: bool,
-    /// Reduce from the congestion window, however much of it is in flight, as in Linux; `halve_pipe` is then
-    /// ignored.
-    pub reduce_cwnd: bool,
-    /// Reduce from the data in the network (RFC 6675's pipe, as in ns-3) rather than from everything
-    /// unacknowledged (RFC 5681's FlightSize).
-    pub halve_pipe: bool,
-    /// Proportional rate reduction in recovery (RFC 6937).
-    pub prr: bool,
-}
-
-impl WindowConfig {
-    /// As Linux has it.
-    pub const LINUX: WindowConfig = WindowConfig {
-        validate: true,
-        halve_after_idle: true,
-        grow_in_disorder: true,
-        reduce_cwnd: true,
-        halve_pipe: false,
-        prr: true,
-    };
-    /// As RFC 5681 has it.
-    pub const RFC: WindowConfig = WindowConfig {
-        validate: false,
-        halve_after_idle: false,
-        grow_in_disorder: false,
-        reduce_cwnd: false,
-        halve_pipe: false,
-        prr: false,
-    };
-}
 
 /// The sending half of a subflow: its data in flight, loss detection, and loss recovery.
 #[derive(Debug)]

@@ -2,23 +2,20 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
-use super::{Config, Extensions, IpVersion};
+use super::parts::{
+    Extensions, LossConfig, ReceiveBufferConfig, ReceiverConfig, RtoConfig, SendBufferConfig,
+    SubflowsConfig, WindowConfig,
+};
+use super::{Config, IpVersion};
 use crate::congestion::cubic::CubicConfig;
 use crate::congestion::newreno::NewRenoConfig;
 use crate::congestion::{self, SinglePathConfig};
 use crate::initial_window::InitialWindow;
-use crate::loss::LossConfig;
-use crate::multipath::SubflowsConfig;
-use crate::multipath::data_receiver::ReceiveBufferConfig;
-use crate::multipath::data_sender::SendBufferConfig;
-use crate::receiver::ReceiverConfig;
 use crate::reordering::linux::LinuxConfig;
 use crate::reordering::none::NoneConfig;
-use crate::rtt::RtoConfig;
 use crate::scheduling::linux::LinuxConfig as LinuxSchedulerConfig;
 use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::round_robin::RoundRobinConfig;
-use crate::sender::WindowConfig;
 
 named! {
     /// A family of defaults.

@@ -11,6 +11,7 @@ mod tail_loss_probe;
 
 use ropewalk_quantities::Time;
 
+use crate::LossConfig;
 use duplicate_acks::DuplicateAcks;
 use rack::Rack;
 use tail_loss_probe::TailLossProbe;
@@ -22,32 +23,6 @@ pub(crate) use tail_loss_probe::Probe;
 
 /// Added to timers shorter than the retransmission timeout (Linux's TCP_TIMEOUT_MIN_US).
 pub(crate) const TIMER_SLACK: Time = Time::from_millis(2);
-
-/// By which means losses are detected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LossConfig {
-    /// Detect losses by time rather than by counting duplicate acknowledgements (RACK, RFC 8985).
-    pub rack: bool,
-    /// Send a tail loss probe before the retransmission timeout (TLP, RFC 8985); needs SACK.
-    pub tail_loss_probe: bool,
-    /// Limited transmit (RFC 3042).
-    pub limited_transmit: bool,
-}
-
-impl LossConfig {
-    /// As Linux has it.
-    pub const LINUX: LossConfig = LossConfig {
-        rack: true,
-        tail_loss_probe: true,
-        limited_transmit: true,
-    };
-    /// RFC 5681 with RFC 3042.
-    pub const RFC: LossConfig = LossConfig {
-        rack: false,
-        tail_loss_probe: false,
-        limited_transmit: true,
-    };
-}
 
 /// Result of a detector.
 #[derive(Clone, Copy, Debug, Default)]

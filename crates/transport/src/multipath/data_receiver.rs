@@ -1,21 +1,8 @@
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Time;
 
 use crate::Config;
 use crate::multipath::receive_autotuning::{FIRST_BUFFER, ReceiveAutotuning};
 use crate::range_set::RangeSet;
-
-/// The receive buffer, and how much of it the peer may fill.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReceiveBufferConfig {
-    /// Its size: the bound of the advertised window.
-    pub size: Bytes,
-    /// Fraction that may be advertised; Linux keeps the rest for overhead
-    /// ([`usual_window_share`](Config::usual_window_share)).
-    pub window_share: f64,
-    /// Let data behind a gap reduce the advertised window, although the window covers them already, as Linux
-    /// computes it (`__tcp_select_window`).
-    pub charge_reordered: bool,
-}
 
 /// Receiving at data level: reassembly, and the window that all subflows share.
 #[derive(Clone, Debug)]

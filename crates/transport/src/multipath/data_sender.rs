@@ -1,20 +1,8 @@
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Time;
 
 use crate::memory::{MIN_SEND_BUFFER, send_buffer_for, sent_overhead, write_piece};
 use crate::range_set::RangeSet;
 use crate::{Config, Deadline, Deadlines};
-
-/// The send buffer: the bound of data written and not acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SendBufferConfig {
-    /// Its size.
-    pub size: Bytes,
-    /// `size` is only the maximum of an autotuned send buffer, as in Linux (`tcp_sndbuf_expand`): it starts small
-    /// and grows with the congestion window while the application is blocked on it. It accounts for memory rather
-    /// than payload, and a blocked application may write again when a third is free. An MPTCP connection's buffer
-    /// is the sum of its subflows' (`__mptcp_sync_sndbuf`), each of which grows up to this.
-    pub autotuning: bool,
-}
 
 /// Sending at data level: what the application wrote, what was assigned to subflows, what the peer has, and
 /// what has to be reinjected on another subflow.

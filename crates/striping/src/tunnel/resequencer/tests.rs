@@ -1,0 +1,208 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const NEVER: Due = Due {
+    in_step: i64::MAX,
+    arrived: i64::MIN,
+};
+
+fn sequencing(lane: u8, sequence: u32) -> Sequencing {
+    Sequencing {
+        lane,
+        sequence,
+        delivery: Delivery::InOrder,
+    }
+}
+
+fn held(packet: u32, sent: i64) -> Held<u32> {
+    Held {
+        packet,
+        bytes: 1000,
+        sent,
+        in_step: false,
+    }
+}
+
+/// Offers a packet that was sent at the time of its own number.
+fn offer(resequencer: &mut Resequencer<u32>, lane: u8, number: u32, due: &Due) -> Vec<u32> {
+    let mut out = Vec::new();
+    let sent = i64::from(number);
+    if resequencer.passes(sequencing(lane, number), sent, due) {
+        out.push(number);
+    } else {
+        assert_eq!(
+            resequencer.hold(sequencing(lane, number), held(number, sent)),
+            None
+        );
+    }
+    out.extend(std::iter::from_fn(|| resequencer.pop(due)));
+    out
+}
+
+#[test]
+fn a_gap_holds_its_own_lane_only() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), []);
+    assert_eq!(offer(&mut resequencer, 2, 0, &NEVER), [0]);
+    assert_eq!(offer(&mut resequencer, 1, 0, &NEVER), [0, 1]);
+    assert_eq!(resequencer.held(), 0);
+}
+
+#[test]
+fn what_is_before_the_first_packet_of_a_lane_is_none() {
+    let mut resequencer = Resequencer::<u32>::new(1 << 20);
+    assert!(!resequencer.passes(sequencing(1, u32::MAX), 0, &NEVER));
+    assert!(resequencer.passes(sequencing(1, 0), 0, &NEVER));
+    assert!(!resequencer.passes(sequencing(1, u32::MAX - 5), 0, &NEVER));
+    assert_eq!(resequencer.counters().late, 0);
+}
+
+#[test]
+fn a_gap_in_crumbs_takes_no_more_than_so_many() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    let all = 4 * MAX_GIVEN_UP as u32;
+    assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [1 << 20]);
+    for number in 0..all {
+        resequencer.passes(sequencing(1, 2 * number + 1), 0, &NEVER);
+        assert!(resequencer.lanes[1].given_up.len() <= MAX_GIVEN_UP);
+    }
+}
+
+#[test]
+fn a_packet_that_waits_is_not_pushed_out_by_another_in_its_place() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    let soon = Due {
+        in_step: 5,
+        ..NEVER
+    };
+    let in_step = Sequencing {
+        delivery: Delivery::InStep,
+        ..sequencing(1, 0)
+    };
+    assert!(!resequencer.passes(in_step, 6, &soon));
+    let first = Held {
+        in_step: true,
+        ..held(6, 6)
+    };
+    assert_eq!(resequencer.hold(in_step, first), None);
+    assert!(!resequencer.passes(sequencing(1, 0), 3, &soon));
+    assert_eq!(resequencer.hold(sequencing(1, 0), held(3, 3)), Some(3));
+    assert_eq!(resequencer.pop(&soon), None);
+    assert_eq!(resequencer.pop(&NEVER), Some(6));
+    assert_eq!(resequencer.held(), 0);
+}
+
+#[test]
+fn a_gap_that_nothing_fills_in_time_is_given_up_and_what_comes_later_is_late_once() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
+    let until = |arrived| Due { arrived, ..NEVER };
+    assert_eq!(resequencer.pop(&until(2)), None);
+    assert_eq!(resequencer.pop(&until(3)), Some(3));
+    assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), [1]);
+    // What came before, since it went again, is not handed out.
+    for before in [1, 3] {
+        assert!(!resequencer.passes(sequencing(1, before), 9, &NEVER));
+        assert_eq!(
+            resequencer.hold(sequencing(1, before), held(before, 9)),
+            Some(before)
+        );
+    }
+    let expected = ResequencerCounters {
+        waited: 1,
+        given_up: 3,
+        late: 1,
+        held_most: 1000 + 4 * SLOT,
+    };
+    assert_eq!(resequencer.counters(), expected);
+}
+
+#[test]
+fn at_once_means_whatever_is_missing_and_after_what_waits() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    assert_eq!(offer(&mut resequencer, 1, 2, &NEVER), []);
+    let at_once = |number| Sequencing {
+        delivery: Delivery::AtOnce,
+        ..sequencing(1, number)
+    };
+    assert!(!resequencer.passes(at_once(4), 4, &NEVER));
+    assert_eq!(resequencer.hold(at_once(4), held(4, 4)), None);
+    let due: Vec<_> = std::iter::from_fn(|| resequencer.pop(&NEVER)).collect();
+    assert_eq!(due, [2, 4]);
+    assert_eq!((resequencer.held(), resequencer.heads().count()), (0, 0));
+    // What was not waited for comes late; and what follows in order waits for what is missing.
+    assert!(resequencer.passes(sequencing(1, 3), 3, &NEVER));
+    assert_eq!(offer(&mut resequencer, 1, 6, &NEVER), []);
+    assert_eq!(offer(&mut resequencer, 1, 5, &NEVER), [5, 6]);
+}
+
+#[test]
+fn in_step_means_not_before_its_time() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    let due = Due {
+        in_step: 9,
+        ..NEVER
+    };
+    let in_step = Sequencing {
+        delivery: Delivery::InStep,
+        ..sequencing(1, 0)
+    };
+    assert!(!resequencer.passes(in_step, 10, &due));
+    let packet = Held {
+        in_step: true,
+        ..held(0, 10)
+    };
+    assert_eq!(resequencer.hold(in_step, packet), None);
+    assert_eq!(resequencer.pop(&due), None);
+    assert_eq!(resequencer.pop(&NEVER), Some(0));
+}
+
+#[test]
+fn far_ahead_a_lane_begins_anew() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    assert_eq!(offer(&mut resequencer, 1, 5, &NEVER), []);
+    assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [5, 1 << 20]);
+    assert_eq!(
+        offer(&mut resequencer, 1, (1 << 20) + 1, &NEVER),
+        [(1 << 20) + 1]
+    );
+    assert_eq!(resequencer.held(), 0);
+}
+
+#[test]
+fn what_a_lane_that_begins_anew_misses_is_given_up() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    assert_eq!(offer(&mut resequencer, 1, 0, &NEVER), [0]);
+    assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
+    assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [3, 1 << 20]);
+    // All between but one, which was held.
+    assert_eq!(resequencer.counters().given_up, (1 << 20) - 2);
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_or_doubled_order_is_kept_and_memory_is_bounded(
+        order in Just((0..200_u32).collect::<Vec<_>>()).prop_shuffle(),
+        lost in prop::collection::btree_set(0..200_u32, 0..20),
+        capacity in 0_u64..100_000,
+    ) {
+        let mut resequencer = Resequencer::new(capacity);
+        let mut out = Vec::new();
+        for number in order {
+            if !lost.contains(&number) {
+                out.extend(offer(&mut resequencer, 1, number, &NEVER));
+                prop_assert!(resequencer.held() <= capacity.max(1000 + 200 * SLOT));
+            }
+        }
+        let end = Due { arrived: i64::MAX, ..NEVER };
+        out.extend(std::iter::from_fn(|| resequencer.pop(&end)));
+        if resequencer.counters().late == 0 {
+            prop_assert!(out.is_sorted());
+        }
+        out.sort_unstable();
+        let expected: Vec<u32> = (0..200).filter(|number| !lost.contains(number)).collect();
+        prop_assert_eq!(out, expected);
+        prop_assert_eq!(resequencer.held(), 0);
+    }
+}
