@@ -276,5 +276,6 @@ def test_busy_loops_beside_a_run_make_its_interval_wider(machine, two_links):
         for loop in loops:
             loop.join()
     assert busy["own_error"]["time_share"] > quiet["own_error"]["time_share"]
-    assert busy["machine"]["others_s"] > quiet["machine"]["others_s"]
+    # Not beside the quiet run's: other tests run beside both.
+    assert busy["machine"]["others_s"] > 0.3
     assert busy["machine"]["waited_s"] > 0
