@@ -23,6 +23,7 @@ html_theme = "furo"
 html_title = f"Ropewalk {release}"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 
 
 def name_what_is_beside_the_pages(app: Sphinx, document: nodes.document) -> None:
