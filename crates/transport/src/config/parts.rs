@@ -2,8 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
-/// TCP options and the flag of MPTCP that are in use only if the SYNs of both sides offer them, or, for
-/// checksums, if either asks for them.
+/// What the two SYNs negotiate: TCP options are used if both sides offer them, checksums if either asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extensions {
     /// Selective acknowledgement (RFC 2018, 6675).
