@@ -36,6 +36,8 @@ pub(crate) struct Carriers {
     numbers: Vec<u32>,
     /// Lower bound of each one's deadlines; see [`Carrier::not_due_before`].
     bounds: Vec<Time>,
+    /// The one that was due first when that was last asked.
+    first_due: usize,
     facts: Vec<Facts>,
     /// Indices of the carriers borrowed mutably since the last `settle`, without duplicates.
     changed: Vec<usize>,
@@ -178,6 +180,16 @@ impl Carriers {
         let bounds = self.bounds.get(from..)?.iter();
         let found = bounds.copied().position(|bound| bound < time)?;
         Some(from + found)
+    }
+
+    /// The carrier that is likely to be due first.
+    pub(crate) fn expected_first(&self) -> Option<usize> {
+        (self.first_due < self.list.len()).then_some(self.first_due)
+    }
+
+    /// This carrier is due before all others.
+    pub(crate) fn expect_first(&mut self, at: usize) {
+        self.first_due = at;
     }
 
     /// Whether a carrier may be given frames of streams.

@@ -5,7 +5,7 @@ use std::mem;
 use ropewalk_quantities::Time;
 
 use super::Association;
-use crate::carrier::deadline::OVERDUE;
+use crate::carrier::deadline::{OVERDUE, or_never};
 use crate::carrier::in_flight::{Content, Sent};
 use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
@@ -38,10 +38,22 @@ impl<P: Payload> Association<P> {
             .map_or(Time::MAX, |since| since.saturating_add(self.config.timeout));
         next = next.min(self.table.due());
         self.carriers.settle();
+        // The first that was due is likely to be so again, and then few others have to be asked.
+        let expected = self.carriers.expected_first();
+        if let Some(at) = expected {
+            next = next.min(self.due_at(at));
+        }
         let mut from = 0;
         while let Some(at) = self.carriers.next_due_before(next, from) {
-            next = next.min(self.due_at(at));
             from = at + 1;
+            if expected == Some(at) {
+                continue;
+            }
+            let due = self.due_at(at);
+            if due < next {
+                next = due;
+                self.carriers.expect_first(at);
+            }
         }
         (next < Time::MAX).then_some(next)
     }
@@ -49,18 +61,16 @@ impl<P: Payload> Association<P> {
     /// When something is due on a carrier; `Time::MAX` if nothing is.
     pub(super) fn due_at(&mut self, at: usize) -> Time {
         let carrier = &self.carriers[at];
-        let own = [
-            carrier
-                .acknowledgement
-                .due()
-                .filter(|_| self.carriers.is_asleep(at)),
-            carrier.suspicious_at(),
-            self.room_at(at),
-            self.opens_at(at),
-            self.probe_at(at),
-            self.overdue_at(at),
-        ];
-        own.into_iter().flatten().fold(Time::MAX, Time::min)
+        let acknowledges_at = carrier
+            .acknowledgement
+            .due()
+            .filter(|_| self.carriers.is_asleep(at));
+        or_never(acknowledges_at)
+            .min(or_never(carrier.suspicious_at()))
+            .min(or_never(self.room_at(at)))
+            .min(or_never(self.opens_at(at)))
+            .min(or_never(self.probe_at(at)))
+            .min(or_never(self.overdue_at(at)))
     }
 
     /// Does what is due. The driver calls it at or after the time of

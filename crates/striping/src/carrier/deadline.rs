@@ -11,6 +11,12 @@ const LATE: Time = Time::from_millis(25);
 /// Least silence after which a carrier that has delivered data is probed.
 const FED_SILENCE: Time = Time::from_millis(100);
 
+/// A time, or one that never comes.
+#[inline]
+pub(crate) fn or_never(time: Option<Time>) -> Time {
+    time.unwrap_or(Time::MAX)
+}
+
 impl Carrier {
     /// A lower bound of all deadlines of the carrier: its own, and those that depend on other carriers too,
     /// which can only delay them. It depends on this carrier and on the shorter `keepalive` alone.
@@ -18,15 +24,13 @@ impl Carrier {
     /// So it stays valid while nothing happens to the carrier, and of many carriers only those with a near
     /// bound need be examined.
     pub(crate) fn not_due_before(&self, keepalive: Time) -> Time {
-        let own = [
-            self.acknowledgement.due(),
-            self.suspicious_at(),
-            self.probe_at(keepalive),
-            self.not_overdue_before(),
-            self.no_room_before(),
-            self.usage.opens_at().filter(|_| !self.blocked),
-        ];
-        own.into_iter().flatten().fold(Time::MAX, Time::min)
+        let opens_at = self.usage.opens_at().filter(|_| !self.blocked);
+        or_never(self.acknowledgement.due())
+            .min(or_never(self.suspicious_at()))
+            .min(or_never(self.probe_at(keepalive)))
+            .min(or_never(self.not_overdue_before()))
+            .min(or_never(self.no_room_before()))
+            .min(or_never(opens_at))
     }
 
     /// Lower bound of the time at which a frame counts as overdue: the other carriers' round trip and the
