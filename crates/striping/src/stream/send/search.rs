@@ -54,7 +54,12 @@ impl Openings {
             opening.last(least).is_some_and(|last| skip <= last)
                 && (!opening.follows || opening.before <= skip)
         };
-        skip <= self.lowest || self.again.iter().any(is_here)
+        // What ends before so many bytes cannot be meant.
+        let behind = || {
+            let ends_before = |opening: &Opening| opening.before + opening.len < skip;
+            self.again.partition_point(ends_before)
+        };
+        skip <= self.lowest || self.again[behind()..].iter().any(is_here)
     }
 }
 
@@ -102,10 +107,16 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     /// The openings, found anew if they are out of date.
+    #[inline(always)]
     fn find_openings(&mut self) -> &Openings {
-        if self.openings.is_known {
-            return &self.openings;
+        if !self.openings.is_known {
+            self.renew_openings();
         }
+        &self.openings
+    }
+
+    #[inline(never)]
+    fn renew_openings(&mut self) {
         let lowest = self.lowest();
         let pending = &self.pending;
         let again = self.again.within(lowest, u64::MAX);
@@ -120,7 +131,6 @@ impl<P: Payload> SendBuffer<P> {
         self.openings.again.extend(openings);
         self.openings.lowest = pending.before(lowest);
         self.openings.is_known = true;
-        &self.openings
     }
 
     /// The first suitable part that begins at `from` or at the start of a later waiting range.
