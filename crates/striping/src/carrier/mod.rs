@@ -238,10 +238,10 @@ impl Carrier {
         queued.max(self.min_rtt())
     }
 
-    /// Seconds until the peer has a frame sent now, after `more` further bytes: half a least round trip
-    /// before its acknowledgement arrives.
-    pub(crate) fn arrives_in(&self, more: u64) -> f64 {
-        self.acknowledged_in(more, self.rate_or_guess()) - self.min_rtt() / 2.0
+    /// Seconds until the peer has a frame sent now, after `more` further bytes, at this rate: half a least round
+    /// trip before its acknowledgement arrives.
+    pub(crate) fn arrives_in(&self, more: u64, rate: f64) -> f64 {
+        self.acknowledged_in(more, rate) - self.min_rtt() / 2.0
     }
 
     /// Payload of its frames.

@@ -177,7 +177,7 @@ fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
     // One of them is known to be there, and says 10 kB/s.
     acknowledge(&mut carrier, now + Time::from_millis(100));
     assert_eq!(carrier.rate.estimate(), Some(10_000.0));
-    assert!((carrier.arrives_in(1000) - 0.05).abs() < 0.04);
+    assert!((carrier.arrives_in(1000, carrier.rate_or_guess()) - 0.05).abs() < 0.04);
     // When it is overdue is told by what was seen.
     send(&mut carrier, now + Time::from_millis(100));
     let last = carrier.in_flight.iter_mut().last().unwrap();

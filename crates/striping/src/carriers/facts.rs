@@ -68,14 +68,15 @@ impl Fastest {
 impl Facts {
     pub(super) fn of(carrier: &Carrier) -> Facts {
         let payload = carrier.payload_len();
+        let rate = carrier.rate_or_guess();
         Facts {
             is_marked: false,
             is_suspected: carrier.listening.is_suspected(),
             is_good: carrier.is_good(),
             has_quota: carrier.usage.has_quota(),
             arrival: Arrival {
-                arrives_in: carrier.arrives_in(payload as u64),
-                rate: carrier.rate_or_guess(),
+                arrives_in: carrier.arrives_in(payload as u64, rate),
+                rate,
             },
             min_rtt: carrier.round_trip.min(),
             srtt: carrier.round_trip.smoothed(),
