@@ -69,27 +69,47 @@ impl RangeSet {
         self.covered = other.covered;
     }
 
+    /// Becomes a single range of so many bytes, from zero on.
+    #[inline]
+    pub(crate) fn set_to(&mut self, bytes: u64) {
+        self.ranges.clear();
+        self.covered = bytes;
+        if bytes > 0 {
+            self.ranges.push_back((0, bytes));
+        }
+    }
+
     /// Adds `start..end`; returns how many of its bytes are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
+        self.add(start, end).0
+    }
+
+    /// The same; returns the range that contains it, too.
+    pub(crate) fn insert_and_find(&mut self, start: u64, end: u64) -> (u64, (u64, u64)) {
+        self.add(start, end)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, start: u64, end: u64) -> (u64, (u64, u64)) {
         if start >= end {
-            return 0;
+            return (0, (start, start));
         }
         match self.ranges.back_mut() {
             None => {
                 self.ranges.push_back((start, end));
                 self.covered += end - start;
-                return end - start;
+                return (end - start, (start, end));
             }
             Some(&mut (_, last_end)) if start > last_end => {
                 self.ranges.push_back((start, end));
                 self.covered += end - start;
-                return end - start;
+                return (end - start, (start, end));
             }
             Some(last) if start >= last.0 => {
                 let new = end.saturating_sub(last.1);
                 last.1 = last.1.max(end);
                 self.covered += new;
-                return new;
+                return (new, *last);
             }
             Some(_) => {}
         }
@@ -119,7 +139,7 @@ impl RangeSet {
         }
         let new = (merged.1 - merged.0) - known;
         self.covered += new;
-        new
+        (new, merged)
     }
 
     /// Removes everything below `offset`.
@@ -229,7 +249,11 @@ mod tests {
             for (start, len) in inserts {
                 let fresh = (start..start + len).filter(|&at| !bits[at as usize]).count() as u64;
                 bits[start as usize..(start + len) as usize].fill(true);
-                prop_assert_eq!(ranges.insert(start, start + len), fresh);
+                let (new, range) = ranges.insert_and_find(start, start + len);
+                prop_assert_eq!(new, fresh);
+                if len > 0 {
+                    prop_assert_eq!(Some(range), ranges.containing(start));
+                }
             }
             ranges.remove_below(cut);
             bits[..cut as usize].fill(false);

@@ -124,6 +124,12 @@ impl Receiver {
         self.ranges.last().map_or(self.nxt, |(_, end)| end)
     }
 
+    /// Bytes received behind a gap.
+    #[inline]
+    pub(crate) fn behind_gap(&self) -> u64 {
+        self.ranges.covered()
+    }
+
     /// Timestamp to echo.
     #[inline]
     pub(crate) fn ts_recent(&self) -> Time {
@@ -260,7 +266,8 @@ impl Receiver {
             return Arrival::Duplicate;
         }
         if segment.seq > self.nxt {
-            if self.ranges.insert(segment.seq, end) == 0 {
+            let (new, range) = self.ranges.insert_and_find(segment.seq, end);
+            if new == 0 {
                 self.duplicates += 1;
                 self.duplicate = Some((segment.seq, end));
                 return Arrival::Duplicate;
@@ -274,9 +281,7 @@ impl Receiver {
                 .waiting
                 .partition_point(|other| other.seq <= segment.seq);
             self.waiting.insert(at, waiting);
-            if let Some(range) = self.ranges.containing(segment.seq) {
-                self.recent.note(range, self.nxt);
-            }
+            self.recent.note(range, self.nxt);
             return Arrival::Waits;
         }
         let known = self.nxt - segment.seq;

@@ -200,13 +200,15 @@ impl Endpoint {
         if len > 0 {
             self.note_arrival(now, subflow, segment);
         }
+        // What plain TCP has behind a gap is what its one subflow holds, which is counted already.
+        let alone = !self.handshake.multipath && self.subflows.len() == 1;
         let flow = &mut self.subflows[subflow];
         let mut new = 0;
         let rx = &mut self.rx;
         let in_order = rx.nxt();
         let expected = flow.receiver.nxt();
         let apart = len > 0 && !flow.receiver.is_next(segment);
-        if apart {
+        if apart && !alone {
             rx.hold_apart();
         }
         let arrival = flow.receiver.on_segment(now, segment, |data_seq, len| {
@@ -228,14 +230,19 @@ impl Endpoint {
                 })
             }),
         }
+        if apart && alone {
+            rx.hold_alone(flow.receiver.behind_gap());
+        }
         if len > 0 && (new > 0 || arrival == Arrival::Waits) {
             self.arrivals.count(true);
             if rx.nxt() == in_order {
-                rx.hold(segment.data_seq, len);
+                if !alone {
+                    rx.hold(segment.data_seq, len);
+                }
                 self.arrivals.count_out_of_order(rx.held());
             }
         }
-        if apart {
+        if apart && !alone {
             self.rx.hold_together();
         }
         let flow = &mut self.subflows[subflow];

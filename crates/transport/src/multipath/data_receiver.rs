@@ -143,6 +143,13 @@ impl DataReceiver {
         }
     }
 
+    /// So many bytes are behind a gap in all, of a connection whose only subflow holds them in its own order.
+    #[inline]
+    pub(crate) fn hold_alone(&mut self, bytes: u64) {
+        self.held.set_to(bytes);
+        self.apart = bytes > 0;
+    }
+
     /// Data arrived that cannot be delivered yet.
     pub(crate) fn hold(&mut self, start: u64, len: u64) {
         if self.apart {
