@@ -36,11 +36,17 @@ impl Rto {
     /// The present timeout, with back-off.
     #[inline]
     pub(crate) fn current(&self) -> Time {
+        self.backed_off(self.base)
+    }
+
+    /// Another timeout, with the same back-off and maximum.
+    #[inline]
+    pub(crate) fn backed_off(&self, base: Time) -> Time {
         if self.backoff == 0 {
-            return self.base.min(self.max);
+            return base.min(self.max);
         }
         let factor = 1u64 << self.backoff.min(16);
-        Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.max)
+        Time::from_nanos(base.as_nanos().saturating_mul(factor)).min(self.max)
     }
 
     /// Number of consecutive expiries.

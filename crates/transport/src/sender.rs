@@ -148,6 +148,16 @@ impl Sender {
         self.arm(Purpose::Timeout, now + self.rto.current());
     }
 
+    /// Starts the timer for the third segment of a join: twice the round-trip time of the SYN, as in Linux
+    /// (`schedule_3rdack_retransmission`), and twice as long each time; without a sample, as for a SYN.
+    pub(crate) fn arm_third(&mut self, now: Time, rtt: Time) {
+        if rtt == Time::ZERO {
+            return self.arm_handshake(now);
+        }
+        let wait = self.rto.backed_off(Time::from_nanos(2 * rtt.as_nanos()));
+        self.arm(Purpose::Timeout, now + wait);
+    }
+
     /// The timer of the handshake expired.
     pub(crate) fn back_off_handshake(&mut self) {
         self.rto.back_off();

@@ -102,6 +102,11 @@ impl Endpoint {
                 self.send_control(subflow, |pending| pending.third = true);
                 false
             }
+            State::Established if matches!(segment.options, Options::MpJoin { .. }) => {
+                // The peer did not receive the fourth segment, before which it sends no data.
+                self.acknowledge_keys(subflow);
+                true
+            }
             State::Established | State::TimeWait => true,
             State::Closed => {
                 if self.handshake.role == Role::Server || self.events.is_connected() {
@@ -258,11 +263,15 @@ impl Endpoint {
         let rtt = self.subflows[subflow].handshake_sent.map(|sent| now - sent);
         self.establish(now, subflow, rtt);
         if self.handshake.multipath {
-            // The fourth segment acknowledges the keys, or the join.
-            self.subflows[subflow].receiver.acknowledge_now();
-            self.due.acks.insert(subflow);
+            self.acknowledge_keys(subflow);
         }
         true
+    }
+
+    /// Sends the fourth segment: it acknowledges the keys, or the join.
+    fn acknowledge_keys(&mut self, subflow: usize) {
+        self.subflows[subflow].receiver.acknowledge_now();
+        self.due.acks.insert(subflow);
     }
 
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {

@@ -29,7 +29,8 @@ impl Endpoint {
         self.ask_again(subflow);
         let plain = self.subflows[subflow].state == State::Established
             && !segment.flags.contains(Flags::SYN)
-            && !segment.flags.contains(Flags::RST);
+            && !segment.flags.contains(Flags::RST)
+            && !matches!(segment.options, Options::MpJoin { .. });
         if !plain && !self.handle_handshake(now, subflow, segment) {
             self.settle(subflow);
             return;

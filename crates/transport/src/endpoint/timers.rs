@@ -11,7 +11,7 @@ use crate::retransmission_timer::Purpose;
 use crate::scheduling::SubflowSet;
 use crate::subflow::{State, Subflow};
 
-/// Retransmissions of a SYN, or of data, before the subflow is given up (Linux: tcp_syn_retries,
+/// Retransmissions of a SYN, or of anything later, before the subflow is given up (Linux: tcp_syn_retries,
 /// tcp_retries2).
 const SYN_RETRIES: u32 = 6;
 const RETRIES: u32 = 15;
@@ -110,7 +110,12 @@ impl Endpoint {
         let backoff = flow.sender.backoff();
         match flow.state {
             State::SynSent | State::SynReceived | State::PreEstablished => {
-                if backoff >= SYN_RETRIES {
+                let retries = if flow.state == State::PreEstablished {
+                    RETRIES
+                } else {
+                    SYN_RETRIES
+                };
+                if backoff >= retries {
                     self.fail_subflow(subflow);
                     return;
                 }

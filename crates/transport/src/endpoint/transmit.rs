@@ -82,7 +82,7 @@ impl Endpoint {
             if pending.third {
                 flow.pending.third = false;
                 if flow.state == State::PreEstablished {
-                    flow.sender.arm_handshake(now);
+                    flow.sender.arm_third(now, self.table[subflow].latest_rtt);
                     self.timers.note(flow.sender.timer_at());
                 }
                 self.write_third(now, subflow, segment);

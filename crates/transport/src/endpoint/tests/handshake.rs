@@ -211,6 +211,43 @@ fn no_data_flows_on_a_joined_subflow_before_its_fourth_segment() {
     assert_eq!(first.sent, ms(160));
 }
 
+/// The third segment of a join is sent again until the fourth arrives, and draws a fourth each time.
+#[test]
+fn a_join_outlives_the_loss_of_its_third_and_fourth_segments() {
+    let mut pair = Pair::new(&mptcp(), &[10, 30]);
+    let mut last_two = 0;
+    pair.fate = Box::new(move |passing| {
+        let syn = passing.segment.flags.contains(Flags::SYN);
+        let ends_join = passing.subflow == 1 && !syn;
+        last_two += usize::from(ends_join);
+        // The third; the fourth, twice.
+        if ends_join && [1, 3, 5].contains(&last_two) {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
+    pair.client.connect();
+    pair.drive(Time::from_secs(5));
+    let on_join = pair.sent.iter().filter(|passing| passing.subflow == 1);
+    let sent: Vec<(Time, bool)> = on_join.map(|p| (p.sent, p.to_server)).skip(2).collect();
+    // The round trip of the SYN is 60 ms; the timer's first interval is twice that, and doubles.
+    let expected = [
+        (ms(100), true),
+        (ms(220), true),
+        (ms(250), false),
+        (ms(460), true),
+        (ms(490), false),
+        (ms(940), true),
+        (ms(970), false),
+    ];
+    assert_eq!(sent, expected);
+    assert_eq!(
+        pair.client_events,
+        [Event::Connected, Event::SubflowEstablished(1)]
+    );
+}
+
 #[test]
 fn a_join_with_a_wrong_hmac_is_reset() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
