@@ -62,7 +62,8 @@ pub struct Summary {
     /// The run's seed.
     pub seed: u64,
     /// Bytes that the application got in order, over the time from the first
-    /// write (or the end of the warm-up) to the last delivery; 10^6 bit/s.
+    /// write (or the end of the warm-up) to the completion, or the end of the
+    /// run; 10^6 bit/s.
     pub goodput_mbps: f64,
     /// Bytes that the application got in order, in the measured time.
     pub delivered_bytes: u64,

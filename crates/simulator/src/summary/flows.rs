@@ -35,12 +35,16 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         }
     }
 
-    /// Duration of a flow's measurement: from its first write or the end of the warm-up to its last delivery;
-    /// for a competitor, from its start to the end of the run.
+    /// Duration of a flow's measurement: from its first write (of a competitor, its start) or the end of the
+    /// warm-up, to its completion or the end of the run.
     fn seconds(&self, number: usize) -> f64 {
         let flow = &self.world.flows[number];
         let (from, to) = match flow.recorder.as_deref() {
-            Some(recorder) => (flow.application.first_write(), recorder.last_delivery),
+            Some(recorder) => {
+                let completed = recorder.complete.then_some(recorder.last_delivery);
+                let first_write = flow.application.first_write();
+                (first_write, completed.unwrap_or(self.end_at))
+            }
             None => (Some(flow.start), self.end_at),
         };
         let from = from.unwrap_or(Time::ZERO).max(self.warmup);

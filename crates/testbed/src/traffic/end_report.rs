@@ -22,8 +22,6 @@ pub struct ClientReport {
 pub struct ServerReport {
     /// When the last byte of a finite transfer was read; for datagrams, the last that arrived.
     pub(crate) complete: Option<Time>,
-    /// When the last bytes were read; `None` if none were.
-    pub(crate) last_delivery: Option<Time>,
     /// Bytes read until the end of the warm-up, and in all.
     pub(crate) bytes: [u64; 2],
     pub(crate) delays: Histogram,

@@ -14,7 +14,7 @@ use super::tcp_info::SubflowState;
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TrafficOutcome {
     /// The goodput: bytes that the application received in order, over the time from the first write (or the
-    /// end of the warm-up) to the last delivery; 10^6 bit/s.
+    /// end of the warm-up) to its completion or the end of the run; 10^6 bit/s.
     pub goodput_mbps: f64,
     /// Bytes that the application received in order in the measured time.
     pub delivered_bytes: u64,
@@ -121,8 +121,7 @@ pub fn outcome(
     let plan = session.plan();
     let order = Order::of(plan, &client, &server);
     let end = server.complete.unwrap_or(plan.duration);
-    let last = server.last_delivery.unwrap_or(Time::ZERO);
-    let span = last.saturating_sub(plan.warmup).as_secs_f64();
+    let span = end.saturating_sub(plan.warmup).as_secs_f64();
     let [before, all] = server.bytes;
     let complete = server.complete.filter(|_| plan.size() == Some(all));
     Ok(TrafficOutcome {

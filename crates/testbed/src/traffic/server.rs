@@ -49,7 +49,6 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     }
     Ok(ServerReport {
         complete,
-        last_delivery: deliveries.last,
         bytes: [deliveries.warmup_bytes, deliveries.bytes],
         longest_gap: deliveries.longest_gap(complete.unwrap_or(plan.duration)),
         application: match session.conversation() {

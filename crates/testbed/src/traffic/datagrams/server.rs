@@ -46,7 +46,6 @@ pub(crate) fn run(
     Ok(ServerReport {
         application: ApplicationSummary::default(),
         complete,
-        last_delivery: deliveries.last,
         bytes: [deliveries.warmup_bytes, deliveries.bytes],
         longest_gap: deliveries.longest_gap(end),
         delays: deliveries.delays,
