@@ -6,6 +6,7 @@ One, two, four and eight links, buffers, congestion controls, losses, an outage,
 of files in mahimahi's format, or made-up ones. It runs in real time, some twenty minutes.
 """
 
+import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import polars as pl
 import cellular
 import linux
 import ropewalk
+from both_sides import measured, simulated
 from ropewalk.cli.progress import progress
 from tables import Table, write_into_pages
 
@@ -23,9 +25,8 @@ COUNTS = (1, 2, 4, 8)
 BUFFERS = ("256k", "1M", "16M")
 LOSSES = ("0.1 %", "1 %")
 OUTAGE = [["6 s", "8 s"]]
-SIMULATED_RUNS = 20  # where anything is random
-MEASURED_RUNS = 3  # there, and over eight links, where the kernel's runs differ most
-ATTEMPTS = 3  # for a run that the machine was too busy for
+RUNS = 5  # of the kernel, with a seed each
+DRAWS = 5  # of delays, simulated with each seed
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,6 @@ class Case:
     buffers: str
     event: str
     scenario: ropewalk.Scenario
-
-    @property
-    def random(self) -> bool:
-        """Whether its runs differ."""
-        return "loss" in self.event
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.links, self.congestion, self.buffers, self.event)))
@@ -75,32 +71,25 @@ def cases(traces: Sequence[str] = ()) -> Iterator[Case]:
         yield Case(count, "cubic", "4M", "trace" if traces else "made-up trace", scenario)
 
 
-def measured(case: Case) -> ropewalk.Results:
-    """Run a case on the testbed, again where the links came late."""
-    runs = MEASURED_RUNS if case.random or case.links == "8" else 1
-    for _ in range(ATTEMPTS):
-        results = ropewalk.testbed(case.scenario, runs=runs)
-        if all(run["emulator"]["trusted"] for run in results.runs):
-            break
-    return results
-
-
-def row(case: Case) -> dict[str, object]:
-    """Simulate and measure one case."""
-    simulated = ropewalk.simulate(case.scenario, runs=SIMULATED_RUNS if case.random else 1)
-    real = measured(case)
-    ours, theirs = (results.mean["goodput_mbps"] for results in (simulated, real))
-    late = max(run["emulator"]["lateness_ms"]["p99"] for run in real.runs)
+def row(case: Case, runs: int = RUNS) -> dict[str, object]:
+    """Simulate and measure one case: medians, each of runs with the same seeds."""
+    seeds = range(1, runs + 1)
+    simulations = [simulated(case.scenario, seed, draw) for seed in seeds for draw in range(DRAWS)]
+    real = [measured(case.scenario, seed) for seed in seeds]
+    ours, theirs = ([run["goodput_mbps"] for run in runs] for runs in (simulations, real))
+    our, their = statistics.median(ours), statistics.median(theirs)
     return {
         "links": case.links,
         "congestion": case.congestion,
         "buffers": case.buffers,
         "event": case.event,
-        "simulated": ours,
-        "measured": theirs,
-        "difference %": 100 * (ours / theirs - 1),
-        "late ms": late,
-        "trusted": all(run["emulator"]["trusted"] for run in real.runs),
+        "simulated": our,
+        "of runs": f"{min(ours):.2f} to {max(ours):.2f}",
+        "measured": their,
+        "of runs ": f"{min(theirs):.2f} to {max(theirs):.2f}",
+        "difference %": 100 * (our / their - 1),
+        "late ms": max(run["emulator"]["lateness_ms"]["p99"] for run in real),
+        "trusted": all(run["emulator"]["trusted"] for run in real),
     }
 
 

@@ -5,10 +5,6 @@
 `buffers`: goodput of bulk data with small buffers; `delays`: delays of bulk data, of constant and
 of thin streams, and those of the project's own scenarios. Each is run five times a side, in real
 time: `buffers` takes half an hour, `delays` as long. A scenario is drawn from its seed alone.
-
-No run of the kernel repeats another, and where buffers are small a percent of delay moves a
-simulated run as far: the simulator's five have delays of 99 to 101 %, each link's drawn from the
-run's seed.
 """
 
 import math
@@ -17,16 +13,17 @@ import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 import ropewalk
+from both_sides import measured, simulated
 from ropewalk.scenario import Value
 from tables import ROOT, Table, write_into_pages
 
 SEEDS = range(1, 21)
 RUNS = 5
-ATTEMPTS = 3  # for runs that the machine was too busy for
 BUFFERS = ("128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB")
 MAX_MBPS = 120.0  # of all links together: what the testbed keeps up with beside other work
 OWN = ("start/two-links", "video/wifi-lte")  # others have congestion control that is not its
@@ -130,37 +127,18 @@ def _log(draw: random.Random, least: float, most: float) -> float:
     return math.exp(draw.uniform(math.log(least), math.log(most)))
 
 
-def measured(scenario: ropewalk.Scenario, runs: int = RUNS) -> list[dict[str, object]]:
-    """Run a scenario on the testbed, each run again where the links came late."""
-    found = []
-    for seed in range(1, runs + 1):
-        for _ in range(ATTEMPTS):
-            run = ropewalk.testbed(scenario, seed=seed).runs[0]
-            if run["emulator"]["trusted"]:
-                break
-        found.append(run)
-    return found
-
-
-def simulated(scenario: ropewalk.Scenario, runs: int = RUNS) -> list[dict[str, object]]:
-    """Simulate a scenario several times, with each link's delay a little different each time."""
-    found = []
-    for seed in range(1, runs + 1):
-        draw = random.Random(f"delays {seed}")
-        keys: dict[str, Value] = {}
-        for link in scenario.values["link"]:
-            delay_ms = link["forward"]["delay"] * 1e3 * draw.uniform(0.99, 1.01)
-            keys[f"link.{link['name']}.delay"] = f"{delay_ms:.6g} ms"
-        found.append(ropewalk.simulate(scenario.with_(keys), seed=seed).runs[0])
-    return found
+def both(scenario: ropewalk.Scenario) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the runs of a scenario, simulated and measured."""
+    seeds = range(1, RUNS + 1)
+    return (
+        [simulated(scenario, seed) for seed in seeds],
+        [measured(scenario, seed) for seed in seeds],
+    )
 
 
 def goodput_row(case: Case) -> dict[str, object]:
     """Simulate and measure one case of small buffers."""
-    ours, theirs = (
-        [run["goodput_mbps"] for run in runs]
-        for runs in (simulated(case.scenario), measured(case.scenario))
-    )
+    ours, theirs = ([run["goodput_mbps"] for run in runs] for runs in both(case.scenario))
     our, their = statistics.median(ours), statistics.median(theirs)
     return {
         "case": case.name,
@@ -177,7 +155,7 @@ def goodput_row(case: Case) -> dict[str, object]:
 
 def delay_row(case: Case) -> dict[str, object]:
     """Simulate and measure one case of delays."""
-    simulations, real = simulated(case.scenario), measured(case.scenario)
+    simulations, real = both(case.scenario)
     row: dict[str, object] = {"case": case.name, "links": case.links, "data": case.what}
     for name in QUANTILES:
         ours, theirs = (

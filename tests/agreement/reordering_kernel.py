@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 import ropewalk
-from kernel import ATTEMPTS
+from both_sides import measured
 from ropewalk.cli.progress import progress
 from tables import ROOT, Table, write_into_pages
 
@@ -58,15 +58,6 @@ def scenario(case: Case) -> ropewalk.Scenario:
     )
 
 
-def measured(case: Case, seed: int) -> dict[str, Any]:
-    """Run it on the kernel, again where the links came late."""
-    for _ in range(ATTEMPTS):
-        run: dict[str, Any] = ropewalk.testbed(scenario(case), seed=seed).runs[0]
-        if run["emulator"]["trusted"]:
-            break
-    return run
-
-
 def simulated_counters(run: dict[str, Any]) -> dict[str, int]:
     """Return what nstat would show."""
     subflow = run["subflows"][0]
@@ -83,7 +74,7 @@ def both(runs: int) -> dict[Case, tuple[list[dict[str, Any]], list[dict[str, Any
             simulated = ropewalk.simulate(scenario(case), runs=runs).runs
             kernel = []
             for seed in range(1, runs + 1):
-                kernel.append(measured(case, seed))
+                kernel.append(measured(scenario(case), seed))
                 update(number * runs + seed)
             found[case] = simulated, kernel
     return found

@@ -51,7 +51,7 @@ def test_simulator_and_kernel_agree(machine, case):
     allowed = 100 * band(case)
     attempts = []
     for _ in range(ATTEMPTS):
-        attempts.append(kernel.row(case))
+        attempts.append(kernel.row(case, runs=3 if "loss" in case.event else 1))
         if attempts[-1]["trusted"] and abs(attempts[-1]["difference %"]) < allowed:
             return
     if not any(found["trusted"] for found in attempts):
