@@ -187,9 +187,11 @@ gallery: setup $(MADE)/report ## run twelve ready studies, make a report of each
 	$(BIN)/python docs/make_gallery.py $(STUDIES)
 
 # AGAINST names a commit: its build and this one run the simulator's cases in turn.
+# PROFILED=1 lays this one out by a profile, as a wheel is.
 AGAINST ?=
+PROFILED ?=
 bench: setup models ## measure the simulator, the association, captures, formulas, starts; AGAINST=COMMIT beside that one
-	$(BIN)/python benches/simulator.py rates $(if $(AGAINST),--against $(AGAINST))
+	$(BIN)/python benches/simulator.py rates $(if $(PROFILED),--profiled) $(if $(AGAINST),--against $(AGAINST))
 	$(BIN)/python benches/cores.py
 	$(CARGO) run --release --locked -p ropewalk-speed --bin carrying
 	$(CARGO) run --release --locked -p ropewalk-speed --bin writing

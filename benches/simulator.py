@@ -1,10 +1,13 @@
 """How fast the simulator is, and what a data packet (of radios, a data frame) costs it.
 
-    python benches/simulator.py rates [--against COMMIT] [--runs N] [CASE ...]
+    python benches/simulator.py rates [--profiled] [--against COMMIT] [--runs N] [CASE ...]
     python benches/simulator.py instructions [--write | --set NAME=VALUE] [CASE ...]
 
 `rates` prints medians of some runs on one processor; with `--against` another commit is built,
-too, and the two run in turn: what counts is the median of their ratios. `instructions` asks
+too, and the two run in turn: what counts is the median of their ratios. With `--profiled` this
+checkout's program, not the other's, is laid out by what it did when it was trained, as a wheel is
+(packaging/wheel.sh): on short shares of the cases with other rates, delays and losses than those
+measured, which takes Rust's llvm-tools. `instructions` asks
 valgrind, whose counts do not depend on what else the machine does, and holds them against
 benches/instructions.csv; `--write` renews that table, and `--set transport.reordering=eifel` says
 what a change of a key costs beside it. `make bench` and `make instructions` call this.
@@ -32,21 +35,60 @@ COLUMNS = ("instructions", "first_level_misses", "last_level_misses")
 SHARES = {"a": 0.2, "b": 0.2, "c": 0.1, "access": 0.1, "eight": 0.1, "striped": 0.1}
 SHARES |= {"tunnel": 0.1, "bas": 0.1, "bas64": 0.2, "lia64": 0.2}
 SHARES |= {"pair": 0.05, "cell": 0.05, "mesh": 0.05}
-RATES = ("a10", "b10", "c", "c10", "access", "eight", "striped", "tunnel", "bas", "bas64")
-RATES += ("lia64", "pair", "cell", "mesh")
+RATES = ("a10", "b10", "c", "flows10", "c10", "access", "links2", "links512", "eight", "striped")
+RATES += ("tunnel", "bas", "bas64", "lia64", "pair", "cell", "mesh")
 NOTICED = 2.0  # per cent
+# What a profile is made of: a case, a share of it, and what of it is not as it is measured.
+TRAINING = (
+    ("a", "0.1", "link.link.rate=30 Mbit/s", "link.link.delay=25 ms"),
+    ("a", "0.05", "link.link.loss=0.5 %"),
+    ("b", "0.1", "link.fast.rate=40 Mbit/s", "link.slow.delay=60 ms"),
+    ("b", "0.05", "link.fast.loss=0.5 %", "transport.congestion=olia"),
+    ("c", "0.2", "link.link.rate=2 Gbit/s"),
+    ("access", "0.1", "link.access.rate=5 Mbit/s"),
+    ("eight", "0.1", "link.0.delay=50 ms", "link.2.loss=0.5 %"),
+    ("striped", "0.1", "link.0.delay=50 ms", "link.2.loss=0.5 %"),
+    ("tunnel", "0.1", "link.0.delay=50 ms", "link.2.loss=0.5 %"),
+    ("bas", "0.1", "link.0.delay=50 ms", "link.2.loss=0.5 %"),
+    ("lia64", "0.1", "link.9.delay=90 ms"),
+    ("pair", "0.02", "wifi.rate=2 Mbit/s"),
+    ("cell", "0.02", "wifi.rate=2 Mbit/s"),
+    ("mesh", "0.02", "wifi.rate=2 Mbit/s"),
+)
 
 
-def build(root: Path, folder: Path) -> Path:
+def build(root: Path, folder: Path, target: str = "", flags: str = "") -> Path:
     """Build a checkout's measuring program in a folder; return where it is."""
-    package, kind, at = "ropewalk-speed", "--bin", folder / "release"
+    package, kind, at = "ropewalk-speed", "--bin", folder / target / "release"
     if not (root / "benches" / "speed").exists():  # a commit of before, beside which this one runs
         package, kind, at = "ropewalk-simulator", "--example", at / "examples"
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", package]
     command += [kind, "throughput", "--target-dir", str(folder)]
-    if subprocess.run(command, check=False, cwd=root).returncode:
+    environment = dict(os.environ)
+    if flags:  # With a target named they are not those of build scripts and macros, too.
+        command += ["--target", target]
+        environment["RUSTFLAGS"] = f"{environment.get('RUSTFLAGS', '')} {flags}"
+    if subprocess.run(command, check=False, cwd=root, env=environment).returncode:
         sys.exit(f"{root}: not built")
     return at / "throughput"
+
+
+def build_profiled(folder: Path) -> Path:
+    """Build this checkout's program by what one that counts did in training."""
+    about = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
+    target = about.split("host: ")[1].split()[0]
+    asked = ["rustc", "--print", "target-libdir"]
+    libraries = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    merge = Path(libraries).parent / "bin" / "llvm-profdata"
+    if not merge.exists():
+        sys.exit(f"no {merge}: rustup component add llvm-tools")
+    raw, profile = folder / "raw", folder / "speed.profdata"
+    shutil.rmtree(raw, ignore_errors=True)
+    counting = build(ROOT, folder / "counting", target, f"-Cprofile-generate={raw}")
+    for case in TRAINING:
+        subprocess.run([counting, "--one", *case], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([merge, "merge", "-o", profile, raw], check=True)
+    return build(ROOT, folder, target, f"-Cprofile-use={profile}")
 
 
 def own_folder() -> Path:
@@ -75,9 +117,10 @@ def run(program: Path, case: str) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
-def rates(cases: list[str], runs: int, against: str | None) -> None:
+def rates(cases: list[str], runs: int, against: str | None, *, profiled: bool) -> None:
     """Print medians, and beside another commit the ratios."""
-    program = build(ROOT, own_folder())
+    folder = own_folder()
+    program = build_profiled(folder / "profiled") if profiled else build(ROOT, folder)
     if against is None:
         print(f"{'case':<8} {'Mpackets/s':>10} {'Mevents/s':>10} {'peak MB':>8}")
         for case in cases:
@@ -89,7 +132,7 @@ def rates(cases: list[str], runs: int, against: str | None) -> None:
             )
         return
     with checkout(against) as there:
-        other = build(there, own_folder() / "against")
+        other = build(there, folder / "against")
         print(f"{'case':<8} {'Mpackets/s':>10} {'before':>10} {'times':>7}  quartiles")
         for case in cases:
             pairs = [pair(program, other, case, turn) for turn in range(runs)]
@@ -180,6 +223,7 @@ def main() -> None:
     by_time = verbs.add_parser("rates", help="data packets per CPU-second")
     by_time.add_argument("cases", nargs="*", metavar="CASE", choices=[*RATES, []])
     by_time.add_argument("--against", metavar="COMMIT", help="run in turn with another commit")
+    by_time.add_argument("--profiled", action="store_true", help="build this one by a profile")
     by_time.add_argument("--runs", type=int, default=5, metavar="N")
     by_count = verbs.add_parser("instructions", help="instructions per data packet")
     by_count.add_argument("cases", nargs="*", metavar="CASE", choices=[*SHARES, []])
@@ -188,7 +232,7 @@ def main() -> None:
     either.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes")
     chosen = parser.parse_args()
     if chosen.verb == "rates":
-        rates(chosen.cases or list(RATES), chosen.runs, chosen.against)
+        rates(chosen.cases or list(RATES), chosen.runs, chosen.against, profiled=chosen.profiled)
     else:
         instructions(chosen.cases or list(SHARES), chosen.write, chosen.changes)
 
