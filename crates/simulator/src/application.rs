@@ -35,7 +35,7 @@ pub(crate) struct Application {
 #[derive(Debug)]
 enum Source {
     Bulk { left: Option<u64> },
-    Messages(Schedule),
+    Messages(Box<Schedule>),
     Requested(Box<Conversation>),
 }
 
@@ -53,7 +53,7 @@ impl Application {
             },
             Traffic::Messages { .. } | Traffic::Video(_) => {
                 let schedule = Schedule::new(traffic, start, end, random);
-                Source::Messages(schedule.expect("messages are due at some time"))
+                Source::Messages(Box::new(schedule.expect("messages are due at some time")))
             }
             Traffic::Requested(ref requested) => {
                 let times = [start, warmup, end];

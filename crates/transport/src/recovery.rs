@@ -11,7 +11,7 @@ pub use episode::{Before, Phase};
 pub(crate) use prr::Prr;
 
 /// State of a sender's loss recovery.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     pub(crate) phase: Phase,
     /// Next new offset when the last loss was detected: recovery ends when it is acknowledged (RFC 6582,
@@ -28,7 +28,7 @@ pub(crate) struct Recovery {
     /// Limit of the window after the present acknowledgement, in bytes; [`u64::MAX`] is none.
     pub(crate) limit: u64,
     /// State before the first loss of the episode.
-    pub(crate) before: Option<Before>,
+    pub(crate) before: Option<Box<Before>>,
 }
 
 impl Recovery {

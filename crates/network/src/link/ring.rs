@@ -121,7 +121,7 @@ impl<P: Copy> Ring<P> {
         position & (self.slots.len().wrapping_sub(1))
     }
 
-    /// Doubles the capacity; unused slots hold copies of `packet`.
+    /// Doubles the capacity of a full ring, in place; unused slots hold copies of `packet`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, packet: &P) {
@@ -132,14 +132,13 @@ impl<P: Copy> Ring<P> {
             packet: *packet,
         };
         let len = self.len();
-        let capacity = (self.slots.len() * 2).max(FIRST_CAPACITY);
-        let mut slots = Vec::with_capacity(capacity);
-        for position in 0..len {
-            let slot = self.slot(self.front.wrapping_add(position));
-            slots.push(self.slots[slot]);
+        if len > 0 {
+            let front = self.slot(self.front);
+            self.slots.rotate_left(front);
         }
-        slots.resize(capacity, filler);
-        self.slots = slots;
+        let capacity = (2 * len).max(FIRST_CAPACITY);
+        self.slots.reserve_exact(capacity - len);
+        self.slots.resize(capacity, filler);
         self.front = 0;
         self.back = len;
     }

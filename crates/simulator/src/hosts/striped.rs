@@ -18,7 +18,7 @@ use crate::event_recorders::EventRecorders;
 pub(crate) struct Striped {
     pub(super) connection: Connection,
     /// By the end that sends.
-    pub(super) devices: [VirtualDevice; 2],
+    pub(super) devices: Box<[VirtualDevice; 2]>,
 }
 
 impl Striped {
@@ -48,7 +48,7 @@ impl Striped {
         };
         Ok(Striped {
             connection,
-            devices: [both.clone(), both],
+            devices: Box::new([both.clone(), both]),
         })
     }
 }

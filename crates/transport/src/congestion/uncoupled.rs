@@ -40,24 +40,38 @@ impl SinglePathConfig {
 pub struct Uncoupled {
     /// The settings from which each subflow's algorithm is built: smaller than an algorithm.
     settings: Settings,
+    /// Built when they are needed: an end that sends no data has none.
     subflows: Vec<SinglePath>,
 }
 
-impl CongestionControl for Uncoupled {
-    fn add_subflow(&mut self, subflow: usize) {
-        if self.subflows.is_empty() {
-            // Most connections have a single subflow.
-            self.subflows.reserve_exact(1);
+impl Uncoupled {
+    #[inline(always)]
+    fn path(&mut self, subflow: usize) -> &mut SinglePath {
+        if subflow >= self.subflows.len() {
+            self.build_up_to(subflow);
         }
+        &mut self.subflows[subflow]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn build_up_to(&mut self, subflow: usize) {
+        // Exactly, since most connections have a single subflow.
+        self.subflows
+            .reserve_exact(subflow + 1 - self.subflows.len());
         while self.subflows.len() <= subflow {
             let fresh = self.settings.subflow.build_path(&self.settings);
             self.subflows.push(fresh);
         }
     }
+}
+
+impl CongestionControl for Uncoupled {
+    fn add_subflow(&mut self, _subflow: usize) {}
 
     #[inline(always)]
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
-        self.subflows[subflow].on_ack(acked, &subflows[subflow])
+        self.path(subflow).on_ack(acked, &subflows[subflow])
     }
 
     fn on_congestion(
@@ -67,14 +81,14 @@ impl CongestionControl for Uncoupled {
         _now: Time,
         subflows: &[SubflowState],
     ) -> u64 {
-        self.subflows[subflow].on_congestion(cause, &subflows[subflow])
+        self.path(subflow).on_congestion(cause, &subflows[subflow])
     }
 
     fn save(&mut self, subflow: usize) {
-        self.subflows[subflow].save();
+        self.path(subflow).save();
     }
 
     fn restore(&mut self, subflow: usize) {
-        self.subflows[subflow].restore();
+        self.path(subflow).restore();
     }
 }

@@ -16,7 +16,21 @@ pub(super) struct Events {
 impl Events {
     #[inline]
     pub(super) fn poll(&mut self) -> Option<Event> {
-        self.queue.pop_front()
+        match self.queue.is_empty() {
+            true => None,
+            false => self.take(),
+        }
+    }
+
+    /// Takes an event, and gives the queue's memory back with the last: most connections have few.
+    #[cold]
+    #[inline(never)]
+    fn take(&mut self) -> Option<Event> {
+        let event = self.queue.pop_front();
+        if self.queue.is_empty() {
+            self.queue = VecDeque::new();
+        }
+        event
     }
 
     /// Number of events in the queue.

@@ -26,7 +26,7 @@ impl Sender {
         connection.controller.save(connection.subflow);
         let (time, window) = (connection.now, connection.window());
         let own = connection.own();
-        self.recovery.before = Some(Before {
+        self.recovery.before = Some(Box::new(Before {
             cause,
             time,
             window,
@@ -38,7 +38,7 @@ impl Sender {
             backoff: self.rto.backoff(),
             acked_since_loss: own.acked_since_loss,
             acked_between_losses: own.acked_between_losses,
-        });
+        }));
     }
 
     /// Informs the reordering policy of a loss.
@@ -51,7 +51,7 @@ impl Sender {
                 nxt: self.nxt,
                 copies_in_flight: self.board.retransmitted(),
                 mss,
-                before: self.recovery.before,
+                before: self.recovery.before.as_deref().copied(),
             });
         }
     }
@@ -129,7 +129,7 @@ impl Sender {
             out_of_order: false,
             peer_saw_out_of_order: segment.flags.contains(Flags::OUT_OF_ORDER),
             phase: self.recovery.phase,
-            before: self.recovery.before,
+            before: self.recovery.before.as_deref().copied(),
             window,
             outstanding: self.board.outstanding(),
             pipe: self.board.pipe(),
