@@ -36,6 +36,13 @@ impl Due {
         }
     }
 
+    /// For this many hops.
+    pub(crate) fn of(hops: usize) -> Due {
+        let mut due = Due::new();
+        due.grow(hops);
+        due
+    }
+
     /// Makes room for this many hops; existing ones keep their times.
     pub(crate) fn grow(&mut self, hops: usize) {
         match &mut self.all {

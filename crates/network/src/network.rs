@@ -2,6 +2,7 @@
 
 mod adding;
 mod advance;
+mod parts;
 
 use std::convert::Infallible;
 
@@ -34,6 +35,12 @@ pub struct Network<P, M = Infallible> {
     media: Vec<Shared<M>>,
     /// Its sources are the hops; a medium is due at its first hop.
     due: Due,
+    /// The first hop of the present part.
+    first_hop: usize,
+    /// The network's parts, if it is divided: the first hop of each, and when its hops are due. In place of
+    /// the present part's is what none is due of.
+    parts: Vec<(usize, Due)>,
+    part: usize,
     order: u64,
     /// The last packet that left a medium or was dropped, while it is shown to the driver.
     shown: Option<P>,
@@ -75,6 +82,9 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             carriers: Vec::new(),
             media: Vec::new(),
             due: Due::new(),
+            first_hop: 0,
+            parts: Vec::new(),
+            part: 0,
             order: 0,
             shown: None,
             left_first: None,
@@ -187,10 +197,11 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Processes the earliest event if it is due by `now`, at the event's own time.
     #[inline]
     pub fn advance<W: Watch<P>>(&mut self, now: Time, watch: &mut W) -> Advance<'_, P> {
-        let (source, Key { time, .. }) = self.due.first();
+        let (due, Key { time, .. }) = self.due.first();
         if time > now {
             return Advance::Nothing;
         }
+        let source = self.first_hop + due;
         let link = match &mut self.carriers[source] {
             HopKind::Wire(link) => link,
             HopKind::Medium(number) => {
@@ -203,7 +214,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             return Advance::Nothing;
         };
         let next = link.head().unwrap_or(IDLE);
-        self.due.set_from(time, source, next);
+        self.due.set_from(time, due, next);
         let Popped {
             slot,
             size,
@@ -251,7 +262,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             let (order, after) = (self.order, heading.after_hop());
             let packet = from.packet(slot);
             match to.push(now, size, order, after, packet) {
-                Pushed::First(key) => self.due.set(next.index(), key),
+                Pushed::First(key) => self.due.set(next.index() - self.first_hop, key),
                 Pushed::Behind => {}
                 Pushed::Dropped(reason) => {
                     let packet = *packet;
@@ -383,7 +394,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             // overtook.
             HopKind::Wire(link) => match link.push(now, size, order, heading, packet) {
                 Pushed::First(key) => {
-                    self.due.set(hop.index(), key);
+                    self.due.set(hop.index() - self.first_hop, key);
                     Offer::Accepted
                 }
                 Pushed::Behind => Offer::Accepted,

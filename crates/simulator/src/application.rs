@@ -147,6 +147,11 @@ impl Application {
         self.first_write
     }
 
+    /// Whether it writes without end.
+    pub(crate) fn is_endless(&self) -> bool {
+        matches!(self.source, Source::Bulk { left: None })
+    }
+
     /// Total bytes that it writes, once that is known.
     pub(crate) fn total(&self) -> Option<u64> {
         self.closed.then_some(self.written)

@@ -13,6 +13,7 @@ mod metrics;
 mod observer;
 mod outcome;
 mod packet;
+mod parts;
 mod playout;
 mod recorder;
 mod run;

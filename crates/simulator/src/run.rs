@@ -1,20 +1,25 @@
 //! The run loop: processes events in order of time.
 
-use ropewalk_network::{Advance, Agenda, IDLE, Key, Medium, Network, Offer, RouteId};
+mod leaving;
+
+use std::ops::Range;
+
+use ropewalk_network::{Advance, Agenda, IDLE, Key, RouteId};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_striping::Terms;
 use ropewalk_transport::Segment;
 
 use crate::air::{Air, used};
-use crate::application::Application;
-use crate::hosts::{CLIENT, FirstHop, Incoming, SERVER, Sends, send_by};
+use crate::hosts::{CLIENT, Incoming, SERVER, send_by};
 use crate::meters::Meters;
 use crate::observer::Observer;
 use crate::packet::Packet;
+use crate::parts::Part;
 use crate::recorder::Recorder;
 use crate::sights::{Watching, sighting};
 use crate::world::World;
+use leaving::Leaving;
 
 /// A run in progress.
 pub(crate) struct Run<'o, O: Observer, M> {
@@ -26,9 +31,18 @@ pub(crate) struct Run<'o, O: Observer, M> {
     unfinished: usize,
     /// Meters of links with a quota.
     pub(crate) meters: Meters,
-    /// Timers: three sources per flow (client's timer, server's timer, application), then the recorder, and
+    /// Timers of the present part: three sources per flow (client's timer, server's timer, application), then
     /// meters if there are any.
     timers: Agenda,
+    /// The first flow of the present part.
+    first_flow: usize,
+    /// Parts of the world with their timers; usually one. In place of the present part's timers are those of
+    /// none.
+    parts: Vec<(Part, Agenda)>,
+    part: usize,
+    /// All parts have come to this time, and continue until the recorder's next measurement or the end.
+    since: Time,
+    until: Key,
     /// The packet into which segments are written before they enter a link.
     outgoing: Packet<O::Tag>,
     observer: &'o mut O,
@@ -48,9 +62,17 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     ) -> Run<'o, O, M> {
         let meters = Meters::new(scenario);
         let metered = meters.next(Time::ZERO);
-        let recorded = 3 * world.flows.len();
-        let sources = recorded + 1 + usize::from(metered.is_some());
         let mut world = world;
+        let parts = world.parts(!O::WATCHES && metered.is_none());
+        if parts.len() > 1 {
+            let hops: Vec<Range<usize>> = parts.iter().map(|part| part.hops.clone()).collect();
+            world.network.divide(&hops);
+        }
+        let parts = parts.into_iter().map(|part| {
+            let sources = 3 * part.flows.len() + usize::from(metered.is_some());
+            (part, Agenda::new(sources))
+        });
+        let mut parts: Vec<(Part, Agenda)> = parts.collect();
         let mut listened = Vec::new();
         if O::WATCHES {
             let used = used(scenario);
@@ -77,7 +99,12 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             recorder,
             events: 0,
             meters,
-            timers: Agenda::new(sources),
+            timers: std::mem::replace(&mut parts[0].1, Agenda::new(0)),
+            first_flow: 0,
+            parts,
+            part: 0,
+            since: Time::ZERO,
+            until: IDLE,
             outgoing: Packet {
                 segment: Segment::EMPTY,
                 flow: 0,
@@ -92,38 +119,88 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             duration: scenario.duration,
         };
         // Scheduled before the flows, so that a measurement from the start precedes their events.
-        if let Some(time) = run.recorder.next() {
-            run.schedule(recorded, time);
-        }
+        run.schedule_recorder();
         if metered.is_some() {
-            run.schedule(recorded + 1, Time::ZERO);
+            run.schedule(3 * run.world.flows.len(), Time::ZERO);
         }
-        for flow in 0..run.world.flows.len() {
-            let start = run.world.flows[flow].start;
-            run.schedule(run.application_source(flow), start);
+        for part in 0..run.parts.len() {
+            run.turn_to(part);
+            for flow in run.parts[part].0.flows.clone() {
+                let start = run.world.flows[flow].start;
+                run.schedule(run.application_source(flow), start);
+            }
         }
         run
     }
 
     /// Runs until all finite transfers are complete, or the duration is over.
     pub(crate) fn run(&mut self) {
-        while self.unfinished > 0 && self.step() {}
+        self.run_while(|run| run.unfinished > 0);
     }
 
     /// Continues until the first flow's connections are closed or the duration is over.
     pub(crate) fn close(&mut self) {
-        while !self.world.flows[0].host.is_closed() && self.step() {}
+        self.run_while(|run| !run.world.flows[0].host.is_closed());
     }
 
-    /// Processes the next event, a packet's or a timer's; false if none is due before the end.
+    /// Continues while this holds and the duration is not over.
+    #[inline]
+    fn run_while(&mut self, holds: impl Fn(&Self) -> bool) {
+        loop {
+            for part in 0..self.parts.len() {
+                self.turn_to(part);
+                while holds(self) && self.step() {}
+            }
+            if !holds(self) {
+                return;
+            }
+            if self.until == self.end() || (O::WATCHES && self.observer.gave_up()) {
+                self.now = self.duration;
+                return;
+            }
+            self.now = self.until.time;
+            self.since = self.now;
+            self.recorder.sample(self.now, &mut self.world);
+            self.schedule_recorder();
+        }
+    }
+
+    /// Turns to a part, which has come as far as all others had when the last measurement was taken.
+    fn turn_to(&mut self, part: usize) {
+        if self.parts.len() == 1 {
+            return;
+        }
+        std::mem::swap(&mut self.timers, &mut self.parts[self.part].1);
+        std::mem::swap(&mut self.timers, &mut self.parts[part].1);
+        self.first_flow = self.parts[part].0.flows.start;
+        self.part = part;
+        self.world.network.turn_to(part);
+        self.now = self.since;
+    }
+
+    /// After all events at the time when the run ends.
+    fn end(&self) -> Key {
+        Key::new(self.duration, u64::MAX)
+    }
+
+    /// The recorder measures at its next time, if that is before the end.
+    fn schedule_recorder(&mut self) {
+        let next = self.recorder.next();
+        let key = next.map(|time| Key::new(time.max(self.now), self.world.network.next_order()));
+        self.until = self.end().min(key.unwrap_or(IDLE));
+    }
+
+    /// Processes the next event, a packet's or a timer's; false if none is due before a measurement or the
+    /// end.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (source, timer) = self.timers.first();
         let packet = self.world.network.next().unwrap_or(IDLE);
         let moves = packet.before(&timer);
         let time = if moves { packet.time } else { timer.time };
-        if time > self.duration || (O::WATCHES && self.observer.gave_up()) {
-            self.now = self.duration;
+        if time >= self.until.time && !packet.min(timer).before(&self.until)
+            || (O::WATCHES && self.observer.gave_up())
+        {
             return false;
         }
         debug_assert!(time >= self.now, "time never goes back");
@@ -139,14 +216,9 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             }
             return true;
         }
-        if source == 3 * self.world.flows.len() {
-            self.recorder.sample(time, &mut self.world);
-            self.schedule_at(source, self.recorder.next());
-            return true;
-        }
         self.events += 1;
-        match (source / 3, source % 3) {
-            (flow, 1) if flow == self.world.flows.len() => self.meters_due(source),
+        match (self.first_flow + source / 3, source % 3) {
+            (flow, _) if flow == self.world.flows.len() => self.meters_due(source),
             (flow, 2) => self.application_due(flow),
             (flow, end) => self.timer_due(flow, end),
         }
@@ -264,7 +336,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     #[inline(never)]
     fn timer_due(&mut self, index: usize, end: usize) {
-        self.timers.set(3 * index + end, IDLE);
+        self.timers.set(self.timer_source(index, end), IDLE);
         let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
         let flow = &mut self.world.flows[index];
         let delivered = flow.host.handle_timeout(self.now, end, &mut watch);
@@ -368,15 +440,20 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     #[inline]
     fn arm(&mut self, index: usize, end: usize, timer: Option<Time>) {
         if let Some(time) = timer {
-            let source = 3 * index + end;
+            let source = self.timer_source(index, end);
             if time < self.timers.key(source).time {
                 self.schedule(source, time);
             }
         }
     }
 
+    #[inline]
+    fn timer_source(&self, flow: usize, end: usize) -> usize {
+        3 * (flow - self.first_flow) + end
+    }
+
     fn application_source(&self, flow: usize) -> usize {
-        3 * flow + 2
+        3 * (flow - self.first_flow) + 2
     }
 
     /// Schedules an event; one in the past happens now.
@@ -389,65 +466,6 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         match time {
             Some(time) => self.schedule(source, time),
             None => self.timers.set(source, IDLE),
-        }
-    }
-}
-
-/// Sends the packets of an end of a flow.
-struct Leaving<'a, T, M> {
-    now: Time,
-    end: usize,
-    application: &'a mut Application,
-    routes: &'a [[RouteId; 2]],
-    /// Number of data packets sent.
-    packets: &'a mut u32,
-    /// The packet into which segments are written before they enter a link.
-    packet: &'a mut Packet<T>,
-    network: &'a mut Network<Packet<T>, M>,
-}
-
-impl<T: Copy, M: Medium<Packet<T>>> Leaving<'_, T, M> {
-    /// Sends everything that is to be sent now; returns the ends' timers.
-    #[inline(always)]
-    fn send<O: Observer<Tag = T>, S: Sends>(
-        self,
-        host: &mut S,
-        watch: &mut Watching<'_, O>,
-    ) -> [Option<Time>; 2] {
-        let (now, end) = (self.now, self.end);
-        loop {
-            host.turn(now, end, self.application);
-            loop {
-                let segment = &mut self.packet.segment;
-                let leaves = if O::WATCHES {
-                    host.poll_transmit(now, end, segment, watch)
-                } else {
-                    host.poll_transmit(now, end, segment, &mut ())
-                };
-                let Some(leaves) = leaves else {
-                    break;
-                };
-                let packet = &mut *self.packet;
-                packet.to_client = leaves.end == SERVER;
-                packet.subflow = leaves.subflow as u8;
-                packet.dial = leaves.dial;
-                packet.slot = leaves.slot;
-                packet.number = *self.packets;
-                *self.packets += u32::from(packet.segment.len > 0 && leaves.end == CLIENT);
-                let route = self.routes[leaves.route][leaves.end];
-                let offer = self.network.offer(now, route, leaves.size, packet, watch);
-                if S::ASKS_FIRST_HOP {
-                    let wants = self.network.wants(now, route, leaves.size);
-                    host.entered(now, FirstHop { offer, wants });
-                }
-                // A drop or loss is detected by the endpoints.
-                if let Offer::Dropped(_) = offer {
-                    host.drop_packet(leaves.slot);
-                }
-            }
-            if !host.wants_turn(now) {
-                return host.poll_timeouts(end);
-            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The state of a run, built from a scenario: links, routes and flows.
 
+use std::ops::Range;
+
 use ropewalk_network::{LinkId, Medium, MediumPlan, Network, RouteId, stream};
 use ropewalk_scenario::Scenario;
 
@@ -7,6 +9,7 @@ use crate::flow::Flow;
 use crate::hosts::{CLIENT, Host, SERVER};
 use crate::observer::{FlowFacts, Observer};
 use crate::packet::Packet;
+use crate::parts::{Part, parts};
 use crate::shares::Shares;
 use crate::{Options, Unsupported};
 
@@ -55,6 +58,30 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
             routes,
             flows,
         })
+    }
+
+    /// Parts of it that may be ahead of others, if that may be at all: a flow that never ends makes sure that
+    /// nothing but the duration does.
+    pub(crate) fn parts(&self, may_be: bool) -> Vec<Part> {
+        let endless = |flow: &Flow| flow.recorder.is_some() && flow.application.is_endless();
+        if may_be && !M::EXISTS && self.flows.iter().any(endless) {
+            return parts(self.flows.iter().map(|flow| self.hops(flow)));
+        }
+        vec![Part {
+            flows: 0..self.flows.len(),
+            hops: 0..usize::MAX,
+        }]
+    }
+
+    /// From the first to the last hop of a flow's packets.
+    fn hops(&self, flow: &Flow) -> Range<usize> {
+        let routes = flow.routes.iter().flatten();
+        let hops = routes.flat_map(|route| self.network.route(*route).hops());
+        let numbers = hops.map(|hop| hop.index());
+        let (first, last) = numbers.fold((usize::MAX, 0), |(first, last), hop| {
+            (first.min(hop), last.max(hop))
+        });
+        first..last + 1
     }
 
     /// The scenario's path of each route, by the route's number.

@@ -2,7 +2,9 @@
 
 mod support;
 
-use support::run;
+use ropewalk_quantities::Time;
+use ropewalk_simulator::{Options, simulate};
+use support::{run, scenario};
 
 const TRUNK: &str = r#"
     duration = "5 s"
@@ -98,4 +100,53 @@ fn a_thousand_links_are_a_thousand_times_one() {
     assert_eq!(few.goodput_mbps, many.goodput_mbps);
     assert_eq!(500 * few.stats.data_packets, many.stats.data_packets);
     assert_eq!(500 * few.stats.events, many.stats.events);
+}
+
+/// Links that share no flow may be simulated one after another, in the order of both; in another order, or
+/// until a transfer ends, all take turns.
+#[test]
+fn what_shares_nothing_is_as_if_it_took_turns() {
+    let link = |name: &str| {
+        format!(
+            "[[link]]\nname = '{name}'\nrate = '8 Mbit/s'\ndelay = '7 ms'\nqueue = '20 packets'\n\
+             loss = '0.5 %'\njitter = '2 ms'\n"
+        )
+    };
+    let flow = |name: &str, size: &str| {
+        format!("[[flow]]\nname = 'of-{name}'\nprotocol = 'tcp'\npath = '{name}'\n{size}\n")
+    };
+    let outcome = |order: [&str; 3], size: &str| {
+        let links = ["a", "b", "c"].map(link).concat();
+        let flows = order.map(|name| flow(name, size)).concat();
+        let text = format!("duration = '6 s'\nwarmup = '1 s'\n{links}{flows}");
+        let options = Options {
+            timeline_step: Some(Time::from_millis(300)),
+            ..Options::default()
+        };
+        let outcome =
+            simulate(&scenario(&text), 3, &options).expect("a scenario that is simulated");
+        let mut flows: Vec<String> = outcome
+            .summary
+            .flows
+            .iter()
+            .map(|flow| format!("{flow:?}"))
+            .collect();
+        flows.sort();
+        let rows = std::iter::once(&outcome.timeline)
+            .chain(outcome.others.iter().map(|other| &other.timeline));
+        let mut rows: Vec<String> = rows.map(|rows| format!("{rows:?}")).collect();
+        rows.sort();
+        (
+            outcome.summary.stats,
+            flows,
+            rows,
+            format!("{:?}", outcome.summary.links),
+        )
+    };
+    let apart = outcome(["a", "b", "c"], "");
+    assert_eq!(apart, outcome(["c", "b", "a"], ""));
+    assert_eq!(
+        apart,
+        outcome(["a", "b", "c"], "traffic = { size = '1 GB' }")
+    );
 }

@@ -1,0 +1,35 @@
+//! A network of parts that share no route.
+
+use std::ops::Range;
+
+use super::Network;
+use crate::due::Due;
+use crate::medium::Medium;
+
+impl<P: Copy, M: Medium<P>> Network<P, M> {
+    /// Divides the hops, before any packet is offered, into parts that no route leaves. From then on packets
+    /// are offered to the part to which it was [turned](Network::turn_to), and the next event is that part's.
+    /// Each part has a time of its own.
+    ///
+    /// # Panics
+    /// If there are media, or no parts.
+    pub fn divide(&mut self, parts: &[Range<usize>]) {
+        assert!(self.media.is_empty(), "wires only");
+        let parts = parts.iter();
+        self.parts = parts
+            .map(|hops| (hops.start, Due::of(hops.len())))
+            .collect();
+        self.part = 0;
+        std::mem::swap(&mut self.due, &mut self.parts[0].1);
+        self.first_hop = self.parts[0].0;
+    }
+
+    /// Turns to a part.
+    pub fn turn_to(&mut self, part: usize) {
+        std::mem::swap(&mut self.due, &mut self.parts[self.part].1);
+        let (first_hop, due) = &mut self.parts[part];
+        std::mem::swap(&mut self.due, due);
+        self.first_hop = *first_hop;
+        self.part = part;
+    }
+}
