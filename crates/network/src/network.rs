@@ -37,8 +37,8 @@ pub struct Network<P, M = Infallible> {
     due: Due,
     /// The first hop of the present part.
     first_hop: usize,
-    /// The network's parts, if it is divided: the first hop of each, and when its hops are due. In place of
-    /// the present part's is what none is due of.
+    /// The network's parts, if it is divided: the first hop of each, and when its hops are due. The present
+    /// part's times are in `due` instead.
     parts: Vec<(usize, Due)>,
     part: usize,
     order: u64,

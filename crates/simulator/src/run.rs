@@ -36,8 +36,7 @@ pub(crate) struct Run<'o, O: Observer, M> {
     timers: Agenda,
     /// The first flow of the present part.
     first_flow: usize,
-    /// Parts of the world with their timers; usually one. In place of the present part's timers are those of
-    /// none.
+    /// Parts of the world with their timers; usually one. The present part's are in `timers` instead.
     parts: Vec<(Part, Agenda)>,
     part: usize,
     /// All parts have come to this time, and continue until the recorder's next measurement or the end.
