@@ -34,8 +34,10 @@ def predict(values: Values) -> Prediction | None:
     whole = _transfer(values, used, values["duration"])
     before = _transfer(values, used, values["warmup"]) if values["warmup"] > 0 else None
     segments = whole.segments - (before.segments if before else 0)
-    seconds = whole.time_s - (values["warmup"] if before else 0)
     segment = transport["segment"]
+    asked = min(values["traffic"].get("size", math.inf), MAX_SEGMENTS * segment)
+    ended = whole.time_s if whole.segments * segment >= asked else values["duration"]
+    seconds = ended - (values["warmup"] if before else 0)
     goodput = segments * segment * 8e-6 / seconds if seconds > 0 else 0.0
     quantities = {
         "recoveries": whole.recoveries,
