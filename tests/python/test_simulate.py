@@ -20,6 +20,16 @@ def numbers(results):
     return runs, [frame.to_dict(as_series=False) for frame in frames]
 
 
+def test_goodput_counts_the_time_in_which_nothing_came(two_links):
+    """To the end of the run, or to the completion of a transfer that has a size."""
+    whole = ropewalk.simulate(two_links).mean
+    assert whole["goodput_mbps"] == pytest.approx(20 * 8 / whole["completion_s"])
+    dark = {f"link.{link}.down": [["1 s", "30 s"]] for link in ("dsl", "cable")}
+    stalled = ropewalk.simulate(two_links.with_({**dark, "duration": "4 s"})).mean
+    assert 0 < stalled["delivered_bytes"] < 20e6
+    assert stalled["goodput_mbps"] == pytest.approx(stalled["delivered_bytes"] * 8e-6 / 4)
+
+
 @pytest.fixture(scope="module")
 def lossy(two_links):
     return two_links.with_({"link.dsl.loss": "1 %", "link.cable.jitter": "2 ms"})

@@ -151,6 +151,9 @@ fn messages_arrive_when_they_are_due() {
     let messages = outcome.delivered_bytes / 500;
     assert!((1..=120).contains(&messages), "{messages}");
     assert_eq!(outcome.delivered_bytes % 500, 0);
+    // A transfer without an end is measured to the end of the run.
+    let mbps = outcome.delivered_bytes as f64 * 8e-6 / 0.6;
+    assert!((outcome.goodput_mbps / mbps - 1.0).abs() < 1e-9);
     let counted: u64 = outcome.delays.iter().map(|bin| bin.count).sum();
     assert_eq!(counted, messages);
     let delay = outcome.delay_ms.unwrap();
