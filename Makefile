@@ -138,7 +138,7 @@ docs-site: $(MADE)/docs-site ## make a site of the pages and of the Python packa
 reference: setup models ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
 
-kernel: setup models ## print our numbers beside those of this machine's kernel, in an hour and a half
+kernel: setup models ## print our numbers beside those of this machine's kernel, in two hours
 	$(BIN)/python tests/agreement/kernel.py
 	$(BIN)/python tests/agreement/kernel_random.py
 	$(BIN)/python tests/agreement/reordering_kernel.py

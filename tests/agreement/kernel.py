@@ -3,7 +3,7 @@
     python tests/agreement/kernel.py [A.down A.up B.down B.up]
 
 One, two, four and eight links, buffers, congestion controls, losses, an outage, traces: those
-of files in mahimahi's format, or made-up ones. It runs in real time, some twenty minutes.
+of files in mahimahi's format, or made-up ones. It runs in real time, some fifty minutes.
 """
 
 import statistics
