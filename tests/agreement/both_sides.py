@@ -14,12 +14,20 @@ from ropewalk.scenario import Value
 ATTEMPTS = 3  # for a run that the machine was too busy for
 
 
-def measured(scenario: ropewalk.Scenario, seed: int) -> dict[str, Any]:
+def on_testbed(
+    scenario: ropewalk.Scenario, seed: int, kernel_congestion: str | None = None
+) -> ropewalk.Results:
     """Run a scenario on the testbed, again where the links came late."""
     for _ in range(ATTEMPTS):
-        run: dict[str, Any] = ropewalk.testbed(scenario, seed=seed).runs[0]
-        if run["emulator"]["trusted"]:
+        results = ropewalk.testbed(scenario, seed=seed, kernel_congestion=kernel_congestion)
+        if results.runs[0]["emulator"]["trusted"]:
             break
+    return results
+
+
+def measured(scenario: ropewalk.Scenario, seed: int) -> dict[str, Any]:
+    """Return what the run brought."""
+    run: dict[str, Any] = on_testbed(scenario, seed).runs[0]
     return run
 
 

@@ -23,7 +23,8 @@ import polars as pl
 
 import linux
 import ropewalk
-from kernel import ATTEMPTS, LINKS
+from both_sides import on_testbed
+from kernel import LINKS
 from ropewalk.cli.progress import progress
 from tables import ROOT, Table, write_into_pages
 
@@ -70,11 +71,7 @@ class Cell(ABC):
 
     def measured(self, seed: int) -> ropewalk.Results:
         """Run the scenario on the testbed, again where the links came late."""
-        for _ in range(ATTEMPTS):
-            results = ropewalk.testbed(self.scenario, seed=seed)
-            if results.runs[0]["emulator"]["trusted"]:
-                break
-        return results
+        return on_testbed(self.scenario, seed)
 
 
 class Goodput(Cell):

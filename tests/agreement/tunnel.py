@@ -18,8 +18,8 @@ import polars as pl
 
 import linux
 import ropewalk
+from both_sides import on_testbed
 from gateway import CASES, TIMES, rates
-from kernel import ATTEMPTS
 from ropewalk.cli.progress import progress
 from tables import ROOT, Table, reference, write_into_pages
 
@@ -47,11 +47,7 @@ def measured(job: tuple[str, str, str | None, bool, int]) -> dict[str, Any]:
     """Return a run on the testbed, again where the links came late."""
     links, scheduler, congestion, settled, seed = job
     chosen = scenario(links, scheduler, settled)
-    for _ in range(ATTEMPTS):
-        results = ropewalk.testbed(chosen, seed=seed, kernel_congestion=congestion)
-        if results.runs[0]["emulator"]["trusted"]:
-            break
-    run: dict[str, Any] = results.runs[0]
+    run: dict[str, Any] = on_testbed(chosen, seed, congestion).runs[0]
     return {
         "links": links,
         "scheduler": scheduler,
