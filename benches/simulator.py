@@ -7,7 +7,7 @@
 too, and the two run in turn: what counts is the median of their ratios. With `--profiled` this
 checkout's program, not the other's, is laid out by what it did when it was trained, as a wheel is
 (packaging/wheel.sh): on short shares of the cases with other rates, delays and losses than those
-measured, which takes Rust's llvm-tools. `instructions` asks
+measured, which takes Rust's llvm-tools, installed if they may be. `instructions` asks
 valgrind, whose counts do not depend on what else the machine does, and holds them against
 benches/instructions.csv; `--write` renews that table, and `--set transport.reordering=eifel` says
 what a change of a key costs beside it. `make bench` and `make instructions` call this.
@@ -80,6 +80,8 @@ def build_profiled(folder: Path) -> Path:
     asked = ["rustc", "--print", "target-libdir"]
     libraries = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
     merge = Path(libraries).parent / "bin" / "llvm-profdata"
+    if not merge.exists() and shutil.which("rustup"):
+        subprocess.run(["rustup", "component", "add", "llvm-tools"], check=False)
     if not merge.exists():
         sys.exit(f"no {merge}: rustup component add llvm-tools")
     raw, profile = folder / "raw", folder / "speed.profdata"

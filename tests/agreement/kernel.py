@@ -76,7 +76,7 @@ def row(case: Case, runs: int = RUNS) -> dict[str, object]:
     seeds = range(1, runs + 1)
     simulations = [simulated(case.scenario, seed, draw) for seed in seeds for draw in range(DRAWS)]
     real = [measured(case.scenario, seed) for seed in seeds]
-    ours, theirs = ([run["goodput_mbps"] for run in runs] for runs in (simulations, real))
+    ours, theirs = ([run["goodput_mbps"] for run in side] for side in (simulations, real))
     our, their = statistics.median(ours), statistics.median(theirs)
     return {
         "links": case.links,

@@ -81,16 +81,12 @@ impl RangeSet {
 
     /// Adds `start..end`; returns how many of its bytes are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
-        self.add(start, end).0
+        self.insert_and_find(start, end).0
     }
 
     /// The same; returns the range that contains it, too.
-    pub(crate) fn insert_and_find(&mut self, start: u64, end: u64) -> (u64, (u64, u64)) {
-        self.add(start, end)
-    }
-
     #[inline(always)]
-    fn add(&mut self, start: u64, end: u64) -> (u64, (u64, u64)) {
+    pub(crate) fn insert_and_find(&mut self, start: u64, end: u64) -> (u64, (u64, u64)) {
         if start >= end {
             return (0, (start, start));
         }

@@ -16,10 +16,10 @@ pub(super) struct Events {
 impl Events {
     #[inline]
     pub(super) fn poll(&mut self) -> Option<Event> {
-        match self.queue.is_empty() {
-            true => None,
-            false => self.take(),
+        if self.queue.is_empty() {
+            return None;
         }
+        self.take()
     }
 
     /// Takes an event, and gives the queue's memory back with the last: most connections have few.
