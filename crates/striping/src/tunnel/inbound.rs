@@ -106,6 +106,11 @@ impl Inbound {
     }
 
     /// Whether the link is a wire at present: used without the peer's rate control.
+    pub(super) fn is_wire(&self) -> bool {
+        self.is_wire
+    }
+
+    /// Sets that.
     pub(super) fn set_wire(&mut self, is_wire: bool) {
         self.is_wire = is_wire;
         self.report_at = self.find_report_at();
@@ -163,7 +168,7 @@ impl Inbound {
     /// Whether anything arrived recently.
     #[must_use]
     pub fn is_alive(&self, now: Time) -> bool {
-        self.received > 0 && now <= self.highest_at + SILENCE
+        self.received > 0 && now <= self.alive_until()
     }
 
     /// When the newest datagram arrived; `None` if none has.
@@ -172,16 +177,17 @@ impl Inbound {
         (self.received > 0).then_some(self.highest_at)
     }
 
-    /// Lowest recent delay, in microseconds between the two clocks.
-    #[must_use]
-    pub fn least_delay(&self) -> Option<i64> {
-        self.least_delay.best().map(|Reverse(delay)| delay)
+    /// Until when it is alive if nothing more arrives.
+    pub(super) fn alive_until(&self) -> Time {
+        self.highest_at + SILENCE
     }
 
-    /// Greatest recent delay, in the same way.
+    /// The lowest and the greatest recent delay, in microseconds between the two clocks; `None` before anything has
+    /// arrived.
     #[must_use]
-    pub fn greatest_delay(&self) -> Option<i64> {
-        self.greatest_delay.best()
+    pub fn delays(&self) -> Option<(i64, i64)> {
+        let Reverse(least) = self.least_delay.best()?;
+        Some((least, self.greatest_delay.best()?))
     }
 
     /// Datagrams that arrived after one that was sent later.

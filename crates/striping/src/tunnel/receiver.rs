@@ -1,18 +1,15 @@
 //! The receiving end of a tunnel: combines what the links deliver.
 
+mod links;
+
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Sequencing};
 
 use super::duplicate_filter::DuplicateFilter;
 use super::inbound::Inbound;
 use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
+use links::Links;
 
-/// Smaller differences of delay are ignored, in microseconds.
-const MIN_SKEW: i64 = 2_000;
-/// Added to the slowest link's least delay, for the queue that stands in it: half of the skew, at most this.
-const MAX_MARGIN: i64 = 10_000;
-/// A packet may still arrive this long after the greatest recent delay.
-const LATENESS: i64 = 5_000;
 /// Least interval between deliveries of packets in step, in microseconds: batches are larger for the receiver
 /// of a stream, and its sender sees no train of acknowledgements (HyStart).
 const STEP: i64 = 3_000;
@@ -44,8 +41,7 @@ impl Default for ReceiverConfig {
 /// [`poll_feedback`](Receiver::poll_feedback) returns on the fastest link.
 #[derive(Debug)]
 pub struct Receiver<P> {
-    config: ReceiverConfig,
-    links: Vec<Inbound>,
+    links: Links,
     resequencer: Resequencer<P>,
     /// The newest time of the sender's clock, in microseconds, extended beyond its 32 bits.
     sender_clock: Option<i64>,
@@ -55,20 +51,8 @@ pub struct Receiver<P> {
     /// When the current datagram was sent, and its link.
     sent: i64,
     from: usize,
-    /// Links on which the peer sends no packets of flows, as a bit mask.
-    left_out: u64,
-    /// Delays of the links in use, in microseconds between the two clocks.
-    delays: Option<Delays>,
     /// How long a lost packet may take to arrive again.
     repair: i64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Delays {
-    /// Packets in step are delivered this long after they were sent; `None` if the links are alike.
-    in_step: Option<i64>,
-    /// Within this time everything has arrived that was not lost.
-    greatest: i64,
 }
 
 impl<P> Receiver<P> {
@@ -76,23 +60,20 @@ impl<P> Receiver<P> {
     #[must_use]
     pub fn new(config: ReceiverConfig) -> Receiver<P> {
         Receiver {
-            config,
-            links: Vec::new(),
+            links: Links::new(config.skew),
             resequencer: Resequencer::new(config.most_held.as_u64()),
             sender_clock: None,
             duplicates: DuplicateFilter::default(),
             is_copy: false,
             sent: 0,
             from: 0,
-            left_out: 0,
-            delays: None,
             repair: 0,
         }
     }
 
     /// The peer sends no packets of flows on these links: nothing is kept in step with them.
     pub fn leave_out(&mut self, links: u64) {
-        self.left_out = links;
+        self.links.leave_out(links);
     }
 
     /// Retransmissions may arrive within this time: gaps are kept open for so long.
@@ -113,16 +94,12 @@ impl<P> Receiver<P> {
         let newest = self.sender_clock.unwrap_or(i64::from(clock));
         let sent = newest + i64::from(clock.wrapping_sub(newest as u32) as i32);
         let link = usize::from(link);
-        if self.links.len() <= link {
-            self.links.resize_with(link + 1, Inbound::default);
-        }
-        if !self.links[link].take(now, sequence, bytes, sent) {
+        if !self.links.take(now, link, sequence, bytes, sent) {
             return false;
         }
         self.sender_clock = Some(newest.max(sent));
         self.sent = sent;
         self.from = link;
-        self.delays = self.delays(now);
         true
     }
 
@@ -130,9 +107,7 @@ impl<P> Receiver<P> {
     /// others only while much passes through the tunnel ([`Sender::is_busy`](super::Sender::is_busy)), so
     /// that feedback about feedback ends.
     pub fn answer(&mut self, now: Time, link: u8) {
-        if let Some(link) = self.links.get_mut(usize::from(link)) {
-            link.answer(now);
-        }
+        self.links.answer(now, usize::from(link));
     }
 
     /// Whether a packet of the current datagram is to be delivered at once; if not, [`hold`](Receiver::hold)
@@ -143,8 +118,9 @@ impl<P> Receiver<P> {
         if self.is_copy {
             return false;
         }
-        if let (Some(link), 1..) = (self.links.get_mut(self.from), sequencing.lane) {
-            link.set_wire(sequencing.delivery == Delivery::AtOnce);
+        if sequencing.lane > 0 {
+            let is_wire = sequencing.delivery == Delivery::AtOnce;
+            self.links.set_wire(self.from, is_wire);
         }
         let due = self.due(now);
         self.resequencer.passes(sequencing, self.sent, &due)
@@ -180,18 +156,15 @@ impl<P> Receiver<P> {
     /// The next feedback that is due.
     #[must_use]
     pub fn poll_feedback(&mut self, now: Time) -> Option<Feedback> {
-        let links = self.links.iter_mut().zip(0..);
-        links
-            .filter_map(|(link, number)| link.report(now, number))
-            .next()
+        self.links.poll_report(now)
     }
 
     /// When a packet or feedback is due without anything having arrived. It may change after each call of the
     /// others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let feedback = self.links.iter().filter_map(Inbound::report_at).min();
-        let packets = self.delays.and_then(|delays| {
+        let feedback = self.links.report_at();
+        let packets = self.links.delays().and_then(|delays| {
             let due = self.resequencer.heads().map(|(sent, in_step, gap)| {
                 let in_step = delays.in_step.filter(|_| in_step);
                 let step = in_step.map_or(i64::MIN, |delay| step_up(sent + delay));
@@ -209,7 +182,7 @@ impl<P> Receiver<P> {
 
     fn due(&self, now: Time) -> Due {
         let now = (now.as_nanos() / 1000) as i64;
-        let Some(delays) = self.delays else {
+        let Some(delays) = self.links.delays() else {
             return Due {
                 in_step: i64::MAX,
                 arrived: i64::MIN,
@@ -223,34 +196,10 @@ impl<P> Receiver<P> {
         }
     }
 
-    /// The delays that determine when packets are due.
-    fn delays(&self, now: Time) -> Option<Delays> {
-        let used = |number: usize| number >= 64 || self.left_out >> number & 1 == 0;
-        let alive = self.links.iter().enumerate();
-        let alive = alive.filter(|(number, link)| used(*number) && link.is_alive(now));
-        // The least and the greatest recent delay of each.
-        let delays =
-            alive.filter_map(|(_, link)| Some((link.least_delay()?, link.greatest_delay()?)));
-        let least = delays.clone().map(|(least, _)| least).min()?;
-        let skew = (self.config.skew.as_nanos() / 1000) as i64;
-        let counted = delays.filter(|(own_least, _)| own_least - least <= skew);
-        let both_max = |a: (i64, i64), b: (i64, i64)| (a.0.max(b.0), a.1.max(b.1));
-        let (slowest, greatest) = counted.reduce(both_max)?;
-        let skew = slowest - least;
-        Some(Delays {
-            in_step: (skew >= MIN_SKEW).then(|| slowest + (skew / 2).min(MAX_MARGIN)),
-            greatest: greatest + LATENESS,
-        })
-    }
-
     /// How long packets in step take beyond the least delay of all links.
     #[must_use]
     pub fn skew(&self, now: Time) -> Time {
-        let alive = self.links.iter().filter(|link| link.is_alive(now));
-        let delays = alive.filter_map(Inbound::least_delay);
-        let (least, most) = (delays.clone().min(), delays.max());
-        let skew = least.zip(most).map_or(0, |(least, most)| most - least);
-        Time::from_micros(skew as u64)
+        self.links.skew(now)
     }
 
     /// Packets held, given up, and late.

@@ -38,6 +38,8 @@ struct Lane<P> {
     next: u64,
     /// Packets ahead of order: the first slot is that of `next`, the last one is never empty.
     early: VecDeque<Option<Held<P>>>,
+    /// How many slots are empty before the first waiting packet, if one waits.
+    gap: usize,
     /// Ranges that were recently given up and may still arrive. Anything else below `next` is a duplicate.
     given_up: VecDeque<(u64, u64)>,
     /// Gaps below this sequence are not waited for.
@@ -86,6 +88,7 @@ impl<P> Resequencer<P> {
         let lane = || Lane {
             next: 0,
             early: VecDeque::new(),
+            gap: 0,
             given_up: VecDeque::new(),
             open_until: 0,
         };
@@ -124,6 +127,7 @@ impl<P> Resequencer<P> {
         }
         lane.next += 1;
         if lane.early.pop_front().is_some() {
+            lane.gap -= 1;
             self.held -= SLOT;
         }
         true
@@ -141,6 +145,11 @@ impl<P> Resequencer<P> {
         }
         let lane = &mut self.lanes[usize::from(sequencing.lane)];
         let index = ahead as usize;
+        let gap = if lane.early.is_empty() {
+            index
+        } else {
+            lane.gap.min(index)
+        };
         if lane.early.len() <= index {
             let slots = index + 1 - lane.early.len();
             self.held += SLOT * slots as u64;
@@ -153,6 +162,7 @@ impl<P> Resequencer<P> {
         self.counters.held_most = self.counters.held_most.max(self.held);
         self.counters.waited += 1;
         lane.early[index] = Some(held);
+        lane.gap = gap;
         if !self.waiting.contains(&sequencing.lane) {
             self.waiting.push(sequencing.lane);
         }
@@ -213,8 +223,11 @@ impl<P> Resequencer<P> {
                 .expect("it was found there");
             lane.next += gap as u64 + 1;
             self.held -= SLOT * (gap as u64 + 1) + u64::from(head.bytes);
-            if lane.early.is_empty() {
-                self.waiting.swap_remove(number);
+            match lane.early.iter().position(Option::is_some) {
+                Some(gap) => lane.gap = gap,
+                None => {
+                    self.waiting.swap_remove(number);
+                }
             }
             return Some(head.packet);
         }
@@ -283,10 +296,7 @@ impl<P> Lane<P> {
 
     /// The first waiting packet of a lane that has one, and how many are missing before it.
     fn head(&self) -> (usize, &Held<P>) {
-        let early = self.early.iter().enumerate();
-        let mut there = early.filter_map(|(gap, held)| Some((gap, held.as_ref()?)));
-        there
-            .next()
-            .expect("the last slot of a lane is never empty")
+        let head = self.early.get(self.gap).and_then(Option::as_ref);
+        (self.gap, head.expect("a packet waits behind the gap"))
     }
 }

@@ -11,7 +11,7 @@ pub struct Case {
     pub megabytes: Option<f64>,
 }
 
-pub const CASES: [Case; 19] = [
+pub const CASES: [Case; 20] = [
     Case {
         key: "a",
         what: "one TCP, 100 Mbit/s 10 ms, queue 100 packets, 200 MB",
@@ -114,6 +114,13 @@ pub const CASES: [Case; 19] = [
         key: "bas64",
         what: "64 links of 10 Mbit/s, bandwidth aggregation above TCP, 5 s",
         scenario: || sixty_four_links("protocol = \"bas\""),
+        seconds: 5.0,
+        megabytes: None,
+    },
+    Case {
+        key: "tunnel64",
+        what: "the same, one TCP through the tunnel",
+        scenario: || sixty_four_links("protocol = \"striped-tcp\"\ndevice = \"tunnel\""),
         seconds: 5.0,
         megabytes: None,
     },
