@@ -101,6 +101,11 @@ impl Outbound {
         self.limited_until = self.sent_bytes;
     }
 
+    /// Whether that is so, and nothing was sent since.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limited_until == self.sent_bytes
+    }
+
     /// Feedback about the link; `None` if it says nothing new, or what cannot be true.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback, span: Time) -> Option<Report> {
         let before = self.known;

@@ -226,11 +226,13 @@ impl RateControl {
     }
 
     /// There is nothing more to send on the link: what is measured now is not its rate, unless its window is
-    /// full.
-    pub fn note_limited(&mut self) {
-        if !self.is_full() {
+    /// full. Returns whether that is not so.
+    pub fn note_limited(&mut self) -> bool {
+        let is_limited = !self.is_full();
+        if is_limited {
             self.outbound.note_limited();
         }
+        is_limited
     }
 
     /// Whether it loses datagrams without congestion.

@@ -34,7 +34,7 @@ const FIRST_WAIT: Time = Time::from_secs(10);
 const MAX_WAIT: Time = Time::from_secs(120);
 
 /// Rate and delay of a link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkEstimate {
     /// Its rate, as far as it was used.
     pub(super) rate: Rate,
@@ -58,7 +58,7 @@ struct Trial {
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     trials: Vec<Trial>,
-    /// Usable links, by round trip.
+    /// The links that could be used, by round trip.
     order: Vec<Usable>,
 }
 
@@ -72,22 +72,35 @@ struct Usable {
     /// Bits per second.
     rate: f64,
     known: bool,
+    /// By how much a window in slow start grows within [`SOON`].
+    grows: f64,
     /// What its delay costs.
     cost: f64,
+    /// What it is worth alone.
+    alone: f64,
 }
 
 impl Usable {
     fn new(link: usize, estimate: LinkEstimate) -> Usable {
         let delay = estimate.delay.max(MIN_DELAY);
         let delay_s = delay.as_secs_f64();
+        let rate = estimate.rate.max(MIN_RATE).as_bps() as f64;
+        let cost = WORTH * delay_s.ln();
         Usable {
             link,
             delay,
             delay_s,
-            rate: estimate.rate.max(MIN_RATE).as_bps() as f64,
+            rate,
             known: estimate.known,
-            cost: WORTH * delay_s.ln(),
+            grows: (SOON.as_secs_f64() / delay_s).exp2(),
+            cost,
+            alone: rate.ln() - cost,
         }
+    }
+
+    /// Its place among others.
+    fn place(&self) -> (Time, usize) {
+        (self.delay, self.link)
     }
 
     /// What a set of links with this total rate is worth, of which this is the slowest.
@@ -112,23 +125,35 @@ impl Selection {
         self.trials[link].left_out
     }
 
-    /// Selects among the links that could be used, each with its estimate. `busy`: there is more to send than those
-    /// in use carry. `in_flight`: what the connections inside have in flight.
-    pub(super) fn weigh(
-        &mut self,
-        now: Time,
-        busy: bool,
-        in_flight: InFlight,
-        could: impl Iterator<Item = (usize, LinkEstimate)>,
-    ) {
-        self.order.clear();
-        (self.order).extend(could.map(|(link, estimate)| Usable::new(link, estimate)));
-        (self.order).sort_unstable_by_key(|usable| (usable.delay, usable.link));
+    /// A link could be used, with this estimate, or could not.
+    pub(super) fn note(&mut self, link: usize, could: Option<LinkEstimate>) {
+        if let Some(before) = self.order.iter().position(|usable| usable.link == link) {
+            self.order.remove(before);
+        }
+        if let Some(estimate) = could {
+            let usable = Usable::new(link, estimate);
+            let at = (self.order).partition_point(|other| other.place() < usable.place());
+            self.order.insert(at, usable);
+        }
+    }
+
+    /// The links that could be used, quickest first, and the estimate of each rate and delay as it counts.
+    #[cfg(test)]
+    fn order(&self) -> Vec<(usize, Time, f64)> {
+        let order = self.order.iter();
+        order
+            .map(|usable| (usable.link, usable.delay, usable.rate))
+            .collect()
+    }
+
+    /// Selects among the links that could be used. `busy`: there is more to send than those in use carry.
+    /// `in_flight`: what the connections inside have in flight. Returns whether other links are left out than before.
+    pub(super) fn weigh(&mut self, now: Time, busy: bool, in_flight: InFlight) -> bool {
         let used = self
             .order
             .iter()
             .rposition(|usable| !self.trials[usable.link].left_out);
-        let alone = self.order.iter().map(|usable| usable.worth(usable.rate));
+        let alone = self.order.iter().map(|usable| usable.alone);
         let best_alone = alone.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
         let best_alone = best_alone.map_or(0, |(place, _)| place);
         let (mut total, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
@@ -137,10 +162,7 @@ impl Selection {
             total += usable.rate;
             let fills = match in_flight {
                 InFlight::Growing(_) | InFlight::Doubling(_) if place <= best_alone => f64::MAX,
-                InFlight::Doubling(bytes) => {
-                    let rounds = SOON.as_secs_f64() / usable.delay_s;
-                    bytes as f64 * rounds.exp2() * 8.0 / usable.delay_s
-                }
+                InFlight::Doubling(bytes) => bytes as f64 * usable.grows * 8.0 / usable.delay_s,
                 InFlight::Settled(bytes) | InFlight::Growing(bytes) => {
                     bytes as f64 * 8.0 / usable.delay_s
                 }
@@ -160,7 +182,7 @@ impl Selection {
         let unchanged = best.0 <= kept + MARGIN;
         let last = used.filter(|_| unchanged).unwrap_or(best.1);
         let last = last.max(unknown);
-        let mut tried = busy;
+        let (mut tried, mut has_changed) = (busy, false);
         for (place, usable) in self.order.iter().enumerate() {
             let trial = &mut self.trials[usable.link];
             let mut left_out = place > last && now >= trial.until;
@@ -172,13 +194,17 @@ impl Selection {
                 left_out = false;
                 tried = false;
             }
+            has_changed |= left_out != trial.left_out;
             trial.left_out = left_out;
         }
+        has_changed
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn link(mbps: u64, round_trip: u64) -> LinkEstimate {
@@ -192,14 +218,13 @@ mod tests {
     /// More than any link needs.
     const PLENTY: InFlight = InFlight::Settled(1 << 30);
 
-    fn selection(links: usize) -> Selection {
+    fn selection_of(links: &[LinkEstimate]) -> Selection {
         let mut selection = Selection::default();
-        (0..links).for_each(|_| selection.add_link());
+        for (number, link) in links.iter().enumerate() {
+            selection.add_link();
+            selection.note(number, Some(*link));
+        }
         selection
-    }
-
-    fn all_of(links: &[LinkEstimate]) -> impl Iterator<Item = (usize, LinkEstimate)> {
-        links.iter().copied().enumerate()
     }
 
     fn used(selection: &Selection) -> Vec<bool> {
@@ -210,9 +235,9 @@ mod tests {
     #[test]
     fn a_link_that_brings_little_and_late_is_left_out_and_tried_again() {
         let links = [link(100, 10), link(1, 300), link(40, 60)];
-        let mut selection = selection(3);
+        let mut selection = selection_of(&links);
         let mut weigh = |seconds, busy| {
-            selection.weigh(Time::from_secs(seconds), busy, PLENTY, all_of(&links));
+            selection.weigh(Time::from_secs(seconds), busy, PLENTY);
             used(&selection)
         };
         assert_eq!(weigh(5, true), [true, false, true]);
@@ -231,10 +256,10 @@ mod tests {
             known: false,
             ..link(0, 300)
         };
-        let mut selection = selection(2);
         let links = [link(100, 10), unknown];
+        let mut selection = selection_of(&links);
         let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight, all_of(&links));
+            selection.weigh(Time::from_secs(5), true, in_flight);
             used(&selection)
         };
         assert_eq!(weigh(PLENTY), [true, true]);
@@ -251,9 +276,9 @@ mod tests {
     #[test]
     fn while_a_window_grows_the_best_link_and_quicker_ones_are_in_use() {
         let links = [link(5, 10), link(80, 60), link(30, 400)];
-        let mut selection = selection(3);
+        let mut selection = selection_of(&links);
         let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight, all_of(&links));
+            selection.weigh(Time::from_secs(5), true, in_flight);
             used(&selection)
         };
         assert_eq!(weigh(InFlight::Growing(1_000)), [true, true, false]);
@@ -268,9 +293,9 @@ mod tests {
     #[test]
     fn a_slow_link_is_left_out_while_the_others_carry_all_there_is() {
         let links = [link(100, 10), link(80, 200)];
-        let mut selection = selection(2);
+        let mut selection = selection_of(&links);
         let mut weigh = |in_flight| {
-            selection.weigh(Time::from_secs(5), true, in_flight, all_of(&links));
+            selection.weigh(Time::from_secs(5), true, in_flight);
             used(&selection)
         };
         assert_eq!(weigh(PLENTY), [true, true]);
@@ -279,13 +304,33 @@ mod tests {
         assert_eq!(weigh(InFlight::Settled(4_500_000)), [true, true]);
     }
 
+    proptest! {
+        #[test]
+        fn links_are_in_order_whatever_changes(
+            changes in prop::collection::vec((0_usize..6, prop::option::of((1_u64..50, 1_u64..40))), 0..60),
+        ) {
+            let mut selection = selection_of(&[]);
+            let mut could = [None; 6];
+            for (number, change) in changes {
+                could[number] = change.map(|(mbps, round_trip)| link(mbps, round_trip));
+                selection.note(number, could[number]);
+                let usable = could.iter().enumerate();
+                let usable = usable.filter_map(|(number, could)| Some(Usable::new(number, (*could)?)));
+                let mut order: Vec<_> = usable.map(|one| (one.link, one.delay, one.rate)).collect();
+                order.sort_by_key(|&(link, delay, _)| (delay, link));
+                prop_assert_eq!(selection.order(), order);
+            }
+        }
+    }
+
     #[test]
     fn a_link_that_is_all_there_is_is_used() {
         let links = [link(100, 10), link(1, 300)];
-        let mut selection = selection(2);
-        selection.weigh(Time::from_secs(5), true, PLENTY, all_of(&links));
+        let mut selection = selection_of(&links);
+        selection.weigh(Time::from_secs(5), true, PLENTY);
         assert_eq!(used(&selection), [true, false]);
-        selection.weigh(Time::from_secs(6), true, PLENTY, all_of(&links).skip(1));
+        selection.note(0, None);
+        selection.weigh(Time::from_secs(6), true, PLENTY);
         assert_eq!(used(&selection), [true, true]);
     }
 }

@@ -21,6 +21,7 @@ use super::selection::Selection;
 use super::sending::{SenderConfig, SenderCounters, Transmit};
 use links::Links;
 
+mod link_list;
 mod links;
 mod status;
 mod terms;
@@ -212,7 +213,7 @@ impl<P: Clone> Sender<P> {
             return self.repair(link);
         }
         let Some(first) = self.queue.front() else {
-            self.note_limited(now);
+            self.links.note_limited(now, &self.usable);
             return None;
         };
         let backlog = Backlog {
@@ -230,7 +231,7 @@ impl<P: Clone> Sender<P> {
             self.links.terms(),
         );
         let Some(link) = link else {
-            self.note_limited(now);
+            self.links.note_limited(now, &self.usable);
             return None;
         };
         let next = self.queue.pop()?.on(link, &mut self.lanes);
@@ -282,22 +283,6 @@ impl<P: Clone> Sender<P> {
                 sequencing: next.sequencing,
                 tries: 1,
             });
-        }
-    }
-
-    /// Links with room are given nothing: their measurements are application-limited.
-    fn note_limited(&mut self, now: Time) {
-        for &link in &self.usable {
-            let link = self.links.note(link);
-            if link.has_room(now) {
-                link.note_limited();
-            }
-        }
-        // So are those of a link whose path MTU is too small to be used.
-        for link in 0..self.links.len() {
-            if self.links.path_mtu(link).plpmtu() == 0 {
-                self.links.note(link).note_limited();
-            }
         }
     }
 

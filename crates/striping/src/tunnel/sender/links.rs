@@ -6,10 +6,12 @@
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::LinkTerms;
 
+use super::link_list::LinkList;
 use crate::tunnel::activity::Activity;
 use crate::tunnel::path_mtu::{PathMtu, PathMtuConfig};
 use crate::tunnel::rate_control::RateControl;
 use crate::tunnel::retransmit_buffer::RetransmitBuffer;
+use crate::tunnel::selection::LinkEstimate;
 
 /// After this long in a quiet tunnel the path MTU is no longer probed.
 const PROBED_FOR: Time = Time::from_secs(30);
@@ -24,11 +26,34 @@ pub(super) struct Links<P> {
     terms: Vec<LinkTerms>,
     /// The packets in flight on each.
     buffers: Vec<RetransmitBuffer<P>>,
-    /// What is due on each, as far as it is not to be found anew.
+    /// What is due on each, as it was found last, and on any of them.
     due: Vec<Due>,
-    is_due_stale: Vec<bool>,
-    /// Whether what decides which links are used may have changed since that was last asked.
+    first_due: Due,
+    /// On which it is to be found anew.
+    stale: LinkList,
+    /// On which something was sent since their measurements were last noted as application-limited.
+    unlimited: LinkList,
+    /// What decides whether each is used, as it was found last.
+    states: Vec<LinkState>,
+    /// Of which it is to be found anew.
+    changed: LinkList,
+    /// Whether any of it has changed since that was last asked.
     has_changed: bool,
+}
+
+/// What decides whether a link is used, and for how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct LinkState {
+    /// Whether it may carry packets, as far as is known.
+    pub(super) is_there: bool,
+    /// The same of one that is not suspected of being down.
+    pub(super) is_able: bool,
+    /// Whether its round trip has been measured, and its rate while it was busy.
+    pub(super) is_heard: bool,
+    pub(super) knows_its_rate: bool,
+    /// The lowest recent round trip.
+    pub(super) round_trip: Time,
+    pub(super) estimate: LinkEstimate,
 }
 
 /// A link that is changed.
@@ -60,6 +85,12 @@ impl Due {
         acts_at: Time::MAX,
         is_settled: true,
     };
+
+    /// Takes in what is due on another link.
+    fn include(&mut self, other: &Due) {
+        self.at = self.at.min(other.at);
+        self.acts_at = self.acts_at.min(other.acts_at);
+    }
 }
 
 impl<P> Links<P> {
@@ -71,7 +102,11 @@ impl<P> Links<P> {
             terms: Vec::new(),
             buffers: Vec::new(),
             due: Vec::new(),
-            is_due_stale: Vec::new(),
+            first_due: Due::NOTHING,
+            stale: LinkList::default(),
+            unlimited: LinkList::default(),
+            states: Vec::new(),
+            changed: LinkList::default(),
             has_changed: true,
         }
     }
@@ -84,14 +119,21 @@ impl<P> Links<P> {
         self.terms.push(LinkTerms::default());
         self.buffers.push(RetransmitBuffer::default());
         self.due.push(Due::NOTHING);
-        self.is_due_stale.push(true);
+        self.unlimited.insert(self.len() - 1);
+        // Followed as news.
+        self.states.push(LinkState {
+            is_there: false,
+            is_able: false,
+            ..self.find_state(self.len() - 1)
+        });
+        self.changed.insert(self.len() - 1);
         // Whether several share the load may be news to the others.
         self.drop_kept();
     }
 
     /// Drops all that is kept beside the links.
     pub(super) fn drop_kept(&mut self) {
-        self.is_due_stale.fill(true);
+        (0..self.len()).for_each(|link| self.stale.insert(link));
         self.has_changed = true;
     }
 
@@ -132,16 +174,6 @@ impl<P> Links<P> {
         self.up[link] && !self.terms[link].standby
     }
 
-    /// Whether a link may carry packets, as far as is known.
-    pub(super) fn is_there(&self, link: usize) -> bool {
-        self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0
-    }
-
-    /// The same of one that is not suspected of being down.
-    pub(super) fn is_able(&self, link: usize) -> bool {
-        self.is_there(link) && !self.controls[link].suspected()
-    }
-
     /// Whether silence of a link matters: it is in use, or packets are still in flight on it.
     pub(super) fn is_watched(&self, link: usize) -> bool {
         !self.terms[link].standby || !self.buffers[link].is_empty()
@@ -149,13 +181,18 @@ impl<P> Links<P> {
 
     /// Borrows a link to change it.
     pub(super) fn change(&mut self, link: usize) -> LinkMut<'_, P> {
-        self.has_changed = true;
-        self.send_on(link)
+        self.changed.insert(link);
+        self.borrow(link)
     }
 
     /// Borrows a link to send on it, by which it is used no more nor less.
     pub(super) fn send_on(&mut self, link: usize) -> LinkMut<'_, P> {
-        self.is_due_stale[link] = true;
+        self.unlimited.insert(link);
+        self.borrow(link)
+    }
+
+    fn borrow(&mut self, link: usize) -> LinkMut<'_, P> {
+        self.stale.insert(link);
         LinkMut {
             control: &mut self.controls[link],
             path_mtu: &mut self.path_mtus[link],
@@ -170,32 +207,95 @@ impl<P> Links<P> {
         &mut self.controls[link]
     }
 
-    /// Whether which links are used may have changed since this was last asked.
+    /// Finds anew what decides whether links are used, where it may have changed; passes on what has.
+    pub(super) fn follow(&mut self, mut pass: impl FnMut(usize, &LinkState)) {
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.retain(|link| {
+            let state = self.find_state(link);
+            if state != self.states[link] {
+                self.states[link] = state;
+                self.has_changed = true;
+                pass(link, &state);
+            }
+            false
+        });
+        self.changed = changed;
+        debug_assert!((0..self.len()).all(|link| self.states[link] == self.find_state(link)));
+    }
+
+    /// What decides whether each is used, when that was last followed.
+    pub(super) fn states(&self) -> &[LinkState] {
+        &self.states
+    }
+
+    fn find_state(&self, link: usize) -> LinkState {
+        let control = &self.controls[link];
+        let is_there = self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0;
+        LinkState {
+            is_there,
+            is_able: is_there && !control.suspected(),
+            is_heard: control.smoothed().is_some(),
+            knows_its_rate: control.knows_its_rate(),
+            round_trip: control.round_trip(),
+            estimate: control.estimate(),
+        }
+    }
+
+    /// Which links are left out has changed.
+    pub(super) fn note_selected(&mut self) {
+        self.has_changed = true;
+    }
+
+    /// Whether what decides which links are used has changed since this was last asked.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
+    }
+
+    /// Links with room are given nothing: their measurements are application-limited, until more is sent on them.
+    /// So are those of a link whose path MTU is too small to be used. `usable` is sorted.
+    pub(super) fn note_limited(&mut self, now: Time, usable: &[usize]) {
+        let (controls, path_mtus) = (&mut self.controls, &self.path_mtus);
+        self.unlimited.retain(|link| {
+            let control = &mut controls[link];
+            let has_room = control.has_room(now) && usable.binary_search(&link).is_ok();
+            let is_limited = has_room || path_mtus[link].plpmtu() == 0;
+            !(is_limited && control.note_limited())
+        });
+        debug_assert!(usable.iter().all(|&link| {
+            let control = &self.controls[link];
+            control.is_full() || !control.has_room(now) || control.outbound().is_limited()
+        }));
     }
 
     /// What is due on any link first, in a tunnel of this activity whose links are kept alive at an interval of
     /// `keepalive`.
     pub(super) fn first_due(&mut self, activity: &Activity, keepalive: Time) -> Due {
-        let mut first = Due::NOTHING;
-        for link in 0..self.len() {
-            if self.is_due_stale[link] {
-                let due = self.find_due(link, activity, keepalive);
-                self.due[link] = due;
-                self.is_due_stale[link] = !due.is_settled;
-            }
-            let due = &self.due[link];
-            debug_assert_eq!(*due, self.find_due(link, activity, keepalive));
-            first.at = first.at.min(due.at);
-            first.acts_at = first.acts_at.min(due.acts_at);
+        let mut stale = std::mem::take(&mut self.stale);
+        let mut was_first = false;
+        stale.retain(|link| {
+            let due = self.find_due(link, activity, keepalive);
+            let before = std::mem::replace(&mut self.due[link], due);
+            was_first |= before.at == self.first_due.at || before.acts_at == self.first_due.acts_at;
+            self.first_due.include(&due);
+            !due.is_settled
+        });
+        self.stale = stale;
+        if was_first {
+            self.first_due = Due::NOTHING;
+            self.due.iter().for_each(|due| self.first_due.include(due));
         }
-        first
+        debug_assert!((0..self.len()).all(|link| {
+            let due = self.find_due(link, activity, keepalive);
+            due == self.due[link]
+                && self.first_due.at <= due.at
+                && self.first_due.acts_at <= due.acts_at
+        }));
+        self.first_due
     }
 
     /// The same of one link.
     pub(super) fn due(&self, link: usize, activity: &Activity, keepalive: Time) -> Due {
-        match self.is_due_stale[link] {
+        match self.stale.contains(link) {
             true => self.find_due(link, activity, keepalive),
             false => self.due[link],
         }

@@ -4,7 +4,7 @@ use ropewalk_quantities::{Rate, Time};
 
 use super::super::lanes::THIN;
 use super::super::queue_limit::CombinedLink;
-use super::{RateControl, Scheduler, Sender};
+use super::{Scheduler, Sender};
 
 /// A thin connection has at most this part of the quickest link's rate.
 const THIN_SHARE: u64 = 8;
@@ -29,24 +29,32 @@ impl<P: Clone> Sender<P> {
     /// Selects the links that are worth their delay; schedulers that take fixed turns use all.
     pub(super) fn weigh(&mut self, now: Time) {
         if self.goes_by_arrival() {
+            self.look_at_links();
             let busy = self.queue.bytes() > self.queue_limit.bytes() / 4;
-            let links = &self.links;
-            let controls = links.controls();
+            let states = self.links.states();
             let used = self.usable.iter();
-            let slowest = used.map(|&link| controls[link].estimate().delay).max();
+            let slowest = used.map(|&link| states[link].estimate.delay).max();
             let slowest = slowest.unwrap_or(Time::ZERO);
             self.demand
                 .note(now, self.taken, self.queue.bytes(), slowest);
-            let in_flight = self.demand.in_flight();
-            let could = (0..links.len()).filter(|&link| links.is_able(link));
-            let estimates = could.map(|link| (link, controls[link].estimate()));
-            self.selection.weigh(now, busy, in_flight, estimates);
+            if self.selection.weigh(now, busy, self.demand.in_flight()) {
+                self.links.note_selected();
+            }
         }
+    }
+
+    /// Sees which links could be used now, and how they compare.
+    fn look_at_links(&mut self) {
+        let selection = &mut self.selection;
+        self.links.follow(|link, state| {
+            selection.note(link, state.is_able.then_some(state.estimate));
+        });
     }
 
     /// Updates which links may carry packets, and the bound of the queue.
     pub(super) fn reconsider(&mut self) {
         let now = self.activity.packet_at();
+        self.look_at_links();
         if self.links.take_changed() {
             self.find_able();
             let combined = self.combined();
@@ -67,30 +75,33 @@ impl<P: Clone> Sender<P> {
             let control = &self.links.controls()[before];
             let has_died = !self.links.is_up(before) || control.suspected();
             self.lanes.end_wire(has_died);
+            self.set_wire(before, false);
         }
         self.wire = wire;
-        for link in 0..self.links.len() {
-            let is_wire = wire == Some(link);
-            if self.links.controls()[link].is_wire() != is_wire {
-                self.links.change(link).control.set_wire(is_wire);
-            }
+        if let Some(wire) = wire {
+            self.set_wire(wire, true);
+        }
+    }
+
+    fn set_wire(&mut self, link: usize, is_wire: bool) {
+        if self.links.controls()[link].is_wire() != is_wire {
+            self.links.change(link).control.set_wire(is_wire);
         }
     }
 
     /// Finds the links that could carry packets, worth their delay or not.
     fn find_able(&mut self) {
-        let (links, usable) = (&self.links, &mut self.usable);
-        let all = 0..links.len();
+        let (states, usable) = (self.links.states(), &mut self.usable);
+        let all = 0..states.len();
         usable.clear();
-        usable.extend(all.clone().filter(|&link| links.is_able(link)));
+        usable.extend(all.clone().filter(|&link| states[link].is_able));
         if usable.is_empty() {
             // Urgent packets serve as pings.
-            usable.extend(all.filter(|&link| links.is_there(link)));
+            usable.extend(all.filter(|&link| states[link].is_there));
         }
-        let controls = links.controls();
-        let delay = |link: usize| controls[link].round_trip() / 2;
-        let known = |link: &usize| controls[*link].smoothed().is_some();
-        let least = usable.iter().copied().filter(known).map(delay).min();
+        let delay = |link: usize| states[link].round_trip / 2;
+        let heard = |link: &usize| states[*link].is_heard;
+        let least = usable.iter().copied().filter(heard).map(delay).min();
         if let Some(least) = least {
             let most = least + self.config.skew;
             usable.retain(|&link| delay(link) <= most);
@@ -99,16 +110,16 @@ impl<P: Clone> Sender<P> {
 
     /// The usable links, taken as one.
     fn combined(&self) -> CombinedLink {
-        let controls = self.links.controls();
-        let links = self.usable.iter().map(|&link| &controls[link]);
-        let heard = links.clone().filter(|link| link.smoothed().is_some());
+        let states = self.links.states();
+        let links = self.usable.iter().map(|&link| &states[link]);
+        let heard = links.clone().filter(|link| link.is_heard);
         CombinedLink {
-            rate: Rate::from_bps(links.clone().map(|link| link.rate().as_bps()).sum()),
+            rate: Rate::from_bps(links.clone().map(|link| link.estimate.rate.as_bps()).sum()),
             round_trip: heard
-                .map(RateControl::round_trip)
+                .map(|link| link.round_trip)
                 .max()
                 .unwrap_or(Time::ZERO),
-            known: links.clone().all(RateControl::knows_its_rate),
+            known: links.clone().all(|link| link.knows_its_rate),
         }
     }
 

@@ -1,0 +1,60 @@
+//! A list of some of the links, in which a link is found at once.
+
+/// Numbers of links, each at most once, in no order.
+#[derive(Debug, Default)]
+pub(super) struct LinkList {
+    listed: Vec<usize>,
+    /// Whether a link is listed, by its number.
+    is_listed: Vec<bool>,
+}
+
+impl LinkList {
+    /// Lists a link.
+    pub(super) fn insert(&mut self, link: usize) {
+        if self.is_listed.len() <= link {
+            self.is_listed.resize(link + 1, false);
+        }
+        if !std::mem::replace(&mut self.is_listed[link], true) {
+            self.listed.push(link);
+        }
+    }
+
+    /// Whether a link is listed.
+    pub(super) fn contains(&self, link: usize) -> bool {
+        self.is_listed.get(link) == Some(&true)
+    }
+
+    /// Drops the links of which this does not hold, asking once of each.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(usize) -> bool) {
+        let is_listed = &mut self.is_listed;
+        self.listed.retain(|&link| {
+            is_listed[link] = keeps(link);
+            is_listed[link]
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_listed_once_until_it_is_dropped() {
+        let mut list = LinkList::default();
+        for link in [3, 1, 3, 200, 1] {
+            list.insert(link);
+        }
+        assert!([1, 3, 200].iter().all(|&link| list.contains(link)));
+        assert!(![0, 2, 199, 201].iter().any(|&link| list.contains(link)));
+        let mut asked = Vec::new();
+        list.retain(|link| {
+            asked.push(link);
+            link == 200
+        });
+        assert_eq!(asked, [3, 1, 200]);
+        assert!(list.contains(200) && !list.contains(3) && !list.contains(1));
+        list.insert(1);
+        list.retain(|link| link == 1);
+        assert!(list.contains(1) && !list.contains(200));
+    }
+}
