@@ -1,8 +1,10 @@
 //! CUBIC (RFC 9438), with HyStart if requested.
 //!
 //! After a loss the window is a cubic function of time around the window at the loss, and never below Reno's.
-//! Inside, windows are real numbers of segments, as in the RFC; outside, bytes. W_est counts all bytes
-//! acknowledged; the cubic growth counts them as slow start does.
+//! Inside, windows are real numbers of segments, as in the RFC, or whole numbers, as in Linux; outside, bytes. W_est
+//! counts all bytes acknowledged; the cubic growth counts them as slow start does.
+
+mod linux;
 
 use ropewalk_quantities::Time;
 
@@ -10,10 +12,7 @@ use super::real::{greater, lesser, real, whole};
 use super::{Acked, Congestion, HyStart, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
-
-/// Minimum growth of Linux's window per round trip before the first loss (`bictcp_update`: "if
-/// (ca->last_max_cwnd == 0 && ca->cnt > 20) ca->cnt = 20").
-const MIN_GROWTH_BEFORE_LOSS: f64 = 1.0 + 1.0 / 20.0;
+use linux::{Course, Growth};
 
 algorithm! {
     /// A cubic function of the time since the last loss around the window at which it happened,
@@ -34,11 +33,12 @@ impl CubicConfig {
         Cubic {
             config: self,
             alpha: self.alpha(),
+            scale: whole(8.0 / self.alpha()),
             slow_start: SlowStart {
                 byte_counting: settings.byte_counting,
             },
             hystart: settings.hystart.then(HyStart::default),
-            as_linux: settings.linux_cubic,
+            in_segments: settings.linux_cubic.then(Growth::default),
             history: History {
                 w_max: 0.0,
                 cwnd_prior: 0.0,
@@ -62,11 +62,13 @@ impl CubicConfig {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,
-    /// Reno-friendly increase, computed from the config.
+    /// Reno-friendly increase, computed from the config, and its inverse in eighths (`beta_scale`).
     alpha: f64,
+    scale: u64,
     slow_start: SlowStart,
     hystart: Option<HyStart>,
-    as_linux: bool,
+    /// Growth as in Linux, if so configured.
+    in_segments: Option<Growth>,
     history: History,
     /// State to restore after spurious losses (section 4.9.2).
     saved: Option<Box<Saved>>,
@@ -83,6 +85,7 @@ pub struct Cubic {
 struct Saved {
     history: History,
     hystart: Option<HyStart>,
+    in_segments: Option<Growth>,
     fraction: f64,
 }
 
@@ -155,14 +158,30 @@ impl SinglePathControl for Cubic {
         if grown.left == 0 {
             return grown.cwnd;
         }
+        if let Some(growth) = &mut self.in_segments {
+            let course = Course {
+                now: acked.now,
+                mss,
+                min_rtt: state.min_rtt,
+                c: self.config.c,
+                scale: self.scale,
+                epoch: &mut self.history.epoch,
+                w_max: self.history.w_max,
+            };
+            return growth.grow(grown.cwnd, grown.left, course);
+        }
         self.avoid_congestion(grown.cwnd, grown.left, acked.now, state)
     }
 
     fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64 {
-        let cwnd = state.cwnd as f64 / state.mss as f64;
+        let cwnd = self.segments(state);
         // Section 4.7: W_max = cwnd (1 + beta) / 2 where windows shrink from loss to loss.
         let w_max = if self.config.fast_convergence && cwnd < self.history.w_max {
-            cwnd * (1.0 + self.config.beta) / 2.0
+            let less = cwnd * (1.0 + self.config.beta) / 2.0;
+            match self.in_segments {
+                Some(_) => less.floor(),
+                None => less,
+            }
         } else {
             cwnd
         };
@@ -178,6 +197,9 @@ impl SinglePathControl for Cubic {
             epoch: None,
         };
         self.fraction = 0.0;
+        if let Some(growth) = &mut self.in_segments {
+            growth.forget();
+        }
         if cause == Congestion::Timeout && self.hystart.is_some() {
             self.hystart = Some(HyStart::default());
         }
@@ -190,6 +212,7 @@ impl SinglePathControl for Cubic {
         self.saved = Some(Box::new(Saved {
             history: self.history,
             hystart: self.hystart,
+            in_segments: self.in_segments,
             fraction: self.fraction,
         }));
     }
@@ -199,12 +222,21 @@ impl SinglePathControl for Cubic {
         if let Some(saved) = &self.saved {
             self.history = saved.history;
             self.hystart = saved.hystart;
+            self.in_segments = saved.in_segments;
             self.fraction = saved.fraction;
         }
     }
 }
 
 impl Cubic {
+    /// The window in segments; in whole ones, as in Linux, if so configured.
+    fn segments(&self, state: &SubflowState) -> f64 {
+        match self.in_segments {
+            Some(_) => (state.cwnd / state.mss) as f64,
+            None => state.cwnd as f64 / state.mss as f64,
+        }
+    }
+
     #[inline]
     fn avoid_congestion(&mut self, cwnd: u64, bytes: u64, now: Time, state: &SubflowState) -> u64 {
         // Two divisions in all: they are what this costs.
@@ -221,8 +253,7 @@ impl Cubic {
             .get_or_insert_with(|| Epoch::new(now, window, w_max, c));
 
         // Figure 4: W_est += alpha * segments_acked / cwnd, with alpha = 1 from cwnd_prior on.
-        // Linux uses the configured alpha throughout.
-        let alpha = if self.as_linux || epoch.w_est < self.history.cwnd_prior {
+        let alpha = if epoch.w_est < self.history.cwnd_prior {
             self.alpha
         } else {
             1.0
@@ -237,22 +268,13 @@ impl Cubic {
         // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
         let towards =
             |target: f64| lesser(window + (target - window) * per_window * counted, target);
-        let most = 1.5 * window;
-        let next = if self.as_linux {
-            let least = if w_max == 0.0 {
-                MIN_GROWTH_BEFORE_LOSS
-            } else {
-                1.0
-            };
-            let ahead = epoch.w_cubic(t + seconds(state.min_rtt), c);
-            greater(towards(ahead.clamp(least * window, most)), friendly)
-        } else if epoch.w_cubic(t, c) < epoch.w_est {
+        let next = if epoch.w_cubic(t, c) < epoch.w_est {
             friendly
         } else {
             towards(
                 epoch
                     .w_cubic(t + seconds(state.srtt), c)
-                    .clamp(window, most),
+                    .clamp(window, 1.5 * window),
             )
         };
         let exact = greater(next * mss, real(cwnd));

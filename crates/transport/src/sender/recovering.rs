@@ -219,11 +219,15 @@ impl Sender {
         flight_size: u64,
         connection: &mut Connection<'_, R>,
     ) {
-        let of = match self.window.reduce_cwnd {
-            true => connection.own().cwnd,
-            false => flight_size,
-        };
-        connection.on_congestion(cause, of);
+        if !self.window.reduce_cwnd {
+            return connection.on_congestion(cause, flight_size);
+        }
+        // Linux counts windows in segments: what is less than one is lost, before and after.
+        let own = connection.own();
+        let whole = own.cwnd - own.cwnd % own.mss;
+        connection.on_congestion(cause, whole);
+        let own = connection.own();
+        own.ssthresh -= own.ssthresh % own.mss;
     }
 
     fn enter_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {

@@ -211,9 +211,10 @@ fn past_the_window_before_the_loss_linux_is_slower_than_reno() {
         drive(&mut cubic, &mut state, 0.0, 1.0);
         state.cwnd as f64 / MSS as f64
     };
-    // Fifty round trips of 0.53 segments from 7 on; by the RFC of one from 10 on.
-    let linux = grown(linux_cubic());
-    assert!((linux - (7.0 + 50.0 * alpha())).abs() < 1.0, "{linux}");
+    // Fifty round trips of 0.53 segments from 7 on, which the window follows in whole segments and within a round
+    // trip; by the RFC of one from 10 on.
+    let (linux, w_est) = (grown(linux_cubic()), 7.0 + 50.0 * alpha());
+    assert!(linux > w_est - 2.0 && linux <= w_est, "{linux} {w_est}");
     let rfc = grown(cubic());
     assert!((rfc - (10.0 + 50.0 - 3.0 / alpha())).abs() < 1.5, "{rfc}");
 }

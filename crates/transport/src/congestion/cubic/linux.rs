@@ -1,0 +1,223 @@
+//! Congestion avoidance as in Linux (`bictcp_update`, `tcp_cong_avoid_ai`), which counts windows in segments.
+//!
+//! The window grows by a segment whenever so many were acknowledged as a count says. The count is what brings the
+//! window, within a round trip, to the cubic function's value or to W_est, all in whole segments; it is found anew
+//! when the window has changed, or after a while.
+
+use ropewalk_quantities::Time;
+
+use super::super::real::{real, whole};
+use super::{Epoch, seconds};
+
+/// How long a count lasts while the window stays what it is (`HZ / 32`).
+const LASTS: Time = Time::from_nanos(1_000_000_000 / 32);
+/// The most and the least segments acknowledged for each of growth, where that is not the cubic function's.
+const FLAT: u64 = 100;
+const BEFORE_LOSS: u64 = 20;
+const LEAST: u64 = 2;
+
+/// Growth in whole segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Growth {
+    /// Segments to be acknowledged for each of growth (`cnt`).
+    count: u64,
+    /// The window in segments for which that was found, and when.
+    window: u64,
+    at: Time,
+    /// Bytes acknowledged since the window last grew (`snd_cwnd_cnt`).
+    credit: u64,
+    /// W_est, and bytes acknowledged since it last grew (`tcp_cwnd`, `ack_cnt`).
+    w_est: u64,
+    acked: u64,
+}
+
+/// What of the algorithm's state growth depends on.
+pub(super) struct Course<'a> {
+    pub(super) now: Time,
+    pub(super) mss: u64,
+    pub(super) min_rtt: Time,
+    pub(super) c: f64,
+    /// Eight times the windows acknowledged for each segment of W_est (`beta_scale`).
+    pub(super) scale: u64,
+    pub(super) epoch: &'a mut Option<Epoch>,
+    /// Window before the last loss; zero if unknown.
+    pub(super) w_max: f64,
+}
+
+impl Growth {
+    /// There was a loss: what was acknowledged counts no more.
+    pub(super) fn forget(&mut self) {
+        self.credit = 0;
+    }
+
+    /// The window after `bytes` were acknowledged.
+    #[inline]
+    pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, course: Course<'_>) -> u64 {
+        let Course { now, mss, .. } = course;
+        self.acked += bytes;
+        let is_known = self.window * mss <= cwnd && cwnd < (self.window + 1) * mss;
+        if course.epoch.is_none() || !is_known || now > self.at + LASTS {
+            self.find_count(cwnd / mss, bytes, course);
+        }
+        let each = self.count * mss;
+        // Credit of a longer count is worth one segment.
+        let mut grown = cwnd;
+        if self.credit >= each {
+            self.credit = 0;
+            grown += mss;
+        }
+        self.credit += bytes;
+        if self.credit >= each {
+            let more = self.credit / each;
+            self.credit -= more * each;
+            grown += more * mss;
+        }
+        grown
+    }
+
+    #[inline(never)]
+    fn find_count(&mut self, window: u64, bytes: u64, course: Course<'_>) {
+        let Course { now, mss, c, .. } = course;
+        (self.window, self.at) = (window, now);
+        let epoch = match course.epoch {
+            Some(epoch) => epoch,
+            none => {
+                (self.w_est, self.acked) = (window, bytes);
+                none.insert(Epoch::new(now, real(window), course.w_max, c))
+            }
+        };
+        let t = seconds(now.saturating_sub(epoch.start)) + seconds(course.min_rtt);
+        let off = t - epoch.k;
+        // Towards the plateau on either side of it.
+        let distance = (c * off * off * off).trunc();
+        let target = whole((epoch.w_max + distance).max(0.0));
+        self.count = match target > window {
+            true => window / (target - window),
+            false => FLAT * window,
+        };
+        if course.w_max == 0.0 {
+            self.count = self.count.min(BEFORE_LOSS);
+        }
+        let each = ((window * course.scale) >> 3).max(1) * mss;
+        if self.acked > each {
+            let more = (self.acked - 1) / each;
+            self.acked -= more * each;
+            self.w_est += more;
+        }
+        if self.w_est > window {
+            self.count = self.count.min(window / (self.w_est - window));
+        }
+        self.count = self.count.max(LEAST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::congestion::testing::MSS;
+
+    const C: f64 = 0.4;
+    const SCALE: u64 = 15;
+    const MIN_RTT: Time = Time::from_millis(20);
+
+    /// Windows in segments after each acknowledgement, given as milliseconds since the one before and segments.
+    fn grown(window: u64, w_max: f64, acks: &[(u64, u64)]) -> Vec<u64> {
+        let (mut growth, mut epoch) = (Growth::default(), None);
+        let (mut cwnd, mut now) = (window * MSS, Time::from_secs(1));
+        let windows = acks.iter().map(|&(wait, segments)| {
+            now += Time::from_millis(wait);
+            let course = Course {
+                now,
+                mss: MSS,
+                min_rtt: MIN_RTT,
+                c: C,
+                scale: SCALE,
+                epoch: &mut epoch,
+                w_max,
+            };
+            cwnd = growth.grow(cwnd, segments * MSS, course);
+            cwnd / MSS
+        });
+        windows.collect()
+    }
+
+    #[test]
+    fn after_a_loss_at_ten_segments_seven_are_acknowledged_for_the_eighth() {
+        // K is 1.957 s, and the function 7.09 after a round trip, which counts as 8: one for seven. From 8 on only W_est
+        // brings more, a segment for (8 * 15) >> 3 acknowledged. That is looked at with the eighth, the 24th (24 are
+        // more than 15: W_est is 8) and the 40th (25 are: 9), where enough were acknowledged for the ninth long ago.
+        let acks = [(2, 1); 60];
+        let windows = grown(7, 10.0, &acks);
+        let first = |window| {
+            windows
+                .iter()
+                .position(|now| *now == window)
+                .map(|at| at + 1)
+        };
+        assert_eq!((first(8), first(9)), (Some(7), Some(40)));
+    }
+
+    #[test]
+    fn before_the_first_loss_a_segment_follows_twenty_and_after_it_a_window_at_the_least() {
+        assert_eq!(grown(200, 0.0, &[(0, 20); 3]), [201, 202, 203]);
+        assert_eq!(grown(200, 200.0, &[(0, 20); 3]), [200, 200, 200]);
+        // Far up the function, half of what is acknowledged.
+        assert_eq!(
+            grown(10, 10.0, &[(0, 1), (60_000, 2), (0, 2)]),
+            [10, 11, 12]
+        );
+    }
+
+    proptest! {
+        /// One packet after the other, as the kernel's loops have it.
+        #[test]
+        fn it_is_what_counting_one_by_one_gives(
+            window in 2_u64..60,
+            w_max in 0_u64..80,
+            acks in prop::collection::vec((0_u64..40, 1_u64..4), 1..300),
+        ) {
+            let k = ((w_max.max(window) - window) as f64 / C).cbrt();
+            let (origin, start) = (w_max.max(window) as i64, acks[0].0);
+            let (mut cwnd, mut credit, mut count, mut w_est, mut acked) = (window, 0, 0, window, 0);
+            let (mut now, mut known) = (0, None);
+            let mut expected = Vec::new();
+            for (number, &(wait, segments)) in acks.iter().enumerate() {
+                now += wait;
+                acked = if number == 0 { segments } else { acked + segments };
+                if known.is_none_or(|(of, at)| of != cwnd || 1000 * (now - at) > 31_250) {
+                    known = Some((cwnd, now));
+                    let off = (now - start) as f64 * 1e-3 + 0.02 - k;
+                    let distance = (C * off.abs() * off.abs() * off.abs()) as i64;
+                    let target = origin + if off < 0.0 { -distance } else { distance };
+                    let ahead = target - cwnd as i64;
+                    count = if ahead > 0 { cwnd / ahead as u64 } else { 100 * cwnd };
+                    if w_max == 0 && count > 20 {
+                        count = 20;
+                    }
+                    let each = (cwnd * SCALE) >> 3;
+                    while acked > each {
+                        acked -= each;
+                        w_est += 1;
+                    }
+                    if w_est > cwnd {
+                        count = count.min(cwnd / (w_est - cwnd));
+                    }
+                    count = count.max(2);
+                }
+                if credit >= count {
+                    credit = 0;
+                    cwnd += 1;
+                }
+                credit += segments;
+                while credit >= count {
+                    credit -= count;
+                    cwnd += 1;
+                }
+                expected.push(cwnd);
+            }
+            prop_assert_eq!(grown(window, w_max as f64, &acks), expected);
+        }
+    }
+}
