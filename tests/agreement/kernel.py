@@ -1,14 +1,15 @@
 """TCP and MPTCP of this machine's kernel on the testbed, beside the simulator.
 
-    python tests/agreement/kernel.py [A.down A.up B.down B.up]
+    python tests/agreement/kernel.py [--simulate] [A.down A.up B.down B.up]
 
 One, two, four and eight links, buffers, congestion controls, losses, an outage, traces: those
-of files in mahimahi's format, or made-up ones. It runs in real time, some fifty minutes.
+of files in mahimahi's format, or made-up ones. It runs in real time, some fifty minutes; with
+--simulate, what was measured stays as it stands on the page, and the rest takes some minutes.
 """
 
+import argparse
 import statistics
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -18,14 +19,14 @@ import linux
 import ropewalk
 from both_sides import measured, simulated
 from ropewalk.cli.progress import progress
-from tables import Table, write_into_pages
+from tables import Table, read_from_pages, write_into_pages
 
 LINKS = ("35.9/40", "18.4/50", "33.3/60", "14.7/80", "14.8/70", "4.4/120", "22.5/45", "12.5/55")
 COUNTS = (1, 2, 4, 8)
 BUFFERS = ("256k", "1M", "16M")
 LOSSES = ("0.1 %", "1 %")
 OUTAGE = [["6 s", "8 s"]]
-RUNS = 5  # of the kernel, with a seed each
+SEEDS = range(1, 6)  # of the kernel's runs
 DRAWS = 5  # of delays, simulated with each seed
 
 
@@ -71,13 +72,43 @@ def cases(traces: Sequence[str] = ()) -> Iterator[Case]:
         yield Case(count, "cubic", "4M", "trace" if traces else "made-up trace", scenario)
 
 
-def row(case: Case, runs: int = RUNS) -> dict[str, object]:
-    """Simulate and measure one case: medians, each of runs with the same seeds."""
-    seeds = range(1, runs + 1)
-    simulations = [simulated(case.scenario, seed, draw) for seed in seeds for draw in range(DRAWS)]
-    real = [measured(case.scenario, seed) for seed in seeds]
-    ours, theirs = ([run["goodput_mbps"] for run in side] for side in (simulations, real))
-    our, their = statistics.median(ours), statistics.median(theirs)
+@dataclass(frozen=True)
+class Measured:
+    """What the kernel's runs of a case brought, and whether the links were in time."""
+
+    goodput_mbps: float
+    of_runs: str
+    late_ms: float
+    trusted: bool
+
+
+def measure(case: Case, seeds: Sequence[int] = SEEDS) -> Measured:
+    """Run one case on the kernel, with each seed."""
+    runs = [measured(case.scenario, seed) for seed in seeds]
+    goodput = [run["goodput_mbps"] for run in runs]
+    return Measured(
+        statistics.median(goodput),
+        f"{min(goodput):.2f} to {max(goodput):.2f}",
+        max(run["emulator"]["lateness_ms"]["p99"] for run in runs),
+        all(run["emulator"]["trusted"] for run in runs),
+    )
+
+
+def as_on_the_page(case: Case) -> Measured:
+    """Return what the page says was measured of a case."""
+    named = (case.links, case.congestion, case.buffers, case.event)
+    for row in read_from_pages("kernel"):
+        if tuple(row.values())[: len(named)] == named:
+            goodput, late = float(row["measured"]), float(row["late ms"])
+            return Measured(goodput, row["of runs "], late, row["trusted"] == "yes")
+    raise ValueError(f"the page has no row for {case}")
+
+
+def row(case: Case, kernel: Measured, seeds: Sequence[int] = SEEDS) -> dict[str, object]:
+    """Simulate one case with the seeds of the kernel's runs: medians."""
+    runs = [simulated(case.scenario, seed, draw) for seed in seeds for draw in range(DRAWS)]
+    ours = [run["goodput_mbps"] for run in runs]
+    our = statistics.median(ours)
     return {
         "links": case.links,
         "congestion": case.congestion,
@@ -85,20 +116,20 @@ def row(case: Case, runs: int = RUNS) -> dict[str, object]:
         "event": case.event,
         "simulated": our,
         "of runs": f"{min(ours):.2f} to {max(ours):.2f}",
-        "measured": their,
-        "of runs ": f"{min(theirs):.2f} to {max(theirs):.2f}",
-        "difference %": 100 * (our / their - 1),
-        "late ms": max(run["emulator"]["lateness_ms"]["p99"] for run in real),
-        "trusted": all(run["emulator"]["trusted"] for run in real),
+        "measured": kernel.goodput_mbps,
+        "of runs ": kernel.of_runs,
+        "difference %": 100 * (our / kernel.goodput_mbps - 1),
+        "late ms": kernel.late_ms,
+        "trusted": kernel.trusted,
     }
 
 
-def compared(chosen: Sequence[Case]) -> pl.DataFrame:
-    """Simulate and measure cases."""
+def compared(chosen: Sequence[Case], kernel: Callable[[Case], Measured] = measure) -> pl.DataFrame:
+    """Simulate cases, and measure them or look up what was measured."""
     rows = []
     with progress("kernel", len(chosen)) as update:
         for number, case in enumerate(chosen, start=1):
-            rows.append(row(case))
+            rows.append(row(case, kernel(case)))
             update(number)
     return pl.DataFrame(rows)
 
@@ -119,9 +150,9 @@ def summary(found: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def tables(traces: Sequence[str] = ()) -> list[Table]:
-    """Return what the kernel shows; it takes as long as all scenarios together."""
-    found = compared(list(cases(traces)))
+def tables(traces: Sequence[str], kernel: Callable[[Case], Measured]) -> list[Table]:
+    """Return what the kernel shows; measured, it takes as long as all scenarios together."""
+    found = compared(list(cases(traces)), kernel)
     formats = {"simulated": ".2f", "measured": ".2f", "difference %": "+.1f", "late ms": ".2f"}
     percent = {"median of the differences %": ".1f", "worst %": "+.1f"}
     return [
@@ -131,10 +162,15 @@ def tables(traces: Sequence[str] = ()) -> list[Table]:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    if len(given) not in {0, 4}:
-        sys.exit(__doc__)
-    made = tables(given)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument(
+        "traces", nargs="*", help="two of two links each, or none", metavar="TRACE"
+    )
+    parser.add_argument("--simulate", action="store_true", help="measure nothing anew")
+    given = parser.parse_args()
+    if len(given.traces) not in {0, 4}:
+        parser.error("four traces are given, or none")
+    made = tables(given.traces, as_on_the_page if given.simulate else measure)
     for table in made:
         table.print()
     write_into_pages(made)

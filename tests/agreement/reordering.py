@@ -28,7 +28,7 @@ ANSWERS = {
     **NCR,
 }
 JITTERS_MS = (0, 1, 3, 10)
-RUNS = 5
+RUNS = 15
 RATES_MBPS = (35.9, 18.4, 33.3, 14.7)
 STEPS_MS = (5, 20, 40)
 

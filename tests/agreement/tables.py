@@ -68,6 +68,17 @@ def reference(name: str) -> pl.DataFrame:
     return pl.read_csv(ROOT / "tests/reference" / name)
 
 
+def read_from_pages(name: str) -> list[dict[str, str]]:
+    """Return the rows of a table as it stands in the pages of docs/agreement."""
+    for path in sorted(PAGES.glob("*.md")):
+        text = path.read_text()
+        if found := re.search(rf"<!-- table {name} -->\n(.*?)\n<!-- end -->", text, re.DOTALL):
+            # Columns may differ in a space at their end, as in the frame.
+            lines = [line[2:-2].split(" | ") for line in found[1].splitlines()]
+            return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+    raise ValueError(f"no table {name} in {PAGES.relative_to(ROOT)}")
+
+
 def write_into_pages(tables: list[Table], *paths: Path) -> None:
     """Put the tables in their places in pages, those of docs/agreement unless others are named."""
     before = {path: path.read_text() for path in paths or sorted(PAGES.glob("*.md"))}

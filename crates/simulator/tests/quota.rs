@@ -113,7 +113,7 @@ fn a_price_that_rises_moves_what_is_dear_to_another_link() {
         // Its price is that of the other when twice as much of the quota has gone as of the period. Carriers know
         // less of a link that was not used so far, and move more slowly.
         let most = match protocol {
-            "bas" => free * 2 / 3,
+            "bas" => free * 3 / 4,
             _ => 3_000_000,
         };
         assert!((1_500_000..most).contains(&priced), "{protocol} {priced}");

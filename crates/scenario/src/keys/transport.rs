@@ -240,7 +240,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "reduce_cwnd" => window.reduce_cwnd,
         Kind::Boolean,
-        "Reduce the congestion window itself at a loss, however much of it is in flight, as Linux does; halve_pipe says nothing then."
+        "Reduce the congestion window itself at a loss, to whole segments, however much of it is in flight, as Linux does; halve_pipe says nothing then."
     ),
     setting!(
         "validate_cwnd" => window.validate,
@@ -285,7 +285,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "linux_cubic" => congestion_settings.linux_cubic,
         Kind::Boolean,
-        "Cubic grows as in Linux: by 0.53 segments a round trip where it is to match Reno (RFC 9438: by one, once past the window before the loss), and by a twentieth of the window at the least until the first loss."
+        "Cubic grows as in Linux: by whole segments; by 0.53 of them a round trip where it is to match Reno (RFC 9438: by one, once past the window before the loss), and by a twentieth of the window at the least until the first loss."
     ),
     key(
         "receive_window_share",

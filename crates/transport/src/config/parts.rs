@@ -27,8 +27,8 @@ pub struct WindowConfig {
     /// Let an acknowledgement that advances grow the window even if it reports a new gap, as in Linux;
     /// otherwise it counts as a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
     pub grow_in_disorder: bool,
-    /// Reduce from the congestion window, however much of it is in flight, as in Linux; `halve_pipe` is then
-    /// ignored.
+    /// Reduce from the congestion window, however much of it is in flight, and to whole segments, as in Linux;
+    /// `halve_pipe` is then ignored.
     pub reduce_cwnd: bool,
     /// Reduce from the data in the network (RFC 6675's pipe, as in ns-3) rather than from everything
     /// unacknowledged (RFC 5681's FlightSize).

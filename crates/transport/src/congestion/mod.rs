@@ -92,9 +92,9 @@ pub struct Settings {
     pub byte_counting: bool,
     /// Leave slow start when the round-trip time rises, if the algorithm supports it.
     pub hystart: bool,
-    /// Let CUBIC grow as in Linux (`bictcp_update`) rather than as in RFC 9438: in the Reno-friendly region,
-    /// by 0.53 segments per round trip even beyond the window before the loss (4.3), and by at least a
-    /// twentieth of the window until the first loss; it looks ahead by the minimum round trip.
+    /// Let CUBIC grow as in Linux (`bictcp_update`) rather than as in RFC 9438: by whole segments; in the
+    /// Reno-friendly region by 0.53 of them per round trip even beyond the window before the loss (4.3), and by
+    /// at least a twentieth of the window until the first loss; it looks ahead by the minimum round trip.
     pub linux_cubic: bool,
     /// The algorithm that `uncoupled` runs on each subflow.
     pub subflow: SinglePathConfig,
