@@ -1,15 +1,16 @@
 """Linux's answer to reordering, simulated, beside the kernel on links that reorder.
 
-    python tests/agreement/reordering_kernel.py [RUNS]
+    python tests/agreement/reordering_kernel.py [--simulate]
 
 One TCP over the testbed's links, whose jitter lets packets overtake each other as the simulator's
-does: medians of some runs (11 if it is not said), with the counters that nstat shows of the
-sender. Both tables go into docs/reordering.md, and the kernel's runs into tests/reference, for the
-tests of machines that cannot make them. It takes root and real time, ten seconds a run.
+does: medians of eleven runs, with the counters that nstat shows of the sender. The kernel's runs
+go into tests/reference, for the tests of machines that cannot make them, and both tables into
+docs/reordering.md. It takes root and real time, ten seconds a run; with --simulate the kernel's
+runs are those of tests/reference, and it takes some seconds.
 """
 
+import argparse
 import statistics
-import sys
 from functools import cache
 from typing import Any
 
@@ -65,27 +66,40 @@ def simulated_counters(run: dict[str, Any]) -> dict[str, int]:
     return {**subflow["nstat"], **named}
 
 
+def measure() -> None:
+    """Run all cases on the kernel, and write the runs into tests/reference, one a row."""
+    rows = []
+    with progress("kernel", len(CASES) * RUNS) as update:
+        for case in CASES:
+            named = dict(zip(("rate_mbps", "delay_ms", "jitter_ms"), case, strict=True))
+            for seed in range(1, RUNS + 1):
+                run = measured(scenario(case), seed)
+                counted = run["kernel"]["counters"]["client"]
+                of_run = {name: counted.get(name, 0) for name in COUNTERS}
+                rows.append(named | {"goodput_mbps": round(run["goodput_mbps"], 3)} | of_run)
+                update(len(rows))
+    pl.DataFrame(rows).write_csv(REFERENCE)
+
+
+def reference(case: Case) -> pl.DataFrame:
+    """Return the kernel's runs of a case, as they were measured."""
+    of = dict(zip(("rate_mbps", "delay_ms", "jitter_ms"), case, strict=True))
+    return pl.read_csv(REFERENCE).filter(**of)
+
+
 @cache
-def both(runs: int) -> dict[Case, tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
-    """Return the runs of each case, simulated and measured."""
-    found = {}
-    with progress("kernel", len(CASES) * runs) as update:
-        for number, case in enumerate(CASES):
-            simulated = ropewalk.simulate(scenario(case), runs=runs).runs
-            kernel = []
-            for seed in range(1, runs + 1):
-                kernel.append(measured(scenario(case), seed))
-                update(number * runs + seed)
-            found[case] = simulated, kernel
-    return found
+def simulated(case: Case) -> list[dict[str, Any]]:
+    """Return the simulator's, as many."""
+    return ropewalk.simulate(scenario(case), runs=RUNS).runs
 
 
-def goodput(runs: int) -> pl.DataFrame:
+def goodput() -> pl.DataFrame:
     """Return goodput by case: medians, and the least and most of the kernel."""
     rows = []
-    for (rate_mbps, delay_ms, jitter_ms), (simulated, kernel) in both(runs).items():
-        ours = statistics.median(run["goodput_mbps"] for run in simulated)
-        theirs = [run["goodput_mbps"] for run in kernel]
+    for case in CASES:
+        rate_mbps, delay_ms, jitter_ms = case
+        ours = statistics.median(run["goodput_mbps"] for run in simulated(case))
+        theirs = reference(case)["goodput_mbps"].to_list()
         median = statistics.median(theirs)
         rows.append(
             {
@@ -101,57 +115,35 @@ def goodput(runs: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def counters(runs: int) -> pl.DataFrame:
+def counters() -> pl.DataFrame:
     """Return medians of the counters, simulated and the kernel's, a column a case."""
     rows = []
     for name in COUNTERS:
         row: dict[str, object] = {"counter": name.removeprefix("TcpExt")}
-        for (rate_mbps, _, jitter_ms), (simulated, kernel) in both(runs).items():
-            ours = statistics.median(simulated_counters(run)[name] for run in simulated)
-            theirs = statistics.median(
-                run["kernel"]["counters"]["client"].get(name, 0) for run in kernel
-            )
-            row[f"{rate_mbps} Mbit/s, {jitter_ms} ms"] = f"{ours:.0f} / {theirs:.0f}"
+        for case in CASES:
+            ours = statistics.median(simulated_counters(run)[name] for run in simulated(case))
+            theirs = statistics.median(reference(case)[name].to_list())
+            row[f"{case[0]} Mbit/s, {case[2]} ms"] = f"{ours:.0f} / {theirs:.0f}"
         rows.append(row)
     return pl.DataFrame(rows)
 
 
-def write_reference(runs: int = RUNS) -> None:
-    """Write the kernel's runs, one a row."""
-    rows = [
-        {
-            "rate_mbps": case[0],
-            "delay_ms": case[1],
-            "jitter_ms": case[2],
-            "goodput_mbps": round(run["goodput_mbps"], 3),
-            **{name: run["kernel"]["counters"]["client"].get(name, 0) for name in COUNTERS},
-        }
-        for case, (_, kernel) in both(runs).items()
-        for run in kernel
-    ]
-    pl.DataFrame(rows).write_csv(REFERENCE)
-
-
-def reference(case: Case) -> pl.DataFrame:
-    """Return the kernel's runs of a case, as they were measured."""
-    of = dict(zip(("rate_mbps", "delay_ms", "jitter_ms"), case, strict=True))
-    return pl.read_csv(REFERENCE).filter(**of)
-
-
-def tables(runs: int = RUNS) -> list[Table]:
+def tables() -> list[Table]:
     """Return the tables of the page."""
-    found, counted = goodput(runs), counters(runs)
+    found = goodput()
     tenths = dict.fromkeys(found.columns[2:], ".1f")
     return [
         Table("kernel", "Goodput in Mbit/s, Linux's answer", found, tenths),
-        Table("counters", "Counters of the sender, simulated / kernel", counted),
+        Table("counters", "Counters of the sender, simulated / kernel", counters()),
     ]
 
 
 if __name__ == "__main__":
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    made = tables(number)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--simulate", action="store_true", help="measure nothing anew")
+    if not parser.parse_args().simulate:
+        measure()
+    made = tables()
     for table in made:
         table.print()
     write_into_pages(made, PAGE)
-    write_reference(number)
