@@ -6,6 +6,7 @@
 //! recomputes the values of the marked ones. All values read here require settled carriers.
 
 mod arrivals;
+mod deliveries;
 mod facts;
 mod holders;
 pub(crate) mod resting;
@@ -20,7 +21,8 @@ use ropewalk_transport::scheduling::earliest_arrival::Arrival;
 use crate::CarrierId;
 use crate::carrier::{Carrier, Heard};
 use arrivals::Arrivals;
-use facts::{Facts, Fastest, SendConditions};
+pub(crate) use facts::SendConditions;
+use facts::{Facts, Fastest};
 pub(crate) use holders::Holder;
 use holders::Holders;
 use resting::Reason;
@@ -139,6 +141,9 @@ impl Carriers {
             self.facts[at] = new;
             self.good = self.good + usize::from(new.is_good) - usize::from(old.is_good);
             self.able = self.able + usize::from(new.is_able()) - usize::from(old.is_able());
+            if old.conditions.payload != new.conditions.payload {
+                self.waking.doubt(at);
+            }
             if (old.is_able(), old.min_rtt) != (new.is_able(), new.min_rtt) {
                 self.fastest = None;
             }
@@ -295,11 +300,16 @@ impl Carriers {
         }
     }
 
-    /// What tells whether a carrier that had nothing to send may have something now; `None` if it was
-    /// borrowed mutably since, so that it has to be polled.
+    /// What tells whether a carrier has something to send; `None` if it has to be polled.
     pub(crate) fn conditions(&self, at: usize) -> Option<&SendConditions> {
         self.assert_settled();
-        (!self.waking.is_touched(at)).then(|| &self.facts[at].conditions)
+        let conditions = &self.facts[at].conditions;
+        (!conditions.must_speak && !self.waking.may_be_full(at)).then_some(conditions)
+    }
+
+    /// A carrier was given a frame.
+    pub(crate) fn on_given(&mut self, at: usize) {
+        self.waking.doubt(at);
     }
 
     /// A carrier was polled and had nothing to send: it is woken when that may have changed.
@@ -466,7 +476,7 @@ impl Index<usize> for Carriers {
 impl IndexMut<usize> for Carriers {
     fn index_mut(&mut self, at: usize) -> &mut Carrier {
         self.holders.mark(at);
-        self.waking.touch(at);
+        self.waking.rouse_one(at);
         let facts = &mut self.facts[at];
         if !facts.is_marked {
             facts.is_marked = true;

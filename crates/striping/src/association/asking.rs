@@ -16,8 +16,8 @@ use ropewalk_transport::SchedulerConfig;
 
 use super::Association;
 use super::schedule::least_ahead;
-use crate::carriers::Holder;
 use crate::carriers::resting::{Outrun, Reason};
+use crate::carriers::{Holder, SendConditions};
 use crate::{CarrierId, Payload};
 
 /// A carrier rests only if its reason would still hold should the reassembly buffer last longer or shorter by
@@ -141,24 +141,14 @@ impl<P: Payload> Association<P> {
             return Answer::Perhaps;
         }
         let lasts = self.carriers.lasts();
-        let cap = |lasts| conditions.in_flight_cap.bytes(lasts);
-        if conditions.in_flight >= cap(lasts) {
-            let most = MARGIN * lasts;
-            let mut until = conditions.due;
-            // Once the oldest frame is due, more than the cap may be in flight.
-            if until <= now {
-                let carrier = &self.carriers[at];
-                let room_at = |lasts| carrier.room_at(cap(lasts)).unwrap_or(Time::MAX);
-                if room_at(lasts) <= now {
-                    return Answer::Perhaps;
-                }
-                until = room_at(most);
-            }
+        let (least, most) = (lasts / MARGIN, MARGIN * lasts);
+        if !self.has_room(now, at, &conditions, lasts) {
+            let until = self.room_from(now, at, &conditions, most);
             if self.turns.len() == 0 {
                 return Answer::Nothing;
             }
             self.carriers.note(at).on_cap_limited();
-            if conditions.in_flight < cap(most) {
+            if until <= now {
                 return Answer::Nothing;
             }
             reason.until = reason.until.min(until);
@@ -172,15 +162,35 @@ impl<P: Payload> Association<P> {
         if holder.is_some_and(|holder| self.would_rescue(now, at, holder)) {
             return Answer::Perhaps;
         }
+        let keeps_room = self.has_room(now, at, &conditions, least);
         self.carriers.note(at).on_app_limited();
-        reason.lasts[0] = lasts / MARGIN;
+        reason.lasts[0] = least;
         reason.outrun = Some(Outrun {
             arrives_in: self.carriers.arrival(at).arrives_in,
             payloads: [conditions.payload; 2],
         });
-        match is_far && conditions.in_flight < conditions.in_flight_cap.bytes(reason.lasts[0]) {
+        match is_far && keeps_room {
             true => Answer::NothingWhile(reason),
             false => Answer::Nothing,
+        }
+    }
+
+    /// Whether a carrier's in-flight cap leaves room if the reassembly buffer lasts this long.
+    fn has_room(&self, now: Time, at: usize, conditions: &SendConditions, lasts: f64) -> bool {
+        self.room_from(now, at, conditions, lasts) <= now
+    }
+
+    /// A lower bound of the time from which it leaves room, without any acknowledgement. One that is not after
+    /// `now` is exact.
+    fn room_from(&self, now: Time, at: usize, conditions: &SendConditions, lasts: f64) -> Time {
+        let cap = conditions.in_flight_cap.bytes(lasts);
+        if conditions.in_flight < cap {
+            return Time::ZERO;
+        }
+        // Once the oldest frame is due, more than the cap may be in flight.
+        match conditions.due > now {
+            true => conditions.due,
+            false => self.carriers[at].room_at(cap).unwrap_or(Time::MAX),
         }
     }
 

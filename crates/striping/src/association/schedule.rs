@@ -103,6 +103,9 @@ impl<P: Payload> Association<P> {
         at: usize,
         gap_below: impl FnOnce(&mut Self, u64) -> Option<u64>,
     ) -> Option<Next> {
+        if self.turns.len() == 0 {
+            return None;
+        }
         let len = self.carriers[at].payload_len() as u64;
         // The exact size of the gap does not matter if there is nothing to send behind it.
         let beyond = self.nothing_beyond(least_ahead(len));

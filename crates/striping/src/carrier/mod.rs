@@ -175,6 +175,11 @@ impl Carrier {
         self.late || self.in_flight.acknowledged() < self.repaired_at
     }
 
+    /// Whether it has to send a ping, an answer to one, or its terms.
+    pub(crate) fn must_speak(&self) -> bool {
+        self.pings.owes_answer() || self.terms_due || self.pings.is_due()
+    }
+
     /// Changes its terms.
     pub(crate) fn set_terms(&mut self, terms: Terms) {
         self.usage.set_terms(&self.config.terms, &terms);

@@ -1,13 +1,19 @@
 //! Arrival times and rates of all carriers, as the scheduler compares them.
 
-use ropewalk_transport::scheduling::earliest_arrival::{Arrival, gap_below_many};
+use ropewalk_transport::scheduling::earliest_arrival::{Arrival, delivered_by_many};
 
-/// Indexed by carrier, times and rates in separate arrays: all are scanned for each scheduling decision.
+use super::deliveries::{Changes, Deliveries};
+
+/// Indexed by carrier, times and rates in separate arrays: all may be scanned for a scheduling decision.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     arrive_in: Vec<f64>,
     /// Zero for those that may not send.
     rates: Vec<f64>,
+    /// What all deliver before a frame of each one would arrive, and the last that was asked for by its time.
+    deliveries: Vec<Deliveries>,
+    until: Option<Deliveries>,
+    changes: Changes,
     /// The last result: within so many seconds the faster carriers deliver at least so many bytes. Valid
     /// until an entry changes.
     last: Option<(f64, u64)>,
@@ -15,10 +21,13 @@ pub(super) struct Arrivals {
 
 impl Arrivals {
     pub(super) fn of(arrivals: impl Iterator<Item = Arrival>) -> Arrivals {
-        let (arrive_in, rates) = arrivals
+        let (arrive_in, rates): (Vec<f64>, Vec<f64>) = arrivals
             .map(|arrival| (arrival.arrives_in, arrival.rate))
             .unzip();
         Arrivals {
+            deliveries: vec![Deliveries::UNKNOWN; rates.len()],
+            until: None,
+            changes: Changes::default(),
             arrive_in,
             rates,
             last: None,
@@ -26,7 +35,12 @@ impl Arrivals {
     }
 
     pub(super) fn set(&mut self, at: usize, arrival: Arrival) {
-        if (self.arrive_in[at], self.rates[at]) != (arrival.arrives_in, arrival.rate) {
+        let before = Arrival {
+            arrives_in: self.arrive_in[at],
+            rate: self.rates[at],
+        };
+        if (before.arrives_in, before.rate) != (arrival.arrives_in, arrival.rate) {
+            self.changes.add(before, arrival);
             self.arrive_in[at] = arrival.arrives_in;
             self.rates[at] = arrival.rate;
             self.last = None;
@@ -36,11 +50,22 @@ impl Arrivals {
     /// Bytes that the other carriers deliver before a frame of this one would arrive, if that is less than
     /// `enough`. A carrier that is not faster, such as this one itself, delivers nothing until then.
     pub(super) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
-        self.gap_until(self.arrive_in[at], enough)
+        let mut deliveries = self.deliveries[at];
+        let gap = self.gap(self.arrive_in[at], enough, &mut deliveries);
+        self.deliveries[at] = deliveries;
+        gap
     }
 
     /// The same for a frame that would arrive in so many seconds.
     pub(super) fn gap_until(&mut self, own: f64, enough: u64) -> Option<u64> {
+        let mut deliveries = self.until.unwrap_or(Deliveries::UNKNOWN);
+        let gap = self.gap(own, enough, &mut deliveries);
+        self.until = Some(deliveries);
+        gap
+    }
+
+    #[inline]
+    fn gap(&mut self, own: f64, enough: u64, deliveries: &mut Deliveries) -> Option<u64> {
         // A carrier that arrives later has more carriers ahead of it, and each delivers more until then.
         if self
             .last
@@ -48,7 +73,8 @@ impl Arrivals {
         {
             return None;
         }
-        let gap = gap_below_many(own, &self.arrive_in, &self.rates, enough);
+        let all = || delivered_by_many(own, &self.arrive_in, &self.rates);
+        let gap = deliveries.below(own, enough as f64, &self.changes, all);
         let brought = gap.unwrap_or(enough);
         if gap.is_none() || self.last.is_none_or(|(_, bytes)| bytes < brought) {
             self.last = Some((own, brought));
@@ -69,20 +95,27 @@ mod tests {
         fn what_is_kept_is_what_a_look_at_all_finds(
             arrivals in proptest::collection::vec((0.0..0.5, 0.0..1e7), 1..30),
             steps in proptest::collection::vec(
-                (any::<prop::sample::Index>(), 0.0..0.5, 0..4_u8, 0..3_000_000_u64), 1..60,
+                (any::<[prop::sample::Index; 2]>(), (0.0..0.5, 0.0..1e7), 0..4_u8, 0..3_000_000_u64), 1..150,
             ),
         ) {
-            let arrivals: Vec<Arrival> = arrivals.into_iter().map(|(arrives_in, rate)| Arrival { arrives_in, rate }).collect();
+            let new = |(arrives_in, rate)| Arrival { arrives_in, rate };
+            let mut arrivals: Vec<Arrival> = arrivals.into_iter().map(new).collect();
             let mut kept = Arrivals::of(arrivals.iter().copied());
-            let mut arrivals = arrivals;
-            for (at, arrives_in, change, enough) in steps {
-                let at = at.index(arrivals.len());
-                if change == 0 {
-                    arrivals[at].arrives_in = arrives_in;
-                    kept.set(at, arrivals[at]);
+            for ([asked, other], arrival, change, enough) in steps {
+                if change > 0 {
+                    let other = other.index(arrivals.len());
+                    arrivals[other] = new(arrival);
+                    kept.set(other, arrivals[other]);
                 }
-                let found = gap_below(arrivals[at].arrives_in, arrivals.iter().copied(), enough);
-                prop_assert_eq!(kept.gap_below(at, enough), found);
+                let at = asked.index(arrivals.len());
+                let own = arrivals[at].arrives_in;
+                let gap = gap_below(own, arrivals.iter().copied(), u64::MAX).expect("it is less");
+                for enough in [enough, gap + 1, gap] {
+                    let found = (gap < enough).then_some(gap);
+                    prop_assert_eq!(kept.gap_below(at, enough), found);
+                    prop_assert_eq!(kept.gap_until(own, enough), found);
+                    prop_assert_eq!(kept.gap_until(0.2, enough), gap_below(0.2, arrivals.iter().copied(), enough));
+                }
             }
         }
     }

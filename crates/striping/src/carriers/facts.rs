@@ -32,6 +32,8 @@ pub(crate) struct SendConditions {
     pub(crate) in_flight_cap: InFlightCap,
     /// Its terms limit its rate.
     pub(crate) is_throttled: bool,
+    /// It has to send a ping, an answer to one, or its terms.
+    pub(crate) must_speak: bool,
 }
 
 /// The least round trip of the carriers that could send more, and the second least: found once for all
@@ -90,6 +92,7 @@ impl Facts {
                     .map_or(Time::MAX, |sent| sent.due),
                 in_flight_cap: carrier.in_flight_cap(),
                 is_throttled: carrier.usage.opens_at().is_some(),
+                must_speak: carrier.must_speak(),
             },
         }
     }

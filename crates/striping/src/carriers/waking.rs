@@ -15,8 +15,9 @@ pub(super) struct Waking {
     awake: FixedBitSet,
     /// Awake, and not reported to the driver yet.
     untold: FixedBitSet,
-    /// Borrowed mutably since they were last polled with nothing to send.
-    touched: FixedBitSet,
+    /// Whether their sockets take another frame is not known: since they were last polled with nothing to send
+    /// they have sent, or were blocked, or the length of their frames has changed.
+    may_be_full: FixedBitSet,
     /// When each was last polled with nothing to send, except for those that rest.
     asked_at: Vec<Time>,
     resting: Resting,
@@ -33,7 +34,7 @@ impl Waking {
         }
         self.resting.grow(at + 1);
         self.asleep.insert(at);
-        self.touched.insert(at);
+        self.may_be_full.insert(at);
     }
 
     /// Removes a carrier; those behind it move up.
@@ -53,18 +54,18 @@ impl Waking {
             &mut self.asleep,
             &mut self.awake,
             &mut self.untold,
-            &mut self.touched,
+            &mut self.may_be_full,
             &mut self.resting.members,
         ]
     }
 
-    pub(super) fn touch(&mut self, at: usize) {
-        self.touched.insert(at);
-        self.rouse_one(at);
+    /// Its socket may take no other frame.
+    pub(super) fn doubt(&mut self, at: usize) {
+        self.may_be_full.insert(at);
     }
 
-    pub(super) fn is_touched(&self, at: usize) -> bool {
-        self.touched.contains(at)
+    pub(super) fn may_be_full(&self, at: usize) -> bool {
+        self.may_be_full.contains(at)
     }
 
     pub(super) fn is_asleep(&self, at: usize) -> bool {
@@ -96,11 +97,12 @@ impl Waking {
         self.asked_at[at] = now;
         self.asleep.insert(at);
         self.awake.remove(at);
-        self.touched.remove(at);
+        self.may_be_full.remove(at);
     }
 
     pub(super) fn block(&mut self, at: usize) {
         self.rouse_one(at);
+        self.may_be_full.insert(at);
         self.asleep.remove(at);
         self.awake.remove(at);
     }

@@ -40,7 +40,7 @@ pub struct Arrival {
 impl Arrival {
     /// Bytes that it delivers up to a time, of frames sent from now on.
     #[inline]
-    fn delivers(self, until: f64) -> f64 {
+    pub fn delivers(self, until: f64) -> f64 {
         let left = until - self.arrives_in;
         self.rate * if left > 0.0 { left } else { 0.0 }
     }
@@ -65,35 +65,27 @@ pub fn gap_below(
     (enough > 0.0).then_some(sum as u64)
 }
 
-/// How many carriers' bytes are added up before their sum is compared with what is enough.
+/// How many carriers' bytes are computed before they are added up.
 const AT_ONCE: usize = 8;
 
-/// The same for many carriers, whose times and rates are in arrays of their own. It finds the same number to the
-/// last bit: the terms are added in the same order.
-pub fn gap_below_many(
-    own_arrives_in: f64,
-    arrive_in: &[f64],
-    rates: &[f64],
-    enough: u64,
-) -> Option<u64> {
-    let (mut sum, least) = (0.0, enough as f64);
+/// Bytes that many carriers, whose times and rates are in arrays of their own, deliver up to a time. It is the same
+/// number as that of [`gap_below`] to the last bit: the terms are added in the same order.
+pub fn delivered_by_many(until: f64, arrive_in: &[f64], rates: &[f64]) -> f64 {
+    let mut sum = 0.0;
     let (times, last_times) = arrive_in.as_chunks::<AT_ONCE>();
     let (rates, last_rates) = rates.as_chunks::<AT_ONCE>();
     for (times, rates) in times.iter().zip(rates) {
         // The compiler computes several of these at a time.
         let mut terms = [0.0; AT_ONCE];
         for ((term, &arrives_in), &rate) in terms.iter_mut().zip(times).zip(rates) {
-            *term = Arrival { arrives_in, rate }.delivers(own_arrives_in);
+            *term = Arrival { arrives_in, rate }.delivers(until);
         }
         sum = terms.iter().fold(sum, |sum, term| sum + term);
-        if sum >= least {
-            return None;
-        }
     }
     for (&arrives_in, &rate) in last_times.iter().zip(last_rates) {
-        sum += Arrival { arrives_in, rate }.delivers(own_arrives_in);
+        sum += Arrival { arrives_in, rate }.delivers(until);
     }
-    (sum < least).then_some(sum as u64)
+    sum
 }
 
 /// One stream's share of the gap, if the others have `pending` bytes to send.
@@ -141,7 +133,8 @@ mod tests {
                 let told = gap_below(own, arrivals.clone(), enough);
                 prop_assert_eq!(told, (gap < enough).then_some(gap));
                 let (times, rates): (Vec<f64>, Vec<f64>) = others.iter().copied().unzip();
-                prop_assert_eq!(gap_below_many(own, &times, &rates, enough), told);
+                let sum = delivered_by_many(own, &times, &rates);
+                prop_assert_eq!((sum < enough as f64).then_some(sum as u64), told);
             }
         }
     }
