@@ -9,6 +9,8 @@ mod arrivals;
 mod deliveries;
 mod facts;
 mod holders;
+pub(crate) mod outrun;
+mod polling;
 pub(crate) mod resting;
 mod waking;
 mod words;
@@ -25,7 +27,7 @@ pub(crate) use facts::SendConditions;
 use facts::{Facts, Fastest};
 pub(crate) use holders::Holder;
 use holders::Holders;
-use resting::Reason;
+use outrun::Edge;
 use waking::Waking;
 
 /// In the order in which they came up, so that their numbers rise.
@@ -142,7 +144,7 @@ impl Carriers {
             self.good = self.good + usize::from(new.is_good) - usize::from(old.is_good);
             self.able = self.able + usize::from(new.is_able()) - usize::from(old.is_able());
             if old.conditions.payload != new.conditions.payload {
-                self.waking.doubt(at);
+                self.waking.note_may_be_full(at);
             }
             if (old.is_able(), old.min_rtt) != (new.is_able(), new.min_rtt) {
                 self.fastest = None;
@@ -220,10 +222,10 @@ impl Carriers {
         self.arrivals.gap_below(at, enough)
     }
 
-    /// The same for a frame that would arrive in so many seconds.
-    pub(crate) fn gap_until(&mut self, arrives_in: f64, enough: u64) -> Option<u64> {
+    /// The same for a frame of the fastest or slowest of a group, which would arrive in so many seconds.
+    pub(crate) fn gap_until(&mut self, edge: Edge, arrives_in: f64, enough: u64) -> Option<u64> {
         self.assert_settled();
-        self.arrivals.gap_until(arrives_in, enough)
+        self.arrivals.gap_until(edge, arrives_in, enough)
     }
 
     /// When a carrier delivers, and how fast, as the scheduler compares them.
@@ -309,91 +311,7 @@ impl Carriers {
 
     /// A carrier was given a frame.
     pub(crate) fn on_given(&mut self, at: usize) {
-        self.waking.doubt(at);
-    }
-
-    /// A carrier was polled and had nothing to send: it is woken when that may have changed.
-    pub(crate) fn fall_asleep(&mut self, now: Time, at: usize) {
-        self.waking.fall_asleep(now, at);
-    }
-
-    /// Whether a carrier is asleep: polled, with nothing to send.
-    pub(crate) fn is_asleep(&self, at: usize) -> bool {
-        self.waking.is_asleep(at)
-    }
-
-    /// When it was last polled and had nothing.
-    pub(crate) fn asked_at(&self, at: usize) -> Time {
-        self.waking.asked_at(at)
-    }
-
-    /// Whether it is to be polled.
-    pub(crate) fn is_awake(&self, at: usize) -> bool {
-        self.waking.is_awake(at)
-    }
-
-    /// Whether any carrier is to be polled.
-    pub(crate) fn is_any_awake(&self) -> bool {
-        self.waking.is_any_awake()
-    }
-
-    /// The first carrier that is awake and does not rest, from this index on.
-    pub(crate) fn next_awake(&self, from: usize) -> Option<usize> {
-        self.waking.next_awake(from)
-    }
-
-    /// Whether these are all carriers, in their order.
-    pub(crate) fn are_all(&self, ids: &[CarrierId]) -> bool {
-        let pairs = self.numbers.iter().zip(ids);
-        // Without an early exit, the compiler compares several at a time.
-        let differ = pairs.fold(0, |differ, (number, id)| differ | number ^ id.0);
-        self.numbers.len() == ids.len() && differ == 0
-    }
-
-    /// A carrier that has just fallen asleep joins those that rest.
-    pub(crate) fn rest(&mut self, at: usize, reason: Reason) {
-        self.waking.rest(at, reason);
-    }
-
-    /// If those that rest were woken: the condition under which none of them has anything to send.
-    pub(crate) fn why_they_rest(&self) -> Option<Reason> {
-        self.waking.why_they_rest()
-    }
-
-    /// Those that rest with a lower index than this one still have nothing to send. It may, and what the others
-    /// have may rest on what it does.
-    pub(crate) fn rest_on_before(&mut self, now: Time, at: usize) {
-        self.waking.rest_on_before(now, at);
-    }
-
-    /// Whether some that rest are awake and others fell asleep at another time than this.
-    pub(crate) fn is_rest_out_of_step(&self, now: Time) -> bool {
-        self.waking.is_rest_out_of_step(now)
-    }
-
-    /// Those that rest still have nothing to send: they fall asleep again.
-    pub(crate) fn rest_on(&mut self, now: Time) {
-        self.waking.rest_on(now);
-    }
-
-    /// No carrier rests any more: each is polled by itself.
-    pub(crate) fn rouse(&mut self) {
-        self.waking.rouse();
-    }
-
-    /// The first carrier that rests, from this index on, and why it has nothing to send.
-    pub(crate) fn next_resting(&self, from: usize) -> Option<(usize, Reason)> {
-        self.waking.next_resting(from)
-    }
-
-    /// This carrier no longer rests: it is polled by itself.
-    pub(crate) fn rouse_one(&mut self, at: usize) {
-        self.waking.rouse_one(at);
-    }
-
-    /// Some no longer rest: finds what the others have in common. Returns whether there are any.
-    pub(crate) fn find_reason_again(&mut self) -> bool {
-        self.waking.find_reason_again()
+        self.waking.note_may_be_full(at);
     }
 
     /// The usable carrier with the shortest smoothed round trip.
@@ -414,27 +332,6 @@ impl Carriers {
     pub(crate) fn unblock(&mut self, at: usize) {
         self[at].blocked = false;
         self.waking.unblock(at);
-    }
-
-    /// Wakes a carrier that is asleep. That brings no deadline forward, so the carrier is not marked as
-    /// changed.
-    pub(crate) fn wake(&mut self, at: usize) {
-        self.waking.wake(at);
-    }
-
-    /// Wakes all.
-    pub(crate) fn wake_all(&mut self) {
-        self.waking.wake_all();
-    }
-
-    /// The next carrier that is awake and has not been reported to the driver.
-    pub(crate) fn tell_awake(&mut self) -> Option<CarrierId> {
-        self.waking.tell().map(|at| CarrierId(self.numbers[at]))
-    }
-
-    /// The driver polls all that are awake without a report.
-    pub(crate) fn tell_all_awake(&mut self) {
-        self.waking.tell_all();
     }
 }
 

@@ -12,27 +12,26 @@
 //! again it would change nothing.
 
 use ropewalk_quantities::Time;
-use ropewalk_transport::SchedulerConfig;
 
 use super::Association;
-use super::schedule::least_ahead;
-use crate::carriers::resting::{Outrun, Reason};
+use crate::carriers::outrun::Outrun;
+use crate::carriers::resting::Reason;
 use crate::carriers::{Holder, SendConditions};
+use crate::stream::send::Closed;
 use crate::{CarrierId, Payload};
 
 /// A carrier rests only if its reason would still hold should the reassembly buffer last longer or shorter by
 /// this factor.
 const MARGIN: f64 = 2.0;
 
-/// And only if the other carriers deliver this many times as much as is enough to leave it nothing.
-const FAR: u64 = 2;
-
 /// Results that hold for all carriers as long as no carrier's state changes.
 #[derive(Default)]
-struct Findings {
-    /// The least part length that was asked for, and the offset beyond which no part of that length or a
-    /// greater one can be sent; see [`nothing_beyond`](Association::nothing_beyond).
-    beyond: Option<(u64, Option<u64>)>,
+pub(super) struct Findings {
+    /// Least lengths of parts, and the offset beyond which no part of that length or a greater one can be sent;
+    /// see [`nothing_beyond`](Association::nothing_beyond).
+    pub(super) beyond: [Option<(u64, Option<u64>)>; 2],
+    /// A least length of parts, and a range of gaps behind which no part of that length begins.
+    pub(super) closed: Option<(u64, Closed)>,
     holder: Option<Option<Holder>>,
 }
 
@@ -83,17 +82,16 @@ impl<P: Payload> Association<P> {
         }
         let mut rests = false;
         if let Some(reason) = self.carriers.why_they_rest() {
-            rests = !self.carriers.is_rest_out_of_step(now)
-                && !self.must_poll_all()
-                && (self.holds_still(now, &reason, 1, &mut findings)
-                    || self.sift(now, &mut findings));
-            if !rests {
-                self.carriers.rouse();
+            rests = !self.carriers.is_rest_out_of_step(now) && !self.must_poll_all();
+            match rests {
+                true => self.doubt(now, &reason, &mut findings),
+                false => self.carriers.rouse(),
             }
         }
         let mut from = 0;
         while let Some(at) = self.carriers.next_awake(from) {
-            if self.is_to_be_asked(now, at, &mut findings) {
+            if !self.rests_on(now, at, &mut findings) && self.is_to_be_asked(now, at, &mut findings)
+            {
                 if rests {
                     self.carriers.rest_on_before(now, at);
                 }
@@ -109,6 +107,7 @@ impl<P: Payload> Association<P> {
 
     /// Whether a carrier that is awake is to be polled. If not, it falls asleep.
     fn is_to_be_asked(&mut self, now: Time, at: usize, findings: &mut Findings) -> bool {
+        self.carriers.rouse_one(at);
         let reason = match self.answer(now, at, findings) {
             Answer::Perhaps => return true,
             Answer::Nothing => None,
@@ -155,7 +154,7 @@ impl<P: Payload> Association<P> {
             reason.lasts[1] = most;
             return Answer::NothingWhile(reason);
         }
-        let Some(is_far) = self.is_outrun(at, conditions.payload, findings) else {
+        let Some(closed) = self.why_outrun(at, conditions.payload, findings) else {
             return Answer::Perhaps;
         };
         let holder = self.find_holder(findings);
@@ -164,15 +163,16 @@ impl<P: Payload> Association<P> {
         }
         let keeps_room = self.has_room(now, at, &conditions, least);
         self.carriers.note(at).on_app_limited();
+        let Some(closed) = closed.filter(|_| keeps_room) else {
+            return Answer::Nothing;
+        };
         reason.lasts[0] = least;
         reason.outrun = Some(Outrun {
-            arrives_in: self.carriers.arrival(at).arrives_in,
+            arrives_in: [self.carriers.arrival(at).arrives_in; 2],
             payloads: [conditions.payload; 2],
+            closed,
         });
-        match is_far && keeps_room {
-            true => Answer::NothingWhile(reason),
-            false => Answer::Nothing,
-        }
+        Answer::NothingWhile(reason)
     }
 
     /// Whether a carrier's in-flight cap leaves room if the reassembly buffer lasts this long.
@@ -194,110 +194,15 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Only those carriers go on resting that have nothing to send, by far. Returns whether there are any.
-    fn sift(&mut self, now: Time, findings: &mut Findings) -> bool {
-        let mut from = 0;
-        while let Some((at, reason)) = self.carriers.next_resting(from) {
-            if !self.holds_still(now, &reason, FAR, findings) {
-                self.carriers.rouse_one(at);
-            }
-            from = at + 1;
-        }
-        self.carriers.find_reason_again()
-    }
-
-    /// Whether carriers that rest for this reason still have nothing to send. For those with room, the others
-    /// are to deliver `times` as much as is enough.
-    fn holds_still(
-        &mut self,
-        now: Time,
-        reason: &Reason,
-        times: u64,
-        findings: &mut Findings,
-    ) -> bool {
-        let [least, most] = reason.lasts;
-        let lasts = self.carriers.lasts();
-        if now >= reason.until || lasts < least || lasts > most {
-            return false;
-        }
-        let Some(Outrun {
-            arrives_in,
-            payloads,
-        }) = reason.outrun
-        else {
-            return true;
-        };
-        if self.turns.len() > 0 {
-            let Some(enough) = self.enough(payloads, findings) else {
-                return false;
-            };
-            let enough = enough.saturating_mul(times);
-            if self.carriers.gap_until(arrives_in, enough).is_some() {
-                return false;
-            }
-        }
-        let holder = self.find_holder(findings);
-        !holder.is_some_and(|holder| self.is_sooner(now, arrives_in, holder))
-    }
-
     /// Whether all carriers are to be polled: control frames wait for the fastest, each is to say that the
     /// association has ended, or each sends what the others have sent.
     fn must_poll_all(&self) -> bool {
         self.closed.is_some() || !self.control.is_empty() || self.is_redundant()
     }
 
-    fn find_holder(&mut self, findings: &mut Findings) -> Option<Holder> {
+    pub(super) fn find_holder(&mut self, findings: &mut Findings) -> Option<Holder> {
         *findings
             .holder
             .get_or_insert_with(|| self.holds_up_a_full_window())
-    }
-
-    /// If the other carriers deliver so many bytes before a carrier with payloads of these lengths, from the
-    /// least to the largest, would, it has nothing to send. `None` if that is not known.
-    fn enough(&mut self, [least, most]: [u64; 2], findings: &mut Findings) -> Option<u64> {
-        if !matches!(self.config.scheduling, SchedulerConfig::EarliestArrival(_)) {
-            return None;
-        }
-        let least = least_ahead(least);
-        let beyond = match findings.beyond {
-            // Behind that, no longer part can be sent either.
-            Some((known, beyond)) if known <= least => beyond,
-            _ => {
-                let beyond = self.nothing_beyond(least);
-                findings.beyond = Some((least, beyond));
-                beyond
-            }
-        };
-        Some((beyond? + 1).max(most / 2))
-    }
-
-    /// Whether a carrier with room has nothing to send because the others deliver the waiting data sooner, and
-    /// if so, whether by far. `None` if it has something to send, or may have.
-    fn is_outrun(&mut self, at: usize, payload: u64, findings: &mut Findings) -> Option<bool> {
-        if self.turns.len() == 0 {
-            return Some(true);
-        }
-        let enough = self.enough([payload; 2], findings)?;
-        let by_far = enough.saturating_mul(FAR);
-        let gap = match self.carriers.gap_below(at, by_far) {
-            None => return Some(true),
-            Some(gap) if gap >= enough => return Some(false),
-            Some(gap) => gap,
-        };
-        if gap < payload / 2 {
-            return None;
-        }
-        // Behind which gaps no part begins is known only where a single stream waits.
-        let (send, least) = (self.only_waiting()?, least_ahead(payload));
-        if !send.may_begin(gap, least) {
-            return Some(false);
-        }
-        if send.part_ahead(gap, payload, least).is_some() {
-            return None;
-        }
-        // A later carrier, behind a longer gap, has nothing either; but the cached result is for this length
-        // only.
-        findings.beyond = None;
-        Some(false)
     }
 }

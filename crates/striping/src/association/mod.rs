@@ -6,6 +6,7 @@ mod copies;
 mod failure;
 mod in_time;
 mod links;
+mod outrun;
 mod receive;
 mod rescue;
 mod schedule;

@@ -3,6 +3,7 @@
 use ropewalk_transport::scheduling::earliest_arrival::{Arrival, delivered_by_many};
 
 use super::deliveries::{Changes, Deliveries};
+use super::outrun::Edge;
 
 /// Indexed by carrier, times and rates in separate arrays: all may be scanned for a scheduling decision.
 #[derive(Debug, Default)]
@@ -10,9 +11,9 @@ pub(super) struct Arrivals {
     arrive_in: Vec<f64>,
     /// Zero for those that may not send.
     rates: Vec<f64>,
-    /// What all deliver before a frame of each one would arrive, and the last that was asked for by its time.
+    /// What all deliver before a frame of each one would arrive, or of the edges of groups.
     deliveries: Vec<Deliveries>,
-    until: Option<Deliveries>,
+    until: [Deliveries; Edge::COUNT],
     changes: Changes,
     /// The last result: within so many seconds the faster carriers deliver at least so many bytes. Valid
     /// until an entry changes.
@@ -26,7 +27,7 @@ impl Arrivals {
             .unzip();
         Arrivals {
             deliveries: vec![Deliveries::UNKNOWN; rates.len()],
-            until: None,
+            until: [Deliveries::UNKNOWN; Edge::COUNT],
             changes: Changes::default(),
             arrive_in,
             rates,
@@ -56,11 +57,11 @@ impl Arrivals {
         gap
     }
 
-    /// The same for a frame that would arrive in so many seconds.
-    pub(super) fn gap_until(&mut self, own: f64, enough: u64) -> Option<u64> {
-        let mut deliveries = self.until.unwrap_or(Deliveries::UNKNOWN);
+    /// The same for a frame of an edge of a group, which would arrive in so many seconds.
+    pub(super) fn gap_until(&mut self, edge: Edge, own: f64, enough: u64) -> Option<u64> {
+        let mut deliveries = self.until[edge.number()];
         let gap = self.gap(own, enough, &mut deliveries);
-        self.until = Some(deliveries);
+        self.until[edge.number()] = deliveries;
         gap
     }
 
@@ -101,6 +102,8 @@ mod tests {
             let new = |(arrives_in, rate)| Arrival { arrives_in, rate };
             let mut arrivals: Vec<Arrival> = arrivals.into_iter().map(new).collect();
             let mut kept = Arrivals::of(arrivals.iter().copied());
+            let edge = Edge { group: 0, is_slowest: false };
+            let same = Edge { is_slowest: true, ..edge };
             for ([asked, other], arrival, change, enough) in steps {
                 if change > 0 {
                     let other = other.index(arrivals.len());
@@ -113,8 +116,8 @@ mod tests {
                 for enough in [enough, gap + 1, gap] {
                     let found = (gap < enough).then_some(gap);
                     prop_assert_eq!(kept.gap_below(at, enough), found);
-                    prop_assert_eq!(kept.gap_until(own, enough), found);
-                    prop_assert_eq!(kept.gap_until(0.2, enough), gap_below(0.2, arrivals.iter().copied(), enough));
+                    prop_assert_eq!(kept.gap_until(edge, own, enough), found);
+                    prop_assert_eq!(kept.gap_until(same, 0.2, enough), gap_below(0.2, arrivals.iter().copied(), enough));
                 }
             }
         }

@@ -65,6 +65,12 @@ pub(super) struct Deliveries {
     seen: u64,
 }
 
+impl Default for Deliveries {
+    fn default() -> Deliveries {
+        Deliveries::UNKNOWN
+    }
+}
+
 impl Deliveries {
     /// Nothing is known.
     pub(super) const UNKNOWN: Deliveries = Deliveries {

@@ -2,12 +2,14 @@
 //!
 //! Any event that may give one of them something to send wakes all. With many links nearly all of them then
 //! still have nothing, for the same reasons. So the condition is kept under which none of them has anything,
-//! and is checked once for all. Only when that no longer holds is each one's own condition looked at.
+//! and is checked once for all, and once for each [group](Outrun) of those that others outrun. Only when that no
+//! longer holds are they doubtful, and asked one by one until one has something to send.
 
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
-use super::words::first_from;
+use super::outrun::{Groups, Outrun};
+use crate::stream::send::Closed;
 
 /// The condition under which a carrier has nothing to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,15 +23,6 @@ pub(crate) struct Reason {
     pub(crate) outrun: Option<Outrun>,
 }
 
-/// The carriers that have room, of one or several.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Outrun {
-    /// Seconds until a frame of the fastest of them would arrive.
-    pub(crate) arrives_in: f64,
-    /// Least and largest payload of their frames.
-    pub(crate) payloads: [u64; 2],
-}
-
 impl Reason {
     /// It always holds.
     pub(crate) const NONE: Reason = Reason {
@@ -38,25 +31,21 @@ impl Reason {
         outrun: None,
     };
 
-    /// Both hold.
+    /// Whether it holds, but for what outruns the carriers, if the reassembly buffer lasts this long.
+    pub(crate) fn holds(&self, now: Time, lasts: f64) -> bool {
+        let [least, most] = self.lasts;
+        now < self.until && least <= lasts && lasts <= most
+    }
+
+    /// Both hold, but for what outruns the carriers.
     fn and(self, other: Reason) -> Reason {
-        let outrun = match (self.outrun, other.outrun) {
-            (Some(one), Some(two)) => Some(Outrun {
-                arrives_in: one.arrives_in.min(two.arrives_in),
-                payloads: [
-                    one.payloads[0].min(two.payloads[0]),
-                    one.payloads[1].max(two.payloads[1]),
-                ],
-            }),
-            (one, two) => one.or(two),
-        };
         Reason {
             until: self.until.min(other.until),
             lasts: [
                 self.lasts[0].max(other.lasts[0]),
                 self.lasts[1].min(other.lasts[1]),
             ],
-            outrun,
+            outrun: None,
         }
     }
 }
@@ -66,12 +55,15 @@ impl Reason {
 #[derive(Debug)]
 pub(super) struct Resting {
     pub(super) members: FixedBitSet,
+    /// Those of them that may have something to send after all.
+    pub(super) doubtful: FixedBitSet,
     are_awake: bool,
     is_partly_asleep: bool,
     /// When those of them that are asleep last fell asleep together.
     asked_at: Time,
-    /// Implies the condition of each.
+    /// Implies the condition of each, with that of its group.
     reason: Reason,
+    groups: Groups,
     /// The condition of each by itself.
     reasons: Vec<Reason>,
 }
@@ -80,10 +72,12 @@ impl Default for Resting {
     fn default() -> Resting {
         Resting {
             members: FixedBitSet::new(),
+            doubtful: FixedBitSet::new(),
             are_awake: false,
             is_partly_asleep: false,
             asked_at: Time::ZERO,
             reason: Reason::NONE,
+            groups: Groups::default(),
             reasons: Vec::new(),
         }
     }
@@ -110,38 +104,80 @@ impl Resting {
     /// There are so many carriers.
     pub(super) fn grow(&mut self, carriers: usize) {
         self.reasons.resize(carriers, Reason::NONE);
+        self.groups.grow(carriers);
     }
 
-    /// Adds a carrier that is asleep, as they are.
+    /// Adds a carrier that is asleep, as they are, unless there is no group left for it.
     pub(super) fn insert(&mut self, at: usize, reason: Reason) {
-        self.reason = match self.members.is_clear() {
-            true => {
-                self.clear();
-                reason
-            }
-            false => self.reason.and(reason),
+        if self.members.is_clear() {
+            self.clear();
+            self.reason = Reason::NONE;
+        }
+        if reason
+            .outrun
+            .is_none_or(|outrun| self.groups.join(at, &outrun))
+        {
+            self.reason = self.reason.and(reason);
+            self.members.insert(at);
+            self.reasons[at] = reason;
+        }
+    }
+
+    /// Why those of a group have nothing to send.
+    pub(super) fn group(&self, number: usize) -> Option<Outrun> {
+        self.groups.get(number)
+    }
+
+    /// Where the gaps of a group are now.
+    pub(super) fn set_closed(&mut self, number: usize, closed: Closed) {
+        self.groups.set_closed(number, closed);
+    }
+
+    /// Those of a group may have something to send.
+    pub(super) fn doubt_group(&mut self, number: usize) {
+        let of_group = |at: &usize| self.groups.of(*at) == Some(number);
+        self.doubtful.extend(self.members.ones().filter(of_group));
+    }
+
+    /// Those may have something to send whose own reason, but for what outruns them, does not hold. Since others
+    /// have left, the reason of all may hold for longer.
+    pub(super) fn doubt_some(&mut self, now: Time, lasts: f64) {
+        self.reason = Reason::NONE;
+        for at in self.members.ones() {
+            let reason = self.reasons[at];
+            self.reason = self.reason.and(reason);
+            self.doubtful.set(at, !reason.holds(now, lasts));
+        }
+    }
+
+    /// Why a carrier rests.
+    pub(super) fn why(&self, at: usize) -> Option<Reason> {
+        self.has(at).then(|| self.reasons[at])
+    }
+
+    /// A carrier is in doubt no more: its gap lies there. Returns whether there is a group for it.
+    pub(super) fn rest_again(&mut self, at: usize, closed: Closed) -> bool {
+        let Some(outrun) = &mut self.reasons[at].outrun else {
+            return false;
         };
-        self.members.insert(at);
-        self.reasons[at] = reason;
+        outrun.closed = closed;
+        self.groups.leave(at);
+        let joins = self.groups.join(at, outrun);
+        self.doubtful.set(at, !joins);
+        joins
     }
 
-    /// The first that rests, from this index on, and why it has nothing to send.
-    pub(super) fn next(&self, from: usize) -> Option<(usize, Reason)> {
-        let at = first_from(self.members.as_slice().iter().copied(), from)?;
-        Some((at, self.reasons[at]))
-    }
-
-    /// Some have left: what those that still rest have in common may hold for longer. Returns whether there
-    /// are any.
-    pub(super) fn find_reason_again(&mut self) -> bool {
-        let left = self.members.ones().map(|at| self.reasons[at]);
-        self.reason = left.fold(Reason::NONE, Reason::and);
-        self.are_awake &= !self.members.is_clear();
-        !self.members.is_clear()
+    /// None is in doubt any more.
+    pub(super) fn trust(&mut self) {
+        self.doubtful.clear();
     }
 
     pub(super) fn remove(&mut self, at: usize) {
-        self.members.remove(at);
+        if self.members.contains(at) {
+            self.members.remove(at);
+            self.doubtful.remove(at);
+            self.groups.leave(at);
+        }
     }
 
     /// All carriers are woken.
@@ -171,6 +207,10 @@ impl Resting {
     pub(super) fn clear(&mut self) {
         self.are_awake = false;
         self.is_partly_asleep = false;
+        for at in self.members.ones() {
+            self.groups.leave(at);
+        }
         self.members.clear();
+        self.doubtful.clear();
     }
 }

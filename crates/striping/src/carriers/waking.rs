@@ -3,8 +3,10 @@
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
+use super::outrun::Outrun;
 use super::resting::{Reason, Resting};
 use super::words::{BITS, below, first_from};
+use crate::stream::send::Closed;
 
 /// Indexed by carrier. A carrier whose socket is blocked is neither asleep nor awake.
 #[derive(Debug, Default)]
@@ -49,18 +51,19 @@ impl Waking {
         }
     }
 
-    fn sets(&mut self) -> [&mut FixedBitSet; 5] {
+    fn sets(&mut self) -> [&mut FixedBitSet; 6] {
         [
             &mut self.asleep,
             &mut self.awake,
             &mut self.untold,
             &mut self.may_be_full,
             &mut self.resting.members,
+            &mut self.resting.doubtful,
         ]
     }
 
     /// Its socket may take no other frame.
-    pub(super) fn doubt(&mut self, at: usize) {
+    pub(super) fn note_may_be_full(&mut self, at: usize) {
         self.may_be_full.insert(at);
     }
 
@@ -80,11 +83,16 @@ impl Waking {
         !self.awake.is_clear()
     }
 
-    /// The first that is awake and does not rest, from this index on.
+    /// The first that is awake and does not rest, or not for sure, from this index on.
     pub(super) fn next_awake(&self, from: usize) -> Option<usize> {
-        let (awake, resting) = (self.awake.as_slice(), self.resting.members.as_slice());
-        let words = awake.iter().zip(resting);
-        first_from(words.map(|(awake, resting)| awake & !resting), from)
+        let Resting {
+            members, doubtful, ..
+        } = &self.resting;
+        let resting = members.as_slice().iter().zip(doubtful.as_slice());
+        let words = self.awake.as_slice().iter().zip(resting);
+        let sure = |members: &usize, doubtful: &usize| members & !doubtful;
+        let words = words.map(|(awake, (members, doubtful))| awake & !sure(members, doubtful));
+        first_from(words, from)
     }
 
     pub(super) fn asked_at(&self, at: usize) -> Time {
@@ -173,14 +181,39 @@ impl Waking {
         self.resting.clear();
     }
 
-    /// The first carrier that rests, from this index on, and why it has nothing to send.
-    pub(super) fn next_resting(&self, from: usize) -> Option<(usize, Reason)> {
-        self.resting.next(from)
+    /// Why those of a group of them have nothing to send.
+    pub(super) fn group(&self, number: usize) -> Option<Outrun> {
+        self.resting.group(number)
     }
 
-    /// Some no longer rest. Returns whether others do.
-    pub(super) fn find_reason_again(&mut self) -> bool {
-        self.resting.find_reason_again()
+    /// Where the gaps of a group are now.
+    pub(super) fn set_closed(&mut self, number: usize, closed: Closed) {
+        self.resting.set_closed(number, closed);
+    }
+
+    /// Those of a group may have something to send.
+    pub(super) fn doubt_group(&mut self, number: usize) {
+        self.resting.doubt_group(number);
+    }
+
+    /// Those may have something to send whose own reason, but for what outruns them, does not hold.
+    pub(super) fn doubt_some(&mut self, now: Time, lasts: f64) {
+        self.resting.doubt_some(now, lasts);
+    }
+
+    /// Why a carrier rests.
+    pub(super) fn why_it_rests(&self, at: usize) -> Option<Reason> {
+        self.resting.why(at)
+    }
+
+    /// A carrier is in doubt no more: its gap lies there. Returns whether there is a group for it.
+    pub(super) fn rest_again(&mut self, at: usize, closed: Closed) -> bool {
+        self.resting.rest_again(at, closed)
+    }
+
+    /// None of those that rest is in doubt any more.
+    pub(super) fn trust(&mut self) {
+        self.resting.trust();
     }
 
     /// This carrier no longer rests: it is polled by itself.
