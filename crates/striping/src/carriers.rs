@@ -9,6 +9,7 @@ mod arrivals;
 mod deliveries;
 mod facts;
 mod holders;
+mod order;
 pub(crate) mod outrun;
 mod polling;
 pub(crate) mod resting;
@@ -27,6 +28,7 @@ pub(crate) use facts::SendConditions;
 use facts::{Facts, Fastest};
 pub(crate) use holders::Holder;
 use holders::Holders;
+use order::Order;
 use outrun::Edge;
 use waking::Waking;
 
@@ -45,6 +47,8 @@ pub(crate) struct Carriers {
     facts: Vec<Facts>,
     /// Indices of the carriers borrowed mutably since the last `settle`, without duplicates.
     changed: Vec<usize>,
+    order: Order,
+    /// By the carriers' places in this order.
     waking: Waking,
     arrivals: Arrivals,
     /// In how many seconds the carriers together fill the reassembly buffer.
@@ -93,8 +97,10 @@ impl Carriers {
 
     /// Adds a carrier, which is to be polled.
     pub(crate) fn push(&mut self, carrier: Carrier) {
-        self.numbers.push(carrier.id.0);
+        let number = carrier.id.0;
+        self.numbers.push(number);
         self.list.push(carrier);
+        self.order.push(number);
         self.waking.push();
         self.holders.grow(self.list.len());
         self.recompute_all();
@@ -103,7 +109,7 @@ impl Carriers {
     pub(crate) fn remove(&mut self, at: usize) -> Carrier {
         self.numbers.remove(at);
         let carrier = self.list.remove(at);
-        self.waking.remove(at);
+        self.waking.remove(self.order.remove(at));
         self.recompute_all();
         carrier
     }
@@ -144,7 +150,7 @@ impl Carriers {
             self.good = self.good + usize::from(new.is_good) - usize::from(old.is_good);
             self.able = self.able + usize::from(new.is_able()) - usize::from(old.is_able());
             if old.conditions.payload != new.conditions.payload {
-                self.waking.note_may_be_full(at);
+                self.waking.note_may_be_full(self.order.place(at));
             }
             if (old.is_able(), old.min_rtt) != (new.is_able(), new.min_rtt) {
                 self.fastest = None;
@@ -306,12 +312,13 @@ impl Carriers {
     pub(crate) fn conditions(&self, at: usize) -> Option<&SendConditions> {
         self.assert_settled();
         let conditions = &self.facts[at].conditions;
-        (!conditions.must_speak && !self.waking.may_be_full(at)).then_some(conditions)
+        (!conditions.must_speak && !self.waking.may_be_full(self.order.place(at)))
+            .then_some(conditions)
     }
 
     /// A carrier was given a frame.
     pub(crate) fn on_given(&mut self, at: usize) {
-        self.waking.note_may_be_full(at);
+        self.waking.note_may_be_full(self.order.place(at));
     }
 
     /// The usable carrier with the shortest smoothed round trip.
@@ -325,13 +332,13 @@ impl Carriers {
     /// A carrier's socket is full.
     pub(crate) fn block(&mut self, at: usize) {
         self[at].on_blocked();
-        self.waking.block(at);
+        self.waking.block(self.order.place(at));
     }
 
     /// A carrier's socket takes data again: it is to be polled.
     pub(crate) fn unblock(&mut self, at: usize) {
         self[at].blocked = false;
-        self.waking.unblock(at);
+        self.waking.unblock(self.order.place(at));
     }
 }
 
@@ -373,7 +380,7 @@ impl Index<usize> for Carriers {
 impl IndexMut<usize> for Carriers {
     fn index_mut(&mut self, at: usize) -> &mut Carrier {
         self.holders.mark(at);
-        self.waking.rouse_one(at);
+        self.waking.rouse_one(self.order.place(at));
         let facts = &mut self.facts[at];
         if !facts.is_marked {
             facts.is_marked = true;

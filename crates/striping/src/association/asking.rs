@@ -70,8 +70,8 @@ impl<P: Payload> Association<P> {
         self.carriers.tell_all_awake();
         self.carriers.settle();
         let mut findings = Findings::default();
-        if !self.carriers.are_all(carriers) {
-            // None rests where they are polled in another order than theirs.
+        if !self.carriers.are_polled_in_order(carriers) {
+            // None rests where not all are polled.
             self.carriers.rouse();
             let next = carriers.iter().position(|id| {
                 let at = self.position(*id).filter(|at| self.carriers.is_awake(*at));
@@ -89,15 +89,15 @@ impl<P: Payload> Association<P> {
             }
         }
         let mut from = 0;
-        while let Some(at) = self.carriers.next_awake(from) {
+        while let Some((place, at)) = self.carriers.next_awake(from) {
             if !self.rests_on(now, at, &mut findings) && self.is_to_be_asked(now, at, &mut findings)
             {
                 if rests {
-                    self.carriers.rest_on_before(now, at);
+                    self.carriers.rest_on_before(now, place);
                 }
-                return Some(at);
+                return Some(place);
             }
-            from = at + 1;
+            from = place + 1;
         }
         if rests {
             self.carriers.rest_on(now);

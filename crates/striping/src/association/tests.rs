@@ -196,14 +196,10 @@ impl Pair {
     /// All carriers of an end are asked that are to be.
     fn ask(&mut self, end: usize) {
         let own = &mut self.ends[end];
-        let mut order: Vec<usize> = (0..self.carriers.len()).collect();
-        if order.len() == MANY {
-            // Few are asked by link; many in the order in which they came up, since only then they rest.
-            order.sort_by_key(|carrier| self.carriers[*carrier].ids[end]);
-        }
-        let ids: Vec<CarrierId> = order
+        let ids: Vec<CarrierId> = self
+            .carriers
             .iter()
-            .map(|&carrier| self.carriers[carrier].ids[end])
+            .map(|carrier| carrier.ids[end])
             .collect();
         loop {
             let next = match self.asks_all {
@@ -217,7 +213,7 @@ impl Pair {
                 return;
             };
             let frames = std::iter::from_fn(|| own.poll_transmit(self.now, ids[next]));
-            self.carriers[order[next]].frames[end].extend(frames);
+            self.carriers[next].frames[end].extend(frames);
         }
     }
 

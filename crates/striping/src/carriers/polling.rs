@@ -11,22 +11,22 @@ use crate::stream::send::Closed;
 impl Carriers {
     /// A carrier was polled and had nothing to send: it is woken when that may have changed.
     pub(crate) fn fall_asleep(&mut self, now: Time, at: usize) {
-        self.waking.fall_asleep(now, at);
+        self.waking.fall_asleep(now, self.order.place(at));
     }
 
     /// Whether a carrier is asleep: polled, with nothing to send.
     pub(crate) fn is_asleep(&self, at: usize) -> bool {
-        self.waking.is_asleep(at)
+        self.waking.is_asleep(self.order.place(at))
     }
 
     /// When it was last polled and had nothing.
     pub(crate) fn asked_at(&self, at: usize) -> Time {
-        self.waking.asked_at(at)
+        self.waking.asked_at(self.order.place(at))
     }
 
     /// Whether it is to be polled.
     pub(crate) fn is_awake(&self, at: usize) -> bool {
-        self.waking.is_awake(at)
+        self.waking.is_awake(self.order.place(at))
     }
 
     /// Whether any carrier is to be polled.
@@ -34,22 +34,30 @@ impl Carriers {
         self.waking.is_any_awake()
     }
 
-    /// The first carrier that is awake and does not rest, or not for sure, from this index on.
-    pub(crate) fn next_awake(&self, from: usize) -> Option<usize> {
-        self.waking.next_awake(from)
+    /// The first carrier that is awake and does not rest, or not for sure, from this place on, with its place.
+    pub(crate) fn next_awake(&self, from: usize) -> Option<(usize, usize)> {
+        let place = self.waking.next_awake(from)?;
+        Some((place, self.order.at(place)))
     }
 
-    /// Whether these are all carriers, in their order.
-    pub(crate) fn are_all(&self, ids: &[CarrierId]) -> bool {
-        let pairs = self.numbers.iter().zip(ids);
-        // Without an early exit, the compiler compares several at a time.
-        let differ = pairs.fold(0, |differ, (number, id)| differ | number ^ id.0);
-        self.numbers.len() == ids.len() && differ == 0
+    /// The driver polls in this order. Returns whether these are all carriers.
+    #[inline]
+    pub(crate) fn are_polled_in_order(&mut self, ids: &[CarrierId]) -> bool {
+        self.order.is(ids) || self.reorder(ids)
+    }
+
+    fn reorder(&mut self, ids: &[CarrierId]) -> bool {
+        let Some((order, moved)) = self.order.changed_to(ids) else {
+            return false;
+        };
+        self.order = order;
+        self.waking.reorder(&moved);
+        true
     }
 
     /// A carrier that has just fallen asleep joins those that rest.
     pub(crate) fn rest(&mut self, at: usize, reason: Reason) {
-        self.waking.rest(at, reason);
+        self.waking.rest(self.order.place(at), reason);
     }
 
     /// If those that rest were woken: what holds as long as none of them has anything to send, but for those
@@ -68,10 +76,10 @@ impl Carriers {
         self.waking.set_closed(number, closed);
     }
 
-    /// Those that rest with a lower index than this one still have nothing to send. It may, and what the others
-    /// have may rest on what it does.
-    pub(crate) fn rest_on_before(&mut self, now: Time, at: usize) {
-        self.waking.rest_on_before(now, at);
+    /// Those that rest at an earlier place than this still have nothing to send. The carrier there may, and what
+    /// the others have may rest on what it does.
+    pub(crate) fn rest_on_before(&mut self, now: Time, place: usize) {
+        self.waking.rest_on_before(now, place);
     }
 
     /// Whether some that rest are awake and others fell asleep at another time than this.
@@ -91,7 +99,7 @@ impl Carriers {
 
     /// This carrier no longer rests: it is polled by itself.
     pub(crate) fn rouse_one(&mut self, at: usize) {
-        self.waking.rouse_one(at);
+        self.waking.rouse_one(self.order.place(at));
     }
 
     /// Those of a group may have something to send.
@@ -107,12 +115,12 @@ impl Carriers {
 
     /// Why a carrier rests, if it does.
     pub(crate) fn why_it_rests(&self, at: usize) -> Option<Reason> {
-        self.waking.why_it_rests(at)
+        self.waking.why_it_rests(self.order.place(at))
     }
 
     /// A carrier is in doubt no more: its gap lies there. Returns whether there is a group for it.
     pub(crate) fn rest_again(&mut self, at: usize, closed: Closed) -> bool {
-        self.waking.rest_again(at, closed)
+        self.waking.rest_again(self.order.place(at), closed)
     }
 
     /// None of those that rest is in doubt any more.
@@ -123,7 +131,7 @@ impl Carriers {
     /// Wakes a carrier that is asleep. That brings no deadline forward, so the carrier is not marked as
     /// changed.
     pub(crate) fn wake(&mut self, at: usize) {
-        self.waking.wake(at);
+        self.waking.wake(self.order.place(at));
     }
 
     /// Wakes all.
@@ -133,7 +141,8 @@ impl Carriers {
 
     /// The next carrier that is awake and has not been reported to the driver.
     pub(crate) fn tell_awake(&mut self) -> Option<CarrierId> {
-        self.waking.tell().map(|at| CarrierId(self.numbers[at]))
+        let place = self.waking.tell()?;
+        Some(self.list[self.order.at(place)].id)
     }
 
     /// The driver polls all that are awake without a report.

@@ -50,7 +50,7 @@ impl Reason {
     }
 }
 
-/// Indexed by carrier. Those that rest are all asleep, or were all woken together; then some may have fallen
+/// By the carriers' places. Those that rest are all asleep, or were all woken together; then some may have fallen
 /// asleep again, all of them at the same time.
 #[derive(Debug)]
 pub(super) struct Resting {

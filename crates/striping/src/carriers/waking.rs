@@ -8,7 +8,7 @@ use super::resting::{Reason, Resting};
 use super::words::{BITS, below, first_from};
 use crate::stream::send::Closed;
 
-/// Indexed by carrier. A carrier whose socket is blocked is neither asleep nor awake.
+/// By the carriers' places in the order in which they are polled. A carrier whose socket is blocked is neither asleep nor awake.
 #[derive(Debug, Default)]
 pub(super) struct Waking {
     /// Polled with nothing to send: to be woken when that may have changed.
@@ -51,6 +51,20 @@ impl Waking {
         }
     }
 
+    /// Those at each place have moved to another.
+    pub(super) fn reorder(&mut self, moved: &[usize]) {
+        self.rouse();
+        let before = self.asked_at.clone();
+        for (from, to) in moved.iter().enumerate() {
+            self.asked_at[*to] = before[from];
+        }
+        for set in self.sets() {
+            let members: FixedBitSet = set.ones().map(|from| moved[from]).collect();
+            set.clear();
+            set.union_with(&members);
+        }
+    }
+
     fn sets(&mut self) -> [&mut FixedBitSet; 6] {
         [
             &mut self.asleep,
@@ -83,7 +97,7 @@ impl Waking {
         !self.awake.is_clear()
     }
 
-    /// The first that is awake and does not rest, or not for sure, from this index on.
+    /// The first that is awake and does not rest, or not for sure, from this place on.
     pub(super) fn next_awake(&self, from: usize) -> Option<usize> {
         let Resting {
             members, doubtful, ..
@@ -148,8 +162,8 @@ impl Waking {
         self.resting.woken()
     }
 
-    /// Those that rest with a lower index than this one still have nothing to send. It may, and what the others
-    /// have may rest on what it does.
+    /// Those that rest at an earlier place than this still have nothing to send. The carrier there may, and what
+    /// the others have may rest on what it does.
     pub(super) fn rest_on_before(&mut self, now: Time, at: usize) {
         let (asleep, awake) = (self.asleep.as_mut_slice(), self.awake.as_mut_slice());
         let members = self.resting.members.as_slice().iter().enumerate();
