@@ -13,8 +13,8 @@ mod order;
 pub(crate) mod outrun;
 mod polling;
 pub(crate) mod resting;
+mod set;
 mod waking;
-mod words;
 
 use std::ops::{Index, IndexMut};
 

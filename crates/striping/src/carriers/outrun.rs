@@ -103,6 +103,14 @@ impl Groups {
         }
     }
 
+    /// No other joins this group: those of it whose gaps still lie in one range are to form others, between their own
+    /// fastest and slowest.
+    pub(super) fn close(&mut self, number: usize) {
+        if let Some(group) = &mut self.groups[number] {
+            group.outrun.closed = Closed { from: 1, to: 0 };
+        }
+    }
+
     /// A group with its gaps there, but for one.
     fn with(&self, closed: Closed, but: usize) -> Option<usize> {
         let mut groups = self.groups.iter().enumerate();

@@ -5,10 +5,10 @@
 //! and is checked once for all, and once for each [group](Outrun) of those that others outrun. Only when that no
 //! longer holds are they doubtful, and asked one by one until one has something to send.
 
-use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
 use super::outrun::{Groups, Outrun};
+use super::set::Set;
 use crate::stream::send::Closed;
 
 /// The condition under which a carrier has nothing to send.
@@ -54,9 +54,9 @@ impl Reason {
 /// asleep again, all of them at the same time.
 #[derive(Debug)]
 pub(super) struct Resting {
-    pub(super) members: FixedBitSet,
+    pub(super) members: Set,
     /// Those of them that may have something to send after all.
-    pub(super) doubtful: FixedBitSet,
+    pub(super) doubtful: Set,
     are_awake: bool,
     is_partly_asleep: bool,
     /// When those of them that are asleep last fell asleep together.
@@ -71,8 +71,8 @@ pub(super) struct Resting {
 impl Default for Resting {
     fn default() -> Resting {
         Resting {
-            members: FixedBitSet::new(),
-            doubtful: FixedBitSet::new(),
+            members: Set::default(),
+            doubtful: Set::default(),
             are_awake: false,
             is_partly_asleep: false,
             asked_at: Time::ZERO,
@@ -136,17 +136,21 @@ impl Resting {
     /// Those of a group may have something to send.
     pub(super) fn doubt_group(&mut self, number: usize) {
         let of_group = |at: &usize| self.groups.of(*at) == Some(number);
-        self.doubtful.extend(self.members.ones().filter(of_group));
+        let doubtful = self.members.iter().filter(of_group);
+        doubtful.for_each(|at| self.doubtful.insert(at));
+        self.groups.close(number);
     }
 
     /// Those may have something to send whose own reason, but for what outruns them, does not hold. Since others
     /// have left, the reason of all may hold for longer.
     pub(super) fn doubt_some(&mut self, now: Time, lasts: f64) {
         self.reason = Reason::NONE;
-        for at in self.members.ones() {
+        for at in self.members.iter() {
             let reason = self.reasons[at];
             self.reason = self.reason.and(reason);
-            self.doubtful.set(at, !reason.holds(now, lasts));
+            if !reason.holds(now, lasts) {
+                self.doubtful.insert(at);
+            }
         }
     }
 
@@ -163,7 +167,9 @@ impl Resting {
         outrun.closed = closed;
         self.groups.leave(at);
         let joins = self.groups.join(at, outrun);
-        self.doubtful.set(at, !joins);
+        if joins {
+            self.doubtful.remove(at);
+        }
         joins
     }
 
@@ -207,7 +213,7 @@ impl Resting {
     pub(super) fn clear(&mut self) {
         self.are_awake = false;
         self.is_partly_asleep = false;
-        for at in self.members.ones() {
+        for at in self.members.iter() {
             self.groups.leave(at);
         }
         self.members.clear();

@@ -1,25 +1,24 @@
 //! Which carriers are to be polled.
 
-use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
 use super::outrun::Outrun;
 use super::resting::{Reason, Resting};
-use super::words::{BITS, below, first_from};
+use super::set::Set;
 use crate::stream::send::Closed;
 
 /// By the carriers' places in the order in which they are polled. A carrier whose socket is blocked is neither asleep nor awake.
 #[derive(Debug, Default)]
 pub(super) struct Waking {
     /// Polled with nothing to send: to be woken when that may have changed.
-    asleep: FixedBitSet,
+    asleep: Set,
     /// To be polled.
-    awake: FixedBitSet,
+    awake: Set,
     /// Awake, and not reported to the driver yet.
-    untold: FixedBitSet,
+    untold: Set,
     /// Whether their sockets take another frame is not known: since they were last polled with nothing to send
     /// they have sent, or were blocked, or the length of their frames has changed.
-    may_be_full: FixedBitSet,
+    may_be_full: Set,
     /// When each was last polled with nothing to send, except for those that rest.
     asked_at: Vec<Time>,
     resting: Resting,
@@ -44,10 +43,8 @@ impl Waking {
         self.rouse();
         self.asked_at.remove(at);
         for set in self.sets() {
-            let moved = set.ones().filter(|place| *place != at);
-            let moved: FixedBitSet = moved.map(|place| place - usize::from(place > at)).collect();
-            set.clear();
-            set.union_with(&moved);
+            let moved = |place| place - usize::from(place > at);
+            set.move_all(|place| (place != at).then(|| moved(place)));
         }
     }
 
@@ -59,13 +56,11 @@ impl Waking {
             self.asked_at[*to] = before[from];
         }
         for set in self.sets() {
-            let members: FixedBitSet = set.ones().map(|from| moved[from]).collect();
-            set.clear();
-            set.union_with(&members);
+            set.move_all(|from| Some(moved[from]));
         }
     }
 
-    fn sets(&mut self) -> [&mut FixedBitSet; 6] {
+    fn sets(&mut self) -> [&mut Set; 6] {
         [
             &mut self.asleep,
             &mut self.awake,
@@ -102,11 +97,7 @@ impl Waking {
         let Resting {
             members, doubtful, ..
         } = &self.resting;
-        let resting = members.as_slice().iter().zip(doubtful.as_slice());
-        let words = self.awake.as_slice().iter().zip(resting);
-        let sure = |members: &usize, doubtful: &usize| members & !doubtful;
-        let words = words.map(|(awake, (members, doubtful))| awake & !sure(members, doubtful));
-        first_from(words, from)
+        self.awake.first_without(from, members, doubtful)
     }
 
     pub(super) fn asked_at(&self, at: usize) -> Time {
@@ -146,8 +137,8 @@ impl Waking {
         if self.asleep.is_clear() {
             return;
         }
-        self.awake.union_with(&self.asleep);
-        self.untold.union_with(&self.asleep);
+        self.awake.insert_all(&self.asleep);
+        self.untold.insert_all(&self.asleep);
         self.asleep.clear();
         self.resting.wake();
     }
@@ -165,12 +156,9 @@ impl Waking {
     /// Those that rest at an earlier place than this still have nothing to send. The carrier there may, and what
     /// the others have may rest on what it does.
     pub(super) fn rest_on_before(&mut self, now: Time, at: usize) {
-        let (asleep, awake) = (self.asleep.as_mut_slice(), self.awake.as_mut_slice());
-        let members = self.resting.members.as_slice().iter().enumerate();
-        for (number, members) in members.take(at / BITS + 1) {
-            let before = members & below(at, number);
-            asleep[number] |= before;
-            awake[number] &= !before;
+        for before in self.resting.members.below(at) {
+            self.asleep.insert(before);
+            self.awake.remove(before);
         }
         self.resting.fall_partly_asleep(now);
     }
@@ -182,14 +170,14 @@ impl Waking {
 
     /// Those that rest still have nothing to send: they fall asleep again.
     pub(super) fn rest_on(&mut self, now: Time) {
-        self.asleep.union_with(&self.resting.members);
-        self.awake.difference_with(&self.resting.members);
+        self.asleep.insert_all(&self.resting.members);
+        self.awake.remove_all(&self.resting.members);
         self.resting.fall_asleep(now);
     }
 
     /// No carrier rests any more: each is polled by itself.
     pub(super) fn rouse(&mut self) {
-        for at in self.resting.members.ones() {
+        for at in self.resting.members.iter() {
             self.asked_at[at] = self.resting.asked_at(at, self.asked_at[at]);
         }
         self.resting.clear();
@@ -241,7 +229,7 @@ impl Waking {
 
     /// The next carrier to be polled that was not reported to the driver.
     pub(super) fn tell(&mut self) -> Option<usize> {
-        let at = self.untold.minimum()?;
+        let at = self.untold.iter().next()?;
         self.untold.remove(at);
         Some(at)
     }
