@@ -41,7 +41,7 @@ impl<P: Payload> Association<P> {
         // The first that was due is likely to be so again, and then few others have to be asked.
         let expected = self.carriers.expected_first();
         if let Some(at) = expected {
-            next = next.min(self.due_at(at));
+            next = next.min(self.due_before(at, next));
         }
         let mut from = 0;
         while let Some(at) = self.carriers.next_due_before(next, from) {
@@ -49,7 +49,7 @@ impl<P: Payload> Association<P> {
             if expected == Some(at) {
                 continue;
             }
-            let due = self.due_at(at);
+            let due = self.due_before(at, next);
             if due < next {
                 next = due;
                 self.carriers.expect_first(at);
@@ -58,19 +58,32 @@ impl<P: Payload> Association<P> {
         (next < Time::MAX).then_some(next)
     }
 
-    /// When something is due on a carrier; `Time::MAX` if nothing is.
-    pub(super) fn due_at(&mut self, at: usize) -> Time {
+    /// When something is due on a carrier, if that is before `limit`; else a time that is not.
+    pub(super) fn due_before(&mut self, at: usize, limit: Time) -> Time {
         let carrier = &self.carriers[at];
         let acknowledges_at = carrier
             .acknowledgement
             .due()
             .filter(|_| self.carriers.is_asleep(at));
-        or_never(acknowledges_at)
+        let due = or_never(acknowledges_at)
             .min(or_never(carrier.suspicious_at()))
-            .min(or_never(self.room_at(at)))
             .min(or_never(self.opens_at(at)))
-            .min(or_never(self.probe_at(at)))
-            .min(or_never(self.overdue_at(at)))
+            .min(or_never(self.probe_at(at)));
+        let oldest = carrier
+            .in_flight
+            .oldest()
+            .map_or(Time::MAX, |sent| sent.due);
+        let is_late = carrier.late;
+        // There is no room beyond the cap before the oldest frame is due.
+        let due = match oldest < due.min(limit) {
+            true => due.min(or_never(self.room_at(at))),
+            false => due,
+        };
+        // Until the carrier is late, none of its frames is overdue before this.
+        match is_late || oldest.saturating_add(OVERDUE) < due.min(limit) {
+            true => due.min(or_never(self.overdue_at(at))),
+            false => due,
+        }
     }
 
     /// Does what is due. The driver calls it at or after the time of
@@ -130,12 +143,11 @@ impl<P: Payload> Association<P> {
 
     /// When the throttle of a carrier that had nothing to send next lets it send.
     fn opens_at(&self, at: usize) -> Option<Time> {
-        let carrier = &self.carriers[at];
+        let opens = self.carriers[at].usage.opens_at()?;
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
             return None;
         }
-        let opens = carrier.usage.opens_at();
-        opens.filter(|opens| *opens > self.carriers.asked_at(at))
+        Some(opens).filter(|opens| *opens > self.carriers.asked_at(at))
     }
 
     /// Ends the association for a reason that is not this end's wish.

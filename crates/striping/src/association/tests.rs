@@ -100,7 +100,7 @@ fn scanned(end: &mut Association<Length>) -> Option<Time> {
     end.carriers.settle();
     let alone = end.alone_since;
     let alone = alone.map(|since| since.saturating_add(end.config.timeout));
-    let carriers = (0..end.carriers.len()).map(|at| end.due_at(at));
+    let carriers = (0..end.carriers.len()).map(|at| end.due_before(at, Time::MAX));
     let least = carriers.min().unwrap_or(Time::MAX);
     let all = [alone, Some(end.table.due()), Some(least)];
     all.into_iter().flatten().min().filter(|at| *at < Time::MAX)
