@@ -22,6 +22,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::Arrival;
 
 use crate::CarrierId;
+use crate::carrier::deadline::or_never;
 use crate::carrier::{Carrier, Heard};
 use arrivals::Arrivals;
 pub(crate) use facts::SendConditions;
@@ -183,6 +184,17 @@ impl Carriers {
         Arrival { arrives_in, rate }
     }
 
+    /// A carrier may change in any way.
+    fn mark(&mut self, at: usize) {
+        self.holders.mark(at);
+        self.waking.rouse_one(self.order.place(at));
+        let facts = &mut self.facts[at];
+        if !facts.is_marked {
+            facts.is_marked = true;
+            self.changed.push(at);
+        }
+    }
+
     fn assert_settled(&self) {
         debug_assert!(self.changed.is_empty(), "carriers are settled");
     }
@@ -308,6 +320,32 @@ impl Carriers {
         }
     }
 
+    /// A frame of this length arrived on a carrier. Of what is kept, that concerns only when it acknowledges and is
+    /// probed, so the carrier is marked as changed only if its quota is used up; returns whether it is.
+    pub(crate) fn on_frame(&mut self, at: usize, wire_len: u64, is_ack_eliciting: bool) -> bool {
+        let carrier = &mut self.list[at];
+        let is_quota_gone = carrier.usage.count_received(wire_len);
+        if is_ack_eliciting {
+            let told = |carrier: &Carrier| (carrier.acknowledgement.due(), carrier.fed);
+            let before = told(carrier);
+            carrier.acknowledgement.on_received(wire_len);
+            carrier.fed = true;
+            if told(carrier) != before {
+                self.waking.rouse_one(self.order.place(at));
+                let facts = &mut self.facts[at];
+                // Of one that is marked, it is recomputed anyway.
+                if !facts.is_marked {
+                    facts.conditions.acknowledges_at = or_never(carrier.acknowledgement.due());
+                    self.bounds[at] = carrier.not_due_before(self.keepalive);
+                }
+            }
+        }
+        if is_quota_gone {
+            self.mark(at);
+        }
+        is_quota_gone
+    }
+
     /// What tells whether a carrier has something to send; `None` if it has to be polled.
     pub(crate) fn conditions(&self, at: usize) -> Option<&SendConditions> {
         self.assert_settled();
@@ -379,13 +417,7 @@ impl Index<usize> for Carriers {
 
 impl IndexMut<usize> for Carriers {
     fn index_mut(&mut self, at: usize) -> &mut Carrier {
-        self.holders.mark(at);
-        self.waking.rouse_one(self.order.place(at));
-        let facts = &mut self.facts[at];
-        if !facts.is_marked {
-            facts.is_marked = true;
-            self.changed.push(at);
-        }
+        self.mark(at);
         &mut self.list[at]
     }
 }

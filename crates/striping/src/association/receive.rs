@@ -35,16 +35,13 @@ impl<P: Payload> Association<P> {
             _ => 0,
         };
         let wire_len = (frame.header_len() + payload_len) as u64;
-        if self.carriers[at].usage.count_received(wire_len) {
+        let is_ack_eliciting = frame.is_ack_eliciting();
+        if (self.carriers).on_frame(at, wire_len, is_ack_eliciting) {
             self.on_quota_gone();
         }
-        let carrier = &mut self.carriers[at];
-        if frame.is_ack_eliciting() {
-            carrier.acknowledgement.on_received(wire_len);
-            carrier.fed = true;
-            if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
-                self.carriers.wake(at);
-            }
+        let due = self.carriers[at].acknowledgement.due();
+        if is_ack_eliciting && due.is_some_and(|due| due <= now) {
+            self.carriers.wake(at);
         }
         match frame {
             Frame::Ack { count } => self.on_ack(now, at, count)?,
