@@ -8,8 +8,9 @@
 //! leave the same state.
 //!
 //! Carriers whose reason for having nothing lasts come to [rest](crate::carriers::resting). Whether the reasons
-//! of all of them still hold is one check. The effect of polling one was applied when it came to rest; applied
-//! again it would change nothing.
+//! of all of them still hold is one check, and one for each group of those that others
+//! [outrun](crate::carriers::outrun). The effect of polling one was applied when it came to rest; applied again it
+//! would change nothing.
 
 use ropewalk_quantities::Time;
 
@@ -56,6 +57,9 @@ impl<P: Payload> Association<P> {
     /// The index in `carriers` of the first one to poll. The driver polls it until it has nothing more to
     /// send or is [`blocked`](Association::blocked). Those before it have nothing to send. A driver that uses
     /// this need not call [`poll_wake`](Association::poll_wake).
+    ///
+    /// A carrier that was polled and had nothing to send is taken to have room for a frame of that length until it is
+    /// given one: it need not be reported for the driver to find its socket full.
     #[inline]
     pub fn next_to_ask(&mut self, now: Time, carriers: &[CarrierId]) -> Option<usize> {
         match self.carriers.is_any_awake() {
