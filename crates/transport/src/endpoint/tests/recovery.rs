@@ -202,17 +202,17 @@ fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_
 }
 
 #[test]
-fn a_loss_halves_what_is_in_flight_or_the_window() {
+fn a_loss_halves_what_is_in_flight_or_the_window_in_whole_segments() {
     for reduce_cwnd in [true, false] {
         let config = plain_tcp().with(|config| config.window.reduce_cwnd = reduce_cwnd);
         let mut pair = Pair::connected(&config, &[50]);
-        pair.transfer(200_000, Time::from_secs(60));
+        pair.transfer(201_000, Time::from_secs(60));
         let cwnd = pair.client.subflow_states()[0].cwnd;
-        assert!(cwnd > 40_000, "{cwnd}");
+        assert!(cwnd > 40_000 && cwnd % 2000 == 1000, "{cwnd}");
         // Six segments, of which the first is lost.
-        pair.fate = lose(&[200_001]);
+        pair.fate = lose(&[201_001]);
         pair.transfer(6000, pair.now + Time::from_secs(9));
-        let expected = if reduce_cwnd { cwnd / 2 } else { 3000 };
+        let expected = if reduce_cwnd { (cwnd - 1000) / 2 } else { 3000 };
         assert_eq!(pair.client.subflow_states()[0].ssthresh, expected);
     }
 }
