@@ -5,14 +5,13 @@
 //! counts all bytes acknowledged; the cubic growth counts them as slow start does.
 
 mod linux;
+mod rfc;
 
 use ropewalk_quantities::Time;
 
-use super::real::{greater, lesser, real, whole};
 use super::{Acked, Congestion, HyStart, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
-use linux::{Course, Growth};
 
 algorithm! {
     /// A cubic function of the time since the last loss around the window at which it happened,
@@ -32,21 +31,20 @@ impl CubicConfig {
     pub fn build(self, settings: &Settings) -> Cubic {
         Cubic {
             config: self,
-            alpha: self.alpha(),
-            scale: whole(8.0 / self.alpha()),
             slow_start: SlowStart {
                 byte_counting: settings.byte_counting,
             },
             hystart: settings.hystart.then(HyStart::default),
-            in_segments: settings.linux_cubic.then(Growth::default),
+            growth: match settings.linux_cubic {
+                true => Growth::InSegments(linux::Growth::new(self.alpha())),
+                false => Growth::Real(rfc::Growth::new(self.alpha())),
+            },
             history: History {
                 w_max: 0.0,
-                cwnd_prior: 0.0,
                 slow_start_exit: u64::MAX,
                 epoch: None,
             },
             saved: None,
-            fraction: 0.0,
             unlimited_since: None,
             drained_at: None,
         }
@@ -62,18 +60,12 @@ impl CubicConfig {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,
-    /// Reno-friendly increase, computed from the config, and its inverse in eighths (`beta_scale`).
-    alpha: f64,
-    scale: u64,
     slow_start: SlowStart,
     hystart: Option<HyStart>,
-    /// Growth as in Linux, if so configured.
-    in_segments: Option<Growth>,
+    growth: Growth,
     history: History,
     /// State to restore after spurious losses (section 4.9.2).
     saved: Option<Box<Saved>>,
-    /// Growth that does not amount to a byte yet, in bytes.
-    fraction: f64,
     /// Since when the window has not limited the sender.
     unlimited_since: Option<Time>,
     /// Since when nothing has been in flight.
@@ -85,8 +77,28 @@ pub struct Cubic {
 struct Saved {
     history: History,
     hystart: Option<HyStart>,
-    in_segments: Option<Growth>,
-    fraction: f64,
+    growth: Growth,
+}
+
+/// How the window grows in congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+enum Growth {
+    /// As in Linux.
+    InSegments(linux::Growth),
+    /// As in the RFC.
+    Real(rfc::Growth),
+}
+
+/// What it depends on.
+struct Course<'a> {
+    now: Time,
+    mss: u64,
+    min_rtt: Time,
+    srtt: Time,
+    c: f64,
+    epoch: &'a mut Option<Epoch>,
+    /// Window before the last loss; zero if unknown.
+    w_max: f64,
 }
 
 /// Memory of earlier losses.
@@ -94,8 +106,6 @@ struct Saved {
 struct History {
     /// Window just before the last loss, in segments; zero if unknown.
     w_max: f64,
-    /// cwnd when ssthresh was last set, in segments.
-    cwnd_prior: f64,
     /// Window at which HyStart ended slow start, in bytes.
     slow_start_exit: u64,
     /// The current stage of congestion avoidance.
@@ -109,7 +119,6 @@ struct Epoch {
     start: Time,
     k: f64,
     w_max: f64,
-    w_est: f64,
 }
 
 impl Epoch {
@@ -121,7 +130,6 @@ impl Epoch {
             start,
             k: ((w_max - cwnd) / c).cbrt(),
             w_max,
-            w_est: cwnd,
         }
     }
 
@@ -143,7 +151,7 @@ impl SinglePathControl for Cubic {
             && hystart.on_ack(acked, state)
         {
             self.history.slow_start_exit = cwnd;
-            self.history.cwnd_prior = cwnd as f64 / mss as f64;
+            self.note_prior(cwnd as f64 / mss as f64);
         }
         self.leave_out_unused_time(acked, state.srtt);
         if !acked.cwnd_limited {
@@ -153,24 +161,29 @@ impl SinglePathControl for Cubic {
         let grown = self.slow_start.grow(cwnd, ssthresh, mss, acked.bytes);
         if cwnd < ssthresh {
             self.history.epoch = None;
-            self.fraction = 0.0;
+            if let Growth::Real(growth) = &mut self.growth {
+                growth.forget();
+            }
         }
         if grown.left == 0 {
             return grown.cwnd;
         }
-        if let Some(growth) = &mut self.in_segments {
-            let course = Course {
-                now: acked.now,
-                mss,
-                min_rtt: state.min_rtt,
-                c: self.config.c,
-                scale: self.scale,
-                epoch: &mut self.history.epoch,
-                w_max: self.history.w_max,
-            };
-            return growth.grow(grown.cwnd, grown.left, course);
+        let course = Course {
+            now: acked.now,
+            mss,
+            min_rtt: state.min_rtt,
+            srtt: state.srtt,
+            c: self.config.c,
+            epoch: &mut self.history.epoch,
+            w_max: self.history.w_max,
+        };
+        match &mut self.growth {
+            Growth::InSegments(growth) => growth.grow(grown.cwnd, grown.left, course),
+            Growth::Real(growth) => {
+                let counted = self.slow_start.counted(grown.left, mss);
+                growth.grow(grown.cwnd, grown.left, counted, course)
+            }
         }
-        self.avoid_congestion(grown.cwnd, grown.left, acked.now, state)
     }
 
     fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64 {
@@ -178,9 +191,9 @@ impl SinglePathControl for Cubic {
         // Section 4.7: W_max = cwnd (1 + beta) / 2 where windows shrink from loss to loss.
         let w_max = if self.config.fast_convergence && cwnd < self.history.w_max {
             let less = cwnd * (1.0 + self.config.beta) / 2.0;
-            match self.in_segments {
-                Some(_) => less.floor(),
-                None => less,
+            match self.growth {
+                Growth::InSegments(_) => less.floor(),
+                Growth::Real(_) => less,
             }
         } else {
             cwnd
@@ -192,13 +205,13 @@ impl SinglePathControl for Cubic {
             } else {
                 w_max
             },
-            cwnd_prior: cwnd,
             slow_start_exit: u64::MAX,
             epoch: None,
         };
-        self.fraction = 0.0;
-        if let Some(growth) = &mut self.in_segments {
-            growth.forget();
+        self.note_prior(cwnd);
+        match &mut self.growth {
+            Growth::InSegments(growth) => growth.forget(),
+            Growth::Real(growth) => growth.forget(),
         }
         if cause == Congestion::Timeout && self.hystart.is_some() {
             self.hystart = Some(HyStart::default());
@@ -212,8 +225,7 @@ impl SinglePathControl for Cubic {
         self.saved = Some(Box::new(Saved {
             history: self.history,
             hystart: self.hystart,
-            in_segments: self.in_segments,
-            fraction: self.fraction,
+            growth: self.growth,
         }));
     }
 
@@ -222,8 +234,7 @@ impl SinglePathControl for Cubic {
         if let Some(saved) = &self.saved {
             self.history = saved.history;
             self.hystart = saved.hystart;
-            self.in_segments = saved.in_segments;
-            self.fraction = saved.fraction;
+            self.growth = saved.growth;
         }
     }
 }
@@ -231,56 +242,17 @@ impl SinglePathControl for Cubic {
 impl Cubic {
     /// The window in segments; in whole ones, as in Linux, if so configured.
     fn segments(&self, state: &SubflowState) -> f64 {
-        match self.in_segments {
-            Some(_) => (state.cwnd / state.mss) as f64,
-            None => state.cwnd as f64 / state.mss as f64,
+        match self.growth {
+            Growth::InSegments(_) => (state.cwnd / state.mss) as f64,
+            Growth::Real(_) => state.cwnd as f64 / state.mss as f64,
         }
     }
 
-    #[inline]
-    fn avoid_congestion(&mut self, cwnd: u64, bytes: u64, now: Time, state: &SubflowState) -> u64 {
-        // Two divisions in all: they are what this costs.
-        let mss = real(state.mss);
-        let per_mss = 1.0 / mss;
-        let window = (real(cwnd) + self.fraction) * per_mss;
-        let per_window = 1.0 / window;
-        let segments = real(bytes) * per_mss;
-        let w_max = self.history.w_max;
-        let c = self.config.c;
-        let epoch = self
-            .history
-            .epoch
-            .get_or_insert_with(|| Epoch::new(now, window, w_max, c));
-
-        // Figure 4: W_est += alpha * segments_acked / cwnd, with alpha = 1 from cwnd_prior on.
-        let alpha = if epoch.w_est < self.history.cwnd_prior {
-            self.alpha
-        } else {
-            1.0
-        };
-        epoch.w_est += alpha * segments * per_window;
-
-        let t = real(now.saturating_sub(epoch.start).as_nanos()) * 1e-9;
-        // Section 4.3, the Reno-friendly region: cwnd = W_est, but growing no faster than slow start, in case
-        // the sender has cut cwnd (after idling, or as a penalty).
-        let friendly = epoch.w_est.clamp(window, window + segments);
-        let counted = real(self.slow_start.counted(bytes, state.mss)) * per_mss;
-        // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
-        let towards =
-            |target: f64| lesser(window + (target - window) * per_window * counted, target);
-        let next = if epoch.w_cubic(t, c) < epoch.w_est {
-            friendly
-        } else {
-            towards(
-                epoch
-                    .w_cubic(t + seconds(state.srtt), c)
-                    .clamp(window, 1.5 * window),
-            )
-        };
-        let exact = greater(next * mss, real(cwnd));
-        let cwnd = whole(exact);
-        self.fraction = exact - real(cwnd);
-        cwnd
+    /// ssthresh is set while the window has so many segments.
+    fn note_prior(&mut self, cwnd: f64) {
+        if let Growth::Real(growth) = &mut self.growth {
+            growth.cwnd_prior = cwnd;
+        }
     }
 
     /// Section 4.2, last rule: t excludes the time in which cwnd was not updated since it did not limit the

@@ -7,7 +7,7 @@
 use ropewalk_quantities::Time;
 
 use super::super::real::{real, whole};
-use super::{Epoch, seconds};
+use super::{Course, Epoch, seconds};
 
 /// How long a count lasts while the window stays what it is (`HZ / 32`).
 const LASTS: Time = Time::from_nanos(1_000_000_000 / 32);
@@ -17,35 +17,37 @@ const BEFORE_LOSS: u64 = 20;
 const LEAST: u64 = 2;
 
 /// Growth in whole segments.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
-    /// Segments to be acknowledged for each of growth (`cnt`).
-    count: u64,
-    /// The window in segments for which that was found, and when.
-    window: u64,
-    at: Time,
-    /// Bytes acknowledged since the window last grew (`snd_cwnd_cnt`).
-    credit: u64,
-    /// W_est, and bytes acknowledged since it last grew (`tcp_cwnd`, `ack_cnt`).
-    w_est: u64,
-    acked: u64,
-}
-
-/// What of the algorithm's state growth depends on.
-pub(super) struct Course<'a> {
-    pub(super) now: Time,
-    pub(super) mss: u64,
-    pub(super) min_rtt: Time,
-    pub(super) c: f64,
     /// Eight times the windows acknowledged for each segment of W_est (`beta_scale`).
-    pub(super) scale: u64,
-    pub(super) epoch: &'a mut Option<Epoch>,
-    /// Window before the last loss; zero if unknown.
-    pub(super) w_max: f64,
+    scale: u32,
+    /// Segments to be acknowledged for each of growth (`cnt`).
+    count: u32,
+    /// The window in segments for which that was found.
+    window: u32,
+    /// W_est, in segments (`tcp_cwnd`).
+    w_est: u32,
+    /// Bytes acknowledged since it last grew (`ack_cnt`), and since the window did (`snd_cwnd_cnt`).
+    acked: u32,
+    credit: u32,
+    /// When the count was found.
+    at: Time,
 }
 
 impl Growth {
-    /// There was a loss: what was acknowledged counts no more.
+    pub(super) fn new(alpha: f64) -> Growth {
+        Growth {
+            scale: whole(8.0 / alpha) as u32,
+            count: 0,
+            window: 0,
+            w_est: 0,
+            acked: 0,
+            credit: 0,
+            at: Time::ZERO,
+        }
+    }
+
+    /// What was acknowledged counts no more.
     pub(super) fn forget(&mut self) {
         self.credit = 0;
     }
@@ -54,35 +56,37 @@ impl Growth {
     #[inline]
     pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, course: Course<'_>) -> u64 {
         let Course { now, mss, .. } = course;
-        self.acked += bytes;
-        let is_known = self.window * mss <= cwnd && cwnd < (self.window + 1) * mss;
+        self.acked = saturated(u64::from(self.acked) + bytes);
+        let known = u64::from(self.window);
+        let is_known = known * mss <= cwnd && cwnd < (known + 1) * mss;
         if course.epoch.is_none() || !is_known || now > self.at + LASTS {
             self.find_count(cwnd / mss, bytes, course);
         }
-        let each = self.count * mss;
+        let each = u64::from(self.count) * mss;
         // Credit of a longer count is worth one segment.
-        let mut grown = cwnd;
-        if self.credit >= each {
-            self.credit = 0;
+        let (mut credit, mut grown) = (u64::from(self.credit), cwnd);
+        if credit >= each {
+            credit = 0;
             grown += mss;
         }
-        self.credit += bytes;
-        if self.credit >= each {
-            let more = self.credit / each;
-            self.credit -= more * each;
+        credit += bytes;
+        if credit >= each {
+            let more = credit / each;
+            credit -= more * each;
             grown += more * mss;
         }
+        self.credit = saturated(credit);
         grown
     }
 
     #[inline(never)]
     fn find_count(&mut self, window: u64, bytes: u64, course: Course<'_>) {
         let Course { now, mss, c, .. } = course;
-        (self.window, self.at) = (window, now);
+        (self.window, self.at) = (saturated(window), now);
         let epoch = match course.epoch {
             Some(epoch) => epoch,
             none => {
-                (self.w_est, self.acked) = (window, bytes);
+                (self.w_est, self.acked) = (self.window, saturated(bytes));
                 none.insert(Epoch::new(now, real(window), course.w_max, c))
             }
         };
@@ -91,24 +95,31 @@ impl Growth {
         // Towards the plateau on either side of it.
         let distance = (c * off * off * off).trunc();
         let target = whole((epoch.w_max + distance).max(0.0));
-        self.count = match target > window {
+        let mut count = match target > window {
             true => window / (target - window),
             false => FLAT * window,
         };
         if course.w_max == 0.0 {
-            self.count = self.count.min(BEFORE_LOSS);
+            count = count.min(BEFORE_LOSS);
         }
-        let each = ((window * course.scale) >> 3).max(1) * mss;
-        if self.acked > each {
-            let more = (self.acked - 1) / each;
-            self.acked -= more * each;
-            self.w_est += more;
+        let each = ((window * u64::from(self.scale)) >> 3).max(1) * mss;
+        let acked = u64::from(self.acked);
+        if acked > each {
+            let more = (acked - 1) / each;
+            self.acked = saturated(acked - more * each);
+            self.w_est = saturated(u64::from(self.w_est) + more);
         }
-        if self.w_est > window {
-            self.count = self.count.min(window / (self.w_est - window));
+        let w_est = u64::from(self.w_est);
+        if w_est > window {
+            count = count.min(window / (w_est - window));
         }
-        self.count = self.count.max(LEAST);
+        self.count = saturated(count.max(LEAST));
     }
+}
+
+/// Amounts of the kernel have 32 bits.
+fn saturated(amount: u64) -> u32 {
+    u32::try_from(amount).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -116,6 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::congestion::cubic::CubicConfig;
     use crate::congestion::testing::MSS;
 
     const C: f64 = 0.4;
@@ -124,7 +136,8 @@ mod tests {
 
     /// Windows in segments after each acknowledgement, given as milliseconds since the one before and segments.
     fn grown(window: u64, w_max: f64, acks: &[(u64, u64)]) -> Vec<u64> {
-        let (mut growth, mut epoch) = (Growth::default(), None);
+        let (mut growth, mut epoch) = (Growth::new(CubicConfig::DEFAULT.alpha()), None);
+        assert_eq!(u64::from(growth.scale), SCALE);
         let (mut cwnd, mut now) = (window * MSS, Time::from_secs(1));
         let windows = acks.iter().map(|&(wait, segments)| {
             now += Time::from_millis(wait);
@@ -132,8 +145,8 @@ mod tests {
                 now,
                 mss: MSS,
                 min_rtt: MIN_RTT,
+                srtt: MIN_RTT,
                 c: C,
-                scale: SCALE,
                 epoch: &mut epoch,
                 w_max,
             };
