@@ -10,7 +10,7 @@ import ropewalk
 LARGE_BUFFERS = 0.03
 SMALLER_BUFFERS = 0.05  # over at most two links
 TRACE = 0.05  # over one link
-LOSSES = 0.15  # of 1 %: a run has a few dozen
+LOSSES = 0.08  # of 1 %: a run has a few dozen
 DATAGRAMS = 0.03  # goodput
 LATE_MS = 1.0  # of the mean delay: the machine's way in and out is the testbed's alone
 DATAGRAMS_LOST = 0.01  # of the packets
@@ -29,7 +29,7 @@ def band(case: kernel.Case) -> float | None:
             return LARGE_BUFFERS
         case "", "1M" if links <= 2:
             return SMALLER_BUFFERS
-        case "loss 1 %", _ if links <= 2 and case.congestion == "cubic":
+        case "loss 1 %", _ if links == 1 or links == 2 and case.congestion == "cubic":
             return LOSSES
         case "made-up trace", _ if links == 1:
             return TRACE
