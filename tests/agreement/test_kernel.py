@@ -29,7 +29,7 @@ def band(case: kernel.Case) -> float | None:
             return LARGE_BUFFERS
         case "", "1M" if links <= 2:
             return SMALLER_BUFFERS
-        case "loss 1 %", _ if links == 1 or links == 2 and case.congestion == "cubic":
+        case "loss 1 %", _ if links == 1 or (links == 2 and case.congestion == "cubic"):
             return LOSSES
         case "made-up trace", _ if links == 1:
             return TRACE
