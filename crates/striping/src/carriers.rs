@@ -13,7 +13,7 @@ mod order;
 pub(crate) mod outrun;
 mod polling;
 pub(crate) mod resting;
-mod set;
+mod sets;
 mod waking;
 
 use std::ops::{Index, IndexMut};

@@ -1,8 +1,8 @@
 //! Which carrier is responsible for a byte of a stream: the first that has it in flight.
 
+use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
-use super::set::Set;
 use crate::carrier::Carrier;
 use crate::carrier::in_flight::{Content, Sent};
 
@@ -17,7 +17,7 @@ type Place = (u32, u64);
 #[derive(Debug, Default)]
 pub(super) struct Holders {
     last: Option<(Place, Option<Holder>)>,
-    changed: Set,
+    changed: FixedBitSet,
 }
 
 impl Holders {
@@ -58,7 +58,8 @@ impl Holders {
         let end = before.map_or(carriers.len(), |(number, _)| number);
         let found = self
             .changed
-            .below(end)
+            .ones()
+            .take_while(|number| *number < end)
             .find_map(|number| as_holder(carriers, number, place));
         found.or_else(|| match before {
             Some(_) if self.changed.contains(end) => first(carriers, place, end),

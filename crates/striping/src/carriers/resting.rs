@@ -5,10 +5,10 @@
 //! and is checked once for all, and once for each [group](Outrun) of those that others outrun. Only when that no
 //! longer holds are they doubtful, and asked one by one until one has something to send.
 
+use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
 use super::outrun::{Groups, Outrun};
-use super::set::Set;
 use crate::stream::send::Closed;
 
 /// The condition under which a carrier has nothing to send.
@@ -54,9 +54,9 @@ impl Reason {
 /// asleep again, all of them at the same time.
 #[derive(Debug)]
 pub(super) struct Resting {
-    pub(super) members: Set,
+    pub(super) members: FixedBitSet,
     /// Those of them that may have something to send after all.
-    pub(super) doubtful: Set,
+    pub(super) doubtful: FixedBitSet,
     are_awake: bool,
     is_partly_asleep: bool,
     /// When those of them that are asleep last fell asleep together.
@@ -71,8 +71,8 @@ pub(super) struct Resting {
 impl Default for Resting {
     fn default() -> Resting {
         Resting {
-            members: Set::default(),
-            doubtful: Set::default(),
+            members: FixedBitSet::default(),
+            doubtful: FixedBitSet::default(),
             are_awake: false,
             is_partly_asleep: false,
             asked_at: Time::ZERO,
@@ -136,7 +136,7 @@ impl Resting {
     /// Those of a group may have something to send.
     pub(super) fn doubt_group(&mut self, number: usize) {
         let of_group = |at: &usize| self.groups.of(*at) == Some(number);
-        let doubtful = self.members.iter().filter(of_group);
+        let doubtful = self.members.ones().filter(of_group);
         doubtful.for_each(|at| self.doubtful.insert(at));
         self.groups.close(number);
     }
@@ -145,7 +145,7 @@ impl Resting {
     /// have left, the reason of all may hold for longer.
     pub(super) fn doubt_some(&mut self, now: Time, lasts: f64) {
         self.reason = Reason::NONE;
-        for at in self.members.iter() {
+        for at in self.members.ones() {
             let reason = self.reasons[at];
             self.reason = self.reason.and(reason);
             if !reason.holds(now, lasts) {
@@ -213,7 +213,7 @@ impl Resting {
     pub(super) fn clear(&mut self) {
         self.are_awake = false;
         self.is_partly_asleep = false;
-        for at in self.members.iter() {
+        for at in self.members.ones() {
             self.groups.leave(at);
         }
         self.members.clear();

@@ -1,24 +1,25 @@
 //! Which carriers are to be polled.
 
+use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
 use super::outrun::Outrun;
 use super::resting::{Reason, Resting};
-use super::set::Set;
+use super::sets;
 use crate::stream::send::Closed;
 
 /// By the carriers' places in the order in which they are polled. A carrier whose socket is blocked is neither asleep nor awake.
 #[derive(Debug, Default)]
 pub(super) struct Waking {
     /// Polled with nothing to send: to be woken when that may have changed.
-    asleep: Set,
+    asleep: FixedBitSet,
     /// To be polled.
-    awake: Set,
+    awake: FixedBitSet,
     /// Awake, and not reported to the driver yet.
-    untold: Set,
+    untold: FixedBitSet,
     /// Whether their sockets take another frame is not known: since they were last polled with nothing to send
     /// they have sent, or were blocked, or the length of their frames has changed.
-    may_be_full: Set,
+    may_be_full: FixedBitSet,
     /// When each was last polled with nothing to send, except for those that rest.
     asked_at: Vec<Time>,
     resting: Resting,
@@ -44,7 +45,7 @@ impl Waking {
         self.asked_at.remove(at);
         for set in self.sets() {
             let moved = |place| place - usize::from(place > at);
-            set.move_all(|place| (place != at).then(|| moved(place)));
+            sets::move_all(set, |place| (place != at).then(|| moved(place)));
         }
     }
 
@@ -56,11 +57,11 @@ impl Waking {
             self.asked_at[*to] = before[from];
         }
         for set in self.sets() {
-            set.move_all(|from| Some(moved[from]));
+            sets::move_all(set, |from| Some(moved[from]));
         }
     }
 
-    fn sets(&mut self) -> [&mut Set; 6] {
+    fn sets(&mut self) -> [&mut FixedBitSet; 6] {
         [
             &mut self.asleep,
             &mut self.awake,
@@ -97,7 +98,7 @@ impl Waking {
         let Resting {
             members, doubtful, ..
         } = &self.resting;
-        self.awake.first_without(from, members, doubtful)
+        sets::first_without(&self.awake, from, members, doubtful)
     }
 
     pub(super) fn asked_at(&self, at: usize) -> Time {
@@ -137,8 +138,8 @@ impl Waking {
         if self.asleep.is_clear() {
             return;
         }
-        self.awake.insert_all(&self.asleep);
-        self.untold.insert_all(&self.asleep);
+        self.awake.union_with(&self.asleep);
+        self.untold.union_with(&self.asleep);
         self.asleep.clear();
         self.resting.wake();
     }
@@ -156,7 +157,12 @@ impl Waking {
     /// Those that rest at an earlier place than this still have nothing to send. The carrier there may, and what
     /// the others have may rest on what it does.
     pub(super) fn rest_on_before(&mut self, now: Time, at: usize) {
-        for before in self.resting.members.below(at) {
+        for before in self
+            .resting
+            .members
+            .ones()
+            .take_while(|before| *before < at)
+        {
             self.asleep.insert(before);
             self.awake.remove(before);
         }
@@ -170,14 +176,14 @@ impl Waking {
 
     /// Those that rest still have nothing to send: they fall asleep again.
     pub(super) fn rest_on(&mut self, now: Time) {
-        self.asleep.insert_all(&self.resting.members);
-        self.awake.remove_all(&self.resting.members);
+        self.asleep.union_with(&self.resting.members);
+        self.awake.difference_with(&self.resting.members);
         self.resting.fall_asleep(now);
     }
 
     /// No carrier rests any more: each is polled by itself.
     pub(super) fn rouse(&mut self) {
-        for at in self.resting.members.iter() {
+        for at in self.resting.members.ones() {
             self.asked_at[at] = self.resting.asked_at(at, self.asked_at[at]);
         }
         self.resting.clear();
@@ -229,7 +235,7 @@ impl Waking {
 
     /// The next carrier to be polled that was not reported to the driver.
     pub(super) fn tell(&mut self) -> Option<usize> {
-        let at = self.untold.iter().next()?;
+        let at = self.untold.ones().next()?;
         self.untold.remove(at);
         Some(at)
     }
