@@ -141,7 +141,10 @@ def measure(case: Case) -> list[dict[str, Any]]:
 
 def on_the_page(table: str, case: Case) -> dict[str, str]:
     """Return the row of a case as it stands there."""
-    return next(row for row in read_from_pages(table) if row["case"] == case.name)
+    for row in read_from_pages(table):
+        if row["case"] == case.name:
+            return row
+    raise ValueError(f"the page has no row for {case.name}")
 
 
 def goodput_row(case: Case, *, anew: bool) -> dict[str, object]:

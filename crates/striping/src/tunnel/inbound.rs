@@ -110,7 +110,7 @@ impl Inbound {
         self.is_wire
     }
 
-    /// Sets that.
+    /// Sets whether it is one.
     pub(super) fn set_wire(&mut self, is_wire: bool) {
         self.is_wire = is_wire;
         self.report_at = self.find_report_at();

@@ -101,7 +101,7 @@ impl Outbound {
         self.limited_until = self.sent_bytes;
     }
 
-    /// Whether that is so, and nothing was sent since.
+    /// Whether [`note_limited`](Outbound::note_limited) was called since something was last sent.
     pub(super) fn is_limited(&self) -> bool {
         self.limited_until == self.sent_bytes
     }

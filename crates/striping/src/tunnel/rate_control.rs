@@ -226,7 +226,7 @@ impl RateControl {
     }
 
     /// There is nothing more to send on the link: what is measured now is not its rate, unless its window is
-    /// full. Returns whether that is not so.
+    /// full. Returns whether it is not.
     pub fn note_limited(&mut self) -> bool {
         let is_limited = !self.is_full();
         if is_limited {

@@ -119,21 +119,23 @@ impl<P> Links<P> {
         self.terms.push(LinkTerms::default());
         self.buffers.push(RetransmitBuffer::default());
         self.due.push(Due::NOTHING);
-        self.unlimited.insert(self.len() - 1);
-        // Followed as news.
+        // It may be used only once that was followed.
         self.states.push(LinkState {
             is_there: false,
             is_able: false,
             ..self.find_state(self.len() - 1)
         });
-        self.changed.insert(self.len() - 1);
         // Whether several share the load may be news to the others.
         self.drop_kept();
     }
 
     /// Drops all that is kept beside the links.
     pub(super) fn drop_kept(&mut self) {
-        (0..self.len()).for_each(|link| self.stale.insert(link));
+        for link in 0..self.len() {
+            self.stale.insert(link);
+            self.unlimited.insert(link);
+            self.changed.insert(link);
+        }
         self.has_changed = true;
     }
 
