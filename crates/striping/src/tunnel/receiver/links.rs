@@ -95,7 +95,7 @@ impl Links {
         }
     }
 
-    /// Whether a link is a wire at present.
+    /// Sets whether a link is a wire at present.
     pub(super) fn set_wire(&mut self, link: usize, is_wire: bool) {
         if self
             .all
