@@ -106,6 +106,12 @@ impl Outbound {
         self.limited_until == self.sent_bytes
     }
 
+    /// The one-way delay from which reports count, plus the difference of the ends' clocks, in microseconds,
+    /// modulo 2^32.
+    pub(super) fn first_one_way(&self) -> u32 {
+        self.base.unwrap_or(0)
+    }
+
     /// Feedback about the link; `None` if it says nothing new, or what cannot be true.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback, span: Time) -> Option<Report> {
         let before = self.known;

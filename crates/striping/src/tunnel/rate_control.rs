@@ -452,6 +452,12 @@ impl RateControl {
         self.delays.round_trip()
     }
 
+    /// The lowest recent one-way delay plus the difference of the ends' clocks, in microseconds, modulo 2^32.
+    pub(super) fn least_one_way(&self) -> u32 {
+        let base = self.outbound.first_one_way();
+        base.wrapping_add(self.delays.least_one_way() as u32)
+    }
+
     /// Its rate and delay, as the selection of links compares them.
     pub(super) fn estimate(&self) -> LinkEstimate {
         LinkEstimate {

@@ -2,6 +2,7 @@
 
 mod quiet;
 mod redundant;
+mod silence;
 mod terms;
 mod thin;
 mod wire;

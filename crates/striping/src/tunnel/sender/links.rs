@@ -53,6 +53,8 @@ pub(super) struct LinkState {
     pub(super) knows_its_rate: bool,
     /// The lowest recent round trip.
     pub(super) round_trip: Time,
+    /// The lowest recent one-way delay plus the difference of the ends' clocks, in microseconds, modulo 2^32.
+    pub(super) one_way: u32,
     pub(super) estimate: LinkEstimate,
 }
 
@@ -239,6 +241,7 @@ impl<P> Links<P> {
             is_heard: control.smoothed().is_some(),
             knows_its_rate: control.knows_its_rate(),
             round_trip: control.round_trip(),
+            one_way: control.least_one_way(),
             estimate: control.estimate(),
         }
     }

@@ -4,6 +4,7 @@ use ropewalk_quantities::{Rate, Time};
 
 use super::super::lanes::THIN;
 use super::super::queue_limit::CombinedLink;
+use super::links::LinkState;
 use super::{Scheduler, Sender};
 
 /// A thin connection has at most this part of the quickest link's rate.
@@ -99,13 +100,27 @@ impl<P: Clone> Sender<P> {
             // Urgent packets serve as pings.
             usable.extend(all.filter(|&link| states[link].is_there));
         }
-        let delay = |link: usize| states[link].round_trip / 2;
-        let heard = |link: &usize| states[*link].is_heard;
-        let least = usable.iter().copied().filter(heard).map(delay).min();
-        if let Some(least) = least {
-            let most = least + self.config.skew;
-            usable.retain(|&link| delay(link) <= most);
+        // Feedback about a slow link returns by the quickest one, so half of its round trip is not its delay.
+        // Round trips count as well, since a clock may jump.
+        let heard = usable.iter().map(|&link| &states[link]);
+        let mut heard = heard.filter(|state| state.is_heard);
+        let Some(first) = heard.next() else {
+            return;
+        };
+        let beyond =
+            |state: &LinkState| i64::from(state.one_way.wrapping_sub(first.one_way) as i32);
+        let (mut least, mut least_round_trip) = (0, first.round_trip);
+        for state in heard {
+            least = least.min(beyond(state));
+            least_round_trip = least_round_trip.min(state.round_trip);
         }
+        let skew = self.config.skew;
+        usable.retain(|&link| {
+            let state = &states[link];
+            let delay = Time::from_micros((beyond(state) - least).unsigned_abs());
+            let round_trip = state.round_trip.saturating_sub(least_round_trip);
+            !state.is_heard || delay.min(round_trip) <= skew
+        });
     }
 
     /// The usable links, taken as one.

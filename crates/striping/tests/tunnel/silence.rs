@@ -1,0 +1,260 @@
+//! Silent links: when one is suspected, how often it is pinged, and where its packets go meanwhile.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::{Class, DatagramLengths, Scheduler};
+
+use crate::world::{CLIENT, RELAY, World};
+
+const MS: fn(u64) -> Time = Time::from_millis;
+const SECONDS: fn(u64) -> Time = Time::from_secs;
+
+/// A tunnel whose client sends a packet every few milliseconds, numbered from 0.
+struct Stream {
+    world: World,
+    sent: Vec<Time>,
+}
+
+impl Stream {
+    fn new(delays: &[u64]) -> Stream {
+        let mut world = World::new(delays);
+        // Packets that a silent link has delivered are sent again: the end did not know.
+        world.expect_copies();
+        world.run_until(SECONDS(2));
+        Stream {
+            world,
+            sent: Vec::new(),
+        }
+    }
+
+    /// Sends for so long.
+    fn run_for(&mut self, class: Class, time: Time) {
+        let end = self.world.now + time;
+        while self.world.now < end {
+            self.send(class);
+        }
+    }
+
+    fn send(&mut self, class: Class) {
+        let number = self.sent.len() as u32;
+        self.sent.push(self.world.now);
+        self.world.enqueue_of(class, CLIENT, number, 1000);
+        self.world.run_until(self.world.now + MS(2));
+    }
+
+    /// Sends until the client suspects a link; how long that took.
+    fn until_suspected(&mut self, link: usize) -> Time {
+        let begin = self.world.now;
+        while !self.world.suspicions(CLIENT, link).1 {
+            assert!(self.world.now < begin + SECONDS(10));
+            self.send(Class::InStep);
+        }
+        self.world.now - begin
+    }
+
+    /// Longest delay of the packets that were sent from then on.
+    fn longest_delay(&self, from: Time) -> Time {
+        let delays = self.world.delivered.iter().map(|&(_, number, at)| {
+            let sent = self.sent[number as usize];
+            (sent >= from).then(|| at - sent)
+        });
+        delays.flatten().max().unwrap()
+    }
+}
+
+/// When the client sends on a link within so long, without packets.
+fn pings(world: &mut World, link: usize, time: Time) -> Vec<Time> {
+    let (begin, mut at) = (world.now, Vec::new());
+    while world.now < begin + time {
+        let before = world.links[link].bytes[CLIENT];
+        world.run_until(world.now + MS(10));
+        let bytes = world.links[link].bytes[CLIENT] - before;
+        let ping = u64::from(DatagramLengths::behind(28).ping());
+        assert!(bytes == 0 || bytes == ping, "{bytes} bytes");
+        at.extend((bytes > 0).then_some(world.now));
+    }
+    at
+}
+
+fn intervals(times: &[Time]) -> impl Iterator<Item = Time> {
+    times.windows(2).map(|two| two[1] - two[0])
+}
+
+#[test]
+fn link_silent_for_a_quarter_second_is_suspected() {
+    for delays in [[10, 20], [40, 40], [100, 60]] {
+        let mut stream = Stream::new(&delays);
+        stream.run_for(Class::InStep, SECONDS(2));
+        stream.world.links[0].is_dark = true;
+        let took = stream.until_suspected(0);
+        println!("{delays:?}: suspected after {took}");
+        // Feedback that is on its way comes for a round trip; two of them with their variation at the most.
+        let round_trip = MS(2 * delays[0]);
+        let least = MS(250);
+        let most = least.max(round_trip * 3) + round_trip + MS(40);
+        assert!((least..=most).contains(&took), "{delays:?}: {took}");
+        assert_eq!(stream.world.suspicions(CLIENT, 1), (0, false));
+    }
+}
+
+#[test]
+fn suspected_link_carries_a_ping_every_tenth_of_a_second_and_no_packets() {
+    let mut stream = Stream::new(&[10, 20]);
+    stream.run_for(Class::InStep, SECONDS(2));
+    stream.world.links[0].is_dark = true;
+    stream.until_suspected(0);
+    let before = stream.world.links[0].bytes[CLIENT];
+    stream.run_for(Class::InStep, SECONDS(2));
+    let bytes = stream.world.links[0].bytes[CLIENT] - before;
+    let ping = u64::from(DatagramLengths::behind(28).ping());
+    assert!((19 * ping..=21 * ping).contains(&bytes), "{bytes} bytes");
+    // It is used again as soon as it answers a ping.
+    stream.world.links[0].is_dark = false;
+    stream.run_for(Class::InStep, MS(100 + 20 + 20));
+    assert_eq!(stream.world.suspicions(CLIENT, 0), (1, false));
+}
+
+#[test]
+fn packets_on_a_silent_link_are_sent_on_another_before_it_is_suspected() {
+    for class in [Class::InStep, Class::Ordered] {
+        for (delays, dies) in [([10, 20], 0), ([10, 20], 1), ([40, 30], 0)] {
+            let mut stream = Stream::new(&delays);
+            stream.run_for(class, SECONDS(2));
+            let from = stream.world.now;
+            stream.world.links[dies].is_dark = true;
+            stream.run_for(class, SECONDS(1));
+            stream.world.run_until(stream.world.now + SECONDS(2));
+            let mut numbers: Vec<u32> = (stream.world.delivered.iter())
+                .map(|&(_, number, _)| number)
+                .collect();
+            numbers.sort_unstable();
+            assert!(
+                numbers.iter().copied().eq(0..stream.sent.len() as u32),
+                "{class:?} {delays:?}"
+            );
+            // 50 ms, or a round trip with its variation and the interval of feedback, and the other link's delay.
+            let late = MS(50).max(MS(2 * delays[dies]) * 3 / 2 + MS(20));
+            let most = late + MS(delays[1 - dies]) + MS(25);
+            let longest = stream.longest_delay(from);
+            println!("{class:?} {delays:?}, {dies} dies: {longest}");
+            assert!(longest <= most, "{class:?} {delays:?}: {longest}");
+        }
+    }
+}
+
+#[test]
+fn silent_link_leaves_the_others_unsuspected() {
+    // Feedback is sent by the quickest link: the one that dies.
+    for delays in [[10, 20, 30], [50, 60, 60]] {
+        let mut stream = Stream::new(&delays);
+        for round in 0..5 {
+            stream.run_for(Class::InStep, SECONDS(2));
+            stream.world.links[0].is_dark = true;
+            stream.run_for(Class::InStep, SECONDS(2));
+            stream.world.links[0].is_dark = false;
+            for end in [CLIENT, RELAY] {
+                for link in [1, 2] {
+                    let suspicions = stream.world.suspicions(end, link);
+                    assert_eq!(suspicions, (0, false), "{delays:?} {round}: {end} {link}");
+                }
+            }
+        }
+        assert_eq!(stream.world.suspicions(CLIENT, 0).0, 5);
+    }
+}
+
+#[test]
+fn link_slower_by_more_than_the_skew_carries_no_packets() {
+    for (slow, share) in [(280, 2), (340, 0)] {
+        // Each link takes turns, as far as it may be used.
+        let mut world = World::scheduled(&[10, slow], Scheduler::RoundRobin);
+        world.expect_copies();
+        world.run_until(SECONDS(10));
+        let mut stream = Stream {
+            world,
+            sent: Vec::new(),
+        };
+        let before = stream.world.links[1].bytes[CLIENT];
+        stream.run_for(Class::Ordered, SECONDS(4));
+        let bytes = stream.world.links[1].bytes[CLIENT] - before;
+        println!("a link of {slow} ms: {bytes} bytes");
+        // 2000 packets of 1000 bytes, with headers; feedback is less.
+        let expected = match share {
+            0 => 0..100_000,
+            share => 1_800_000 / share..2_200_000 / share,
+        };
+        assert!(expected.contains(&bytes), "{slow} ms: {bytes} bytes");
+        // Alone, a slow link is used.
+        stream.world.links[0].is_dark = true;
+        stream.until_suspected(0);
+        let (before, end) = (
+            stream.world.links[1].bytes[CLIENT],
+            stream.world.now + SECONDS(4),
+        );
+        while stream.world.now < end {
+            match stream.world.waiting(CLIENT) < 20_000 {
+                true => stream.send(Class::Ordered),
+                false => stream.world.run_until(stream.world.now + MS(2)),
+            }
+        }
+        let bytes = stream.world.links[1].bytes[CLIENT] - before;
+        assert!(bytes > 50_000, "{slow} ms: {bytes} bytes");
+    }
+}
+
+#[test]
+fn dead_link_of_a_quiet_tunnel_is_pinged_every_1500_ms_and_later_every_10_s() {
+    let mut world = World::new(&[10, 50]);
+    world.run_until(SECONDS(100));
+    world.links[0].is_dark = true;
+    world.run_until(SECONDS(140));
+    assert!(world.suspicions(CLIENT, 0).1);
+    let often = pings(&mut world, 0, SECONDS(60));
+    assert!(often.len() >= 39, "{often:?}");
+    assert!(intervals(&often).all(|time| time == MS(1500)), "{often:?}");
+    // Ten minutes of silence have passed.
+    world.run_until(SECONDS(760));
+    let seldom = pings(&mut world, 0, SECONDS(100));
+    assert!(seldom.len() >= 9, "{seldom:?}");
+    assert!(
+        intervals(&seldom).all(|time| time == SECONDS(10)),
+        "{seldom:?}"
+    );
+    // With the next packet, every 100 ms.
+    world.enqueue(CLIENT, 1, 100);
+    let asked = pings(&mut world, 0, SECONDS(2));
+    assert!((19..=21).contains(&asked.len()), "{asked:?}");
+}
+
+#[test]
+fn idle_links_are_pinged_when_nothing_was_heard_for_25_seconds() {
+    let mut world = World::new(&[10, 50]);
+    world.run_until(SECONDS(60));
+    for link in [0, 1] {
+        let at = pings(&mut world, link, SECONDS(300));
+        assert!(at.len() >= 11, "link {link}: {at:?}");
+        // The answer to a ping restarts the 25 s.
+        let most = SECONDS(25) + MS(2 * 50 + 20);
+        assert!(
+            intervals(&at).all(|time| (SECONDS(25)..=most).contains(&time)),
+            "link {link}: {at:?}"
+        );
+    }
+}
+
+#[test]
+fn packet_each_second_costs_no_more_than_the_page_says() {
+    // docs/tunnel.md, "Quiet": of the quickest link, both ways, in MB a day.
+    for (delays, page) in [(&[10, 50][..], 92.0), (&[25, 30], 92.0), (&[50], 30.0)] {
+        let mut world = World::new(delays);
+        world.run_until(SECONDS(5));
+        let carried = |world: &World| world.links[0].bytes.iter().sum::<u64>();
+        let before = carried(&world);
+        for packet in 0..600 {
+            world.enqueue(packet as usize % 2, packet, 100);
+            world.run_until(world.now + SECONDS(1));
+        }
+        let a_day = (carried(&world) - before) as f64 * 144.0 / 1e6;
+        println!("{delays:?}: {a_day:.1} MB a day");
+        assert!(a_day <= page * 1.02, "{delays:?}: {a_day:.1} MB a day");
+    }
+}
