@@ -124,7 +124,7 @@ pub async fn dial<T>(
             None
         }
         DialSecurity::Sealed { secret, relay } => {
-            let (initiator, hello) = Initiator::new(Purpose::Carrier, secret, relay, b"");
+            let (mut initiator, hello) = Initiator::new(Purpose::Carrier, secret, relay, b"");
             let mut message = preamble(SEALED).to_vec();
             message.extend((hello.len() as u16).to_be_bytes());
             message.extend(hello);

@@ -111,11 +111,12 @@ impl Initiator {
         (Initiator(state), hello)
     }
 
-    /// Reads the answer; returns the keys and the answer's payload.
+    /// Reads the answer; returns the keys and the answer's payload. A forged answer changes nothing: the true
+    /// one can still be read.
     ///
     /// # Errors
     /// It is not an answer of that responder to this first message.
-    pub fn finish(mut self, answer: &[u8]) -> Result<(Session, Vec<u8>), NoiseError> {
+    pub fn finish(&mut self, answer: &[u8]) -> Result<(Session, Vec<u8>), NoiseError> {
         if !(ANSWER_LEN..=ANSWER_LEN + MAX_PAYLOAD).contains(&answer.len()) {
             return Err(NoiseError::Length(answer.len()));
         }
@@ -270,7 +271,8 @@ mod tests {
 
     fn sessions() -> (Session, Session) {
         let (client, relay) = keys();
-        let (initiator, hello) = Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
+        let (mut initiator, hello) =
+            Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
         let (responder, _) = Responder::read(Purpose::Carrier, &relay, &hello).unwrap();
         let (answer, theirs) = responder.answer(b"");
         (initiator.finish(&answer).unwrap().0, theirs)
@@ -279,7 +281,8 @@ mod tests {
     #[test]
     fn both_ends_know_each_other_and_have_the_same_keys() {
         let (client, relay) = keys();
-        let (initiator, hello) = Initiator::new(Purpose::Tunnel, &client, &relay.public(), b"hi");
+        let (mut initiator, hello) =
+            Initiator::new(Purpose::Tunnel, &client, &relay.public(), b"hi");
         assert_eq!(hello.len(), HELLO_LEN + 2);
         let (responder, payload) = Responder::read(Purpose::Tunnel, &relay, &hello).unwrap();
         assert_eq!(
@@ -329,9 +332,29 @@ mod tests {
     }
 
     #[test]
+    fn an_initiator_reads_the_answer_after_forged_ones() {
+        let (client, relay) = keys();
+        let (mut initiator, hello) = Initiator::new(Purpose::Tunnel, &client, &relay.public(), b"");
+        let (responder, _) = Responder::read(Purpose::Tunnel, &relay, &hello).unwrap();
+        let (answer, theirs) = responder.answer(b"payload");
+        for index in 0..answer.len() {
+            let mut forged = answer.clone();
+            forged[index] ^= 1;
+            assert!(initiator.finish(&forged).is_err(), "byte {index}");
+        }
+        let (ours, payload) = initiator.finish(&answer).unwrap();
+        assert_eq!(payload, b"payload");
+        let mut record = [0; 4 + TAG_LEN];
+        let tag = ours.seal.seal(0, b"", &mut record[..4]);
+        record[4..].copy_from_slice(&tag);
+        assert!(theirs.open.open(0, b"", &mut record).is_ok());
+    }
+
+    #[test]
     fn a_replayed_first_message_gives_other_keys() {
         let (client, relay) = keys();
-        let (initiator, hello) = Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
+        let (mut initiator, hello) =
+            Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
         let answer = || {
             let (responder, _) = Responder::read(Purpose::Carrier, &relay, &hello).unwrap();
             responder.answer(b"")

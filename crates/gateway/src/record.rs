@@ -244,7 +244,7 @@ mod tests {
             SecretKey::from_bytes([1; 32]),
             SecretKey::from_bytes([2; 32]),
         );
-        let (initiator, hello) = Initiator::new(Purpose::Carrier, &ours, &theirs.public(), b"");
+        let (mut initiator, hello) = Initiator::new(Purpose::Carrier, &ours, &theirs.public(), b"");
         let (responder, _) = Responder::read(Purpose::Carrier, &theirs, &hello).unwrap();
         let (answer, session) = responder.answer(b"");
         (initiator.finish(&answer).unwrap().0.seal, session.open)

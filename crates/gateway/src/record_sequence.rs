@@ -75,7 +75,7 @@ mod tests {
 
     fn sessions() -> [Session; 2] {
         let [near, far] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));
-        let (initiator, hello) = Initiator::new(Purpose::Carrier, &near, &far.public(), b"");
+        let (mut initiator, hello) = Initiator::new(Purpose::Carrier, &near, &far.public(), b"");
         let (responder, _) = Responder::read(Purpose::Carrier, &far, &hello).unwrap();
         let (answer, theirs) = responder.answer(b"");
         [initiator.finish(&answer).unwrap().0, theirs]

@@ -67,7 +67,7 @@ fn join(bytes: &[u8]) -> String {
         secret: relay.clone(),
     };
     let admit = |_: &PublicKey, _: &[u8]| Ok::<_, HandshakeError>(());
-    let (initiator, hello) = Initiator::new(Purpose::Carrier, &van, &relay.public(), b"");
+    let (mut initiator, hello) = Initiator::new(Purpose::Carrier, &van, &relay.public(), b"");
     let mut answer = [0; 2 + ANSWER_LEN];
     let mut sealing;
     let accepted = {

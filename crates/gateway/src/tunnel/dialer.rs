@@ -153,7 +153,7 @@ impl Dialer {
             .ok_or(Refusal::Malformed)?;
         let is_ours = |pending: &mut Pending| head[2..] == pending.ours.to_be_bytes();
         let pending = self.pending.take_if(is_ours);
-        let pending = pending.ok_or(Refusal::UnknownSession)?;
+        let mut pending = pending.ok_or(Refusal::UnknownSession)?;
         let ours = pending.ours;
         let finished = pending.noise.finish(message);
         let (session, payload) = finished.map_err(|_| Refusal::WrongKey)?;

@@ -1,5 +1,9 @@
-//! Links that change while a gateway runs: in network namespaces, as root.
+//! Links that change while a gateway runs, and attackers: in network namespaces, as root.
 
+#[allow(dead_code, reason = "other tests use the rest")]
+#[path = "../adversary/mod.rs"]
+mod adversary;
+mod attack;
 mod network;
 #[allow(dead_code, reason = "the other tests use all of it")]
 #[path = "../process/mod.rs"]
