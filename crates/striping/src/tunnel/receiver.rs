@@ -7,19 +7,22 @@ use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Sequencing};
 
 use super::duplicate_filter::DuplicateFilter;
 use super::inbound::Inbound;
-use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
+use super::resequencer::{Due, Head, Held, Resequencer, ResequencerCounters};
 use links::Links;
 
 /// Least interval between deliveries of packets in step, in microseconds: batches are larger for the receiver
 /// of a stream, and its sender sees no train of acknowledgements (HyStart).
 const STEP: i64 = 3_000;
+/// Greatest time of the sender's clock, in microseconds: sums of a few times do not overflow, whatever it claims.
+const MAX_CLOCK: i64 = i64::MAX / 8;
 
 /// Configuration of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
     /// Packets are not kept in step with a link whose least delay exceeds the least of all by more than this.
     pub skew: Time,
-    /// Most bytes that may wait to be put in order.
+    /// Most memory that packets may take while they wait to be put in order. When it is full, those that have
+    /// waited longest are delivered.
     pub most_held: Bytes,
 }
 
@@ -51,6 +54,8 @@ pub struct Receiver<P> {
     /// When the current datagram was sent, and its link.
     sent: i64,
     from: usize,
+    /// When the current packet arrived, in microseconds.
+    arrived: i64,
     /// How long a lost packet may take to arrive again.
     repair: i64,
 }
@@ -67,6 +72,7 @@ impl<P> Receiver<P> {
             is_copy: false,
             sent: 0,
             from: 0,
+            arrived: 0,
             repair: 0,
         }
     }
@@ -93,6 +99,7 @@ impl<P> Receiver<P> {
     pub fn take(&mut self, now: Time, link: u8, sequence: u64, bytes: u32, clock: u32) -> bool {
         let newest = self.sender_clock.unwrap_or(i64::from(clock));
         let sent = newest + i64::from(clock.wrapping_sub(newest as u32) as i32);
+        let sent = sent.min(MAX_CLOCK);
         let link = usize::from(link);
         if !self.links.take(now, link, sequence, bytes, sent) {
             return false;
@@ -123,6 +130,7 @@ impl<P> Receiver<P> {
             self.links.set_wire(self.from, is_wire);
         }
         let due = self.due(now);
+        self.arrived = due.now;
         self.resequencer.passes(sequencing, self.sent, &due)
     }
 
@@ -141,6 +149,7 @@ impl<P> Receiver<P> {
             packet,
             bytes,
             sent: self.sent,
+            arrived: self.arrived,
             in_step: sequencing.delivery == Delivery::InStep,
         };
         self.resequencer.hold(sequencing, held)
@@ -164,19 +173,17 @@ impl<P> Receiver<P> {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let feedback = self.links.report_at();
-        let packets = self.links.delays().and_then(|delays| {
-            let due = self.resequencer.heads().map(|(sent, in_step, gap)| {
-                let in_step = delays.in_step.filter(|_| in_step);
-                let step = in_step.map_or(i64::MIN, |delay| step_up(sent + delay));
-                let gap = if gap {
-                    sent + delays.greatest + self.repair
-                } else {
-                    i64::MIN
-                };
-                Time::from_micros(step.max(gap).max(0) as u64)
+        let delays = self.links.delays();
+        let due = |head: &Head| {
+            let when_sent = delays.map_or(i64::MAX, |delays| {
+                let in_step = delays.in_step.filter(|_| head.in_step);
+                let step = in_step.map_or(i64::MIN, |delay| step_up(head.sent + delay));
+                let whole = head.sent + delays.greatest + self.repair;
+                step.max(if head.misses { whole } else { i64::MIN })
             });
-            due.min()
-        });
+            Time::from_micros(when_sent.clamp(0, head.until) as u64)
+        };
+        let packets = self.resequencer.heads().map(due).min();
         packets.into_iter().chain(feedback).min()
     }
 
@@ -184,11 +191,13 @@ impl<P> Receiver<P> {
         let now = (now.as_nanos() / 1000) as i64;
         let Some(delays) = self.links.delays() else {
             return Due {
+                now,
                 in_step: i64::MAX,
                 arrived: i64::MIN,
             };
         };
         Due {
+            now,
             in_step: delays
                 .in_step
                 .map_or(i64::MAX, |delay| now / STEP * STEP - delay),
@@ -208,7 +217,7 @@ impl<P> Receiver<P> {
         self.resequencer.counters()
     }
 
-    /// Bytes that wait to be put in order.
+    /// Memory of the packets that wait to be put in order, in bytes.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.resequencer.held()

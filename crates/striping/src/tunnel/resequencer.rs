@@ -1,18 +1,26 @@
 //! Puts packets in order again, each lane separately.
+//!
+//! A peer chooses the sequences, so memory follows the packets that wait and not the distance between them, and
+//! a packet costs a search in an ordered map, whatever came before it.
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::size_of;
 
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
-/// How far a packet may be ahead of the next one in order; beyond that the lane starts anew with it.
+/// How far a packet may be ahead of the next one in order; beyond that the lane does not wait for the gap.
 const MAX_AHEAD: u64 = 1 << 16;
-/// Memory of a slot in a lane, in bytes; empty slots count too.
-const SLOT: u64 = 64;
 /// How many given-up gaps are remembered in a lane.
 const MAX_GIVEN_UP: usize = 256;
+/// No packet waits longer, in microseconds: the times above are the sender's to choose, and so might keep it for
+/// ever.
+const MAX_WAIT: i64 = 5_000_000;
+/// The allocator's share of a packet's own memory, in bytes.
+const ALLOCATION: usize = 32;
 
 /// The lanes and the packets that wait in them. Times are microseconds of the sender's clock: when a packet
 /// was sent, and the time up to which everything sent should have arrived.
@@ -22,10 +30,9 @@ const MAX_GIVEN_UP: usize = 256;
 #[derive(Debug)]
 pub struct Resequencer<P> {
     lanes: Vec<Lane<P>>,
-    /// Lanes with waiting packets.
-    waiting: Vec<u8>,
-    /// Packets of lanes that started anew.
-    ready: VecDeque<P>,
+    /// The first packet of each lane in which packets wait.
+    heads: Vec<Head>,
+    /// Memory of the waiting packets, in bytes.
     held: u64,
     capacity: u64,
     counters: ResequencerCounters,
@@ -36,14 +43,28 @@ pub struct Resequencer<P> {
 struct Lane<P> {
     /// Sequence of the next packet in order.
     next: u64,
-    /// Packets ahead of order: the first slot is that of `next`, the last one is never empty.
-    early: VecDeque<Option<Held<P>>>,
-    /// How many slots are empty before the first waiting packet, if one waits.
-    gap: usize,
+    /// Packets ahead of order, by sequence.
+    early: BTreeMap<u64, Held<P>>,
+    /// Index of its head.
+    head: Option<usize>,
     /// Ranges that were recently given up and may still arrive. Anything else below `next` is a duplicate.
     given_up: VecDeque<(u64, u64)>,
     /// Gaps below this sequence are not waited for.
     open_until: u64,
+}
+
+/// The first waiting packet of a lane: what decides when it is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    lane: u8,
+    /// Whether it waits for its time even when it is in order.
+    pub(super) in_step: bool,
+    /// Whether a gap precedes it that is to be waited for.
+    pub(super) misses: bool,
+    /// When it was sent.
+    pub(super) sent: i64,
+    /// It waits until then at the longest, by the receiver's clock.
+    pub(super) until: i64,
 }
 
 /// A packet that waits.
@@ -55,6 +76,8 @@ pub struct Held<P> {
     pub bytes: u32,
     /// When it was sent.
     pub sent: i64,
+    /// When it arrived, by the receiver's clock.
+    pub arrived: i64,
     /// Whether it waits for its time even when it is in order.
     pub in_step: bool,
 }
@@ -62,6 +85,8 @@ pub struct Held<P> {
 /// What is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
+    /// The time, by the receiver's clock.
+    pub(super) now: i64,
     /// Packets in step that were sent until then.
     pub(super) in_step: i64,
     /// What was sent until then would have arrived by the slowest link, and again if it was lost.
@@ -77,25 +102,28 @@ pub struct ResequencerCounters {
     pub given_up: u64,
     /// Packets that arrived after they were given up.
     pub late: u64,
-    /// Most bytes that waited at once.
+    /// Most memory of waiting packets at once, in bytes.
     pub held_most: u64,
 }
 
 impl<P> Resequencer<P> {
-    /// A resequencer in which at most `capacity` bytes wait.
+    /// Memory of a waiting packet besides its own bytes. Nodes of a B-tree are five elevenths full or more, and
+    /// others point to them.
+    const ENTRY: u64 = (3 * size_of::<(u64, Held<P>)>() + ALLOCATION) as u64;
+
+    /// A resequencer in which packets of at most `capacity` bytes of memory wait.
     #[must_use]
     pub fn new(capacity: u64) -> Resequencer<P> {
         let lane = || Lane {
             next: 0,
-            early: VecDeque::new(),
-            gap: 0,
+            early: BTreeMap::new(),
+            head: None,
             given_up: VecDeque::new(),
             open_until: 0,
         };
         Resequencer {
             lanes: (0..=u8::MAX).map(|_| lane()).collect(),
-            waiting: Vec::new(),
-            ready: VecDeque::new(),
+            heads: Vec::new(),
             held: 0,
             capacity,
             counters: ResequencerCounters::default(),
@@ -121,130 +149,83 @@ impl<P> Resequencer<P> {
             lane.open_until = lane.next + u64::from(ahead.unsigned_abs());
         }
         let waits = sequencing.delivery == Delivery::InStep && sent > due.in_step;
-        let is_there = matches!(lane.early.front(), Some(Some(_)));
-        if ahead > 0 || waits || is_there {
-            return false;
+        let is_there = lane.head.is_some() && lane.early.contains_key(&lane.next);
+        let passes = ahead == 0 && !waits && !is_there;
+        lane.next += u64::from(passes);
+        if lane.head.is_some() {
+            self.follow(sequencing.lane);
         }
-        lane.next += 1;
-        if lane.early.pop_front().is_some() {
-            lane.gap -= 1;
-            self.held -= SLOT;
-        }
-        true
+        passes
     }
 
     /// Holds a packet that does not pass; a duplicate is returned to the caller.
     pub(super) fn hold(&mut self, sequencing: Sequencing, held: Held<P>) -> Option<P> {
-        let mut ahead = self.ahead(sequencing);
-        if (ahead as u32 as i32) < 0 {
-            return Some(held.packet);
-        }
-        if ahead >= MAX_AHEAD {
-            self.begin_anew(sequencing.lane, ahead);
-            ahead = 0;
-        }
         let lane = &mut self.lanes[usize::from(sequencing.lane)];
-        let index = ahead as usize;
-        let gap = if lane.early.is_empty() {
-            index
-        } else {
-            lane.gap.min(index)
-        };
-        if lane.early.len() <= index {
-            let slots = index + 1 - lane.early.len();
-            self.held += SLOT * slots as u64;
-            lane.early.resize_with(index + 1, || None);
-        }
-        if lane.early[index].is_some() {
+        let ahead = sequencing.sequence.wrapping_sub(lane.next as u32);
+        if (ahead as i32) < 0 {
             return Some(held.packet);
         }
-        self.held += u64::from(held.bytes);
+        let sequence = lane.next + u64::from(ahead);
+        if u64::from(ahead) >= MAX_AHEAD {
+            lane.open_until = lane.open_until.max(sequence);
+        }
+        let Entry::Vacant(place) = lane.early.entry(sequence) else {
+            return Some(held.packet);
+        };
+        self.held += u64::from(held.bytes) + Self::ENTRY;
+        place.insert(held);
         self.counters.held_most = self.counters.held_most.max(self.held);
         self.counters.waited += 1;
-        lane.early[index] = Some(held);
-        lane.gap = gap;
-        if !self.waiting.contains(&sequencing.lane) {
-            self.waiting.push(sequencing.lane);
-        }
+        self.follow(sequencing.lane);
         None
-    }
-
-    fn ahead(&self, sequencing: Sequencing) -> u64 {
-        let next = self.lanes[usize::from(sequencing.lane)].next;
-        u64::from(sequencing.sequence.wrapping_sub(next as u32))
-    }
-
-    /// Gives up everything missing in a lane up to so far ahead.
-    fn begin_anew(&mut self, number: u8, ahead: u64) {
-        let lane = &mut self.lanes[usize::from(number)];
-        self.held -= SLOT * lane.early.len() as u64;
-        let mut missing = lane.next;
-        for (held, sequence) in core::mem::take(&mut lane.early)
-            .into_iter()
-            .zip(lane.next..)
-        {
-            let Some(held) = held else { continue };
-            lane.give_up(missing, sequence);
-            self.counters.given_up += sequence - missing;
-            missing = sequence + 1;
-            self.held -= u64::from(held.bytes);
-            self.ready.push_back(held.packet);
-        }
-        lane.next += ahead;
-        lane.give_up(missing, lane.next);
-        self.counters.given_up += lane.next - missing;
-        self.waiting.retain(|&lane| lane != number);
     }
 
     /// The next packet that is due, or for which there is no room.
     pub(super) fn pop(&mut self, due: &Due) -> Option<P> {
-        if let Some(packet) = self.ready.pop_front() {
-            return Some(packet);
-        }
-        let mut number = 0;
-        while let Some(&lane) = self.waiting.get(number) {
-            let lane = &mut self.lanes[usize::from(lane)];
-            let (gap, head) = lane.head();
-            let full = self.held > self.capacity;
-            let whole = !lane.misses(gap) || head.sent <= due.arrived;
-            let in_time = !head.in_step || head.sent <= due.in_step;
-            let due = whole && in_time;
-            if !full && !due {
-                number += 1;
-                continue;
+        let number = match self.held > self.capacity {
+            true => {
+                let heads = self.heads.iter().enumerate();
+                heads.min_by_key(|(_, head)| head.until)?.0
             }
-            self.counters.given_up += gap as u64;
-            lane.give_up(lane.next, lane.next + gap as u64);
-            lane.early.drain(..gap);
-            let head = lane
-                .early
-                .pop_front()
-                .flatten()
-                .expect("it was found there");
-            lane.next += gap as u64 + 1;
-            self.held -= SLOT * (gap as u64 + 1) + u64::from(head.bytes);
-            match lane.early.iter().position(Option::is_some) {
-                Some(gap) => lane.gap = gap,
-                None => {
-                    self.waiting.swap_remove(number);
+            false => self.heads.iter().position(|head| head.is_due(due))?,
+        };
+        let number = self.heads[number].lane;
+        let lane = &mut self.lanes[usize::from(number)];
+        let (sequence, head) = lane.early.pop_first()?;
+        self.counters.given_up += sequence - lane.next;
+        lane.give_up(lane.next, sequence);
+        lane.next = sequence + 1;
+        self.held -= u64::from(head.bytes) + Self::ENTRY;
+        self.follow(number);
+        Some(head.packet)
+    }
+
+    /// Finds the head of a lane that has changed.
+    fn follow(&mut self, number: u8) {
+        let lane = &mut self.lanes[usize::from(number)];
+        match (lane.find_head(number), lane.head) {
+            (Some(head), Some(index)) => self.heads[index] = head,
+            (Some(head), None) => {
+                lane.head = Some(self.heads.len());
+                self.heads.push(head);
+            }
+            (None, Some(index)) => {
+                lane.head = None;
+                self.heads.swap_remove(index);
+                if let Some(moved) = self.heads.get(index) {
+                    self.lanes[usize::from(moved.lane)].head = Some(index);
                 }
             }
-            return Some(head.packet);
+            (None, None) => {}
         }
-        None
     }
 
-    /// For each lane the first waiting packet: when it was sent, whether it is in step, and whether a gap
-    /// precedes it.
-    pub(super) fn heads(&self) -> impl Iterator<Item = (i64, bool, bool)> + '_ {
-        self.waiting.iter().map(|&lane| {
-            let lane = &self.lanes[usize::from(lane)];
-            let (gap, head) = lane.head();
-            (head.sent, head.in_step, lane.misses(gap))
-        })
+    /// The first waiting packet of each lane that has one.
+    pub(super) fn heads(&self) -> impl Iterator<Item = &Head> {
+        self.heads.iter()
     }
 
-    /// Bytes of the waiting packets and of their slots.
+    /// Memory of the waiting packets, in bytes.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.held
@@ -289,14 +270,23 @@ impl<P> Lane<P> {
         true
     }
 
-    /// Whether the gap before the first waiting packet is to be waited for.
-    fn misses(&self, gap: usize) -> bool {
-        gap > 0 && self.next + gap as u64 > self.open_until
+    /// Its first waiting packet, if one waits.
+    fn find_head(&self, number: u8) -> Option<Head> {
+        let (&sequence, held) = self.early.first_key_value()?;
+        Some(Head {
+            lane: number,
+            in_step: held.in_step,
+            misses: sequence > self.next.max(self.open_until),
+            sent: held.sent,
+            until: held.arrived.saturating_add(MAX_WAIT),
+        })
     }
+}
 
-    /// The first waiting packet of a lane that has one, and how many are missing before it.
-    fn head(&self) -> (usize, &Held<P>) {
-        let head = self.early.get(self.gap).and_then(Option::as_ref);
-        (self.gap, head.expect("a packet waits behind the gap"))
+impl Head {
+    fn is_due(&self, due: &Due) -> bool {
+        let whole = !self.misses || self.sent <= due.arrived;
+        let in_time = !self.in_step || self.sent <= due.in_step;
+        whole && in_time || self.until <= due.now
     }
 }

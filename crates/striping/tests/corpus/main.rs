@@ -24,7 +24,7 @@ in_order 8 8 8 0
 last_packet 1 1 1 0
 link_64 0 0 0 1
 link_falls_silent 3 3 1 0
-many_lanes_far_ahead 60 60 60 0
+many_lanes_far_ahead 60 60 0 0
 no_clock 0 0 0 1
 packet_head_cut 1 0 0 1
 packet_past_end 1 0 0 1
@@ -33,7 +33,7 @@ ping_pong_close 1 0 0 0
 reordered_links 8 8 8 0
 replay_window_slides 4 4 2 0
 replayed 1 1 1 0
-same_place_twice 11 8 7 176
+same_place_twice 11 8 2 176
 sequence_beyond_56_bits 0 0 0 1
 unknown_frame 1 0 0 1
 ";

@@ -2,7 +2,11 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// Memory of a waiting packet of 1000 bytes.
+const MEMORY: u64 = 1000 + Resequencer::<u32>::ENTRY;
+
 const NEVER: Due = Due {
+    now: i64::MIN,
     in_step: i64::MAX,
     arrived: i64::MIN,
 };
@@ -20,6 +24,7 @@ fn held(packet: u32, sent: i64) -> Held<u32> {
         packet,
         bytes: 1000,
         sent,
+        arrived: sent,
         in_step: false,
     }
 }
@@ -113,7 +118,7 @@ fn a_gap_that_nothing_fills_in_time_is_given_up_and_what_comes_later_is_late_onc
         waited: 1,
         given_up: 3,
         late: 1,
-        held_most: 1000 + 4 * SLOT,
+        held_most: MEMORY,
     };
     assert_eq!(resequencer.counters(), expected);
 }
@@ -180,6 +185,43 @@ fn what_a_lane_that_begins_anew_misses_is_given_up() {
     assert_eq!(resequencer.counters().given_up, (1 << 20) - 2);
 }
 
+#[test]
+fn memory_follows_the_packets_and_not_their_distance() {
+    let mut resequencer = Resequencer::new(16 << 20);
+    for lane in 1..=255 {
+        assert_eq!(offer(&mut resequencer, lane, 65_535, &NEVER), []);
+    }
+    assert_eq!(resequencer.held(), 255 * MEMORY);
+    let end = Due {
+        arrived: i64::MAX,
+        ..NEVER
+    };
+    assert_eq!(std::iter::from_fn(|| resequencer.pop(&end)).count(), 255);
+    assert_eq!((resequencer.held(), resequencer.heads().count()), (0, 0));
+}
+
+#[test]
+fn a_full_resequencer_delivers_those_that_have_waited_longest() {
+    let mut resequencer = Resequencer::new(3 * MEMORY);
+    for (lane, sent) in [(7, 30), (3, 10), (5, 20)] {
+        let held = held(u32::from(lane), sent);
+        assert_eq!(resequencer.hold(sequencing(lane, 1000), held), None);
+        assert_eq!(resequencer.pop(&NEVER), None);
+    }
+    assert_eq!(resequencer.hold(sequencing(9, 1000), held(9, 40)), None);
+    assert_eq!(resequencer.pop(&NEVER), Some(3));
+    assert_eq!(resequencer.pop(&NEVER), None);
+}
+
+#[test]
+fn a_packet_waits_for_five_seconds_at_the_longest() {
+    let mut resequencer = Resequencer::new(1 << 20);
+    assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
+    let at = |now| Due { now, ..NEVER };
+    assert_eq!(resequencer.pop(&at(3 + MAX_WAIT - 1)), None);
+    assert_eq!(resequencer.pop(&at(3 + MAX_WAIT)), Some(3));
+}
+
 proptest! {
     #[test]
     fn nothing_is_lost_or_doubled_order_is_kept_and_memory_is_bounded(
@@ -192,7 +234,7 @@ proptest! {
         for number in order {
             if !lost.contains(&number) {
                 out.extend(offer(&mut resequencer, 1, number, &NEVER));
-                prop_assert!(resequencer.held() <= capacity.max(1000 + 200 * SLOT));
+                prop_assert!(resequencer.held() <= capacity.max(MEMORY));
             }
         }
         let end = Due { arrived: i64::MAX, ..NEVER };
@@ -204,5 +246,48 @@ proptest! {
         let expected: Vec<u32> = (0..200).filter(|number| !lost.contains(number)).collect();
         prop_assert_eq!(out, expected);
         prop_assert_eq!(resequencer.held(), 0);
+    }
+
+    /// Whatever the sequences are, and whichever packets pass, wait or are due: memory and heads are those of
+    /// the packets that wait, and each of them is delivered once.
+    #[test]
+    fn any_sequences_are_delivered_once_and_counted(
+        packets in prop::collection::vec(
+            (0_u8..3, 0_u32..3, 0_u32..40, 0_u32..3, 0_i64..50, -50_i64..100), 1..200,
+        ),
+    ) {
+        let mut resequencer = Resequencer::new(20 * MEMORY);
+        let (mut offered, mut delivered) = (Vec::new(), Vec::new());
+        for (number, (lane, far, near, delivery, sent, time)) in packets.into_iter().enumerate() {
+            let number = number as u32;
+            let due = Due { now: time, in_step: time, arrived: time - 20 };
+            let delivery = [Delivery::AtOnce, Delivery::InOrder, Delivery::InStep][delivery as usize];
+            let sequencing = Sequencing { lane, sequence: (far * 65_530).wrapping_add(near), delivery };
+            if resequencer.passes(sequencing, sent, &due) {
+                delivered.push(number);
+                offered.push(number);
+            } else {
+                let in_step = delivery == Delivery::InStep;
+                let held = Held { in_step, ..held(number, sent) };
+                if resequencer.hold(sequencing, held).is_none() {
+                    offered.push(number);
+                }
+            }
+            while let Some(packet) = resequencer.pop(&due) {
+                delivered.push(packet);
+            }
+            let waiting: usize = resequencer.lanes.iter().map(|lane| lane.early.len()).sum();
+            prop_assert_eq!(waiting, offered.len() - delivered.len());
+            prop_assert_eq!(resequencer.held(), waiting as u64 * MEMORY);
+            prop_assert!(waiting <= 20);
+            for (index, lane) in resequencer.lanes.iter().enumerate() {
+                let head = lane.head.map(|head| resequencer.heads[head]);
+                prop_assert_eq!(head, lane.find_head(index as u8));
+            }
+        }
+        let end = Due { now: i64::MAX, ..NEVER };
+        delivered.extend(std::iter::from_fn(|| resequencer.pop(&end)));
+        delivered.sort_unstable();
+        prop_assert_eq!(delivered, offered);
     }
 }
