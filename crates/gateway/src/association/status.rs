@@ -181,6 +181,7 @@ fn link_document(
         sent_bytes: past.sent + sum(|carrier| carrier.sent.as_u64()),
         received_bytes: past.received + sum(|carrier| carrier.received.as_u64()),
         resent_bytes: Some(past.resent + sum(|carrier| carrier.resent.as_u64())),
+        reason: None,
         congestion: None,
         suspicions: past.suspicions,
         cost: link.cost,

@@ -105,13 +105,19 @@ impl Front {
                 let replied = socks5::reply(&mut socket, status, None).await;
                 match (opened, replied) {
                     (Ok(stream), Ok(())) => stream.carry(&socket, None).await,
-                    _ => debug!("{target}: {status}"),
+                    _ => debug!("{target}: {status}{}", self.because()),
                 }
             }
             Ok(Ok(Command::Associate)) => datagrams::serve(&self.uplink, socket).await,
             Ok(Err(error)) => self.refusals.note(peer.ip(), "socks", error),
             Err(_) => {}
         }
+    }
+
+    /// Why no link reaches the relay, behind a status.
+    fn because(&self) -> String {
+        let reason = self.uplink.unreached();
+        reason.map_or_else(String::new, |reason| format!(": {reason}"))
     }
 
     async fn serve_http(&self, socket: TcpStream, peer: SocketAddr) {
@@ -140,7 +146,7 @@ impl Front {
         match self.uplink.connect(target.clone()).await {
             Ok(stream) => stream.carry(&socket, None).await,
             Err(status) => {
-                debug!("{target}: {status}");
+                debug!("{target}: {status}{}", self.because());
                 let _ = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
             }
         }

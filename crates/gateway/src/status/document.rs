@@ -102,6 +102,9 @@ pub struct Link {
     pub name: String,
     /// Whether it can be used.
     pub state: State,
+    /// Of a proxy's link without a carrier: why its last dial failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Time since something last arrived on it; absent if nothing has. An idle link is probed every half
     /// minute, a metered one every minute, so a failure may go unnoticed for as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -51,6 +51,7 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
     Link {
         name: name.to_owned(),
         state,
+        reason: None,
         last_heard_s: Some(0.25),
         rtt_ms: Some(rtt_ms),
         min_rtt_ms: Some(rtt_ms - 1.5),

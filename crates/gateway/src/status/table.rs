@@ -88,7 +88,13 @@ fn link_lines(links: &[Link], look: Look) -> Vec<String> {
         .into_iter()
         .filter(|column| !column.optional || links.iter().any(|link| (column.show)(link) != "-"))
         .collect::<Vec<_>>();
-    aligned(&known, links, look)
+    let reasons = links.iter().filter_map(|link| {
+        let reason = link.reason.as_deref()?;
+        Some(format!("  {}: {}", plain(&link.name), plain(reason)))
+    });
+    let mut lines = aligned(&known, links, look);
+    lines.extend(reasons);
+    lines
 }
 
 /// A column: its heading, whether it is left-aligned text, whether it is omitted if no row has a value, and

@@ -122,6 +122,7 @@ fn link(link: &PeerLink) -> document::Link {
         sent_bytes: sent.bytes,
         received_bytes: received.bytes,
         resent_bytes: None,
+        reason: None,
         congestion: None,
         suspicions: sent.suspicions,
         cost: sent.terms.cost,

@@ -2,20 +2,20 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Dial, Dialling, Terms};
-use ropewalk_wire::gateway::Join;
+use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
 use super::{Session, UplinkState};
-use crate::handshake::{Established, HandshakeError, dial as handshake};
+use crate::handshake::{DialSecurity, Established, HandshakeError, dial as handshake};
 use crate::links::{Link, families_in_turn};
-use crate::request::{Host, Target};
+use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 
 /// How long name resolution may take while earlier addresses of the relay are known.
@@ -31,6 +31,133 @@ pub(super) struct Dialled {
     pub(super) turn: OwnedMutexGuard<()>,
 }
 
+/// A relay closes the connection of a stranger after 5 s. An earlier close has another cause.
+const STRANGER: Duration = Duration::from_millis(4500);
+
+/// Why a dial failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DialError {
+    /// The relay's name has no address.
+    #[error("--relay {name}: the name does not resolve: {error}")]
+    Name {
+        /// The value of `--relay`.
+        name: String,
+        /// The resolver's error.
+        error: io::Error,
+    },
+    /// The link has no socket: its interface or address is missing.
+    #[error("{0}")]
+    Link(io::Error),
+    /// TCP does not reach the relay.
+    #[error("{at}: {error}")]
+    Unreachable {
+        /// The relay's address.
+        at: SocketAddr,
+        /// The error of connect(2).
+        error: io::Error,
+    },
+    /// The relay answered neither the SYN nor an earlier one.
+    #[error("{0} does not answer: no relay is there, or the network drops the connection")]
+    NoAnswer(SocketAddr),
+    /// TCP reaches the relay, and the handshake has no answer.
+    #[error(
+        "{0} accepts the connection and does not answer the handshake: the relay's list of clients \
+         lacks this key, --relay-key is another relay's key, only one end has --plaintext, or no \
+         relay listens there"
+    )]
+    Silent(SocketAddr),
+    /// The connection was closed at once.
+    #[error(
+        "{0} closes the connection before it answers the handshake: the relay has too many \
+         handshakes in progress, or no relay listens there"
+    )]
+    Closed(SocketAddr),
+    /// The relay answered the handshake, and it failed later.
+    #[error("{at}: {error}")]
+    Handshake {
+        /// The relay's address.
+        at: SocketAddr,
+        /// The error of the handshake.
+        error: HandshakeError,
+    },
+}
+
+impl DialError {
+    /// The status of a program's request while all links fail: [`Status::NetworkUnreachable`] if the network
+    /// does not lead to the relay, otherwise [`Status::Failed`].
+    pub(super) fn status(&self) -> Status {
+        match self {
+            DialError::Link(_) | DialError::Unreachable { .. } | DialError::NoAnswer(_) => {
+                Status::NetworkUnreachable
+            }
+            _ => Status::Failed,
+        }
+    }
+
+    /// The relay's answer, if it refused the JOIN.
+    pub(super) fn refusal(&self) -> Option<JoinAnswer> {
+        match self {
+            DialError::Handshake {
+                error: HandshakeError::Refused(answer),
+                ..
+            } => Some(*answer),
+            _ => None,
+        }
+    }
+}
+
+/// How far a dial is.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The relay's name is resolved.
+    Name,
+    /// TCP connects.
+    Connecting(SocketAddr),
+    /// The hello was sent.
+    Hello(SocketAddr, Instant),
+    /// The relay has answered the hello.
+    Answered(SocketAddr),
+}
+
+impl Stage {
+    /// What a dial failed of that ended at this stage.
+    fn failure(self, relay: &Target, error: HandshakeError) -> DialError {
+        let error = match (self, error) {
+            (Stage::Hello(..), error) => error,
+            (_, HandshakeError::Io(error)) => return self.io_failure(relay, error),
+            (_, error) => error,
+        };
+        match (self, error) {
+            (Stage::Hello(at, since), HandshakeError::Io(error)) => match error.kind() {
+                io::ErrorKind::TimedOut => DialError::Silent(at),
+                _ if since.elapsed() >= STRANGER => DialError::Silent(at),
+                _ => DialError::Closed(at),
+            },
+            (Stage::Hello(at, _) | Stage::Answered(at) | Stage::Connecting(at), error) => {
+                DialError::Handshake { at, error }
+            }
+            (Stage::Name, error) => DialError::Link(io::Error::other(error)),
+        }
+    }
+
+    fn io_failure(self, relay: &Target, error: io::Error) -> DialError {
+        match self {
+            Stage::Name => DialError::Name {
+                name: relay.to_string(),
+                error,
+            },
+            Stage::Connecting(at) if error.kind() == io::ErrorKind::TimedOut => {
+                DialError::NoAnswer(at)
+            }
+            Stage::Connecting(at) => DialError::Unreachable { at, error },
+            Stage::Hello(at, _) | Stage::Answered(at) => DialError::Handshake {
+                at,
+                error: error.into(),
+            },
+        }
+    }
+}
+
 /// `number` counts the link's dials; `joining` is the right to send a JOIN.
 pub(super) async fn dial(
     uplink: &UplinkState,
@@ -38,10 +165,37 @@ pub(super) async fn dial(
     session: &Session,
     joining: &Arc<Mutex<()>>,
     (number, begins): (u32, Dial),
-) -> Result<Dialled, HandshakeError> {
-    let whole = dial_patiently(uplink, link, session, joining, (number, begins));
+) -> Result<Dialled, DialError> {
+    let stage = SyncMutex::new(Stage::Name);
+    let enter = |next| *stage.lock().unwrap_or_else(PoisonError::into_inner) = next;
+    let whole = dial_patiently(uplink, link, session, joining, (number, begins), &enter);
     let dialled = timeout(duration(begins.joins_within), whole).await;
-    dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
+    let late = || Err(io::Error::from(io::ErrorKind::TimedOut).into());
+    dialled.unwrap_or_else(|_| late()).map_err(|error| {
+        let stage = *stage.lock().unwrap_or_else(PoisonError::into_inner);
+        match error {
+            Failed::Handshake(error) => stage.failure(&uplink.config.relay, error),
+            Failed::Link(error) => DialError::Link(error),
+        }
+    })
+}
+
+/// An error of a dial, of which the stage is not known.
+enum Failed {
+    Handshake(HandshakeError),
+    Link(io::Error),
+}
+
+impl From<HandshakeError> for Failed {
+    fn from(error: HandshakeError) -> Failed {
+        Failed::Handshake(error)
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Failed {
+        Failed::Handshake(error.into())
+    }
 }
 
 async fn dial_patiently(
@@ -50,15 +204,19 @@ async fn dial_patiently(
     session: &Session,
     joining: &Arc<Mutex<()>>,
     (number, begins): (u32, Dial),
-) -> Result<Dialled, HandshakeError> {
+    enter: &(impl Fn(Stage) + Sync),
+) -> Result<Dialled, Failed> {
     let config = &uplink.config;
-    let relay = uplink.relay_for(link, number).await?;
-    let socket = link.tcp_socket(relay)?;
-    set_up_carrier(&socket, config.congestion.as_deref())?;
+    let relays = uplink.relays().await?;
+    let relay = relay_for(&config.relay, relays, link, number).map_err(Failed::Link)?;
+    enter(Stage::Connecting(relay));
+    let socket = link.tcp_socket(relay).map_err(Failed::Link)?;
+    set_up_carrier(&socket, config.congestion.as_deref()).map_err(Failed::Link)?;
     let connecting = TcpSocket::from_std_stream(socket.into()).connect(relay);
     let mut socket = timeout(duration(begins.connects_within), connecting)
         .await
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    enter(Stage::Hello(relay, Instant::now()));
     let terms = uplink.usage.terms(link);
     let join = Join {
         association: session.name,
@@ -69,7 +227,12 @@ async fn dial_patiently(
         link: link.name.clone(),
         scheduler: config.association.scheduling.name().to_owned(),
     };
-    let turn = Arc::clone(joining).lock_owned();
+    let turn = async {
+        if matches!(config.security, DialSecurity::Sealed { .. }) {
+            enter(Stage::Answered(relay));
+        }
+        Arc::clone(joining).lock_owned().await
+    };
     let (established, turn) = handshake(&mut socket, &config.security, &join, turn).await?;
     Ok(Dialled {
         socket,
@@ -95,29 +258,32 @@ pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
 }
 
 impl UplinkState {
-    /// The address of the relay for a link's dial of that number: each has its turn, including a patient one.
-    /// If name resolution takes too long, the previous addresses are used.
-    async fn relay_for(&self, link: &Link, number: u32) -> io::Result<SocketAddr> {
+    /// The relay's addresses. If name resolution takes too long, the previous ones are used.
+    async fn relays(&self) -> io::Result<Vec<SocketAddr>> {
         let found = timeout(RESOLVING, resolve(&self.config.relay)).await;
         let found = found.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
-        let mut relays = {
-            let mut known = self.relays.lock().unwrap_or_else(PoisonError::into_inner);
-            match found {
-                Ok(found) => *known = found,
-                Err(error) if known.is_empty() => return Err(error),
-                Err(_) => {}
-            }
-            known.clone()
-        };
-        relays.retain(|relay| link.reaches(*relay));
-        let turn = (number + number / Dialling::PATIENT) as usize;
-        let relay = relays.get(turn % relays.len().max(1)).copied();
-        relay.ok_or_else(|| {
-            let text = format!(
-                "{} has no address of the family of {}",
-                self.config.relay, link.egress
-            );
-            io::Error::new(io::ErrorKind::AddrNotAvailable, text)
-        })
+        let mut known = self.relays.lock().unwrap_or_else(PoisonError::into_inner);
+        match found {
+            Ok(found) => *known = found,
+            Err(error) if known.is_empty() => return Err(error),
+            Err(_) => {}
+        }
+        Ok(known.clone())
     }
+}
+
+/// The address of the relay for a link's dial of that number: each has its turn, including a patient one.
+fn relay_for(
+    relay: &Target,
+    mut addresses: Vec<SocketAddr>,
+    link: &Link,
+    number: u32,
+) -> io::Result<SocketAddr> {
+    addresses.retain(|address| link.reaches(*address));
+    let turn = (number + number / Dialling::PATIENT) as usize;
+    let address = addresses.get(turn % addresses.len().max(1)).copied();
+    address.ok_or_else(|| {
+        let text = format!("{relay} has no address of the family of {}", link.egress);
+        io::Error::new(io::ErrorKind::AddrNotAvailable, text)
+    })
 }

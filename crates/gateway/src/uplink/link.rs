@@ -1,5 +1,6 @@
 //! The task of a link: it dials until there is a carrier, and again when the carrier is suspected or ends.
 
+use std::collections::HashSet;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -17,7 +18,6 @@ use super::metered::Metered;
 use super::primaries::{self, Primary};
 use super::{GONE, Session, UplinkState, link_number};
 use crate::association::Congestion;
-use crate::handshake::HandshakeError;
 use crate::links::{Link, Rank};
 
 /// The kernel's initial RTO, after which it retransmits a SYN (Linux: TCP_TIMEOUT_INIT).
@@ -29,6 +29,9 @@ pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 /// Interval at which a metered link's bytes are counted: its quota may be exceeded by what it carries
 /// meanwhile.
 const COUNTED_EVERY: Duration = Duration::from_millis(50);
+
+/// Most different errors that are logged until a link is up.
+const SAID: usize = 16;
 
 /// Runs until it is aborted, or the uplink is closed or dropped.
 pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
@@ -193,6 +196,7 @@ async fn bring_up(
     // The other dials have been abandoned.
     drop(dialled.turn);
     session.set_joined();
+    uplink.forget_reason(&link.name);
     let config = CarrierConfig {
         link: link_number(&link.name),
         terms: dialled.terms,
@@ -252,7 +256,7 @@ async fn dial_until_up(
     mut dials: Dials,
 ) -> Dialled {
     let mut under_way = JoinSet::new();
-    let mut said = String::new();
+    let mut said = HashSet::new();
     let mut number = 0;
     loop {
         tokio::select! {
@@ -269,19 +273,19 @@ async fn dial_until_up(
             }
             Some(Ok(dialled)) = under_way.join_next() => match dialled {
                 Ok(dialled) => return dialled,
-                Err(HandshakeError::Refused(JoinAnswer::Gone)) => {
+                Err(error) if error.refusal() == Some(JoinAnswer::Gone) => {
                     info!("link {}: the relay does not know the association any more", link.name);
                     session.association.close(GONE);
                     std::future::pending::<()>().await;
                 }
                 Err(error) => {
-                    // The same error is logged once, even if it persists for hours.
+                    // Each error is logged once, even if it persists for hours.
                     let text = error.to_string();
-                    match text == said {
-                        true => debug!("link {} ({}): {text}", link.name, link.egress),
-                        false => warn!("link {} ({}): {text}", link.name, link.egress),
+                    uplink.set_reason(&link.name, error.status(), &text);
+                    match said.len() < SAID && said.insert(text.clone()) {
+                        false => debug!("link {} ({}): {text}", link.name, link.egress),
+                        true => warn!("link {} ({}): {text}", link.name, link.egress),
                     }
-                    said = text;
                 }
             }
         }

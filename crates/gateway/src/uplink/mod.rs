@@ -9,6 +9,7 @@ mod link;
 mod metered;
 mod primaries;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -68,6 +69,8 @@ struct UplinkState {
     /// The relay's addresses, as last resolved.
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
+    /// Why the last dial of a link failed that has no carrier, by the link's name.
+    reasons: Mutex<BTreeMap<String, (Status, String)>>,
     /// Usage and quotas of the links.
     usage: UsageStore,
     /// Number of carriers of primary links that are not suspected: while there are any, backup links are not
@@ -123,6 +126,7 @@ impl Uplink {
             closing: AtomicBool::new(false),
             relays: Mutex::default(),
             links: Mutex::default(),
+            reasons: Mutex::default(),
             usage,
             primaries: watch::Sender::new(0),
         });
@@ -159,6 +163,7 @@ impl Uplink {
             return Err(LinkChangeError::Unknown(name.to_owned(), names.join(", ")));
         };
         links.remove(at).task.abort();
+        self.0.forget_reason(name);
         info!("link {name}: removed");
         Ok(())
     }
@@ -206,8 +211,21 @@ impl Uplink {
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         tokio::select! {
             opened = self.open_patiently(request) => opened,
-            () = self.is_cut_off() => Err(Status::NetworkUnreachable),
+            () = self.is_cut_off() => Err(self.0.cut_off_status()),
         }
+    }
+
+    /// Why no link reaches the relay; `None` if one does, or nothing is known yet.
+    pub(crate) fn unreached(&self) -> Option<String> {
+        if self.0.session().association.carrier_count() > 0 {
+            return None;
+        }
+        let reasons = self.0.reasons();
+        let reasons = reasons
+            .iter()
+            .map(|(link, (_, reason))| format!("link {link}: {reason}"));
+        let reasons: Vec<String> = reasons.collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     async fn open_patiently(&self, request: &Request) -> Result<Stream, Status> {
@@ -283,7 +301,9 @@ impl Uplink {
                 .collect(),
         };
         let mut association = session.association.document(&about);
+        let reasons = self.0.reasons();
         for (shown, link) in association.links.iter_mut().zip(&links) {
+            shown.reason = reasons.get(&link.name).map(|(_, reason)| reason.clone());
             if let Some(quota) = self.0.usage.status(link) {
                 quota.show(shown);
             }
@@ -331,6 +351,31 @@ impl UplinkState {
 
     fn links(&self) -> MutexGuard<'_, Vec<LinkEntry>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reasons(&self) -> MutexGuard<'_, BTreeMap<String, (Status, String)>> {
+        self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A dial of a link has failed.
+    fn set_reason(&self, link: &str, status: Status, reason: &str) {
+        self.reasons()
+            .insert(link.to_owned(), (status, reason.to_owned()));
+    }
+
+    /// A link is up, or is removed.
+    fn forget_reason(&self, link: &str) {
+        self.reasons().remove(link);
+    }
+
+    /// The status of requests while no link reaches the relay: [`Status::Failed`] if a link reaches a machine
+    /// that does not accept this client, or the relay's name does not resolve.
+    fn cut_off_status(&self) -> Status {
+        let is_failed = |(status, _): &(Status, String)| *status == Status::Failed;
+        match self.reasons().values().any(is_failed) {
+            true => Status::Failed,
+            false => Status::NetworkUnreachable,
+        }
     }
 
     fn is_closing(&self) -> bool {

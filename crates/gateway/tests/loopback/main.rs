@@ -11,4 +11,5 @@ mod refusals;
 mod reload;
 mod status;
 mod transfers;
+mod unreached;
 mod world;

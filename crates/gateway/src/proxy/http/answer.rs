@@ -1,5 +1,6 @@
 //! Responses of the proxy itself.
 
+use std::borrow::Cow;
 use std::io;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -8,10 +9,10 @@ use super::request::RequestError;
 use crate::request::Status;
 
 /// A response without a body, after which the connection ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Answer {
     status: &'static str,
-    fields: &'static str,
+    fields: Cow<'static, str>,
 }
 
 /// Asks for a password.
@@ -28,23 +29,42 @@ impl Answer {
             RequestError::Scheme | RequestError::Coding => Answer::of("501 Not Implemented"),
             RequestError::Method(_) => Answer {
                 status: "405 Method Not Allowed",
-                fields: "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT\r\n",
+                fields: "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT\r\n".into(),
             },
             RequestError::Password => Answer {
                 status: "407 Proxy Authentication Required",
-                fields: ASK,
+                fields: ASK.into(),
             },
         }
     }
 
-    /// The response if the target could not be connected.
+    /// The response if the target could not be connected. `unreached` says why no link reaches the relay, if
+    /// that is the cause.
+    ///
+    /// The field `Proxy-Status` has the cause (RFC 9209).
     #[must_use]
-    pub fn unopened(status: Status) -> Answer {
-        match status {
-            Status::NotAllowed => Answer::of("403 Forbidden"),
-            Status::TimedOut => Answer::timed_out(),
-            Status::Limit => Answer::of("503 Service Unavailable"),
-            _ => Answer::bad_gateway(),
+    pub fn unopened(status: Status, unreached: Option<&str>) -> Answer {
+        let kind = match (status, unreached) {
+            (_, Some(_)) => "destination_unavailable",
+            (Status::NotAllowed, None) => "destination_ip_prohibited",
+            (Status::NetworkUnreachable, None) => "destination_ip_unroutable",
+            (Status::HostUnreachable, None) => "destination_not_found",
+            (Status::Refused, None) => "connection_refused",
+            (Status::TimedOut, None) => "connection_timeout",
+            (Status::Limit, None) => "connection_limit_reached",
+            _ => "proxy_internal_error",
+        };
+        let text = unreached.map_or_else(|| status.to_string(), str::to_owned);
+        let answer = Answer::of(match status {
+            Status::NotAllowed => "403 Forbidden",
+            Status::TimedOut => "504 Gateway Timeout",
+            Status::Limit => "503 Service Unavailable",
+            _ => "502 Bad Gateway",
+        });
+        let details = quoted(&text);
+        Answer {
+            fields: format!("Proxy-Status: ropewalk; error={kind}; details={details}\r\n").into(),
+            ..answer
         }
     }
 
@@ -90,6 +110,43 @@ impl Answer {
     }
 
     fn of(status: &'static str) -> Answer {
-        Answer { status, fields: "" }
+        let fields = Cow::Borrowed("");
+        Answer { status, fields }
+    }
+}
+
+/// A string of structured fields (RFC 9651, section 3.3.3): visible ASCII and spaces.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for byte in text.chars() {
+        match byte {
+            '"' | '\\' => out.extend(['\\', byte]),
+            ' '..='~' => out.push(byte),
+            _ => out.push('?'),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proxy_status_details_are_a_quoted_string() {
+        let cause = "link wi\"fi: \\no\r\nInjected: 1\u{e4}";
+        let answer = Answer::unopened(Status::Failed, Some(cause));
+        let details = r#"details="link wi\"fi: \\no??Injected: 1?""#;
+        let fields =
+            format!("Proxy-Status: ropewalk; error=destination_unavailable; {details}\r\n");
+        assert_eq!(answer.fields, fields);
+        let answer = Answer::unopened(Status::Refused, None);
+        assert_eq!(answer.status(), "502 Bad Gateway");
+        assert!(
+            answer
+                .fields
+                .contains("error=connection_refused; details=\"connection refused\"")
+        );
     }
 }

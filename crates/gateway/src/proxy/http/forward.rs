@@ -71,7 +71,11 @@ pub async fn forward<S: Source>(
             *origin = kept;
             Ok(outcome.ended())
         }
-        Err(status) => Ok(Ended::Refused(Answer::unopened(status))),
+        Err(status) => {
+            let unreached = uplink.unreached();
+            let answer = Answer::unopened(status, unreached.as_deref());
+            Ok(Ended::Refused(answer))
+        }
     }
 }
 

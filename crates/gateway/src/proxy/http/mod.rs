@@ -124,7 +124,8 @@ async fn connect(
         }
         Err(status) => {
             debug!("{target}: {status}");
-            Answer::unopened(status).write(&mut socket).await?;
+            let answer = Answer::unopened(status, uplink.unreached().as_deref());
+            answer.write(&mut socket).await?;
         }
     }
     Ok(())

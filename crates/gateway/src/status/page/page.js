@@ -282,6 +282,9 @@ function card(of) {
   made.append(title);
   const heads = linkHeads(of);
   made.append(table(heads, of.links.map((link) => row(heads, link, link.state))));
+  for (const link of of.links) {
+    if (link.reason) made.append(element("p", `${link.name}: ${link.reason}`, "none"));
+  }
   if (of.streams) {
     const shown = of.streams.length;
     const which = shown < of.stream_count ? `, the busiest ${shown} of ${of.stream_count}` : "";

@@ -1,0 +1,110 @@
+//! A proxy whose links do not reach its relay: the cause in the log, in the status and in the answers.
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::Command;
+
+use crate::world::{BINARY, Gateway, connect, start_relay};
+
+/// A proxy of the client `van` with one link.
+fn start(folder: &Path, relay: &str, relay_key: &str) -> Gateway {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (key, relay_key, control) = (path("van.key"), path(relay_key), path("proxy.sock"));
+    let arguments = ["proxy", "--listen", "127.0.0.1:0", "--relay", relay];
+    let keys = ["--key", &key, "--relay-key", &relay_key];
+    let rest = ["--link", "wifi=127.0.0.2", "--control", &control];
+    Gateway::start(&[&arguments[..], &keys, &rest].concat())
+}
+
+fn keys(names: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        let mut keygen = Command::new(BINARY);
+        let made = keygen.arg("keygen").arg(folder.path().join(name)).output();
+        assert!(made.unwrap().status.success());
+    }
+    folder
+}
+
+/// The log, the status and the answer to a program have the cause.
+fn shows(folder: &Path, proxy: &Gateway, kind: &str, cause: &str) {
+    let at: SocketAddr = proxy.wait_for("proxy listens on ").parse().unwrap();
+    proxy.wait_for(cause);
+    let answer = connect(at, "192.0.2.1:80".parse().unwrap()).unwrap_err();
+    assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
+    let field = format!("Proxy-Status: ropewalk; error={kind}; details=\"link wifi: ");
+    assert!(answer.contains(&field), "{answer}");
+    assert!(answer.contains(cause), "{answer}");
+    let mut status = Command::new(BINARY);
+    status.args(["status", "--json", "--control"]);
+    let shown = status.arg(folder.join("proxy.sock")).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.contains("\"reason\":") && shown.contains(cause),
+        "{shown}"
+    );
+}
+
+const UNAVAILABLE: &str = "destination_unavailable";
+
+#[test]
+fn relay_that_lacks_the_key_is_reported_as_silent() {
+    let folder = keys(&["relay", "van", "bus"]);
+    let folder = folder.path();
+    // The relay knows `van.pub` alone, which is another key's now.
+    std::fs::copy(folder.join("van.pub"), folder.join("own.pub")).unwrap();
+    std::fs::copy(folder.join("bus.pub"), folder.join("van.pub")).unwrap();
+    let relay = start_relay(folder, "127.0.0.1:0", &["--allow", "public"]);
+    let at = relay.wait_for("relay listens on ");
+    let proxy = start(folder, &at, "relay.pub");
+    shows(folder, &proxy, UNAVAILABLE, "does not answer the handshake");
+    assert!(proxy.log().contains("list of clients lacks this key"));
+}
+
+#[test]
+fn key_of_another_relay_is_reported_as_silent() {
+    let folder = keys(&["relay", "van", "other"]);
+    let folder = folder.path();
+    let relay = start_relay(folder, "127.0.0.1:0", &["--allow", "public"]);
+    let at = relay.wait_for("relay listens on ");
+    let proxy = start(folder, &at, "other.pub");
+    shows(folder, &proxy, UNAVAILABLE, "does not answer the handshake");
+    assert!(proxy.log().contains("--relay-key is another relay's key"));
+}
+
+#[test]
+fn name_that_does_not_resolve_is_reported() {
+    let folder = keys(&["relay", "van"]);
+    let folder = folder.path();
+    let proxy = start(folder, "relay.invalid:4433", "relay.pub");
+    let cause = "--relay relay.invalid:4433: the name does not resolve: ";
+    shows(folder, &proxy, UNAVAILABLE, cause);
+}
+
+#[test]
+fn closed_port_is_reported_as_refused() {
+    let folder = keys(&["relay", "van"]);
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    drop(listener);
+    let proxy = start(folder, &at.to_string(), "relay.pub");
+    shows(
+        folder,
+        &proxy,
+        UNAVAILABLE,
+        &format!("{at}: Connection refused"),
+    );
+}
+
+#[test]
+fn other_service_is_reported_as_closing() {
+    let folder = keys(&["relay", "van"]);
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || listener.incoming().for_each(drop));
+    let proxy = start(folder, &at, "relay.pub");
+    let cause = "closes the connection before it answers the handshake";
+    shows(folder, &proxy, UNAVAILABLE, cause);
+}
