@@ -12,6 +12,9 @@
 //!   Otherwise a connection would first measure the fast link's delay, and later take the slow link's for a
 //!   queue or a loss. A connection that stays thin goes by the quickest link, in order alone.
 //!
+//! Urgent packets, such as those of thin UDP flows, go first by the quickest link, in no order. All of them are kept
+//! until they have arrived, like the packets of lanes.
+//!
 //! The receiver reports what a link loses, and the sender sends it again on the link that delivers it first:
 //! the TCP inside sees no losses but those of the tunnel's own queue, which signal congestion. A gap is given
 //! up when nothing can fill it any more: when the slowest link, and a retransmission too, would have done so.

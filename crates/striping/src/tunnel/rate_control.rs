@@ -44,6 +44,9 @@ const MAX_CREDIT: Time = Time::from_millis(2);
 const STARTUP_CREDIT: Time = Time::from_millis(12);
 /// Most that may be in flight on a link without rate control.
 const MAX_UNCONTROLLED: u64 = 16 << 20;
+/// For urgent packets, the delay of a link that loses without congestion counts as so much more. A retransmission
+/// takes 26 ms more than a packet on a link of 10 ms.
+const LOSS_COST: Time = Time::from_millis(10);
 /// Rate that is assumed of an unknown link, and the least of any.
 const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
 const MIN_RATE: Rate = Rate::from_bps(50_000);
@@ -485,6 +488,24 @@ impl RateControl {
         let half = self.round_trip() / 2;
         // What was in flight a round trip ago has left the link's queue.
         now + half + sending.saturating_sub(self.round_trip())
+    }
+
+    /// How the link compares for an urgent packet of `bytes` bytes, the least first: a link that answers goes before
+    /// a silent one, and the delay of a lossy link counts as [`LOSS_COST`] more.
+    pub(super) fn urgent_rank(&self, now: Time, bytes: u64) -> (bool, Time) {
+        let arrival = self.arrival(now, bytes);
+        let cost = if self.is_lossy() {
+            LOSS_COST
+        } else {
+            Time::ZERO
+        };
+        (!self.silence.is_open(), arrival + cost)
+    }
+
+    /// Whether urgent packets, which ignore the window, are kept for retransmission: the link answers, and at most
+    /// two windows are in flight.
+    pub(super) fn keeps_urgent(&self) -> bool {
+        self.silence.is_open() && self.outbound.in_flight() < self.window() * 2
     }
 
     /// The sending end of the link.

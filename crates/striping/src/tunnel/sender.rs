@@ -32,6 +32,8 @@ mod usable;
 
 /// Urgent packets beyond this are queued with the others.
 const MAX_URGENT: u64 = 32 * 1024;
+/// An urgent packet that is lost while so many packets wait for retransmission is dropped.
+const MAX_URGENT_REPAIRS: usize = 1024;
 /// Length of a datagram with feedback only, about, IP header included.
 const FEEDBACK: u64 = 100;
 /// A loss is reported within this time, plus the way back.
@@ -123,7 +125,8 @@ impl<P: Clone> Sender<P> {
         let link = self.links.change(link);
         *link.is_up = up;
         if !up {
-            self.repairs.extend(link.buffer.give_up());
+            let lost = link.buffer.give_up();
+            lost.for_each(|packet| Self::lose(&mut self.repairs, packet));
         }
         self.reconsider();
     }
@@ -197,13 +200,9 @@ impl<P: Clone> Sender<P> {
             return copy;
         }
         if let Some(first) = self.urgent.front() {
-            let link = self.quickest_open(now, u64::from(first.bytes))?;
+            let link = self.urgent_link(now, u64::from(first.bytes))?;
             let next = self.urgent.pop()?.on(link, &mut self.lanes);
-            return Some(match next.sequencing.lane {
-                0 => self.copied(next),
-                // Of a thin connection.
-                _ => self.begin(next),
-            });
+            return Some(self.begin(next, true));
         }
         if let Some(first) = self.repairs.front() {
             let bytes = u64::from(first.bytes);
@@ -235,18 +234,23 @@ impl<P: Clone> Sender<P> {
             return None;
         };
         let next = self.queue.pop()?.on(link, &mut self.lanes);
-        Some(self.begin(next))
+        Some(self.begin(next, false))
     }
 
-    /// A packet is sent, and kept for retransmission where needed.
-    fn begin(&mut self, mut next: Transmit<P>) -> Transmit<P> {
+    /// Sends a packet, and keeps it for retransmission where needed.
+    fn begin(&mut self, mut next: Transmit<P>, is_urgent: bool) -> Transmit<P> {
         let by_wire = self.wire.is_some();
         if self.lanes.goes_at_once(next.sequencing.lane, by_wire) {
             next.sequencing.delivery = Delivery::AtOnce;
         }
         let next = self.copied(next);
-        if !by_wire {
-            self.keep(&next);
+        if !by_wire && self.is_kept(&next, is_urgent) {
+            self.begun.push(Packet {
+                packet: next.packet.clone(),
+                bytes: next.bytes,
+                sequencing: next.sequencing,
+                tries: 1,
+            });
         }
         next
     }
@@ -274,15 +278,19 @@ impl<P: Clone> Sender<P> {
         Some(next)
     }
 
-    /// Keeps a packet of a flow until it has arrived.
-    fn keep(&mut self, next: &Transmit<P>) {
-        if next.sequencing.lane > 0 {
-            self.begun.push(Packet {
-                packet: next.packet.clone(),
-                bytes: next.bytes,
-                sequencing: next.sequencing,
-                tries: 1,
-            });
+    /// Whether a packet is kept until it has arrived. Urgent packets ignore the window, which bounds all others
+    /// that are kept. Of lane 0, acknowledgements are not urgent.
+    fn is_kept(&self, next: &Transmit<P>, is_urgent: bool) -> bool {
+        let link = &self.links.controls()[next.link];
+        next.sequencing.lane > 0 || is_urgent && link.keeps_urgent()
+    }
+
+    /// Queues a lost packet for retransmission. Urgent ones come first, and are dropped where too many wait.
+    fn lose(repairs: &mut VecDeque<Packet<P>>, lost: Packet<P>) {
+        if lost.sequencing.lane > 0 {
+            repairs.push_back(lost);
+        } else if repairs.len() < MAX_URGENT_REPAIRS {
+            repairs.push_front(lost);
         }
     }
 
@@ -302,7 +310,7 @@ impl<P: Clone> Sender<P> {
             false => self.queue.pop(),
         };
         let next = first?.on(link, &mut self.lanes);
-        Some(self.begin(next))
+        Some(self.begin(next, is_urgent))
     }
 
     /// A datagram of `bytes` bytes, IP header included, is sent on a link; returns its sequence.
@@ -355,7 +363,7 @@ impl<P: Clone> Sender<P> {
         let number = usize::from(feedback.link);
         if number < self.links.len() {
             let link = self.links.change(number);
-            (link.buffer).settle(feedback, |packet| self.repairs.push_back(packet));
+            (link.buffer).settle(feedback, |packet| Self::lose(&mut self.repairs, packet));
             let (_, lost) = link.control.outbound().counts();
             link.control.on_feedback(now, feedback);
             if link.control.outbound().counts().1 > lost {

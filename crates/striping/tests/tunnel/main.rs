@@ -5,5 +5,6 @@ mod redundant;
 mod silence;
 mod terms;
 mod thin;
+mod urgent;
 mod wire;
 mod world;

@@ -37,10 +37,11 @@ struct End {
     receiver: Receiver<u32>,
 }
 
-/// A link: its delay one way, and whether it carries anything.
+/// A link: its delay one way, whether it carries anything, and how many of 1000 datagrams it loses at random.
 pub struct Link {
     pub delay: Time,
     pub is_dark: bool,
+    pub lost_of_1000: u32,
     /// Bytes that each end has sent by it.
     pub bytes: [u64; 2],
 }
@@ -53,6 +54,8 @@ pub struct World {
     pub links: Vec<Link>,
     under_way: BTreeMap<(Reverse<Time>, Reverse<u64>), Datagram>,
     next: u64,
+    /// State of the generator that loses datagrams (xorshift).
+    random: u32,
     /// Packets that came, to which end, and when.
     pub delivered: Vec<(usize, u32, Time)>,
 }
@@ -86,12 +89,14 @@ impl World {
             links: Vec::new(),
             under_way: BTreeMap::new(),
             next: 0,
+            random: 1,
             delivered: Vec::new(),
         };
         for delay in delays {
             world.links.push(Link {
                 delay: Time::from_millis(*delay),
                 is_dark: false,
+                lost_of_1000: 0,
                 bytes: [0; 2],
             });
             for end in &mut world.ends {
@@ -278,7 +283,13 @@ impl World {
         };
         let link = &mut self.links[link];
         link.bytes[from] += u64::from(bytes);
-        if !link.is_dark {
+        for shift in [13, -17, 5_i32] {
+            self.random ^= match shift > 0 {
+                true => self.random << shift,
+                false => self.random >> -shift,
+            };
+        }
+        if !link.is_dark && self.random % 1000 >= link.lost_of_1000 {
             self.next += 1;
             let at = self.now + link.delay;
             self.under_way

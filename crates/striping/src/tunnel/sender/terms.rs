@@ -28,7 +28,8 @@ impl<P: Clone> Sender<P> {
         }
         if before.standby && !terms.standby {
             self.activity.begin(now);
-            self.repairs.extend(link.buffer.give_up());
+            let lost = link.buffer.give_up();
+            lost.for_each(|packet| Self::lose(&mut self.repairs, packet));
             link.control.begin_anew(now);
         }
         self.reconsider();
@@ -66,12 +67,12 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Of the links whose rate limit allows it now, the one by which `bytes` bytes would arrive first.
-    pub(super) fn quickest_open(&self, now: Time, bytes: u64) -> Option<usize> {
+    /// Of the links whose rate limit allows it now, the best one for an urgent packet of `bytes` bytes.
+    pub(super) fn urgent_link(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
         let links = self.links.controls();
         let open = usable.filter(|&link| links[link].opens_at() <= now);
-        open.min_by_key(|&link| links[link].arrival(now, bytes))
+        open.min_by_key(|&link| links[link].urgent_rank(now, bytes))
     }
 
     /// When the first rate limit allows a datagram, if urgent packets wait for that.

@@ -1,10 +1,12 @@
-//! What is kept beside links is what looking at all of them anew would find.
+//! What is kept beside links is what looking at all of them anew would find. What is kept of urgent packets is bounded.
+
+use std::rc::Rc;
 
 use proptest::prelude::*;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_wire::gateway::tunnel::{Feedback, Gap, LinkTerms, Missing};
 
-use super::Sender;
+use super::{MAX_URGENT_REPAIRS, Sender};
 use crate::tunnel::{Class, Flow, Scheduler, SenderConfig};
 
 #[derive(Clone, Copy, Debug)]
@@ -158,5 +160,51 @@ proptest! {
         for step in steps {
             prop_assert_eq!(own.go(step), other.go(step), "after {:?}", step);
         }
+    }
+}
+
+/// Packets of 1000 bytes, ten times what two links carry, of which the links lose nearly all, or all.
+#[test]
+fn urgent_packets_of_a_flood_are_kept_up_to_a_bound() {
+    for answers in [false, true] {
+        let (mut now, counted) = (Time::from_secs(1), Rc::new(()));
+        let mut sender = Sender::new(SenderConfig::default());
+        (0..2).for_each(|_| _ = sender.add_link(now));
+        let flow = Flow {
+            lane: 1,
+            class: Class::Urgent,
+        };
+        let (mut sent, mut told, mut most) = ([0; 2], [0; 2], 0);
+        for number in 0..20_000 {
+            now += Time::from_micros(100);
+            sender.handle_timeout(now);
+            sender.enqueue(now, counted.clone(), 1000, flow);
+            while let Some(next) = sender.poll_transmit(now) {
+                sent[next.link] = sender.send(now, next.link, 1000) + 1;
+            }
+            let link = number % 2;
+            if answers && number % 50 < 2 && sent[link] > 0 {
+                told[link] += 1;
+                let mut missing = Missing::default();
+                let (first, count) = (sent[link].saturating_sub(1000), 999);
+                missing.push(Gap { first, count });
+                sender.on_feedback(
+                    now,
+                    &Feedback {
+                        link: link as u8,
+                        highest: sent[link] - 1,
+                        received: told[link],
+                        bytes: told[link] * 1000,
+                        clock: (now.as_nanos() / 1000) as u32,
+                        settled: sent[link],
+                        missing,
+                        ..Feedback::default()
+                    },
+                );
+            }
+            most = most.max(Rc::strong_count(&counted) - 1);
+        }
+        println!("{answers}: {most} packets kept, {sent:?} sent");
+        assert!(most <= MAX_URGENT_REPAIRS + 256, "{answers}: {most}");
     }
 }

@@ -48,7 +48,7 @@ impl<P: Clone> Sender<P> {
             let given_up = link.buffer.give_up();
             // The redundant mode has sent it on the other links already, or is about to.
             if !others || self.config.scheduler != Scheduler::Redundant {
-                self.repairs.extend(given_up);
+                given_up.for_each(|packet| Self::lose(&mut self.repairs, packet));
             }
         }
         if !self.links.is_probed(number, &self.activity) {

@@ -19,9 +19,11 @@ impl<P: Clone> Sender<P> {
     /// Whether packets of thin connections go before others by the quickest link: they are next to nothing of
     /// what it carries, as far as is known.
     pub(super) fn favours_thin_connections(&self, now: Time) -> bool {
-        let quickest = self.quickest(now, u64::from(THIN));
+        let usable = self.usable.iter().copied();
+        let links = self.links.controls();
+        let quickest = usable.min_by_key(|&link| links[link].urgent_rank(now, u64::from(THIN)));
         let is_slow = quickest.is_none_or(|link| {
-            let estimate = self.links.controls()[link].estimate();
+            let estimate = links[link].estimate();
             estimate.known && estimate.rate.as_bps() < THIN_SHARE * 8 * u64::from(THIN)
         });
         self.goes_by_arrival() && !is_slow

@@ -1,0 +1,129 @@
+//! Urgent packets and those of thin flows, over links that lose datagrams.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::Class;
+
+use crate::world::{CLIENT, RELAY, World};
+
+/// Milliseconds.
+const MS: fn(u64) -> Time = Time::from_millis;
+
+/// A tunnel over links of these delays, which lose so many of 1000 datagrams.
+fn lossy(links: &[(u64, u32)]) -> World {
+    let delays: Vec<u64> = links.iter().map(|(delay, _)| *delay).collect();
+    let mut world = World::new(&delays);
+    world.expect_copies();
+    world.run_until(Time::from_secs(3));
+    for (link, (_, lost)) in world.links.iter_mut().zip(links) {
+        link.lost_of_1000 = *lost;
+    }
+    world
+}
+
+/// Delays of packets of 100 bytes that the relay receives, by number; `None` for a lost one. `change` alters the
+/// tunnel before each is sent.
+fn delays(
+    world: &mut World,
+    class: Class,
+    (packets, every): (u32, Time),
+    change: impl Fn(&mut World, u32),
+) -> Vec<Option<Time>> {
+    let mut sent = Vec::new();
+    for number in 0..packets {
+        change(world, number);
+        sent.push(world.now);
+        world.enqueue_of(class, CLIENT, number, 100);
+        world.run_until(world.now + every);
+    }
+    world.run_until(world.now + Time::from_secs(1));
+    let mut delays = vec![None; sent.len()];
+    for &(to, number, at) in &world.delivered {
+        assert_eq!(to, RELAY);
+        let delay = &mut delays[number as usize];
+        assert!(delay.is_none(), "{number} came twice");
+        *delay = Some(at - sent[number as usize]);
+    }
+    delays
+}
+
+/// The delay that so many hundredths of the packets do not exceed.
+fn percentile(delays: &[Option<Time>], percent: usize) -> Time {
+    let mut arrived: Vec<Time> = delays.iter().copied().flatten().collect();
+    arrived.sort();
+    arrived[(arrived.len() - 1) * percent / 100]
+}
+
+const CLASSES: [Class; 2] = [Class::Thin, Class::Urgent];
+/// A ping, and a call.
+const RATES: [(u32, Time); 2] = [(1000, Time::from_secs(1)), (5000, MS_20)];
+const MS_20: Time = Time::from_millis(20);
+
+#[test]
+fn urgent_packets_lost_on_a_link_arrive_within_two_retransmissions() {
+    let cases = [
+        &[(10, 20), (15, 0)][..],
+        &[(10, 20), (15, 20)],
+        &[(10, 20), (100, 0)],
+        &[(10, 20), (200, 0)],
+        &[(10, 20), (30, 20), (50, 0)],
+        &[(10, 0), (15, 0)],
+    ];
+    for links in cases {
+        for (class, rate) in CLASSES.into_iter().zip(RATES) {
+            let mut world = lossy(links);
+            let delays = delays(&mut world, class, rate, |_, _| ());
+            let lost = delays.iter().filter(|delay| delay.is_none()).count();
+            let longest = percentile(&delays, 100);
+            let slowest = links.iter().map(|(delay, _)| MS(*delay)).max().unwrap();
+            println!(
+                "{links:?} {class:?}: {lost} lost, 50 % {}, 99 % {}, 100 % {longest}, {} sent again",
+                percentile(&delays, 50),
+                percentile(&delays, 99),
+                world.repaired(CLIENT),
+            );
+            assert_eq!(lost, 0, "{links:?} {class:?}");
+            assert!(
+                longest <= slowest + MS(150),
+                "{links:?} {class:?}: {longest}"
+            );
+            let sent_again = world.repaired(CLIENT) as usize;
+            assert!(sent_again <= delays.len() / 15, "{sent_again}");
+            assert!(links[0].1 > 0 || sent_again == 0, "{sent_again}");
+        }
+    }
+}
+
+#[test]
+fn urgent_packets_leave_a_lossy_link_for_a_clean_one_of_little_more_delay() {
+    let of = |links| {
+        let mut world = lossy(links);
+        let delays = delays(&mut world, Class::Thin, RATES[1], |_, _| ());
+        (percentile(&delays, 50), percentile(&delays, 99))
+    };
+    assert_eq!(of(&[(10, 20), (15, 0)]), (MS(15), MS(15)));
+    let (median, most) = of(&[(10, 20), (60, 0)]);
+    assert!(median == MS(10) && most <= MS(40), "{median} {most}");
+}
+
+#[test]
+fn urgent_packets_survive_a_link_that_goes_dark() {
+    for dark in [0, 1] {
+        let mut world = lossy(&[(20, 0), (30, 0)]);
+        let delays = delays(&mut world, Class::Thin, (1000, MS_20), |world, number| {
+            world.links[dark].is_dark = (250..750).contains(&number);
+        });
+        let longest = percentile(&delays, 100);
+        assert!(
+            delays.iter().all(Option::is_some) && longest <= MS(150),
+            "{longest}"
+        );
+    }
+}
+
+#[test]
+fn acknowledgements_lost_on_a_link_are_not_sent_again() {
+    let mut world = lossy(&[(10, 50), (15, 50)]);
+    let delays = delays(&mut world, Class::Unordered, RATES[1], |_, _| ());
+    assert!(delays.iter().any(Option::is_none));
+    assert_eq!(world.repaired(CLIENT), 0);
+}
