@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use ropewalk_striping::Pace;
 use rustix::net::netdevice::name_to_index;
+use rustix::net::sockopt::{ip_mtu, ipv6_mtu};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::allowance::{Allowance, AtCap, Period};
@@ -152,6 +153,20 @@ impl Link {
             interface,
             address: address.ip(),
         })
+    }
+
+    /// The MTU of that route.
+    ///
+    /// # Errors
+    /// As [`Link::route_to`].
+    pub(crate) fn mtu_to(&self, peer: SocketAddr) -> io::Result<u32> {
+        let socket = self.udp_socket(peer)?;
+        socket.connect(&peer.into())?;
+        let mtu = match peer.is_ipv4() {
+            true => ip_mtu(&socket),
+            false => ipv6_mtu(&socket),
+        };
+        Ok(mtu?)
     }
 
     fn socket(&self, peer: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {

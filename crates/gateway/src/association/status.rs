@@ -201,6 +201,7 @@ fn link_document(
         loss_ratio: None,
         reordered_ratio: None,
         path_mtu_bytes: None,
+        peer_path_mtu_bytes: None,
     }
 }
 

@@ -171,10 +171,13 @@ pub struct Link {
     /// Of a tunnel: fraction of the received datagrams that arrived after a later one of the same link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reordered_ratio: Option<f64>,
-    /// Of a tunnel: longest packet that this end sends on it, IP header included; zero if its path MTU is too
-    /// small to be used.
+    /// Of a tunnel: longest datagram that this end sends on it in one piece, IP header included; longer ones go in
+    /// fragments. Zero if its path MTU is too small to be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_mtu_bytes: Option<u64>,
+    /// The same of the other end, if it has told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_path_mtu_bytes: Option<u64>,
 }
 
 /// Both directions, in Mbit/s.

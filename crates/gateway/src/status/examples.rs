@@ -79,5 +79,6 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         loss_ratio: None,
         reordered_ratio: None,
         path_mtu_bytes: None,
+        peer_path_mtu_bytes: None,
     }
 }

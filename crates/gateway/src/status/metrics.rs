@@ -110,7 +110,7 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: [Metric<Link>; 22] = [
+    const METRICS: [Metric<Link>; 23] = [
         (
             "link_last_heard_seconds",
             Kind::Gauge,
@@ -240,8 +240,14 @@ fn links(out: &mut String, document: &Document) {
         (
             "link_path_mtu_bytes",
             Kind::Gauge,
-            "Longest packet of a tunnel that the link carries; 0 if none of use.",
+            "Longest datagram that this end of a tunnel sends on the link in one piece; 0: none.",
             |link| link.path_mtu_bytes.map(|bytes| bytes as f64),
+        ),
+        (
+            "link_peer_path_mtu_bytes",
+            Kind::Gauge,
+            "Longest datagram that the other end of a tunnel sends on the link in one piece; 0: none.",
+            |link| link.peer_path_mtu_bytes.map(|bytes| bytes as f64),
         ),
     ];
     for (name, kind, help, value) in METRICS {

@@ -152,7 +152,10 @@ const LINK_COLUMNS: [Column<Link>; 24] = [
     optional("lost", |link| maybe(link.loss_ratio, percent)),
     optional("reordered", |link| maybe(link.reordered_ratio, percent)),
     optional("path MTU", |link| {
-        maybe(link.path_mtu_bytes, |bytes| bytes.to_string())
+        match (link.path_mtu_bytes, link.peer_path_mtu_bytes) {
+            (Some(ours), Some(theirs)) if ours != theirs => format!("{ours}/{theirs}"),
+            (ours, _) => maybe(ours, |bytes| bytes.to_string()),
+        }
     }),
     optional("congestion", |link| {
         link.congestion.clone().unwrap_or_default()

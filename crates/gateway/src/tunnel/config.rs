@@ -5,7 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{ENVELOPE, PathMtuConfig, ReceiverConfig, Scheduler, SenderConfig};
+use ropewalk_striping::tunnel::{
+    ENVELOPE, IPV6_MIN_MTU, PathMtuConfig, ReceiverConfig, Scheduler, SenderConfig,
+};
 
 use super::peer::ip_udp_len;
 use crate::Link;
@@ -110,7 +112,10 @@ impl Config {
 
     /// MTU of the device if all links carry what is tried.
     pub(super) fn mtu(&self) -> u16 {
-        self.link_mtu - self.beside()
+        let mut addresses = self.interface.addresses.iter();
+        let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
+        let least = if has_ipv6 { IPV6_MIN_MTU as u16 } else { 0 };
+        (self.link_mtu - self.beside()).max(least)
     }
 
     /// Bytes that a datagram with one whole packet has in addition to it.
@@ -125,7 +130,9 @@ impl Config {
 
     fn path_mtu(&self) -> PathMtuConfig {
         let mut addresses = self.interface.addresses.iter();
-        let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
+        // A relay goes by the addresses of each client.
+        let has_ipv6 = matches!(self.role, Role::Listen { .. })
+            || addresses.any(|prefix| prefix.address.is_ipv6());
         PathMtuConfig::of_device(self.link_mtu.into(), has_ipv6, self.beside().into())
     }
 

@@ -187,6 +187,10 @@ impl Engine {
 
     fn publish(&mut self) {
         let now = self.now();
+        let sockets = &self.sockets;
+        for peer in self.peers.iter_mut().filter(|peer| peer.is_open(now.0)) {
+            peer.announce_path_mtus(now.1, sending(sockets));
+        }
         let contracts = &self.contracts;
         let about = |number| match number < contracts.len() {
             true => Some((
@@ -293,7 +297,7 @@ impl Engine {
             if let Some(link) = peer.sender.quickest(now, 100) {
                 peer.answer(now, link, &TunnelFrame::Close, sending(&self.sockets));
             }
-            peer.flush(sending(&self.sockets));
+            peer.flush(now, sending(&self.sockets));
         }
     }
 }

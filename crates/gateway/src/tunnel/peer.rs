@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{
-    AnnouncedTerms, ENVELOPE, Inbound, LinkTerms, Ping, Receiver, ReceiverConfig, Sender,
-    SenderConfig,
+    AnnouncedTerms, ENVELOPE, IPV6_MIN_MTU, Inbound, LinkTerms, PathMtuConfig, Ping, Receiver,
+    ReceiverConfig, Sender, SenderConfig,
 };
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
@@ -64,6 +64,8 @@ pub struct Path {
     pub remote: SocketAddr,
     /// The local address that the peer knows, if the socket has several.
     pub local: Option<IpAddr>,
+    /// Longest datagram to send in one piece, IP header included; longer ones are sent in fragments.
+    pub whole: u32,
     /// The newest sequence received on it: a later one from another address changes the path.
     newest: u64,
 }
@@ -85,6 +87,8 @@ pub struct Peer {
     /// Since when something is in flight that should be answered, and nothing authenticated was received.
     pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
+    /// The sender's, as the client's addresses require.
+    config: SenderConfig,
     current: Option<Keys>,
     previous: Option<Keys>,
     /// Keys of a handshake that the peer has not confirmed yet, and the addresses that come with them.
@@ -95,7 +99,23 @@ pub struct Peer {
     /// Terms of all links that were announced, including links without a path.
     terms: Vec<LinkTerms>,
     batches: Vec<Batch>,
+    /// What is known of the path MTU of each link at the other end.
+    path_mtus: Vec<PathMtus>,
     sealed: u64,
+}
+
+/// How often a path MTU is told, since the message may be lost, and at which interval.
+const ANNOUNCEMENTS: u8 = 3;
+const ANNOUNCED_EVERY: Time = Time::from_secs(1);
+
+/// Path MTU of a link: the one that the peer was told, and the one that it has told.
+#[derive(Clone, Copy, Debug, Default)]
+struct PathMtus {
+    told: u16,
+    told_at: Time,
+    /// How often that was told.
+    times: u8,
+    theirs: Option<u16>,
 }
 
 impl Peer {
@@ -114,6 +134,7 @@ impl Peer {
             announced: AnnouncedTerms::default(),
             unanswered: None,
             configs,
+            config: configs.0,
             current: None,
             previous: None,
             next: None,
@@ -121,6 +142,7 @@ impl Peer {
             paths: Vec::new(),
             terms: Vec::new(),
             batches: Vec::new(),
+            path_mtus: Vec::new(),
             sealed: 0,
         }
     }
@@ -152,12 +174,13 @@ impl Peer {
     /// The peer's process was restarted: all sequences begin anew, and so do ours.
     fn begin_anew(&mut self) {
         self.previous = None;
-        self.sender = Sender::new(self.configs.0);
+        self.sender = Sender::new(self.config);
         self.receiver = Receiver::new(self.configs.1);
         self.paths.clear();
         self.terms.clear();
         self.announced = AnnouncedTerms::default();
         self.batches.clear();
+        self.path_mtus.clear();
     }
 
     /// Ends the session: the peer must do another handshake.
@@ -173,6 +196,7 @@ impl Peer {
         while self.paths.len() <= link {
             self.paths.push(None);
             self.batches.push(Batch::default());
+            self.path_mtus.push(PathMtus::default());
             let number = self.sender.add_link(now);
             self.sender.set_up(number, false);
             self.sender.set_terms(now, number, self.terms(number));
@@ -233,6 +257,10 @@ impl Peer {
         let clock = u32::from_be_bytes(*clock);
         let is_next = |(keys, _): &mut (Keys, Vec<IpAddr>)| keys.ours == header.session;
         if let Some((keys, addresses)) = self.next.take_if(is_next) {
+            self.config = for_addresses(self.configs.0, &addresses);
+            if self.paths.is_empty() {
+                self.sender = Sender::new(self.config);
+            }
             self.addresses = Some(addresses);
             self.has_moved = true;
             self.use_keys(keys);
@@ -294,7 +322,7 @@ impl Peer {
         send: impl FnMut(&Path, &[u8], usize) -> bool,
     ) {
         self.unanswered.get_or_insert_with(Instant::now);
-        self.seal_as(Sender::send, now, link, fill, send);
+        self.seal_as(Sender::send, now, (link, None), fill, send);
     }
 
     /// Encrypts a datagram with another frame.
@@ -306,14 +334,15 @@ impl Peer {
         send: impl FnMut(&Path, &[u8], usize) -> bool,
     ) {
         let fill = |_: &mut _, out: &mut Vec<u8>| frame.emit(out);
-        self.seal_as(Sender::send_answer, now, link, fill, send);
+        self.seal_as(Sender::send_answer, now, (link, None), fill, send);
     }
 
+    /// `whole`: the longest datagram to send in one piece, if that is not the link's path MTU.
     fn seal_as(
         &mut self,
         number: fn(&mut Sender<Piece>, Time, usize, u32) -> u64,
         now: Time,
-        link: usize,
+        (link, whole): (usize, Option<u32>),
         fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
         mut send: impl FnMut(&Path, &[u8], usize) -> bool,
     ) {
@@ -340,9 +369,19 @@ impl Peer {
             out.extend_from_slice(&tag);
         }
         self.sealed += len as u64;
+        let path = Path {
+            whole: whole.unwrap_or_else(|| self.sender.whole(link)),
+            ..*path
+        };
+        let mut refused = None;
         batch.end(start, |bytes, segment| {
-            send(path, bytes, segment);
+            if !send(&path, bytes, segment) {
+                refused = Some(segment as u32 + ip_udp_len(&path.remote));
+            }
         });
+        if let (Some(bytes), None) = (refused, whole) {
+            self.sender.on_refused(now, link, bytes);
+        }
     }
 
     /// Sends a ping; a padded one, a probe of the path MTU or of a packet train, is sent by itself.
@@ -366,38 +405,92 @@ impl Peer {
             emit(sender, out);
             out.resize(padded, 0);
         };
-        self.flush(&mut send);
+        self.flush(now, &mut send);
+        let whole = if ping.in_fragments { 0 } else { u32::MAX };
         let mut fits = true;
         let mut send = |path: &Path, bytes: &[u8], segment| {
-            fits &= send(path, bytes, segment);
-            fits
+            fits &= send(&Path { whole, ..*path }, bytes, segment);
+            true
         };
-        self.seal(now, ping.link, padded, &mut send);
-        self.flush(send);
+        self.unanswered.get_or_insert_with(Instant::now);
+        self.seal_as(
+            Sender::send,
+            now,
+            (ping.link, Some(whole)),
+            padded,
+            &mut send,
+        );
+        self.flush(now, send);
         if !fits && ping.token != 0 {
             self.sender.on_too_long(now, ping.link);
         }
     }
 
     /// Sends what is left in batches.
-    pub fn flush(&mut self, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
-        for (batch, path) in self.batches.iter_mut().zip(&self.paths) {
-            if let Some(path) = path {
-                batch.flush(|bytes, segment| {
-                    send(path, bytes, segment);
-                });
-            }
+    pub fn flush(&mut self, now: Time, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
+        for (link, (batch, path)) in self.batches.iter_mut().zip(&self.paths).enumerate() {
+            let Some(path) = path else {
+                continue;
+            };
+            let path = Path {
+                whole: self.sender.whole(link),
+                ..*path
+            };
+            batch.flush(|bytes, segment| {
+                if !send(&path, bytes, segment) {
+                    let bytes = segment as u32 + ip_udp_len(&path.remote);
+                    self.sender.on_refused(now, link, bytes);
+                }
+            });
         }
     }
 
-    /// Longest packet that all of its links carry; `None` if there is no link.
+    /// Longest packet that all of its links carry; `None` if there is no link. With IPv6 addresses it is 1280 at
+    /// least: narrower links carry such packets in fragments.
     #[must_use]
     pub fn mtu(&self) -> Option<u32> {
         let links = self.paths.iter().enumerate().filter_map(|(link, path)| {
             let beside = ip_udp_len(&path.as_ref()?.remote) + ENVELOPE;
             Some(self.sender.path_mtu(link)?.saturating_sub(beside))
         });
-        links.min()
+        let has_ipv6 = self.config.path_mtu.least > self.config.path_mtu.base;
+        let least = if has_ipv6 { IPV6_MIN_MTU } else { 0 };
+        links.min().map(|mtu| mtu.max(least))
+    }
+
+    /// Tells the peer the path MTUs of its links that are news to it.
+    pub fn announce_path_mtus(
+        &mut self,
+        now: Time,
+        mut send: impl FnMut(&Path, &[u8], usize) -> bool,
+    ) {
+        for link in 0..self.path_mtus.len() {
+            let bytes = self.sender.link(link).path_mtu as u16;
+            let known = &mut self.path_mtus[link];
+            if known.times == 0 || known.told != bytes {
+                (known.told, known.times) = (bytes, 0);
+            } else if known.times >= ANNOUNCEMENTS || now < known.told_at + ANNOUNCED_EVERY {
+                continue;
+            }
+            let Some(by) = self.sender.quickest(now, 100) else {
+                return;
+            };
+            known.told_at = now;
+            known.times += 1;
+            let frame = TunnelFrame::PathMtu {
+                link: link as u8,
+                bytes,
+            };
+            self.answer(now, by, &frame, &mut send);
+        }
+        self.flush(now, send);
+    }
+
+    /// The peer has told its path MTU of a link.
+    pub fn on_path_mtu(&mut self, link: u8, bytes: u16) {
+        if let Some(known) = self.path_mtus.get_mut(usize::from(link)) {
+            known.theirs = Some(bytes);
+        }
     }
 
     /// Identifiers of the sessions with this peer.
@@ -435,6 +528,7 @@ impl Peer {
                 quota,
                 sent: self.sender.link(number),
                 received,
+                their_path_mtu: self.path_mtus.get(number).and_then(|known| known.theirs),
                 heard: self
                     .receiver
                     .link(number)
@@ -464,9 +558,24 @@ impl Path {
             socket,
             remote,
             local,
+            whole: u32::MAX,
             newest: 0,
         }
     }
+}
+
+/// Whether each link must carry IPv6's least packet depends on the client's addresses, not on those of the relay.
+fn for_addresses(config: SenderConfig, addresses: &[IpAddr]) -> SenderConfig {
+    let has_ipv6 = addresses.iter().any(IpAddr::is_ipv6);
+    let path_mtu = PathMtuConfig {
+        least: if has_ipv6 {
+            config.path_mtu.least
+        } else {
+            config.path_mtu.base
+        },
+        ..config.path_mtu
+    };
+    SenderConfig { path_mtu, ..config }
 }
 
 /// Length of the IP and UDP headers of a datagram to that address.

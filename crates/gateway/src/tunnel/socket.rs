@@ -1,12 +1,20 @@
 //! A UDP socket with segmentation offload in both directions (GSO and GRO).
 
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use rustix::io::Errno;
+use rustix::net::sockopt::{
+    Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery, set_ip_mtu_discover, set_ipv6_mtu_discover,
+};
 use socket2::Socket;
+
+use super::peer::{Path, ip_udp_len};
 
 /// Requested socket buffers; the kernel grants what it allows.
 const KERNEL_BUFFER: usize = 4 << 20;
@@ -16,7 +24,14 @@ const KERNEL_BUFFER: usize = 4 << 20;
 pub struct UdpSocket {
     socket: Socket,
     state: UdpSocketState,
+    /// Whether datagrams are sent in fragments now where they are too long.
+    fragments: Cell<bool>,
 }
+
+/// Every IPv6 link carries fragments of this length (RFC 8200, section 5).
+const IPV6_FRAGMENT: libc::c_int = 1280;
+/// Datagrams up to this length, IP header included, are sent as they are, whether fragments are allowed or not.
+const SHORT: u32 = 1200;
 
 impl UdpSocket {
     /// Wraps a bound socket.
@@ -27,7 +42,11 @@ impl UdpSocket {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         socket.set_recv_buffer_size(KERNEL_BUFFER)?;
         socket.set_send_buffer_size(KERNEL_BUFFER)?;
-        Ok(UdpSocket { socket, state })
+        Ok(UdpSocket {
+            socket,
+            state,
+            fragments: Cell::new(false),
+        })
     }
 
     /// Its local address.
@@ -40,18 +59,28 @@ impl UdpSocket {
     }
 
     /// Sends datagrams of `segment` bytes each, except for a shorter last one; one that cannot be sent is
-    /// lost, as on any link. None is fragmented, and ICMP messages about the path MTU are ignored
-    /// (IP_PMTUDISC_PROBE, ip(7)). Returns false if they are too long for the interface.
-    pub fn send(&self, to: SocketAddr, from: Option<IpAddr>, bytes: &[u8], segment: usize) -> bool {
+    /// lost, as on any link. Datagrams that are longer than [`Path::whole`] are sent in fragments, others are
+    /// not. ICMP messages about the path MTU are ignored (IP_PMTUDISC_PROBE, ip(7)). Returns false if they are
+    /// too long for the interface.
+    pub fn send(&self, path: &Path, bytes: &[u8], segment: usize) -> bool {
+        let len = segment as u32 + ip_udp_len(&path.remote);
+        let in_fragments = len > path.whole;
+        if in_fragments != self.fragments.get() && (in_fragments || len >= SHORT) {
+            self.set_fragments(path, in_fragments);
+        }
         let mut fits = true;
-        let most = self.state.max_gso_segments().max(1) * segment;
-        for chunk in bytes.chunks(most) {
+        // The kernel does not segment what is longer than the path MTU that it knows.
+        let segments = match in_fragments {
+            true => 1,
+            false => self.state.max_gso_segments().max(1),
+        };
+        for chunk in bytes.chunks(segments * segment) {
             let transmit = |contents, segment_size| Transmit {
-                destination: to,
+                destination: path.remote,
                 ecn: None,
                 contents,
                 segment_size,
-                src_ip: from,
+                src_ip: path.local,
             };
             let several = (chunk.len() > segment).then_some(segment);
             let sent = self
@@ -68,6 +97,38 @@ impl UdpSocket {
             }
         }
         fits
+    }
+
+    /// Allows or forbids the fragmentation of what follows; if that fails, the datagrams are lost.
+    fn set_fragments(&self, path: &Path, allowed: bool) {
+        let (four, six, length) = match allowed {
+            true => (
+                Ipv4PathMtuDiscovery::DONT,
+                Ipv6PathMtuDiscovery::DONT,
+                IPV6_FRAGMENT,
+            ),
+            false => (Ipv4PathMtuDiscovery::PROBE, Ipv6PathMtuDiscovery::PROBE, 0),
+        };
+        // A socket of IPv6 also sends to mapped addresses.
+        let set = set_ip_mtu_discover(&self.socket, four);
+        if path.remote.is_ipv6() {
+            let _ = set_ipv6_mtu_discover(&self.socket, six);
+            let value = (&raw const length).cast();
+            let len = size_of::<libc::c_int>() as libc::socklen_t;
+            // SAFETY: IPV6_MTU reads an int, which lives until the call is over.
+            unsafe {
+                libc::setsockopt(
+                    self.socket.as_raw_fd(),
+                    libc::IPPROTO_IPV6,
+                    libc::IPV6_MTU,
+                    value,
+                    len,
+                )
+            };
+        }
+        if set.is_ok() || path.remote.is_ipv6() {
+            self.fragments.set(allowed);
+        }
     }
 
     /// Receives as many datagrams as there is room for; false if there were none.

@@ -39,6 +39,8 @@ struct LinkRoute {
     relay: usize,
     /// The route for which its socket was created.
     route: Option<Route>,
+    /// The MTU of that route, if it is known.
+    mtu: Option<u32>,
     /// Bytes carried since they were last counted, IP and UDP headers included.
     carried: Cell<u64>,
 }
@@ -144,7 +146,7 @@ impl Sockets {
             let datagrams = bytes.len().div_ceil(segment.max(1)) as u64;
             link.carry(bytes.len() as u64, datagrams, &path.remote);
         }
-        socket.send(path.remote, path.local, bytes, segment)
+        socket.send(path, bytes, segment)
     }
 
     /// Receives as [`UdpSocket::receive`] does.
@@ -188,7 +190,9 @@ impl Sockets {
     fn refresh_one(&mut self, number: usize) -> Option<Change> {
         let before = self.links[number].route;
         let found = self.find(number);
-        let LinkRoute { link, route, .. } = &self.links[number];
+        let LinkRoute {
+            link, route, mtu, ..
+        } = &self.links[number];
         match (before, found) {
             (Some(_), Err(error)) => {
                 warn!("link {}: gone: {}: {error}", link.name, link.egress);
@@ -200,6 +204,10 @@ impl Sockets {
                     .unwrap_or_default();
                 match before {
                     None => info!("link {}: back, from {address}", link.name),
+                    Some(_) if before == *route => {
+                        let mtu = mtu.unwrap_or_default();
+                        info!("link {}: MTU of its route {mtu}", link.name);
+                    }
                     Some(_) => info!("link {}: now from {address}", link.name),
                 }
                 Some(Change::Found)
@@ -250,6 +258,7 @@ impl LinkRoute {
             relays: usable.collect(),
             relay: 0,
             route: None,
+            mtu: None,
             carried: Cell::new(0),
         }
     }
@@ -266,10 +275,13 @@ impl LinkRoute {
             let number = (self.relay + ahead) % self.relays.len();
             let relay = self.relays[number];
             match self.link.route_to(relay) {
-                Ok(route) if self.route == Some(route) && ahead == 0 => return Ok(None),
                 Ok(route) => {
+                    let mtu = self.link.mtu_to(relay).ok();
+                    if (self.route, self.mtu) == (Some(route), mtu) && ahead == 0 {
+                        return Ok(None);
+                    }
                     let socket = self.link.udp_socket(relay).and_then(UdpSocket::new)?;
-                    (self.relay, self.route) = (number, Some(route));
+                    (self.relay, self.route, self.mtu) = (number, Some(route), mtu);
                     return Ok(Some(socket));
                 }
                 Err(error) if ahead == 0 => first = Err(error),

@@ -59,6 +59,8 @@ pub struct PeerLink {
     pub sent: LinkStatus,
     /// What this end has received.
     pub received: Received,
+    /// The peer's path MTU of the link, if it has told.
+    pub their_path_mtu: Option<u16>,
     /// When something authenticated last arrived on it.
     pub heard: Option<Instant>,
 }
@@ -93,10 +95,10 @@ impl Status {
 }
 
 impl PeerLink {
-    /// Whether this end does not use it since its path MTU is too small.
+    /// Whether this end or the peer does not use it since its path MTU is too small.
     #[must_use]
     pub fn is_too_narrow(&self) -> bool {
-        self.sent.up && self.sent.path_mtu == 0
+        self.sent.up && (self.sent.path_mtu == 0 || self.their_path_mtu == Some(0))
     }
 }
 
@@ -138,6 +140,7 @@ fn link(link: &PeerLink) -> document::Link {
         loss_ratio: None,
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: Some(sent.path_mtu.into()),
+        peer_path_mtu_bytes: link.their_path_mtu.map(u64::from),
     };
     if let Some(quota) = &link.quota {
         quota.show(&mut shown);

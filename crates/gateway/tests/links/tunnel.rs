@@ -1,8 +1,14 @@
 //! A tunnel whose links get other addresses, go and come back, or are not there when it starts.
 
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::network::{Network, RELAY, echo, is, until_answered};
+use serde_json::Value;
+
+use crate::network::{Namespace, Network, RELAY, echo, is, until_answered};
 use crate::process::Gateway;
 
 const INNER: &str = "10.9.0.1:7000";
@@ -114,6 +120,105 @@ fn all_links_go_and_come_back() {
     network.add_link(2);
     let took = until_answered(&network.near, INNER.parse().unwrap());
     println!("one is there again: {} ms", took.as_millis());
+}
+
+/// Sends datagrams of that length to an address that says them back, one each few milliseconds, until it is dropped.
+struct Traffic(Arc<AtomicBool>);
+
+impl Traffic {
+    fn start(namespace: &Namespace, to: &'static str, len: usize) -> Traffic {
+        let socket = namespace.make(|| UdpSocket::bind("0.0.0.0:0").unwrap());
+        let ends = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&ends);
+        thread::spawn(move || {
+            while !told.load(Ordering::Relaxed) {
+                let _ = socket.send_to(&vec![7; len], to);
+                thread::sleep(Duration::from_millis(3));
+            }
+        });
+        Traffic(ends)
+    }
+}
+
+impl Drop for Traffic {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How a link becomes narrow.
+#[derive(Clone, Copy, Debug)]
+enum Narrowing {
+    /// The interfaces at both ends.
+    Interfaces,
+    /// Longer packets towards that end are dropped silently.
+    Towards(&'static str),
+}
+
+/// One link of two, or the only one.
+#[test]
+fn path_mtu_that_falls_is_noticed_and_the_link_goes_on() {
+    for (links, mtu, narrowing) in [
+        (2, 1400, Narrowing::Interfaces),
+        (2, 1300, Narrowing::Interfaces),
+        (2, 1200, Narrowing::Interfaces),
+        (1, 1400, Narrowing::Interfaces),
+        (1, 1300, Narrowing::Interfaces),
+        (2, 1300, Narrowing::Towards("far")),
+        (1, 1300, Narrowing::Towards("far")),
+        (1, 1300, Narrowing::Towards("near")),
+    ] {
+        let Some(network) = Network::new() else {
+            return;
+        };
+        let numbers = 1..=links;
+        numbers.clone().for_each(|number| network.add_link(number));
+        let far = network.far.gateway(&far(&network));
+        far.wait_for("is up");
+        let options: Vec<String> = numbers
+            .map(|number| format!("--link l{number}=link{number}"))
+            .collect();
+        let near = network
+            .near
+            .gateway(&near(&network, RELAY, &options.join(" ")));
+        near.wait_for("is up");
+        echo(&network.far, INNER);
+        until_answered(&network.near, INNER.parse().unwrap());
+        network.until("before", "l1", |link| link["path_mtu_bytes"] == 1500);
+        let _traffic = Traffic::start(&network.near, INNER, 1400);
+        let (near_mtu, far_mtu) = match narrowing {
+            Narrowing::Interfaces => {
+                network.far.sh(&format!("ip link set link1 mtu {mtu}"));
+                network.near.sh(&format!("ip link set link1 mtu {mtu}"));
+                (mtu, mtu)
+            }
+            Narrowing::Towards(end) => {
+                let (end, mtus) = match end {
+                    "far" => (&network.far, (mtu, 1500)),
+                    _ => (&network.near, (1500, mtu)),
+                };
+                end.sh(&format!(
+                    "nft 'table inet narrow {{ chain in {{ type filter hook input priority 0; \
+                     iifname link1 meta length > {mtu} drop; }}; }}'"
+                ));
+                mtus
+            }
+        };
+        let is_found = |link: &Value| {
+            let found = |key: &str, mtu: u64| {
+                let found = link[key].as_u64().unwrap_or_default();
+                (mtu - 7..=mtu).contains(&found)
+            };
+            let ends = [
+                ("path_mtu_bytes", near_mtu),
+                ("peer_path_mtu_bytes", far_mtu),
+            ];
+            link["state"] == "up" && ends.into_iter().all(|(key, mtu)| found(key, mtu))
+        };
+        let took = network.until("after", "l1", is_found);
+        println!("{links} links, {mtu} bytes, {narrowing:?}: {took:?}");
+        until_answered(&network.near, INNER.parse().unwrap());
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub use datagram::{AROUND, DatagramLengths, ENVELOPE, Shared};
 pub use flow::{Class, Flow};
 pub use inbound::Inbound;
 pub use outbound::{Outbound, Report};
-pub use path_mtu::PathMtuConfig;
+pub use path_mtu::{IPV6_MIN_MTU, PathMtuConfig};
 pub use rate_control::RateControl;
 pub use receiver::{Receiver, ReceiverConfig};
 pub use replay::ReplayWindow;

@@ -4,8 +4,14 @@
 //! carries that size. If only the short one is, the probe was lost, after [`MAX_PROBES`] of them because of
 //! its size. If neither is, the link is silent, which says nothing about sizes.
 //!
-//! Unlike in RFC 8899, MAX_PLPMTU is assumed and probed first: an ordinary link then never carries less, and
-//! on a narrow one datagrams that are too long are lost only while the search lasts.
+//! Unlike in RFC 8899, MAX_PLPMTU is assumed and probed first: an ordinary link then never carries less.
+//!
+//! A datagram that is longer than [`PathMtu::whole`] is sent in IP fragments, as the last resort. That is so
+//! from the first lost probe of a size in use until the search has found another, so that a path MTU that
+//! falls costs a round trip or two, and on a link that does not carry the longest packet that its device must
+//! be able to send ([`PathMtuConfig::least`]). Whether such a link carries fragments is probed, too: many
+//! firewalls drop them. Example: a device with IPv6 needs 1348 bytes on IPv4 links. A link of 1300 bytes
+//! carries a packet of 1280 bytes in two fragments.
 
 use std::mem;
 
@@ -45,10 +51,14 @@ pub struct PathMtuConfig {
     pub base: u32,
     /// MAX_PLPMTU.
     pub max: u32,
+    /// Length of the datagrams that each link must carry, if need be in fragments.
+    pub least: u32,
 }
 
 /// RFC 8200, section 5.
-const IPV6_MIN_MTU: u32 = 1280;
+pub const IPV6_MIN_MTU: u32 = 1280;
+/// In place of the size in the token of a probe that is sent in fragments.
+const IN_FRAGMENTS: u32 = 1;
 
 impl PathMtuConfig {
     /// For a device on links that are first tried with `link_mtu`. Linux removes a device's IPv6 addresses if
@@ -56,14 +66,15 @@ impl PathMtuConfig {
     /// with `beside` bytes around it in the datagram.
     #[must_use]
     pub fn of_device(link_mtu: u32, has_ipv6: bool, beside: u32) -> PathMtuConfig {
-        let base = if has_ipv6 {
-            IPV6_MIN_MTU + beside
-        } else {
-            BASE_PLPMTU
-        };
+        let base = BASE_PLPMTU.min(link_mtu);
         PathMtuConfig {
-            base: base.min(link_mtu),
+            base,
             max: link_mtu,
+            least: if has_ipv6 {
+                IPV6_MIN_MTU + beside
+            } else {
+                base
+            },
         }
     }
 }
@@ -73,6 +84,7 @@ impl Default for PathMtuConfig {
         PathMtuConfig {
             base: BASE_PLPMTU,
             max: 1500,
+            least: BASE_PLPMTU,
         }
     }
 }
@@ -84,6 +96,8 @@ pub struct Probe {
     pub token: u32,
     /// Pad the ping to this; `None` for the short one that follows.
     pub bytes: Option<u32>,
+    /// It may be sent in fragments.
+    pub in_fragments: bool,
 }
 
 /// The search for the PLPMTU of one link, in one direction.
@@ -97,6 +111,8 @@ pub struct PathMtu {
     low: u32,
     /// The smallest size that is too long.
     high: u32,
+    /// Datagrams in fragments were acknowledged.
+    carries_fragments: bool,
     probe: Option<InFlight>,
     /// PROBE_COUNT: probes of this size that were lost in a row.
     lost: u32,
@@ -121,8 +137,10 @@ enum Phase {
     /// BASE_PLPMTU is being probed.
     Base,
     Search,
+    /// Whether fragments are carried is being probed.
+    Fragments,
     SearchComplete,
-    /// Not even BASE_PLPMTU is carried.
+    /// Not even BASE_PLPMTU is carried, or less than is needed and no fragments.
     Error,
 }
 
@@ -149,6 +167,7 @@ impl PathMtu {
             plpmtu: config.max,
             low: 0,
             high: config.max + 1,
+            carries_fragments: false,
             probe: None,
             lost: 0,
             number: 0,
@@ -162,10 +181,22 @@ impl PathMtu {
         }
     }
 
-    /// Longest packet to send; zero if the link does not carry BASE_PLPMTU.
+    /// The PLPMTU; zero if the link does not carry what it must.
     #[must_use]
     pub fn plpmtu(&self) -> u32 {
         self.plpmtu
+    }
+
+    /// Longest datagram to send in one piece. Longer ones are sent in fragments.
+    #[must_use]
+    pub fn whole(&self) -> u32 {
+        let is_doubted = self.lost > 0 && self.phase == Phase::SearchComplete;
+        let is_untested = self.lost == 0 && self.high > self.config.max;
+        match (is_doubted, is_untested) {
+            (true, _) => self.config.base,
+            (false, true) => self.plpmtu.max(self.confirmed()),
+            (false, false) => self.confirmed(),
+        }
     }
 
     /// Longest packet that is known to arrive, or BASE_PLPMTU.
@@ -188,7 +219,7 @@ impl PathMtu {
 
     /// The ping with this token was answered; late answers count.
     pub fn on_pong(&mut self, now: Time, token: u32) {
-        let (number, bytes) = ((token >> 16) as u16, token & 0xffff);
+        let (number, bytes) = split(token);
         let probe = self.probe.as_mut().filter(|probe| probe.number == number);
         if bytes == 0 {
             if let Some(probe) = probe {
@@ -200,20 +231,31 @@ impl PathMtu {
             return;
         }
         let known = self.number.wrapping_sub(number) < self.sent;
-        if !known || !(self.config.base..=self.config.max).contains(&bytes) {
+        let is_size = (self.config.base..=self.config.max).contains(&bytes);
+        if !known || !(is_size || bytes == IN_FRAGMENTS) {
             return;
         }
         if probe.is_some() {
             self.probe = None;
             self.due = now;
         }
-        self.acknowledge(now, bytes);
+        match bytes {
+            IN_FRAGMENTS => self.acknowledge_fragments(now),
+            _ => self.acknowledge(now, bytes),
+        }
     }
 
-    /// The network interface refuses packets of this length.
+    /// The network interface refuses the probe for its length.
     pub fn on_too_long(&mut self, now: Time) {
         if let Some(probe) = self.probe.take() {
             self.on_failed(now, probe.bytes);
+        }
+    }
+
+    /// The network interface refuses a datagram of this length that is no probe: its MTU has fallen.
+    pub fn on_refused(&mut self, now: Time, bytes: u32) {
+        if bytes <= self.whole() && self.phase != Phase::Error {
+            self.on_black_hole(now, bytes);
         }
     }
 
@@ -222,8 +264,11 @@ impl PathMtu {
     pub fn poll_probe(&mut self, now: Time) -> Option<Probe> {
         if let Some(probe) = &mut self.probe {
             let follows = !mem::replace(&mut probe.followed, true);
-            let token = u32::from(probe.number) << 16;
-            return follows.then_some(Probe { token, bytes: None });
+            return follows.then_some(Probe {
+                token: u32::from(probe.number) << 16,
+                bytes: None,
+                in_fragments: false,
+            });
         }
         let (at, bytes) = self.next()?;
         if now < at {
@@ -245,9 +290,12 @@ impl PathMtu {
             heard: false,
             until: now + self.probe_timer,
         });
+        let in_fragments = self.phase == Phase::Fragments;
+        let size = if in_fragments { IN_FRAGMENTS } else { bytes };
         Some(Probe {
-            token: u32::from(self.number) << 16 | bytes,
+            token: u32::from(self.number) << 16 | size,
             bytes: Some(bytes),
+            in_fragments,
         })
     }
 
@@ -279,7 +327,7 @@ impl PathMtu {
         let next = match (self.probe, self.phase) {
             (Some(probe), _) => Some(probe.until),
             (None, Phase::SearchComplete) => self.next().map(|(at, _)| at),
-            (None, Phase::Base | Phase::Search | Phase::Error) => Some(self.due),
+            (None, _) => Some(self.due),
         };
         match (next, self.settles_at()) {
             (Some(next), Some(settles)) => Some(next.min(settles)),
@@ -292,6 +340,7 @@ impl PathMtu {
         match self.phase {
             Phase::Base | Phase::Error => Some((self.due, self.config.base)),
             Phase::Search => Some((self.due, self.candidate())),
+            Phase::Fragments => Some((self.due, self.config.least)),
             Phase::SearchComplete => {
                 let at = self.due.max(self.confirmed_at + CONFIRMATION_TIMER);
                 let confirmation = self.doubtful.then_some((at, self.low));
@@ -323,7 +372,9 @@ impl PathMtu {
         self.confirmed_at = now;
         self.doubtful = false;
         self.low = self.low.max(bytes);
-        self.plpmtu = self.plpmtu.max(self.low);
+        if self.plpmtu > 0 || self.carries_least() {
+            self.plpmtu = self.plpmtu.max(self.low);
+        }
         if matches!(self.phase, Phase::Error) || self.low >= self.high {
             self.high = self.config.max + 1;
         }
@@ -331,6 +382,20 @@ impl PathMtu {
             self.phase = Phase::Search;
             self.finish(now);
         }
+    }
+
+    fn acknowledge_fragments(&mut self, now: Time) {
+        self.lost = 0;
+        self.carries_fragments = true;
+        if self.phase == Phase::Fragments {
+            self.phase = Phase::Search;
+            self.finish(now);
+        }
+    }
+
+    /// Whether the link is known to carry datagrams of the length that it must carry.
+    fn carries_least(&self) -> bool {
+        self.low >= self.config.least || self.carries_fragments
     }
 
     fn on_failed(&mut self, now: Time, bytes: u32) {
@@ -344,33 +409,43 @@ impl PathMtu {
                 }
                 self.finish(now);
             }
-            Phase::Base | Phase::Error => {
+            Phase::Base | Phase::Fragments | Phase::Error => {
                 self.phase = Phase::Error;
                 self.plpmtu = 0;
                 self.due = now + ERROR_TIMER;
             }
-            // A black hole (section 4.3).
-            Phase::SearchComplete => {
-                self.forget(now);
-                self.phase = Phase::Base;
-                self.high = bytes;
-            }
+            Phase::SearchComplete => self.on_black_hole(now, bytes),
         }
+    }
+
+    /// A size that was carried is no longer (section 4.3).
+    fn on_black_hole(&mut self, now: Time, bytes: u32) {
+        self.forget(now);
+        self.phase = Phase::Base;
+        self.high = bytes;
     }
 
     /// Ends the search if the range is small enough.
     fn finish(&mut self, now: Time) {
         let found = self.low == self.config.max || self.high - self.low <= GRANULARITY;
-        if self.phase == Phase::Search && found {
-            self.phase = Phase::SearchComplete;
+        if self.phase != Phase::Search || !found {
+            return;
+        }
+        if self.plpmtu > 0 || self.carries_least() {
             self.plpmtu = self.low;
+        }
+        if self.carries_least() {
+            self.phase = Phase::SearchComplete;
             self.raise_at = now + PMTU_RAISE_TIMER;
+        } else {
+            self.phase = Phase::Fragments;
         }
     }
 
     /// What was acknowledged so far no longer counts.
     fn forget(&mut self, now: Time) {
         self.low = 0;
+        self.carries_fragments = false;
         self.sent = 0;
         self.probe = None;
         self.lost = 0;
@@ -384,6 +459,11 @@ impl PathMtu {
         let too_long = self.plpmtu >= self.high && self.plpmtu > self.confirmed();
         too_long.then_some(self.since + SETTLING)
     }
+}
+
+/// The number and the size in a probe's token.
+fn split(token: u32) -> (u16, u32) {
+    ((token >> 16) as u16, token & 0xffff)
 }
 
 #[cfg(test)]

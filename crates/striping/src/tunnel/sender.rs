@@ -388,17 +388,29 @@ impl<P: Clone> Sender<P> {
         self.reconsider();
     }
 
+    /// A link's network interface refuses a datagram of this length that is no probe.
+    pub fn on_refused(&mut self, now: Time, link: usize, bytes: u32) {
+        self.links.change(link).path_mtu.on_refused(now, bytes);
+        self.reconsider();
+    }
+
     /// A link has a new path: the peer's address has changed.
     pub fn on_new_path(&mut self, now: Time, link: usize) {
         self.activity.begin(now);
         self.links.change(link).path_mtu.on_new_path(now);
     }
 
-    /// Longest datagram to send on a link, IP header included; `None` if it carries none.
+    /// The path MTU of a link, IP header included; `None` if it carries nothing.
     #[must_use]
     pub fn path_mtu(&self, link: usize) -> Option<u32> {
         let plpmtu = self.links.path_mtu(link).plpmtu();
         (self.is_in_use(link) && plpmtu > 0).then_some(plpmtu)
+    }
+
+    /// Longest datagram to send on a link in one piece, IP header included. Longer ones are sent in fragments.
+    #[must_use]
+    pub fn whole(&self, link: usize) -> u32 {
+        self.links.path_mtu(link).whole()
     }
 
     /// Longest datagram that is known to arrive by a link, IP header included.

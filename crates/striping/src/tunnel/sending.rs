@@ -57,6 +57,8 @@ pub struct Ping {
     pub token: u32,
     /// A probe of the path MTU, or one of a packet train, is padded to this length, IP header included.
     pub bytes: Option<u32>,
+    /// It may be sent in IP fragments; other padded pings may not.
+    pub in_fragments: bool,
 }
 
 /// Counters of a sender.
@@ -95,7 +97,8 @@ pub struct LinkStatus {
     pub lost: u64,
     /// How many times it was suspected.
     pub suspicions: u64,
-    /// Longest packet that it is given, IP header included; zero if its path MTU is too small to be used.
+    /// Longest datagram that it is given in one piece, IP header included; zero if its path MTU is too small
+    /// to be used.
     pub path_mtu: u32,
 }
 
@@ -107,6 +110,7 @@ impl Ping {
             link,
             token: 0,
             bytes: None,
+            in_fragments: false,
         }
     }
 
@@ -116,6 +120,7 @@ impl Ping {
             link,
             token: 0,
             bytes: Some(train::BYTES),
+            in_fragments: false,
         }
     }
 }

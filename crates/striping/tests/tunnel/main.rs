@@ -1,5 +1,6 @@
 //! Both ends of a tunnel in virtual time.
 
+mod narrow;
 mod quiet;
 mod redundant;
 mod silence;

@@ -37,11 +37,14 @@ struct End {
     receiver: Receiver<u32>,
 }
 
-/// A link: its delay one way, whether it carries anything, and how many of 1000 datagrams it loses at random.
+/// A link: its delay one way, whether it carries anything, how many of 1000 datagrams it loses at random, and the longest
+/// datagram that it carries in one piece, by the end that sends it.
 pub struct Link {
     pub delay: Time,
     pub is_dark: bool,
     pub lost_of_1000: u32,
+    pub mtu: [u32; 2],
+    pub drops_fragments: bool,
     /// Bytes that each end has sent by it.
     pub bytes: [u64; 2],
 }
@@ -97,6 +100,8 @@ impl World {
                 delay: Time::from_millis(*delay),
                 is_dark: false,
                 lost_of_1000: 0,
+                mtu: [u32::MAX; 2],
+                drops_fragments: false,
                 bytes: [0; 2],
             });
             for end in &mut world.ends {
@@ -135,6 +140,11 @@ impl World {
     /// Packets that an end has sent again.
     pub fn repaired(&self, end: usize) -> u64 {
         self.ends[end].sender.counters().repaired
+    }
+
+    /// Longest datagram that an end sends by a link.
+    pub fn path_mtu(&self, end: usize, link: usize) -> u32 {
+        self.ends[end].sender.link(link).path_mtu
     }
 
     /// Bytes that wait at an end.
@@ -273,6 +283,8 @@ impl World {
             Content::Packet(..) | Content::Ping(_) => sender.send(self.now, link, bytes),
             Content::Feedback(_) | Content::Pong(_) => sender.send_answer(self.now, link, bytes),
         };
+        // In fragments.
+        let is_cut = matches!(content, Content::Packet(..)) && bytes > sender.whole(link);
         let datagram = Datagram {
             to: 1 - from,
             link,
@@ -289,7 +301,8 @@ impl World {
                 false => self.random >> -shift,
             };
         }
-        if !link.is_dark && self.random % 1000 >= link.lost_of_1000 {
+        let fits = bytes <= link.mtu[from] || is_cut && !link.drops_fragments;
+        if !link.is_dark && fits && self.random % 1000 >= link.lost_of_1000 {
             self.next += 1;
             let at = self.now + link.delay;
             self.under_way

@@ -254,6 +254,30 @@ fn the_relay_cuts_and_answers_what_is_too_long_for_one_client() {
 }
 
 #[test]
+fn a_path_too_narrow_for_ipv6_carries_fragments_if_the_router_makes_them() {
+    if skipped() {
+        return;
+    }
+    let network = Network::new();
+    // Unlike a device's MTU, that of a route drops nothing that arrives.
+    for number in [1, 2] {
+        let route = format!("route replace 10.55.{number}.0/24 dev to{number} mtu 1300");
+        ip(&network.router, route);
+    }
+    let ends = Ends::open(&network, SIX);
+    ends.until_path_mtu(1300);
+    echo(&network, SIX, || {});
+    for control in &ends.controls {
+        let link = &control.status().documents()[0].links[0];
+        let path_mtus = (link.path_mtu_bytes, link.peer_path_mtu_bytes);
+        assert_eq!(link.state.name(), "up");
+        assert_eq!(path_mtus, (Some(1300), Some(1300)));
+    }
+    assert_eq!(device_mtu(&network.client), 1280);
+    ends.close();
+}
+
+#[test]
 fn a_path_too_narrow_for_ipv6_carries_nothing_and_the_device_keeps_its_address() {
     if skipped() {
         return;

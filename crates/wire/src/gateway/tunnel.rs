@@ -25,6 +25,7 @@ const PONG: u8 = 4;
 const CLOSE: u8 = 5;
 const TERMS: u8 = 6;
 const TERMS_SEEN: u8 = 7;
+const PATH_MTU: u8 = 8;
 /// Flags of a packet's frame, in the byte of its type.
 const TO_THE_END: u8 = 0x80;
 const PARTIAL_CHECKSUM: u8 = 0x40;
@@ -91,6 +92,13 @@ pub enum TunnelFrame<'a> {
         /// Which.
         version: u32,
     },
+    /// The sender's path MTU of a link, for the peer's status.
+    PathMtu {
+        /// Which link.
+        link: u8,
+        /// Longest datagram that the sender gives it in one piece; zero if it gives it none.
+        bytes: u16,
+    },
 }
 
 impl TunnelFrame<'_> {
@@ -109,6 +117,8 @@ impl TunnelFrame<'_> {
     pub const TERMS_LEN: usize = 6 + LinkTerms::LEN;
     /// Length of its acknowledgement.
     pub const TERMS_SEEN_LEN: usize = 6;
+    /// Length of a path MTU frame.
+    pub const PATH_MTU_LEN: usize = 4;
     /// Appends a packet's frame up to where the packet's `len` bytes follow.
     pub fn emit_packet_head(
         sequencing: Sequencing,
@@ -175,6 +185,10 @@ impl TunnelFrame<'_> {
             TunnelFrame::TermsSeen { link, version } => {
                 out.extend_from_slice(&[TERMS_SEEN, link]);
                 out.extend_from_slice(&version.to_be_bytes());
+            }
+            TunnelFrame::PathMtu { link, bytes } => {
+                out.extend_from_slice(&[PATH_MTU, link]);
+                out.extend_from_slice(&bytes.to_be_bytes());
             }
         }
     }
@@ -262,6 +276,14 @@ fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed>
                 version: u32_at(bytes, 2),
             };
             Ok((frame, TunnelFrame::TERMS_SEEN_LEN))
+        }
+        PATH_MTU => {
+            need(TunnelFrame::PATH_MTU_LEN)?;
+            let frame = TunnelFrame::PathMtu {
+                link: bytes[1],
+                bytes: u16_at(bytes, 2),
+            };
+            Ok((frame, TunnelFrame::PATH_MTU_LEN))
         }
         _ => Err(Malformed::FrameType(first)),
     }

@@ -143,6 +143,7 @@ impl Engine {
                 Ok(TunnelFrame::TermsSeen { link, version }) => {
                     self.announcer.on_seen(usize::from(link), version);
                 }
+                Ok(TunnelFrame::PathMtu { link, bytes }) => peer.on_path_mtu(link, bytes),
                 Ok(TunnelFrame::Close) => {
                     info!("{}: closed the tunnel", peer.name);
                     is_closed = true;

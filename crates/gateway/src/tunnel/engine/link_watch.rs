@@ -128,7 +128,7 @@ impl Engine {
                 if peer.sender.is_in_use(link) {
                     // From this ping the relay learns the link's new address.
                     peer.ping(now, Ping::sign_of_life(link), sending(&self.sockets));
-                    peer.flush(sending(&self.sockets));
+                    peer.flush(now, sending(&self.sockets));
                 }
             }
             _ => peer.sender.set_up(link, false),

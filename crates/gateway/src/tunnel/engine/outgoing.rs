@@ -92,7 +92,7 @@ impl Engine {
                 let fill = |sender: &mut _, out: &mut Vec<u8>| fill(sender, out, first);
                 peer.seal(now, link, fill, sending(sockets));
             }
-            peer.flush(sending(sockets));
+            peer.flush(now, sending(sockets));
         }
     }
 }

@@ -43,7 +43,7 @@ impl Engine {
                 }
                 peer.answer(now, link, &TunnelFrame::Close, sending(&self.sockets));
             }
-            peer.flush(sending(&self.sockets));
+            peer.flush(now, sending(&self.sockets));
             cut.push(number);
         }
         for number in cut {

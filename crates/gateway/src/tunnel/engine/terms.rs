@@ -75,7 +75,7 @@ impl Engine {
                 peer.answer(now, by, &frame, sending(&self.sockets));
             }
         }
-        peer.flush(sending(&self.sockets));
+        peer.flush(now, sending(&self.sockets));
     }
 
     /// When terms may change, or are to be announced.

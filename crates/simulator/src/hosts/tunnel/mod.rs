@@ -298,7 +298,9 @@ impl Sends for Tunnel {
             let (link, content, padded) = match due {
                 Due::Feedback(link, feedback) => (link, Content::Feedback(feedback), None),
                 Due::Pong(link, token) => (link, Content::Pong(token), None),
-                Due::Ping(Ping { link, token, bytes }) => (link, Content::Ping(token), bytes),
+                Due::Ping(Ping {
+                    link, token, bytes, ..
+                }) => (link, Content::Ping(token), bytes),
                 Due::Terms(link, about, version, terms) => {
                     (link, Content::Terms(about, version, terms), None)
                 }

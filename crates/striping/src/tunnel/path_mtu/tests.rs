@@ -13,6 +13,8 @@ struct Link {
     mtu: u32,
     round_trip: Time,
     dead: bool,
+    /// Whether it carries fragments.
+    carries_fragments: bool,
     /// What becomes of the first pings: true if it is lost.
     losses: Vec<bool>,
     answers: BTreeMap<(Time, u32), ()>,
@@ -27,17 +29,23 @@ impl Link {
         let config = PathMtuConfig {
             base: BASE_PLPMTU,
             max,
+            least: BASE_PLPMTU,
         };
+        Link::of(mtu, config)
+    }
+
+    fn of(mtu: u32, config: PathMtuConfig) -> Link {
         Link {
             path_mtu: PathMtu::new(Time::ZERO, config),
             now: Time::ZERO,
             mtu,
             round_trip: MS(40),
             dead: false,
+            carries_fragments: true,
             losses: Vec::new(),
             answers: BTreeMap::new(),
             probes: Vec::new(),
-            told: vec![max],
+            told: vec![config.max],
         }
     }
 
@@ -73,7 +81,9 @@ impl Link {
     fn send(&mut self, probe: Probe) {
         self.probes.extend(probe.bytes);
         let lost = self.losses.pop().unwrap_or(false);
-        if !self.dead && !lost && probe.bytes.is_none_or(|bytes| bytes <= self.mtu) {
+        let fits = probe.bytes.is_none_or(|bytes| bytes <= self.mtu)
+            || probe.in_fragments && self.carries_fragments;
+        if !self.dead && !lost && fits {
             let at = self.now + self.round_trip;
             self.answers.insert((at, probe.token), ());
         }
@@ -130,6 +140,91 @@ fn a_black_hole_is_seen_once_something_is_lost() {
     link.path_mtu.on_loss();
     link.run(MS(1500));
     assert_eq!(link.told, [1500, 1400]);
+}
+
+#[test]
+fn a_black_hole_sends_in_fragments_from_the_first_lost_probe() {
+    for mtu in [1400, 1300, 1200] {
+        let mut link = Link::new(1500, 1500);
+        link.run(Time::from_secs(10));
+        assert_eq!(link.path_mtu.whole(), 1500);
+        link.mtu = mtu;
+        link.path_mtu.on_loss();
+        link.run(MS(61));
+        assert_eq!(
+            (link.path_mtu.whole(), link.path_mtu.plpmtu()),
+            (BASE_PLPMTU, 1500),
+            "to {mtu}"
+        );
+        link.run(MS(1400));
+        assert_eq!(
+            (link.path_mtu.whole(), link.path_mtu.plpmtu()),
+            (mtu, mtu),
+            "to {mtu}"
+        );
+    }
+}
+
+#[test]
+fn a_probe_lost_by_chance_leaves_the_size_as_it_was() {
+    let mut link = Link::new(1500, 1500);
+    link.run(Time::from_secs(10));
+    link.losses = vec![false, true];
+    link.path_mtu.on_loss();
+    link.run(MS(500));
+    assert_eq!(link.path_mtu.whole(), 1500);
+    assert_eq!((link.probes, link.told), (vec![1500; 3], vec![1500]));
+}
+
+#[test]
+fn a_datagram_that_the_interface_refuses_is_a_black_hole_at_once() {
+    let mut link = Link::new(1500, 1500);
+    link.run(Time::from_secs(10));
+    link.mtu = 1400;
+    link.path_mtu.on_refused(link.now, 1500);
+    assert_eq!(link.path_mtu.whole(), BASE_PLPMTU);
+    link.run(MS(1500));
+    assert_eq!(link.told, [1500, 1400]);
+    // Others that were made before say nothing new.
+    link.path_mtu.on_refused(link.now, 1500);
+    assert_eq!(link.path_mtu.whole(), 1400);
+}
+
+#[test]
+fn a_link_too_narrow_for_ipv6_is_used_if_it_carries_fragments() {
+    let config = PathMtuConfig::of_device(1500, true, 68);
+    assert_eq!((config.base, config.least), (BASE_PLPMTU, 1348));
+    for mtu in [1280, 1300, 1347] {
+        for carries_fragments in [true, false] {
+            let mut link = Link::of(mtu, config);
+            link.carries_fragments = carries_fragments;
+            link.run(Time::from_secs(3));
+            let last = *link.told.last().unwrap();
+            match carries_fragments {
+                true => assert!((mtu - GRANULARITY + 1..=mtu).contains(&last), "{last}"),
+                false => assert_eq!(last, 0),
+            }
+            assert!(link.path_mtu.whole() <= mtu);
+        }
+    }
+    let mut link = Link::of(1348, config);
+    link.carries_fragments = false;
+    link.run(Time::from_secs(3));
+    assert!(link.path_mtu.plpmtu() > 0);
+}
+
+#[test]
+fn a_link_that_drops_fragments_is_not_used_between_two_tries() {
+    let mut link = Link::of(1300, PathMtuConfig::of_device(1500, true, 68));
+    link.carries_fragments = false;
+    link.run(Time::from_secs(60));
+    assert_eq!(link.told.last(), Some(&0));
+    let told = link.told.len();
+    link.run(Time::from_secs(60));
+    assert_eq!(link.told.len(), told, "{:?}", link.told);
+    link.carries_fragments = true;
+    link.run(Time::from_secs(13));
+    assert_eq!(link.told.last(), Some(&1300));
 }
 
 #[test]
@@ -211,6 +306,7 @@ proptest! {
         for _ in 0..2000 {
             link.run(Time::from_secs(1));
             prop_assert!(link.path_mtu.confirmed() <= mtu);
+            prop_assert!(link.path_mtu.whole() <= max);
         }
         let found = link.path_mtu.plpmtu();
         prop_assert!(found <= mtu && mtu - found < GRANULARITY, "{found} {:?}", link.probes);

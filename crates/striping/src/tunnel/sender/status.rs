@@ -23,6 +23,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn link(&self, link: usize) -> LinkStatus {
         let control = &self.links.controls()[link];
+        let path_mtu = self.links.path_mtu(link);
         let (datagrams, lost) = control.outbound().counts();
         LinkStatus {
             up: self.links.is_up(link),
@@ -36,7 +37,7 @@ impl<P: Clone> Sender<P> {
             bytes: control.outbound().sent_bytes(),
             lost,
             suspicions: control.suspicions(),
-            path_mtu: self.links.path_mtu(link).plpmtu(),
+            path_mtu: path_mtu.plpmtu().min(path_mtu.whole()),
         }
     }
 

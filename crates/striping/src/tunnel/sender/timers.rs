@@ -63,6 +63,7 @@ impl<P: Clone> Sender<P> {
                 link: number,
                 token: probe.token,
                 bytes: probe.bytes,
+                in_fragments: probe.in_fragments,
             });
         }
     }

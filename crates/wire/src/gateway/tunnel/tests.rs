@@ -93,6 +93,20 @@ fn terms_are_told_and_seen() {
 }
 
 #[test]
+fn path_mtu_frame_is_parsed_as_emitted() {
+    let frame = TunnelFrame::PathMtu {
+        link: 3,
+        bytes: 1400,
+    };
+    let mut bytes = Vec::new();
+    frame.emit(&mut bytes);
+    assert_eq!(bytes, [8, 3, 0x05, 0x78]);
+    assert_eq!(bytes.len(), TunnelFrame::PATH_MTU_LEN);
+    let frames: Vec<_> = TunnelFrame::parse_all(&bytes).collect();
+    assert_eq!(frames, [Ok(frame)]);
+}
+
+#[test]
 fn the_last_packet_needs_no_length() {
     let sequencing = Sequencing {
         lane: 1,
