@@ -37,6 +37,7 @@ pub mod request;
 mod runtime;
 mod setup;
 mod sockets;
+mod source;
 pub mod status;
 mod tcp_info;
 pub mod tunnel;

@@ -1,65 +1,175 @@
-//! Rate-limited logging of refused requests: once per source and reason, rather than once per attempt.
+//! Rate-limited logging of refused requests: once a minute for each source and reason, and one line a minute for a
+//! flood from many sources. A refusal takes constant time and memory.
 
-use std::collections::HashMap;
-use std::fmt::Display;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tracing::warn;
-/// Interval after which the same is logged again.
-const AGAIN: Duration = Duration::from_secs(60);
 
-/// Most sources and reasons that are remembered; once there are as many, new ones are not logged.
-const MAX: usize = 4096;
+/// Interval after which the same is logged again, and at which a flood is.
+const AGAIN: Duration = Duration::from_secs(60);
+/// Lines in an interval; further sources are a flood.
+const LINES: u32 = 20;
+/// Sources and reasons that are remembered, each at the place that its hash gives.
+const PLACES: usize = 1024;
+/// Bits of the map by which the sources of a flood are counted.
+const BITS: usize = 1 << 16;
 
 /// Logs refusals.
 #[derive(Debug, Default)]
-pub struct Refusals(Mutex<HashMap<(String, &'static str), Refused>>);
+pub struct Refusals {
+    log: Mutex<Log>,
+    hasher: RandomState,
+}
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
+struct Log {
+    /// Empty before the first refusal.
+    places: Vec<Option<Refused>>,
+    /// Start of the interval in which `lines` lines were logged.
+    since: Option<Instant>,
+    lines: u32,
+    flood: Option<Flood>,
+}
+
+/// A source and a reason.
+#[derive(Clone, Copy, Debug)]
 struct Refused {
+    hash: u64,
     logged: Instant,
     unlogged: u64,
 }
 
+/// Refusals that are not logged one by one.
+#[derive(Debug)]
+struct Flood {
+    since: Instant,
+    /// How many, by reason.
+    counts: BTreeMap<&'static str, u64>,
+    /// A bit for each hash of a source (linear counting, Whang et al., 1990).
+    sources: Box<[u64; BITS / 64]>,
+}
+
+/// The line to log.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    None,
+    /// The refusal, and how many times it was not logged since it last was.
+    Refusal(u64),
+    /// The refusal is the first one of a flood.
+    FloodBegins,
+    Flood(Summary),
+}
+
+/// A flood in one line.
+#[derive(Debug, PartialEq, Eq)]
+struct Summary {
+    seconds: u64,
+    counts: BTreeMap<&'static str, u64>,
+    /// About how many.
+    sources: u64,
+}
+
 impl Refusals {
-    /// A request was refused. There are few values of `reason`; `detail` can be anything.
-    pub fn note(&self, who: impl Display, reason: &'static str, detail: impl Display) {
-        let who = who.to_string();
-        if let Some(unlogged) = self.is_due(&who, reason, Instant::now()) {
-            match unlogged {
-                0 => warn!("{who} refused: {detail}"),
-                more => {
-                    warn!("{who} refused: {detail} (and {more} times since this was last said)")
-                }
+    /// A request was refused. `who` is its source; there are few values of `reason`; `detail` can be anything.
+    pub fn note(&self, who: impl Display + Hash, reason: &'static str, detail: impl Display) {
+        let source = self.hasher.hash_one(&who);
+        let hash = self.hasher.hash_one((source, reason));
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        match log.note(Instant::now(), source, hash, reason) {
+            Line::None => {}
+            Line::Refusal(0) => warn!("{who} refused: {detail}"),
+            Line::Refusal(more) => {
+                warn!("{who} refused: {detail} (and {more} times since this was last logged)");
             }
+            Line::FloodBegins => warn!(
+                "{who} refused: {detail}; there are many such sources: from now on one line a minute"
+            ),
+            Line::Flood(summary) => warn!("{summary}, such as {who}: {detail}"),
+        }
+    }
+}
+
+impl Log {
+    fn note(&mut self, now: Instant, source: u64, hash: u64, reason: &'static str) -> Line {
+        self.places.resize(PLACES, None);
+        let place = &mut self.places[hash as usize % PLACES];
+        let same = place.as_mut().filter(|refused| refused.hash == hash);
+        if let Some(refused) = same
+            && now.duration_since(refused.logged) < AGAIN
+        {
+            refused.unlogged += 1;
+            return Line::None;
+        }
+        if self.since.is_none_or(|since| now >= since + AGAIN) {
+            (self.since, self.lines) = (Some(now), 0);
+        }
+        if self.lines < LINES {
+            self.lines += 1;
+            let before = place.replace(Refused {
+                hash,
+                logged: now,
+                unlogged: 0,
+            });
+            let before = before.filter(|refused| refused.hash == hash);
+            return Line::Refusal(before.map_or(0, |refused| refused.unlogged));
+        }
+        let Some(flood) = &mut self.flood else {
+            self.flood.insert(Flood::new(now)).count(source, reason);
+            return Line::FloodBegins;
+        };
+        flood.count(source, reason);
+        if now < flood.since + AGAIN {
+            return Line::None;
+        }
+        let summary = flood.summary(now);
+        self.flood = None;
+        Line::Flood(summary)
+    }
+}
+
+impl Flood {
+    fn new(now: Instant) -> Flood {
+        Flood {
+            since: now,
+            counts: BTreeMap::new(),
+            sources: Box::new([0; BITS / 64]),
         }
     }
 
-    /// Whether it is to be logged, and how many times it was suppressed.
-    fn is_due(&self, who: &str, reason: &'static str, now: Instant) -> Option<u64> {
-        let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (who.to_owned(), reason);
-        if let Some(refused) = refusals.get_mut(&key) {
-            if now.duration_since(refused.logged) < AGAIN {
-                refused.unlogged += 1;
-                return None;
-            }
-            refused.logged = now;
-            return Some(std::mem::take(&mut refused.unlogged));
+    fn count(&mut self, source: u64, reason: &'static str) {
+        *self.counts.entry(reason).or_default() += 1;
+        let bit = source as usize % BITS;
+        self.sources[bit / 64] |= 1 << (bit % 64);
+    }
+
+    fn summary(&self, now: Instant) -> Summary {
+        let zeros: u32 = self.sources.iter().map(|word| word.count_zeros()).sum();
+        let share = f64::from(zeros.max(1)) / BITS as f64;
+        Summary {
+            seconds: now.duration_since(self.since).as_secs(),
+            counts: self.counts.clone(),
+            sources: (-share.ln() * BITS as f64).round() as u64,
         }
-        if refusals.len() >= MAX {
-            refusals.retain(|_, refused| now.duration_since(refused.logged) < AGAIN);
+    }
+}
+
+impl Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, sources) = (self.counts.values().sum::<u64>(), self.sources);
+        let seconds = self.seconds;
+        write!(
+            f,
+            "{count} refused in {seconds} s, from about {sources} sources ("
+        )?;
+        for (number, (reason, count)) in self.counts.iter().enumerate() {
+            let separator = if number == 0 { "" } else { ", " };
+            write!(f, "{separator}{reason} {count}")?;
         }
-        if refusals.len() >= MAX {
-            return None;
-        }
-        let first = Refused {
-            logged: now,
-            unlogged: 0,
-        };
-        refusals.insert(key, first);
-        Some(0)
+        write!(f, ")")
     }
 }
 
@@ -67,28 +177,78 @@ impl Refusals {
 mod tests {
     use super::*;
 
-    #[test]
-    fn each_source_and_reason_is_logged_once_a_minute() {
-        let refusals = Refusals::default();
-        let start = Instant::now();
-        assert_eq!(refusals.is_due("a", "key", start), Some(0));
-        for _ in 0..9 {
-            assert_eq!(refusals.is_due("a", "key", start), None);
-        }
-        assert_eq!(refusals.is_due("a", "rules", start), Some(0));
-        assert_eq!(refusals.is_due("b", "key", start), Some(0));
-        assert_eq!(refusals.is_due("a", "key", start + AGAIN), Some(9));
+    /// Notes a refusal of a source, for a reason with that hash.
+    fn note(log: &mut Log, now: Instant, source: u64, reason: &'static str) -> Line {
+        let hash = source * 8 + reason.len() as u64;
+        log.note(now, source, hash, reason)
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
-        let refusals = Refusals::default();
+    fn each_source_and_reason_is_logged_once_a_minute() {
+        let mut log = Log::default();
         let start = Instant::now();
-        for n in 0..10_000 {
-            let _ = refusals.is_due(&n.to_string(), "key", start);
+        assert_eq!(note(&mut log, start, 1, "key"), Line::Refusal(0));
+        for _ in 0..9 {
+            assert_eq!(note(&mut log, start, 1, "key"), Line::None);
         }
-        assert_eq!(refusals.0.lock().unwrap().len(), MAX);
-        assert_eq!(refusals.is_due("9999", "key", start + AGAIN), Some(0));
-        assert_eq!(refusals.0.lock().unwrap().len(), 1);
+        assert_eq!(note(&mut log, start, 1, "rules"), Line::Refusal(0));
+        assert_eq!(note(&mut log, start, 2, "key"), Line::Refusal(0));
+        assert_eq!(note(&mut log, start + AGAIN, 1, "key"), Line::Refusal(9));
+    }
+
+    #[test]
+    fn a_flood_is_one_line_a_minute() {
+        let mut log = Log::default();
+        let start = Instant::now();
+        // 10,000 a second, each from another source.
+        let mut lines = Vec::new();
+        for number in 0..1_200_000 {
+            let now = start + Duration::from_micros(100 * number);
+            let source = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
+            match note(&mut log, now, source, "key") {
+                Line::None => {}
+                line => lines.push(line),
+            }
+        }
+        let single = |line: &&Line| matches!(line, Line::Refusal(0));
+        assert_eq!(lines.iter().filter(single).count(), 40);
+        let begins = |line: &&Line| matches!(line, Line::FloodBegins);
+        assert!((1..=2).contains(&lines.iter().filter(begins).count()));
+        let summary = |line: &Line| matches!(line, Line::Flood(_));
+        assert_eq!(lines.iter().filter(|line| summary(line)).count(), 1);
+        assert_eq!(log.places.len(), PLACES);
+    }
+
+    #[test]
+    fn a_summary_counts_sources_and_reasons() {
+        let mut log = Log::default();
+        let start = Instant::now();
+        for source in 0..u64::from(LINES) {
+            assert_eq!(note(&mut log, start, source, "key"), Line::Refusal(0));
+        }
+        for source in 1000..3000 {
+            let hash = RandomState::new().hash_one(source);
+            let reason = if source % 4 == 0 { "key" } else { "client" };
+            let line = log.note(start, hash, hash, reason);
+            let expected = match source {
+                1000 => Line::FloodBegins,
+                _ => Line::None,
+            };
+            assert_eq!(line, expected);
+        }
+        // Lines are free again for the first ones after a minute.
+        let later = start + AGAIN;
+        for source in 0..u64::from(LINES) {
+            assert_eq!(note(&mut log, later, source, "key"), Line::Refusal(0));
+        }
+        let Line::Flood(summary) = note(&mut log, later, 5000, "key") else {
+            panic!("no summary");
+        };
+        assert!((1900..2100).contains(&summary.sources), "{summary}");
+        assert!(
+            summary
+                .to_string()
+                .ends_with("sources (client 1500, key 501)")
+        );
     }
 }

@@ -15,6 +15,7 @@ use super::transparent::{self, Kind};
 use super::{datagrams, http};
 use crate::refusals::Refusals;
 use crate::request::{Status, Target};
+use crate::source::source;
 use crate::uplink::Uplink;
 
 /// How long a program may take to send its request.
@@ -89,7 +90,7 @@ impl Front {
             Ok(Ok(1)) if first[0].is_ascii_uppercase() => self.serve_http(socket, peer).await,
             Ok(Ok(1)) => {
                 let detail = "neither SOCKS5 nor HTTP";
-                self.refusals.note(peer.ip(), "protocol", detail);
+                self.refusals.note(source(peer.ip()), "protocol", detail);
             }
             _ => {}
         }
@@ -109,7 +110,7 @@ impl Front {
                 }
             }
             Ok(Ok(Command::Associate)) => datagrams::serve(&self.uplink, socket).await,
-            Ok(Err(error)) => self.refusals.note(peer.ip(), "socks", error),
+            Ok(Err(error)) => self.refusals.note(source(peer.ip()), "socks", error),
             Err(_) => {}
         }
     }
@@ -126,7 +127,7 @@ impl Front {
             match error {
                 // A program may close its connection at any time.
                 HttpError::Io(error) => debug!("{peer}: {error}"),
-                HttpError::Request(error) => self.refusals.note(peer.ip(), "http", error),
+                HttpError::Request(error) => self.refusals.note(source(peer.ip()), "http", error),
             }
         }
     }
@@ -141,7 +142,7 @@ impl Front {
     ) {
         let target = match transparent::destination(&socket, kind, listener) {
             Ok(destination) => Target::from(destination),
-            Err(error) => return self.refusals.note(peer.ip(), "transparent", error),
+            Err(error) => return self.refusals.note(source(peer.ip()), "transparent", error),
         };
         match self.uplink.connect(target.clone()).await {
             Ok(stream) => stream.carry(&socket, None).await,

@@ -11,13 +11,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::warn;
 
-use super::half_open::{HalfOpen, Slot, source};
+use super::half_open::{HalfOpen, Slot};
 use super::registry::{Joined, Member, Relay};
 use super::serve::serve_association;
 use crate::association::Congestion;
 use crate::handshake::{Established, HandshakeError, accept as handshake};
 use crate::keys::PublicKey;
 use crate::sockets::set_up_carrier;
+use crate::source::source;
 
 /// How long a handshake may take.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,8 +1,14 @@
 //! Limits the number of handshakes in progress.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::source::source;
+
+/// Of each source once half of all handshakes in progress that may be are, so that a few sources do not keep out the
+/// others.
+const CROWDED: usize = 4;
 
 /// Handshakes in progress, of all sources and of each.
 #[derive(Debug)]
@@ -42,7 +48,11 @@ impl HalfOpen {
         let source = source(ip);
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let of_source = sources.by_source.get(&source).copied().unwrap_or(0);
-        if sources.count >= self.total || of_source >= self.per_source {
+        let per_source = match sources.count < self.total / 2 {
+            true => self.per_source,
+            false => self.per_source.min(CROWDED),
+        };
+        if sources.count >= self.total || of_source >= per_source {
             return None;
         }
         sources.count += 1;
@@ -68,17 +78,19 @@ impl Drop for Slot {
     }
 }
 
-/// A host can use a whole /64 of IPv6 addresses (RFC 6177), which counts as one source.
-pub(crate) fn source(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.into(),
-        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sixteen_sources_keep_no_other_out() {
+        let half_open = HalfOpen::new(1024, 64);
+        let flood: Vec<_> = (0..16 * 1000u32)
+            .map(|number| half_open.begin(IpAddr::from([10, 0, 0, (number % 16) as u8])))
+            .collect();
+        assert_eq!(flood.iter().flatten().count(), 512);
+        assert!(half_open.begin(IpAddr::from([10, 1, 0, 1])).is_some());
+    }
 
     #[test]
     fn a_flood_is_bounded_in_all_and_by_source() {

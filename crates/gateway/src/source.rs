@@ -1,0 +1,29 @@
+//! The source that a limit or a log line counts a request for.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// The source of an address: the address itself for IPv4, the /64 network for IPv6, since a host can use a whole
+/// one (RFC 6177).
+pub(crate) fn source(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.into(),
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_a_host_have_one_source() {
+        for (ip, expected) in [
+            ("192.0.2.1", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ] {
+            let ip: IpAddr = ip.parse().unwrap();
+            assert_eq!(source(ip), expected.parse::<IpAddr>().unwrap());
+        }
+    }
+}
