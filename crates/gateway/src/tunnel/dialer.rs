@@ -1,16 +1,19 @@
 //! The initiator of the handshake: sends one hello at a time, on one link after the other.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use tracing::warn;
 
+use super::cookie::{self, COOKIE_LEN, Cookie, HelloKeys};
 use super::handshake::{
-    ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, HelloPayload, mark, purpose, random,
-    since_1970,
+    ANSWER_HEAD, Acceptance, HELLO, HELLO_HEAD, HELLO_PROOF, HelloPayload, MARK_LEN, purpose,
+    random, since_1970,
 };
 use super::peer::{Keys, Peer};
 use super::refusal::Refusal;
+use super::session_ids::SessionIds;
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::Initiator;
 
@@ -25,12 +28,21 @@ const CLOCK_ERROR: Duration = Duration::from_secs(60);
 /// A relay that answers nothing for this long may have lost its keys.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// Least interval of hellos when the relay has sent a cookie.
+const COOKIE_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a cookie is used: as long as a relay uses the secret that it was made with.
+const COOKIE_LIFE: Duration = Duration::from_secs(60);
+/// Forged answers to a hello that are tried; each takes two multiplications on the curve.
+const MAX_FORGED: u32 = 64;
+
 /// The initiator, which agrees on new keys with the relay as needed.
 pub struct Dialer {
     secret: SecretKey,
     relay: PublicKey,
+    hello_keys: HelloKeys,
     addresses: Vec<IpAddr>,
     instance: u64,
+    ids: SessionIds,
     pending: Option<Pending>,
     /// Hellos since the last answer.
     attempts: u32,
@@ -39,31 +51,44 @@ pub struct Dialer {
     /// Since when no hello was answered, until that has been reported.
     unanswered: Option<Instant>,
     knows_clock: bool,
-    cookie: [u8; COOKIE_LEN],
+    /// Of each link, since a cookie is for one address, and when it arrived.
+    cookies: HashMap<usize, (Cookie, Instant)>,
     sealed: bool,
 }
 
+/// The outstanding hello.
 struct Pending {
     noise: Initiator,
     ours: u32,
+    link: Option<usize>,
+    mark: [u8; MARK_LEN],
     at: Instant,
+    has_cookie: bool,
+    forged: u32,
 }
 
 impl Dialer {
     /// For the relay of that key, from these addresses in the tunnel.
     #[must_use]
-    pub fn new(secret: SecretKey, relay: PublicKey, addresses: Vec<IpAddr>) -> Dialer {
+    pub fn new(
+        secret: SecretKey,
+        relay: PublicKey,
+        addresses: Vec<IpAddr>,
+        ids: SessionIds,
+    ) -> Dialer {
         Dialer {
             secret,
             relay,
+            hello_keys: HelloKeys::of(&relay),
             addresses,
             instance: random(),
+            ids,
             pending: None,
             attempts: 0,
             turned_away: None,
             unanswered: None,
             knows_clock: false,
-            cookie: [0; COOKIE_LEN],
+            cookies: HashMap::new(),
             sealed: true,
         }
     }
@@ -78,12 +103,8 @@ impl Dialer {
     /// When the next hello is due, if one is, unless the relay is heard before.
     #[must_use]
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {
-        if let Some(pending) = &self.pending {
-            let interval = match self.attempts < SOON {
-                true => INITIAL_INTERVAL,
-                false => MAX_INTERVAL,
-            };
-            return Some(pending.at + interval);
+        if let Some(due) = self.pending_due() {
+            return Some(due);
         }
         if let Some(at) = self.turned_away {
             return Some(at + MAX_INTERVAL);
@@ -92,6 +113,17 @@ impl Dialer {
             return Some(now);
         }
         peer.unanswered.map(|since| since + SILENCE)
+    }
+
+    /// When the next hello is due if the outstanding one is not answered.
+    pub(super) fn pending_due(&self) -> Option<Instant> {
+        let pending = self.pending.as_ref()?;
+        let interval = match pending.has_cookie {
+            true => COOKIE_INTERVAL,
+            false if self.attempts < SOON => INITIAL_INTERVAL,
+            false => MAX_INTERVAL,
+        };
+        Some(pending.at + interval)
     }
 
     /// A link is up again: the next hello is due at once.
@@ -116,7 +148,7 @@ impl Dialer {
             );
         }
         let parameters = HelloPayload {
-            session: random() as u32,
+            session: self.ids.draw(|_| false),
             instance: self.instance,
             time: since_1970(),
             addresses: self.addresses.clone(),
@@ -125,39 +157,71 @@ impl Dialer {
         let (noise, message) =
             Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
         self.turned_away = None;
-        let link = there
-            .get(self.attempts as usize % there.len().max(1))
-            .copied();
-        self.attempts = self.attempts.wrapping_add(1);
+        // A cookie is used where it came from.
+        let cookie_link = self.pending.take().filter(|pending| pending.has_cookie);
+        let cookie_link = cookie_link.and_then(|pending| pending.link);
+        let link = match cookie_link.filter(|link| there.contains(link)) {
+            Some(link) => Some(link),
+            None => {
+                let number = self.attempts as usize % there.len().max(1);
+                self.attempts = self.attempts.wrapping_add(1);
+                there.get(number).copied()
+            }
+        };
+        let mark = self.hello_keys.mark(&message);
+        let mut hello = Vec::with_capacity(HELLO_HEAD + message.len());
+        hello.extend_from_slice(&[HELLO, link.unwrap_or_default() as u8]);
+        hello.extend_from_slice(&[0; COOKIE_LEN]);
+        hello.extend_from_slice(&mark);
+        hello.extend_from_slice(&message);
+        let cookie = link.and_then(|link| self.cookies.get(&link));
+        if let Some((cookie, since)) = cookie
+            && now < *since + COOKIE_LIFE
+        {
+            let proof = cookie::proof(cookie, &hello);
+            hello[HELLO_PROOF].copy_from_slice(&proof);
+        }
         self.pending = Some(Pending {
             noise,
             ours: parameters.session,
+            link,
+            mark,
             at: now,
+            has_cookie: false,
+            forged: 0,
         });
-        let mut hello = Vec::with_capacity(HELLO_HEAD + message.len());
-        hello.extend_from_slice(&[HELLO, link.unwrap_or_default() as u8]);
-        hello.extend_from_slice(&self.cookie);
-        hello.extend_from_slice(&mark(&self.relay, &message));
-        hello.extend_from_slice(&message);
         (link, hello)
     }
 
-    /// An answer to the outstanding hello: the new keys.
+    /// An answer to the outstanding hello, from the relay's address on a link: the new keys.
     ///
     /// # Errors
-    /// It is not a valid answer. The hello stays outstanding unless its answer was forged, in which case
-    /// another follows. Or the relay refuses this client, and is asked again later.
-    pub fn on_answer(&mut self, now: Instant, datagram: &[u8]) -> Result<Keys, Refusal> {
+    /// It is not a valid answer, and the hello stays outstanding. Or the relay refuses this client, and is asked
+    /// again later.
+    pub fn on_answer(
+        &mut self,
+        now: Instant,
+        link: usize,
+        datagram: &[u8],
+    ) -> Result<Keys, Refusal> {
         let (head, message) = datagram
             .split_at_checked(ANSWER_HEAD)
             .ok_or(Refusal::Malformed)?;
-        let is_ours = |pending: &mut Pending| head[2..] == pending.ours.to_be_bytes();
-        let pending = self.pending.take_if(is_ours);
-        let mut pending = pending.ok_or(Refusal::UnknownSession)?;
+        let pending = self.pending.as_mut().filter(|pending| {
+            head[2..] == pending.ours.to_be_bytes() && pending.link == Some(link)
+        });
+        let pending = pending.ok_or(Refusal::UnknownSession)?;
+        if pending.forged == MAX_FORGED {
+            return Err(Refusal::WrongKey);
+        }
         let ours = pending.ours;
         let finished = pending.noise.finish(message);
-        let (session, payload) = finished.map_err(|_| Refusal::WrongKey)?;
+        let (session, payload) = finished.map_err(|_| {
+            pending.forged += 1;
+            Refusal::WrongKey
+        })?;
         let accepted = Acceptance::parse(&payload).ok_or(Refusal::Malformed)?;
+        self.pending = None;
         let (theirs, instance, time) = match accepted {
             Acceptance::Accepted {
                 session,
@@ -184,20 +248,18 @@ impl Dialer {
         })
     }
 
-    /// A cookie: the relay is under load and wants proof of our address.
+    /// A cookie from the relay's address on a link: the relay is under load and wants proof of our address.
     ///
     /// # Errors
-    /// It is malformed.
-    pub fn on_cookie(&mut self, datagram: &[u8]) -> Result<(), Refusal> {
-        let cookie = datagram.get(2..).and_then(|cookie| cookie.try_into().ok());
-        let cookie = cookie.ok_or(Refusal::Malformed)?;
-        if let Some(pending) = &mut self.pending
-            && self.cookie != cookie
-        {
-            self.cookie = cookie;
-            // The next hello is due at once.
-            pending.at -= MAX_INTERVAL;
-        }
+    /// It is not the first one that was made for the outstanding hello.
+    pub fn on_cookie(&mut self, now: Instant, link: usize, datagram: &[u8]) -> Result<(), Refusal> {
+        let is_wanted = |pending: &&mut Pending| pending.link == Some(link) && !pending.has_cookie;
+        let pending = self.pending.as_mut().filter(is_wanted);
+        let pending = pending.ok_or(Refusal::UnknownSession)?;
+        let cookie = self.hello_keys.open_cookie(&pending.mark, datagram);
+        let cookie = cookie.ok_or(Refusal::Forged)?;
+        pending.has_cookie = true;
+        self.cookies.insert(link, (cookie, now));
         Ok(())
     }
 }

@@ -48,6 +48,8 @@ use link_watch::LinkWatch;
 const DEVICE: u64 = u64::MAX;
 const TOLD: u64 = u64::MAX - 1;
 const NETWORK: u64 = u64::MAX - 2;
+/// The socket of a relay that receives the hellos.
+const HELLOS: usize = 1;
 /// Most super-packets, and batches of datagrams, that are handled before other sources have their turn.
 const TURN: usize = 16;
 /// Least interval between status updates.
@@ -154,6 +156,7 @@ impl Engine {
                 Err(error) => return Err(error.into()),
             }
             self.unpublished |= !events.is_empty();
+            let mut hellos = false;
             for event in &events {
                 match event.data.u64() {
                     TOLD => {
@@ -170,8 +173,12 @@ impl Engine {
                     }
                     DEVICE => self.take_packets()?,
                     NETWORK => self.watch.on_change(),
+                    socket if self.is_for_hellos(socket as usize) => hellos = true,
                     socket => self.take_datagrams(socket as usize)?,
                 }
+            }
+            if hellos {
+                self.take_datagrams(HELLOS)?;
             }
             self.look_at_links(&epoll)?;
             self.handle_timers();

@@ -1,46 +1,46 @@
 //! Messages of the handshake, in UDP datagrams of their own, around Noise's.
 //!
 //! ```text
-//! hello    1, link u8, cookie 16 bytes (zeros if none), mark 16 bytes, Noise's first message
+//! hello    1, link u8, proof 16 bytes (zeros if none), mark 16 bytes, Noise's first message
 //! answer   2, link u8, initiator's session u32, Noise's second message
-//! cookie   3, link u8, cookie 16 bytes
+//! cookie   3, link u8, nonce 24 bytes, encrypted cookie 32 bytes
 //! ```
 //!
-//! The mark is a MAC of Noise's message under the responder's public key (WireGuard's mac1): whoever does not
-//! know that key does not even get a cookie.
+//! The mark is a MAC of Noise's message under the responder's public key (WireGuard's mac1): an end that does not
+//! know that key does not even receive a cookie.
 //!
-//! A responder under load answers with a cookie only, which it derives from the initiator's address and a
-//! secret, and does not store. Only an initiator that receives at its address can repeat its hello with the
-//! cookie (as in RFC 9000, section 8.1, and in WireGuard).
+//! A responder under load replies with a [cookie](super::cookie) only, which it derives from the initiator's address
+//! and a secret, and does not store. Only an initiator that receives at its address can repeat its hello with the
+//! proof of that cookie (WireGuard's mac2; RFC 9000, section 8.1).
 
-use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant, SystemTime};
+use std::net::IpAddr;
+use std::ops::{Range, RangeInclusive};
+use std::time::SystemTime;
 
-use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
-use subtle::ConstantTimeEq;
 
-use crate::keys::PublicKey;
-use crate::noise::Purpose;
+use super::cookie::COOKIE_LEN;
+use crate::noise::{HELLO_LEN, Purpose};
 
 /// First byte of each kind of datagram.
 pub const HELLO: u8 = 1;
 pub const ANSWER: u8 = 2;
 pub const COOKIE: u8 = 3;
-/// Length of what precedes Noise's messages.
-pub const HELLO_HEAD: usize = 18 + MARK_LEN;
-pub const ANSWER_HEAD: usize = 6;
-pub const COOKIE_LEN: usize = 16;
+/// The bytes of a hello that prove a cookie.
+pub const HELLO_PROOF: Range<usize> = 2..2 + COOKIE_LEN;
+/// The bytes of a hello that are its mark.
+pub const HELLO_MARK: Range<usize> = HELLO_PROOF.end..HELLO_PROOF.end + MARK_LEN;
 pub const MARK_LEN: usize = 16;
+/// Length of what precedes Noise's messages.
+pub const HELLO_HEAD: usize = HELLO_MARK.end;
+pub const ANSWER_HEAD: usize = 6;
 /// Most addresses in the tunnel that a client may have.
 pub const MAX_ADDRESSES: usize = 16;
-
-/// Hellos per second that are processed without a cookie.
-const FREE: u32 = 20;
-/// Hellos per second that are processed with a cookie, from all addresses together.
-const MAX: u32 = 500;
-/// Lifetime of the secret.
-const SECRET_LIFE: Duration = Duration::from_secs(60);
+/// Lengths of hellos.
+pub const HELLO_LENGTHS: RangeInclusive<usize> = {
+    let head = HELLO_HEAD + HELLO_LEN + HelloPayload::HEAD;
+    head + HelloPayload::ADDRESS..=head + MAX_ADDRESSES * HelloPayload::ADDRESS
+};
 
 /// Payload of Noise's first message: the initiator's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,86 +146,11 @@ impl Acceptance {
     }
 }
 
-/// The mark (mac1), which shows that a hello's sender knows the responder's public key.
-#[must_use]
-pub fn mark(responder: &PublicKey, message: &[u8]) -> [u8; MARK_LEN] {
-    let key = [b"ropewalk tunnel mark", &responder.as_bytes()[..]].concat();
-    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), message);
-    let mut mark = [0; MARK_LEN];
-    mark.copy_from_slice(&tag.as_ref()[..MARK_LEN]);
-    mark
-}
-
 /// This machine's clock, in nanoseconds since 1970.
 #[must_use]
 pub fn since_1970() -> u64 {
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     time.map_or(0, |time| time.as_nanos() as u64)
-}
-
-/// Protects the responder from floods of hellos, before anything is computed for them.
-pub struct HelloLimiter {
-    secret: hmac::Key,
-    since: Instant,
-    /// Start of the present second, in which `read` hellos were processed.
-    second: Instant,
-    read: u32,
-}
-
-/// What to do with a hello.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Process it.
-    Read,
-    /// Answer with this cookie.
-    Cookie([u8; COOKIE_LEN]),
-}
-
-impl HelloLimiter {
-    /// With a new secret.
-    #[must_use]
-    pub fn new(now: Instant) -> HelloLimiter {
-        HelloLimiter {
-            secret: secret(),
-            since: now,
-            second: now,
-            read: 0,
-        }
-    }
-
-    /// A hello with this cookie arrived from this address.
-    pub fn check(&mut self, now: Instant, from: SocketAddr, cookie: &[u8]) -> Verdict {
-        if now >= self.second + Duration::from_secs(1) {
-            self.second = now;
-            self.read = 0;
-        }
-        if now >= self.since + SECRET_LIFE {
-            self.secret = secret();
-            self.since = now;
-        }
-        if self.read < FREE {
-            self.read += 1;
-            return Verdict::Read;
-        }
-        let expected = self.cookie(from);
-        // Compared in constant time.
-        if bool::from(cookie.ct_eq(&expected)) && self.read < MAX {
-            self.read += 1;
-            return Verdict::Read;
-        }
-        Verdict::Cookie(expected)
-    }
-
-    fn cookie(&self, from: SocketAddr) -> [u8; COOKIE_LEN] {
-        let tag = hmac::sign(&self.secret, from.to_string().as_bytes());
-        let mut cookie = [0; COOKIE_LEN];
-        cookie.copy_from_slice(&tag.as_ref()[..COOKIE_LEN]);
-        cookie
-    }
-}
-
-fn secret() -> hmac::Key {
-    hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system has randomness")
 }
 
 /// The purpose of the handshake; both ends must agree whether datagrams are encrypted.
@@ -276,25 +201,5 @@ mod tests {
             assert_eq!(Acceptance::parse(&acceptance.to_bytes()), Some(acceptance));
         }
         assert_eq!(Acceptance::parse(&[2]), None);
-    }
-
-    #[test]
-    fn a_flood_is_asked_for_a_cookie_that_is_worth_nothing_elsewhere() {
-        let now = Instant::now();
-        let mut limiter = HelloLimiter::new(now);
-        let (here, there) = ("10.0.0.1:1".parse().unwrap(), "10.0.0.1:2".parse().unwrap());
-        for _ in 0..FREE {
-            assert_eq!(limiter.check(now, here, &[0; COOKIE_LEN]), Verdict::Read);
-        }
-        let Verdict::Cookie(cookie) = limiter.check(now, here, &[0; COOKIE_LEN]) else {
-            panic!("a hello too many was read");
-        };
-        assert_eq!(limiter.check(now, here, &cookie), Verdict::Read);
-        assert!(matches!(
-            limiter.check(now, there, &cookie),
-            Verdict::Cookie(_)
-        ));
-        let later = now + Duration::from_secs(1);
-        assert_eq!(limiter.check(later, there, &[0; COOKIE_LEN]), Verdict::Read);
     }
 }

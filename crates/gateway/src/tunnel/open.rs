@@ -13,10 +13,11 @@ use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
 use super::engine::{End, Engine};
-use super::handshake::MAX_ADDRESSES;
+use super::handshake::{MAX_ADDRESSES, random};
 use super::network_changes::NetworkChanges;
 use super::responder::HandshakeResponder;
-use super::socket::UdpSocket;
+use super::socket::{KERNEL_BUFFER, UdpSocket};
+use super::socket_filter;
 use super::sockets::Sockets;
 use super::status::Status;
 use crate::Link;
@@ -159,7 +160,12 @@ impl Tunnel {
     /// Those of a socket.
     pub fn local_addresses(&self) -> io::Result<Vec<SocketAddr>> {
         let sockets = self.sockets.iter();
-        sockets.map(|(_, socket)| socket.local_address()).collect()
+        let mut addresses = sockets
+            .map(|(_, socket)| socket.local_address())
+            .collect::<io::Result<Vec<_>>>()?;
+        // A relay's sockets have one address.
+        addresses.dedup();
+        Ok(addresses)
     }
 
     /// Carries packets in this thread until [`Control::stop`] is called; then the device is removed.
@@ -168,16 +174,17 @@ impl Tunnel {
     /// The device or a socket fails.
     pub fn run(self) -> io::Result<()> {
         let config = &self.config;
+        let ids = self.sockets.session_ids();
         let end = match &config.role {
             Role::Listen { clients, .. } => {
-                let responder =
-                    HandshakeResponder::new(Instant::now(), config.secret.clone(), clients.clone());
+                let (secret, clients) = (config.secret.clone(), clients.clone());
+                let responder = HandshakeResponder::new(Instant::now(), secret, clients, ids);
                 End::Responder(Box::new(responder.sealed(config.sealed)))
             }
             Role::Dial { key, .. } => {
                 let own = config.interface.addresses.iter();
                 let own = own.map(|prefix| prefix.address).collect();
-                let dialer = Dialer::new(config.secret.clone(), *key, own);
+                let dialer = Dialer::new(config.secret.clone(), *key, own, ids);
                 End::Initiator(Box::new(dialer.sealed(config.sealed)))
             }
         };
@@ -189,8 +196,10 @@ impl Tunnel {
 fn sockets(role: &Role) -> Result<Sockets, TunnelError> {
     match role {
         Role::Listen { at, .. } => {
-            let socket = listen(*at).map_err(|source| TunnelError::Listen { at: *at, source })?;
-            Ok(Sockets::listening(socket))
+            let prefix = random() as u16;
+            let sockets = listen(*at, prefix);
+            let sockets = sockets.map_err(|source| TunnelError::Listen { at: *at, source })?;
+            Ok(Sockets::listening(sockets, prefix))
         }
         Role::Dial { relays, links, .. } => {
             if relays.is_empty() {
@@ -223,9 +232,29 @@ fn nowhere(links: &[Link], relays: &[SocketAddr]) -> TunnelError {
     }
 }
 
-fn listen(at: SocketAddr) -> io::Result<UdpSocket> {
-    let domain = Domain::for_address(at);
-    let socket = Socket::new(domain, Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
-    socket.bind(&at.into())?;
-    UdpSocket::new(socket)
+/// Buffer for hellos: a flood of them must not take more memory, and a client repeats its own.
+const HELLO_BUFFER: usize = 256 << 10;
+
+/// Two sockets on one port: the first receives the datagrams of sessions, the second hellos, so that a flood of
+/// hellos takes no room from sessions. Another process can join them (SO_REUSEPORT) if it has the same user; it
+/// receives nothing.
+fn listen(at: SocketAddr, prefix: u16) -> io::Result<[UdpSocket; 2]> {
+    let socket = |at: SocketAddr| {
+        let domain = Domain::for_address(at);
+        Socket::new(domain, Type::DGRAM.nonblocking(), Some(Protocol::UDP))
+    };
+    let sessions = socket(at)?;
+    socket_filter::accept_sessions(&sessions, prefix)?;
+    // Without SO_REUSEPORT first: fails if another process has the port.
+    sessions.bind(&at.into())?;
+    sessions.set_reuse_port(true)?;
+    let hellos = socket(at)?;
+    socket_filter::accept_hellos(&hellos)?;
+    hellos.set_reuse_port(true)?;
+    hellos.bind(&sessions.local_addr()?)?;
+    socket_filter::steer_hellos(&sessions)?;
+    Ok([
+        UdpSocket::new(sessions, KERNEL_BUFFER)?,
+        UdpSocket::new(hellos, HELLO_BUFFER)?,
+    ])
 }

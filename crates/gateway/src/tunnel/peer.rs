@@ -12,6 +12,8 @@ use ropewalk_striping::tunnel::{
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
 use super::batch::Batch;
+use super::handshake::random;
+use super::link_path::{LinkPath, Pong, Probes};
 use super::refusal::Refusal;
 use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
@@ -66,8 +68,6 @@ pub struct Path {
     pub local: Option<IpAddr>,
     /// Longest datagram to send in one piece, IP header included; longer ones are sent in fragments.
     pub whole: u32,
-    /// The newest sequence received on it: a later one from another address changes the path.
-    newest: u64,
 }
 
 /// The peer of a tunnel.
@@ -91,11 +91,15 @@ pub struct Peer {
     config: SenderConfig,
     current: Option<Keys>,
     previous: Option<Keys>,
-    /// Keys of a handshake that the peer has not confirmed yet, and the addresses that come with them.
-    next: Option<(Keys, Vec<IpAddr>)>,
+    /// A handshake that the peer has not confirmed yet.
+    next: Option<Offer>,
+    /// The source of the last confirmed handshake: the peer receives there, since it got its answer.
+    proven: Option<SocketAddr>,
     /// It has confirmed a handshake, after which its addresses are to be looked up.
     has_moved: bool,
-    paths: Vec<Option<Path>>,
+    paths: Vec<LinkPath>,
+    /// Pings to a new address of a link, to be sent.
+    probes: Option<(usize, Probes)>,
     /// Terms of all links that were announced, including links without a path.
     terms: Vec<LinkTerms>,
     batches: Vec<Batch>,
@@ -118,6 +122,16 @@ struct PathMtus {
     theirs: Option<u16>,
 }
 
+/// The keys of a handshake, with what takes effect together with them.
+#[derive(Debug)]
+struct Offer {
+    keys: Keys,
+    /// The peer's addresses in the tunnel.
+    addresses: Vec<IpAddr>,
+    /// The source of its hello.
+    from: SocketAddr,
+}
+
 impl Peer {
     /// A peer from which nothing was received.
     #[must_use]
@@ -138,8 +152,10 @@ impl Peer {
             current: None,
             previous: None,
             next: None,
+            proven: None,
             has_moved: false,
             paths: Vec::new(),
+            probes: None,
             terms: Vec::new(),
             batches: Vec::new(),
             path_mtus: Vec::new(),
@@ -160,10 +176,14 @@ impl Peer {
         }
     }
 
-    /// Prepares keys that the peer gets with our answer, and the addresses that come with them. They take
-    /// effect when the peer uses them, since the handshake may be a replay.
-    pub fn offer_keys(&mut self, keys: Keys, addresses: Vec<IpAddr>) {
-        self.next = Some((keys, addresses));
+    /// Prepares keys that the peer gets with our answer to its hello, and the addresses that come with them. They
+    /// take effect when the peer uses them, since the handshake may be a replay.
+    pub fn offer_keys(&mut self, keys: Keys, addresses: Vec<IpAddr>, from: SocketAddr) {
+        self.next = Some(Offer {
+            keys,
+            addresses,
+            from,
+        });
     }
 
     /// Whether it has confirmed a handshake since the last call, possibly with other addresses.
@@ -177,6 +197,7 @@ impl Peer {
         self.sender = Sender::new(self.config);
         self.receiver = Receiver::new(self.configs.1);
         self.paths.clear();
+        self.probes = None;
         self.terms.clear();
         self.announced = AnnouncedTerms::default();
         self.batches.clear();
@@ -186,6 +207,7 @@ impl Peer {
     /// Ends the session: the peer must do another handshake.
     pub fn shut(&mut self) {
         (self.current, self.previous, self.next) = (None, None, None);
+        self.proven = None;
         self.addresses = Some(Vec::new());
         self.begin_anew();
     }
@@ -193,16 +215,21 @@ impl Peer {
     /// Sets the path of a link, as the initiator knows it.
     pub fn add_path(&mut self, now: Time, link: u8, path: Path) {
         let link = usize::from(link);
+        self.add_links(now, link);
+        self.paths[link] = LinkPath::to(path);
+        self.sender.set_up(link, true);
+    }
+
+    /// Adds links up to this one, without paths.
+    fn add_links(&mut self, now: Time, link: usize) {
         while self.paths.len() <= link {
-            self.paths.push(None);
+            self.paths.push(LinkPath::default());
             self.batches.push(Batch::default());
             self.path_mtus.push(PathMtus::default());
             let number = self.sender.add_link(now);
             self.sender.set_up(number, false);
             self.sender.set_terms(now, number, self.terms(number));
         }
-        self.paths[link] = Some(path);
-        self.sender.set_up(link, true);
     }
 
     /// The terms of a link.
@@ -237,7 +264,7 @@ impl Peer {
         if !self.receiver.is_new(header.link, header.sequence) && self.next.is_none() {
             return Err(Refusal::Replayed);
         }
-        let next = self.next.as_ref().map(|(keys, _)| keys);
+        let next = self.next.as_ref().map(|offer| &offer.keys);
         let known = [next, self.current.as_ref(), self.previous.as_ref()];
         let is_this = |keys: &&Keys| keys.ours == header.session;
         let keys = known.into_iter().flatten().find(is_this);
@@ -255,43 +282,77 @@ impl Peer {
             .split_first_chunk::<{ TunnelFrame::CLOCK_LEN }>()
             .ok_or(Refusal::Malformed)?;
         let clock = u32::from_be_bytes(*clock);
-        let is_next = |(keys, _): &mut (Keys, Vec<IpAddr>)| keys.ours == header.session;
-        if let Some((keys, addresses)) = self.next.take_if(is_next) {
-            self.config = for_addresses(self.configs.0, &addresses);
+        let is_next = |offer: &mut Offer| offer.keys.ours == header.session;
+        if let Some(offer) = self.next.take_if(is_next) {
+            self.config = for_addresses(self.configs.0, &offer.addresses);
             if self.paths.is_empty() {
                 self.sender = Sender::new(self.config);
             }
-            self.addresses = Some(addresses);
+            self.addresses = Some(offer.addresses);
+            self.proven = Some(offer.from);
             self.has_moved = true;
-            self.use_keys(keys);
+            self.use_keys(offer.keys);
         }
         let (link, sequence) = (header.link, header.sequence);
         if !self.receiver.take(now.1, link, sequence, wire_len, clock) {
             return Err(Refusal::Replayed);
         }
         self.unanswered = None;
-        self.note_path(now.1, header, path);
+        self.note_path(now.1, header, path, wire_len);
         self.sender.on_heard(now.1, usize::from(link));
         Ok(frames)
     }
 
-    /// Updates the path of a link to the source of its newest datagram.
-    fn note_path(&mut self, now: Time, header: TunnelHeader, path: Path) {
-        match self.paths.get_mut(usize::from(header.link)) {
-            Some(Some(known)) => {
-                if header.sequence >= known.newest {
-                    if known.remote != path.remote {
-                        let link = usize::from(header.link);
-                        self.sender.on_new_path(now, link);
-                    }
-                    *known = Path {
-                        newest: header.sequence,
-                        ..path
-                    };
-                }
+    /// Follows the source of a link's newest datagram, once it is validated.
+    fn note_path(&mut self, now: Time, header: TunnelHeader, path: Path, wire_len: u32) {
+        let link = usize::from(header.link);
+        if link >= self.paths.len() {
+            self.add_links(now, link);
+            // The link of the handshake.
+            if self.proven == Some(path.remote) {
+                self.add_path(now, header.link, path);
             }
-            _ => self.add_path(now, header.link, path),
         }
+        let draw = || random() as u32;
+        let probes = self.paths[link].on_datagram(now, header.sequence, path, wire_len, draw);
+        if probes.iter().any(Option::is_some) {
+            self.probes = Some((link, probes));
+        }
+    }
+
+    /// Sends the pings that validate a new address of a link, if any are due.
+    pub fn send_probes(&mut self, now: Time, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
+        let Some((link, probes)) = self.probes.take() else {
+            return;
+        };
+        self.flush(now, &mut send);
+        for (path, token) in probes.into_iter().flatten() {
+            let fill = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Ping(token).emit(out);
+            self.seal_to(path, Sender::send_answer, now, link, fill, &mut send);
+            self.flush_to(path, now, link, &mut send);
+        }
+    }
+
+    /// A pong on a link: of the validation of an address, or of the sender's own ping.
+    pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
+        let pong = match self.paths.get_mut(link) {
+            Some(path) => path.on_pong(now, token),
+            None => Pong::Other,
+        };
+        match pong {
+            Pong::Other => self.sender.on_pong(now, link, token),
+            Pong::Stays => {}
+            Pong::Moves => {
+                self.sender.set_up(link, true);
+                self.sender.on_new_path(now, link);
+            }
+        }
+    }
+
+    /// Whether a link leads to such an address.
+    #[must_use]
+    pub fn leads_to(&self, is_it: impl Fn(&SocketAddr) -> bool) -> bool {
+        self.paths.iter().any(|path| path.leads_to(&is_it))
     }
 
     /// Whether there are keys to encrypt with.
@@ -344,9 +405,24 @@ impl Peer {
         now: Time,
         (link, whole): (usize, Option<u32>),
         fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
+        send: impl FnMut(&Path, &[u8], usize) -> bool,
+    ) {
+        if let Some(path) = self.paths.get(link).and_then(LinkPath::destination) {
+            let whole = whole.unwrap_or_else(|| self.sender.whole(link));
+            self.seal_to(Path { whole, ..path }, number, now, link, fill, send);
+        }
+    }
+
+    fn seal_to(
+        &mut self,
+        path: Path,
+        number: fn(&mut Sender<Piece>, Time, usize, u32) -> u64,
+        now: Time,
+        link: usize,
+        fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
         mut send: impl FnMut(&Path, &[u8], usize) -> bool,
     ) {
-        let (Some(keys), Some(Some(path))) = (&self.current, self.paths.get(link)) else {
+        let Some(keys) = &self.current else {
             return;
         };
         let batch = &mut self.batches[link];
@@ -357,6 +433,10 @@ impl Peer {
         fill(&mut self.sender, out);
         let len = out.len() - start + keys.tag_len();
         let wire_len = len as u32 + ip_udp_len(&path.remote);
+        if !self.paths[link].spend(&path, wire_len) {
+            out.truncate(start);
+            return;
+        }
         let header = TunnelHeader {
             link: link as u8,
             session: keys.theirs,
@@ -369,17 +449,13 @@ impl Peer {
             out.extend_from_slice(&tag);
         }
         self.sealed += len as u64;
-        let path = Path {
-            whole: whole.unwrap_or_else(|| self.sender.whole(link)),
-            ..*path
-        };
         let mut refused = None;
         batch.end(start, |bytes, segment| {
             if !send(&path, bytes, segment) {
                 refused = Some(segment as u32 + ip_udp_len(&path.remote));
             }
         });
-        if let (Some(bytes), None) = (refused, whole) {
+        if let Some(bytes) = refused {
             self.sender.on_refused(now, link, bytes);
         }
     }
@@ -396,7 +472,7 @@ impl Peer {
             self.seal(now, ping.link, emit, send);
             return;
         };
-        let Some(Some(path)) = self.paths.get(ping.link) else {
+        let Some(path) = self.paths.get(ping.link).and_then(LinkPath::active) else {
             return;
         };
         let tag_len = self.current.as_ref().map_or(0, Keys::tag_len);
@@ -428,21 +504,30 @@ impl Peer {
 
     /// Sends what is left in batches.
     pub fn flush(&mut self, now: Time, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
-        for (link, (batch, path)) in self.batches.iter_mut().zip(&self.paths).enumerate() {
-            let Some(path) = path else {
-                continue;
-            };
-            let path = Path {
-                whole: self.sender.whole(link),
-                ..*path
-            };
-            batch.flush(|bytes, segment| {
-                if !send(&path, bytes, segment) {
-                    let bytes = segment as u32 + ip_udp_len(&path.remote);
-                    self.sender.on_refused(now, link, bytes);
-                }
-            });
+        for link in 0..self.batches.len() {
+            if let Some(path) = self.paths[link].destination() {
+                self.flush_to(path, now, link, &mut send);
+            }
         }
+    }
+
+    fn flush_to(
+        &mut self,
+        path: Path,
+        now: Time,
+        link: usize,
+        send: &mut impl FnMut(&Path, &[u8], usize) -> bool,
+    ) {
+        let path = Path {
+            whole: self.sender.whole(link),
+            ..path
+        };
+        self.batches[link].flush(|bytes, segment| {
+            if !send(&path, bytes, segment) {
+                let bytes = segment as u32 + ip_udp_len(&path.remote);
+                self.sender.on_refused(now, link, bytes);
+            }
+        });
     }
 
     /// Longest packet that all of its links carry; `None` if there is no link. With IPv6 addresses it is 1280 at
@@ -450,7 +535,7 @@ impl Peer {
     #[must_use]
     pub fn mtu(&self) -> Option<u32> {
         let links = self.paths.iter().enumerate().filter_map(|(link, path)| {
-            let beside = ip_udp_len(&path.as_ref()?.remote) + ENVELOPE;
+            let beside = ip_udp_len(&path.active()?.remote) + ENVELOPE;
             Some(self.sender.path_mtu(link)?.saturating_sub(beside))
         });
         let has_ipv6 = self.config.path_mtu.least > self.config.path_mtu.base;
@@ -495,7 +580,7 @@ impl Peer {
 
     /// Identifiers of the sessions with this peer.
     pub fn sessions(&self) -> impl Iterator<Item = u32> + '_ {
-        let next = self.next.as_ref().map(|(keys, _)| keys);
+        let next = self.next.as_ref().map(|offer| &offer.keys);
         [self.current.as_ref(), self.previous.as_ref(), next]
             .into_iter()
             .flatten()
@@ -559,7 +644,6 @@ impl Path {
             remote,
             local,
             whole: u32::MAX,
-            newest: 0,
         }
     }
 }

@@ -25,11 +25,15 @@ pub enum Refusal {
     TurnedAway,
     /// A handshake that must be repeated with a cookie, since there are many.
     CookieWanted,
+    /// A handshake beyond the rate that its source may have.
+    TooManyHandshakes,
+    /// A datagram to a client that is not from the address of the relay which its link uses.
+    ForeignPath,
 }
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Refusal; 11] = [
+    pub const ALL: [Refusal; 13] = [
         Refusal::Malformed,
         Refusal::UnknownSession,
         Refusal::Forged,
@@ -41,6 +45,8 @@ impl Refusal {
         Refusal::ForeignAddress,
         Refusal::TurnedAway,
         Refusal::CookieWanted,
+        Refusal::TooManyHandshakes,
+        Refusal::ForeignPath,
     ];
 
     /// Its name in the status.
@@ -58,6 +64,8 @@ impl Refusal {
             Refusal::ForeignAddress => "foreign-address",
             Refusal::TurnedAway => "turned-away",
             Refusal::CookieWanted => "cookie-wanted",
+            Refusal::TooManyHandshakes => "too-many-handshakes",
+            Refusal::ForeignPath => "foreign-path",
         }
     }
 
@@ -76,6 +84,8 @@ impl Refusal {
             Refusal::TurnedAway => Some(
                 "the relay will not have an --address of this end; its --clients say which it may be",
             ),
+            Refusal::TooManyHandshakes => Some("more handshakes than its address may have"),
+            Refusal::ForeignPath => Some("a datagram that is not from the relay's address"),
             Refusal::UnknownSession | Refusal::Replayed | Refusal::CookieWanted => None,
         }
     }
@@ -112,7 +122,7 @@ mod tests {
         }
         assert_eq!(
             Refusal::ALL.map(|why| refused.of(why)),
-            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
         );
     }
 }

@@ -1,26 +1,30 @@
 //! The responder of the handshake: authenticates clients.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use subtle::ConstantTimeEq;
 
+use super::cookie::{COOKIE_MESSAGE_LEN, HelloKeys};
 use super::handshake::{
-    ANSWER, Acceptance, COOKIE, COOKIE_LEN, HELLO_HEAD, HelloLimiter, HelloPayload, Verdict, mark,
-    purpose, random, since_1970,
+    ANSWER, Acceptance, HELLO_HEAD, HELLO_LENGTHS, HELLO_MARK, HelloPayload, purpose, random,
+    since_1970,
 };
+use super::hello_limiter::{HelloLimiter, Verdict};
 use super::peer::Keys;
 use super::refusal::Refusal;
+use super::session_ids::SessionIds;
 use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::noise::Responder;
 
 /// The responder, with its list of clients.
 pub struct HandshakeResponder {
     secret: SecretKey,
-    public: PublicKey,
+    hello_keys: HelloKeys,
     clients: Clients,
     limiter: HelloLimiter,
+    ids: SessionIds,
     instance: u64,
     newest: HashMap<PublicKey, Newest>,
     sealed: bool,
@@ -56,8 +60,8 @@ impl Newest {
 
 /// The reply to a hello.
 pub enum Reply {
-    /// A cookie that must be repeated with the next hello.
-    Cookie(Vec<u8>),
+    /// A cookie, which the next hello must prove.
+    Cookie([u8; COOKIE_MESSAGE_LEN]),
     /// The client is accepted.
     Answer(Vec<u8>, Box<AcceptedClient>),
     /// The client is authenticated, but claims an address that is not its own.
@@ -72,6 +76,8 @@ pub struct AcceptedClient {
     pub name: String,
     /// The payload of its hello.
     pub hello: HelloPayload,
+    /// The source of its hello, at which it receives once it uses the keys.
+    pub from: SocketAddr,
     /// The new keys, to be used once the client has used them.
     pub keys: Keys,
 }
@@ -79,12 +85,18 @@ pub struct AcceptedClient {
 impl HandshakeResponder {
     /// With this list of clients.
     #[must_use]
-    pub fn new(now: Instant, secret: SecretKey, clients: Clients) -> HandshakeResponder {
+    pub fn new(
+        now: Instant,
+        secret: SecretKey,
+        clients: Clients,
+        ids: SessionIds,
+    ) -> HandshakeResponder {
         HandshakeResponder {
-            public: secret.public(),
+            hello_keys: HelloKeys::of(&secret.public()),
             secret,
             clients,
             limiter: HelloLimiter::new(now),
+            ids,
             instance: random(),
             newest: HashMap::new(),
             sealed: true,
@@ -103,7 +115,10 @@ impl HandshakeResponder {
         self.clients = clients;
     }
 
-    /// Handles a hello: the reply, with the client if it is accepted.
+    /// Handles a hello: the reply, with the client if it is accepted. `is_known` returns whether a client is
+    /// heard from a source, `is_taken` whether a session has an identifier.
+    ///
+    /// Each reply is shorter than its hello, so that forged sources amplify nothing.
     ///
     /// # Errors
     /// Why no reply is sent.
@@ -112,19 +127,24 @@ impl HandshakeResponder {
         now: Instant,
         from: SocketAddr,
         datagram: &[u8],
+        is_known: impl FnOnce(IpAddr) -> bool,
+        is_taken: impl Fn(u32) -> bool,
     ) -> Result<Reply, Refusal> {
-        let (head, message) = datagram
-            .split_at_checked(HELLO_HEAD)
-            .ok_or(Refusal::Malformed)?;
-        let link = head[1];
-        let (cookie, mark_of) = head[2..].split_at(COOKIE_LEN);
-        if !bool::from(mark(&self.public, message).ct_eq(mark_of)) {
+        if !HELLO_LENGTHS.contains(&datagram.len()) {
+            return Err(Refusal::Malformed);
+        }
+        let (head, message) = datagram.split_at(HELLO_HEAD);
+        let (link, mark) = (head[1], &head[HELLO_MARK]);
+        if !bool::from(self.hello_keys.mark(message).ct_eq(mark)) {
             return Err(Refusal::WrongKey);
         }
-        if let Verdict::Cookie(cookie) = self.limiter.check(now, from, cookie) {
-            let mut reply = vec![COOKIE, link];
-            reply.extend_from_slice(&cookie);
-            return Ok(Reply::Cookie(reply));
+        match self.limiter.check(now, from, datagram, is_known) {
+            Verdict::Read => {}
+            Verdict::Drop => return Err(Refusal::TooManyHandshakes),
+            Verdict::Cookie(cookie) => {
+                let reply = self.hello_keys.seal_cookie(link, mark, cookie);
+                return Ok(Reply::Cookie(reply));
+            }
         }
         let read = Responder::read(purpose(self.sealed), &self.secret, message);
         let (responder, payload) = read.map_err(|_| Refusal::WrongKey)?;
@@ -138,7 +158,7 @@ impl HandshakeResponder {
         let time = since_1970();
         self.newest.insert(key, Newest::new(hello.time, time));
         let is_own = |address| client.addresses.contains(address);
-        let ours = random() as u32;
+        let ours = self.ids.draw(is_taken);
         let acceptance = match hello.addresses.iter().all(is_own) {
             true => Acceptance::Accepted {
                 session: ours,
@@ -165,6 +185,7 @@ impl HandshakeResponder {
                 since: now,
             },
             hello,
+            from,
         };
         Ok(Reply::Answer(reply, Box::new(accepted)))
     }
@@ -173,8 +194,9 @@ impl HandshakeResponder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tunnel::cookie::COOKIE_LEN;
     use crate::tunnel::dialer::Dialer;
-    use std::net::IpAddr;
+    use std::time::Duration;
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
@@ -188,19 +210,40 @@ mod tests {
     fn responder(now: Instant) -> HandshakeResponder {
         let [van, relay] = secrets();
         let own = vec![ip("10.9.0.2"), ip("fd00:9::2")];
-        HandshakeResponder::new(now, relay, Clients::of_one("van", van.public(), own))
+        let clients = Clients::of_one("van", van.public(), own);
+        HandshakeResponder::new(now, relay, clients, SessionIds::new(0xabcd, 0))
+    }
+
+    fn reply(
+        responder: &mut HandshakeResponder,
+        now: Instant,
+        hello: &[u8],
+    ) -> Result<Reply, Refusal> {
+        let from = "192.0.2.1:4000".parse().unwrap();
+        responder.on_hello(now, from, hello, |_| false, |_| false)
+    }
+
+    /// A responder that replies to hellos without a cookie's proof by a cookie.
+    fn responder_under_load(now: Instant) -> HandshakeResponder {
+        let mut responder = responder(now);
+        let mut dialer = dialer(&["10.9.0.2"]);
+        loop {
+            let hello = dialer.hello(now, &[0]).1;
+            if let Ok(Reply::Cookie(_)) = reply(&mut responder, now, &hello) {
+                return responder;
+            }
+        }
     }
 
     fn dialer(addresses: &[&str]) -> Dialer {
         let [van, relay] = secrets();
         let addresses = addresses.iter().map(|text| ip(text)).collect();
-        Dialer::new(van, relay.public(), addresses)
+        Dialer::new(van, relay.public(), addresses, SessionIds::new(0x1234, 0))
     }
 
     #[test]
     fn a_client_comes_in_with_its_own_addresses_and_no_others() {
         let now = Instant::now();
-        let from = "192.0.2.1:4000".parse().unwrap();
         for (wanted, comes_in) in [
             (&["10.9.0.2"][..], true),
             (&["fd00:9::2"], true),
@@ -213,14 +256,14 @@ mod tests {
         ] {
             let mut dialer = dialer(wanted);
             let hello = dialer.hello(now, &[0]).1;
-            let reply = responder(now).on_hello(now, from, &hello);
+            let reply = reply(&mut responder(now), now, &hello);
             let keys = match reply.ok().unwrap() {
                 Reply::Answer(reply, accepted) => {
                     let wanted: Vec<IpAddr> = wanted.iter().map(|text| ip(text)).collect();
                     assert_eq!(accepted.hello.addresses, wanted);
-                    dialer.on_answer(now, &reply)
+                    dialer.on_answer(now, 0, &reply)
                 }
-                Reply::Reject(reply) => dialer.on_answer(now, &reply),
+                Reply::Reject(reply) => dialer.on_answer(now, 0, &reply),
                 Reply::Cookie(_) => panic!("a first hello was asked for a cookie"),
             };
             match comes_in {
@@ -231,25 +274,118 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_know_the_relay_s_key_gets_no_cookie_either() {
+    fn a_stranger_without_the_relays_key_receives_no_cookie() {
         let now = Instant::now();
-        let from = "192.0.2.1:4000".parse().unwrap();
         let [van, _] = secrets();
-        let mut responder = responder(now);
-        let mut stranger = Dialer::new(van.clone(), van.public(), vec![ip("10.9.0.2")]);
+        let mut responder = responder_under_load(now);
+        let addresses = vec![ip("10.9.0.2")];
+        let ids = SessionIds::new(0x1234, 0);
+        let mut stranger = Dialer::new(van.clone(), van.public(), addresses, ids);
+        let hello = stranger.hello(now, &[0]).1;
+        let refused = reply(&mut responder, now, &hello).err();
+        assert_eq!(refused, Some(Refusal::WrongKey));
+    }
+
+    #[test]
+    fn a_hello_that_proves_its_cookie_is_answered_under_load() {
+        let now = Instant::now();
+        let mut responder = responder_under_load(now);
         let mut dialer = dialer(&["10.9.0.2"]);
-        let mut cookies = 0;
-        for _ in 0..100 {
-            let hello = stranger.hello(now, &[0]).1;
-            let refused = responder.on_hello(now, from, &hello).err();
-            assert_eq!(refused, Some(Refusal::WrongKey));
-            let hello = dialer.hello(now, &[0]).1;
-            cookies += i32::from(matches!(
-                responder.on_hello(now, from, &hello),
-                Ok(Reply::Cookie(_))
-            ));
+        let (link, hello) = dialer.hello(now, &[0, 1]);
+        assert_eq!(hello[2..18], [0; COOKIE_LEN]);
+        let Ok(Reply::Cookie(cookie)) = reply(&mut responder, now, &hello) else {
+            panic!("a hello without a cookie was read");
+        };
+        assert!(cookie.len() < hello.len());
+        dialer.on_cookie(now, link.unwrap(), &cookie).unwrap();
+        let (again, hello) = dialer.hello(now, &[0, 1]);
+        assert_eq!(again, link, "a cookie is worth nothing on another link");
+        assert_ne!(hello[2..18], [0; COOKIE_LEN]);
+        let Ok(Reply::Answer(answer, accepted)) = reply(&mut responder, now, &hello) else {
+            panic!("a hello with a cookie was not answered");
+        };
+        assert!(answer.len() < hello.len());
+        assert_eq!(accepted.keys.ours >> 16, 0xabcd);
+        assert!(dialer.on_answer(now, 0, &answer).is_ok());
+    }
+
+    #[test]
+    fn a_reply_is_never_longer_than_its_hello() {
+        let now = Instant::now();
+        let mut responder = responder_under_load(now);
+        let [_, relay] = secrets();
+        let keys = HelloKeys::of(&relay.public());
+        for len in 0..1500 {
+            let mut hello = vec![0; len];
+            if len >= HELLO_HEAD {
+                hello[0] = 1;
+                let mark = keys.mark(&hello[HELLO_HEAD..]);
+                hello[HELLO_MARK].copy_from_slice(&mark);
+            }
+            match reply(&mut responder, now, &hello) {
+                Ok(Reply::Cookie(reply)) => assert!(reply.len() < len, "{len}"),
+                Ok(_) => panic!("{len} zeros were read"),
+                Err(_) => {}
+            }
         }
-        assert_eq!(cookies, 80);
+    }
+
+    #[test]
+    fn forged_cookies_and_answers_change_nothing() {
+        let now = Instant::now();
+        let mut responder = responder(now);
+        let mut dialer = dialer(&["10.9.0.2"]);
+        let hello = dialer.hello(now, &[0]).1;
+        let due = dialer.pending_due().unwrap();
+        for len in [0, 1, 2, 18, 57, 58, 59, 200] {
+            let forged = [&[3, 0][..], &vec![7; len]].concat();
+            assert!(dialer.on_cookie(now, 0, &forged).is_err(), "{len}");
+        }
+        let Ok(Reply::Answer(answer, _)) = reply(&mut responder, now, &hello) else {
+            panic!("a first hello was not answered");
+        };
+        for index in 0..answer.len() {
+            let mut forged = answer.clone();
+            forged[index] ^= 1;
+            // Kind and link are of no account here.
+            assert!(index < 2 || dialer.on_answer(now, 0, &forged).is_err());
+        }
+        let elsewhere = dialer.on_answer(now, 1, &answer).err();
+        assert_eq!(elsewhere, Some(Refusal::UnknownSession), "on another link");
+        assert_eq!(dialer.pending_due(), Some(due), "another hello is due");
+    }
+
+    #[test]
+    fn the_answer_is_taken_after_forged_ones() {
+        let now = Instant::now();
+        let mut dialer = dialer(&["10.9.0.2"]);
+        let hello = dialer.hello(now, &[0]).1;
+        let Ok(Reply::Answer(answer, _)) = reply(&mut responder(now), now, &hello) else {
+            panic!("a first hello was not answered");
+        };
+        let mut forged = answer.clone();
+        *forged.last_mut().unwrap() ^= 1;
+        for _ in 0..10 {
+            assert!(dialer.on_answer(now, 0, &forged).is_err());
+        }
+        assert!(dialer.on_answer(now, 0, &answer).is_ok());
+    }
+
+    #[test]
+    fn a_hello_takes_one_cookie_and_the_next_follows_after_an_interval() {
+        let now = Instant::now();
+        let mut responder = responder_under_load(now);
+        let mut dialer = dialer(&["10.9.0.2"]);
+        let hello = dialer.hello(now, &[0]).1;
+        let Ok(Reply::Cookie(cookie)) = reply(&mut responder, now, &hello) else {
+            panic!("a hello without a cookie was read");
+        };
+        assert!(dialer.on_cookie(now, 0, &cookie).is_ok());
+        assert!(dialer.on_cookie(now, 0, &cookie).is_err());
+        assert_eq!(dialer.pending_due(), Some(now + Duration::from_millis(100)));
+        // One for an earlier hello.
+        let _ = dialer.hello(now, &[0]);
+        assert!(dialer.on_cookie(now, 0, &cookie).is_err());
     }
 
     const SECOND: u64 = 1_000_000_000;

@@ -17,7 +17,7 @@ use socket2::Socket;
 use super::peer::{Path, ip_udp_len};
 
 /// Requested socket buffers; the kernel grants what it allows.
-const KERNEL_BUFFER: usize = 4 << 20;
+pub const KERNEL_BUFFER: usize = 4 << 20;
 
 /// A non-blocking UDP socket.
 #[derive(Debug)]
@@ -34,13 +34,13 @@ const IPV6_FRAGMENT: libc::c_int = 1280;
 const SHORT: u32 = 1200;
 
 impl UdpSocket {
-    /// Wraps a bound socket.
+    /// Wraps a bound socket; asks for a buffer of so many bytes for what it receives.
     ///
     /// # Errors
     /// What the system says of its options.
-    pub fn new(socket: Socket) -> io::Result<UdpSocket> {
+    pub fn new(socket: Socket, received: usize) -> io::Result<UdpSocket> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        socket.set_recv_buffer_size(KERNEL_BUFFER)?;
+        socket.set_recv_buffer_size(received)?;
         socket.set_send_buffer_size(KERNEL_BUFFER)?;
         Ok(UdpSocket {
             socket,

@@ -1,4 +1,4 @@
-//! The sockets of an end: one for all clients, or one per link. A link's socket is created anew whenever its
+//! The sockets of an end: two for all clients (sessions and hellos, on one port), or one per link. A link's socket is created anew whenever its
 //! interface or address appears or changes.
 
 use std::cell::Cell;
@@ -13,8 +13,11 @@ use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tracing::{info, warn};
 
+use super::handshake::random;
 use super::peer::{Path, ip_udp_len};
-use super::socket::{Buffers, UdpSocket};
+use super::session_ids::SessionIds;
+use super::socket::{Buffers, KERNEL_BUFFER, UdpSocket};
+use super::socket_filter;
 use crate::Link;
 use crate::links::Route;
 
@@ -27,6 +30,8 @@ pub struct Sockets {
     /// The relay's addresses.
     relays: Vec<SocketAddr>,
     namespace: Namespace,
+    /// Prefix of the sessions' identifiers.
+    prefix: u16,
 }
 
 /// A link of the dialling end.
@@ -55,15 +60,23 @@ pub enum Change {
 }
 
 impl Sockets {
-    /// With a socket for clients.
+    /// With sockets for clients: the one for their sessions, which have identifiers with this prefix, and the one
+    /// for their hellos.
     #[must_use]
-    pub fn listening(socket: UdpSocket) -> Sockets {
+    pub fn listening(sockets: [UdpSocket; 2], prefix: u16) -> Sockets {
         Sockets {
-            sockets: vec![Some(socket)],
+            sockets: sockets.map(Some).into(),
             links: Vec::new(),
             relays: Vec::new(),
             namespace: Namespace::of_thread(),
+            prefix,
         }
+    }
+
+    /// Identifiers for sessions, which the sockets' filters accept.
+    #[must_use]
+    pub fn session_ids(&self) -> SessionIds {
+        SessionIds::new(self.prefix, random() as u16)
     }
 
     /// With a socket for each available link, to the first of the relay's addresses that it can reach;
@@ -77,6 +90,7 @@ impl Sockets {
             links: Vec::new(),
             relays: relays.to_vec(),
             namespace: Namespace::of_thread(),
+            prefix: random() as u16,
         };
         for link in links {
             sockets.add_link(link);
@@ -135,6 +149,14 @@ impl Sockets {
     pub fn relay(&self, number: usize) -> Option<SocketAddr> {
         let link = self.links.get(number)?;
         link.relays.get(link.relay).copied()
+    }
+
+    /// Whether a link's datagram is from the address of the relay that the link uses.
+    #[must_use]
+    pub fn is_relay(&self, from: &Path) -> bool {
+        let at = |address: SocketAddr| (address.ip().to_canonical(), address.port());
+        let relay = self.relay(from.socket);
+        relay.is_some_and(|relay| at(relay) == at(from.remote))
     }
 
     /// Sends as [`UdpSocket::send`] does; on an unavailable link everything is lost.
@@ -233,8 +255,8 @@ impl Sockets {
 
     /// Creates a link's socket if it needs a new one; returns whether it did.
     fn find(&mut self, number: usize) -> io::Result<bool> {
-        let (namespace, link) = (&self.namespace, &mut self.links[number]);
-        let found = namespace.enter(|| link.find());
+        let (namespace, link, prefix) = (&self.namespace, &mut self.links[number], self.prefix);
+        let found = namespace.enter(|| link.find(prefix));
         match found {
             Ok(None) => Ok(false),
             Ok(Some(socket)) => {
@@ -269,7 +291,7 @@ impl LinkRoute {
     }
 
     /// A new socket, if the route has changed or there was none.
-    fn find(&mut self) -> io::Result<Option<UdpSocket>> {
+    fn find(&mut self, prefix: u16) -> io::Result<Option<UdpSocket>> {
         let mut first = Err(io::Error::from(Errno::AFNOSUPPORT));
         for ahead in 0..self.relays.len() {
             let number = (self.relay + ahead) % self.relays.len();
@@ -280,7 +302,9 @@ impl LinkRoute {
                     if (self.route, self.mtu) == (Some(route), mtu) && ahead == 0 {
                         return Ok(None);
                     }
-                    let socket = self.link.udp_socket(relay).and_then(UdpSocket::new)?;
+                    let socket = self.link.udp_socket(relay)?;
+                    socket_filter::accept_from_relay(&socket, relay, prefix)?;
+                    let socket = UdpSocket::new(socket, KERNEL_BUFFER)?;
                     (self.relay, self.route, self.mtu) = (number, Some(route), mtu);
                     return Ok(Some(socket));
                 }

@@ -8,7 +8,7 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use tracing::info;
 
-use super::{End, Engine, TURN, sending, source, terms, write};
+use super::{End, Engine, HELLOS, TURN, sending, source, terms, write};
 use crate::tunnel::coalescer::Coalescer;
 use crate::tunnel::device::Device;
 use crate::tunnel::handshake::{ANSWER, COOKIE, HELLO};
@@ -16,10 +16,14 @@ use crate::tunnel::peer::{Path, Peer, Waiting, ip_udp_len};
 use crate::tunnel::refusal::Refusal;
 use crate::tunnel::socket::Buffers;
 
+/// Most pings and terms of a datagram that are replied to: more than an honest peer puts into one.
+const REPLIES: usize = 4;
+
 impl Engine {
     pub(super) fn take_datagrams(&mut self, socket: usize) -> io::Result<()> {
         let mut buffers = self.buffers.take().unwrap_or_else(Buffers::new);
-        for _ in 0..TURN {
+        let turn = if self.is_for_hellos(socket) { 1 } else { TURN };
+        for _ in 0..turn {
             if !self.sockets.receive(socket, &mut buffers)? {
                 break;
             }
@@ -41,10 +45,16 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether a socket receives hellos only. They are handled after all else, and fewer in a turn.
+    pub(super) fn is_for_hellos(&self, socket: usize) -> bool {
+        socket == HELLOS && matches!(self.end, End::Responder(_))
+    }
+
     fn refuse(&mut self, from: SocketAddr, why: Refusal) {
         self.refused.count(why);
         if let Some(complaint) = why.complaint() {
-            self.refusals.note(from.ip(), why.name(), complaint);
+            let source = crate::source::source(from.ip());
+            self.refusals.note(source, why.name(), complaint);
         }
     }
 
@@ -54,11 +64,16 @@ impl Engine {
         path: Path,
         datagram: &mut [u8],
     ) -> Result<(), Refusal> {
+        if matches!(self.end, End::Initiator(_)) && !self.sockets.is_relay(&path) {
+            return Err(Refusal::ForeignPath);
+        }
         match (datagram.first(), &mut self.end) {
             (Some(&TunnelHeader::KIND), _) => self.on_frames(now, path, datagram),
             (Some(&HELLO), End::Responder(_)) => self.on_hello(now.0, path, datagram),
-            (Some(&ANSWER), End::Initiator(_)) => self.on_answer(now, datagram),
-            (Some(&COOKIE), End::Initiator(dialer)) => dialer.on_cookie(datagram),
+            (Some(&ANSWER), End::Initiator(_)) => self.on_answer(now, path.socket, datagram),
+            (Some(&COOKIE), End::Initiator(dialer)) => {
+                dialer.on_cookie(now.0, path.socket, datagram)
+            }
             _ => Err(Refusal::Malformed),
         }
     }
@@ -71,11 +86,16 @@ impl Engine {
         datagram: &mut [u8],
     ) -> Result<(), Refusal> {
         let header = TunnelHeader::parse(datagram).ok_or(Refusal::Malformed)?;
+        let is_link = matches!(self.end, End::Initiator(_));
+        if is_link && usize::from(header.link) != path.socket {
+            return Err(Refusal::ForeignPath);
+        }
         let number = self.sessions.get(&header.session);
         let number = *number.ok_or(Refusal::UnknownSession)?;
         let peer = &mut self.peers[number];
         let wire_len = datagram.len() as u32 + ip_udp_len(&path.remote);
         let frames = peer.open(now, header, datagram, wire_len, path)?;
+        peer.send_probes(now.1, sending(&self.sockets));
         if peer.has_moved() {
             let own = peer.addresses.as_deref().unwrap_or_default();
             info!("{}: comes from {} as {own:?}", peer.name, path.remote);
@@ -83,7 +103,7 @@ impl Engine {
             let own = own.iter().map(|address| (*address, number));
             self.addresses.extend(own);
         }
-        let mut pongs = Vec::new();
+        let (mut pongs, mut replies) = (Vec::new(), 0);
         let mut is_answered = peer.sender.is_busy(now.1);
         let mut is_closed = false;
         let mut refused = None;
@@ -125,17 +145,19 @@ impl Engine {
                 }
                 Ok(TunnelFrame::Ping(token)) => {
                     is_answered = true;
+                    replies += 1;
                     // A ping without a token is answered by feedback alone.
-                    pongs.extend((token != 0).then_some(token));
+                    pongs.extend((token != 0 && replies <= REPLIES).then_some(token));
                 }
                 Ok(TunnelFrame::Pong(token)) => {
-                    peer.sender.on_pong(now.1, usize::from(header.link), token);
+                    peer.on_pong(now.1, usize::from(header.link), token);
                 }
                 Ok(TunnelFrame::Terms {
                     link,
                     version,
                     terms,
-                }) if matches!(self.end, End::Responder(_)) => {
+                }) if !is_link && replies < REPLIES => {
+                    replies += 1;
                     let said = (link, version, terms);
                     let taken = terms::on_terms(peer, now.1, said, header.link, &self.sockets);
                     refused = taken.err().or(refused);

@@ -1,5 +1,6 @@
 //! Sessions of peers: handshakes, and their end.
 
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use ropewalk_quantities::Time;
@@ -7,6 +8,7 @@ use ropewalk_striping::tunnel::Ping;
 use tracing::info;
 
 use super::{End, Engine, sending};
+use crate::source::source;
 use crate::tunnel::peer::{Path, Peer};
 use crate::tunnel::refusal::Refusal;
 use crate::tunnel::responder::{AcceptedClient, Reply};
@@ -28,15 +30,22 @@ impl Engine {
         let End::Responder(responder) = &mut self.end else {
             return Err(Refusal::Malformed);
         };
-        let (reply, done) = match responder.on_hello(now, path.remote, datagram)? {
+        let (peers, sessions) = (&self.peers, &self.sessions);
+        let is_known = |address: IpAddr| {
+            let is_it = |remote: &SocketAddr| source(remote.ip()) == address;
+            peers.iter().any(|peer| peer.leads_to(is_it))
+        };
+        let is_taken = |id| sessions.contains_key(&id);
+        let reply = responder.on_hello(now, path.remote, datagram, is_known, is_taken)?;
+        let (bytes, done): (&[u8], _) = match &reply {
             Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
             Reply::Reject(reply) => (reply, Err(Refusal::ForeignAddress)),
-            Reply::Answer(reply, accepted) => {
-                self.accept(*accepted);
-                (reply, Ok(()))
-            }
+            Reply::Answer(reply, _) => (reply, Ok(())),
         };
-        self.sockets.send(&path, &reply, reply.len());
+        self.sockets.send(&path, bytes, bytes.len());
+        if let Reply::Answer(_, accepted) = reply {
+            self.accept(*accepted);
+        }
         done
     }
 
@@ -49,7 +58,10 @@ impl Engine {
             self.keys.insert(accepted.key, self.peers.len() - 1);
             self.peers.len() - 1
         });
-        self.peers[number].offer_keys(accepted.keys, accepted.hello.addresses);
+        let AcceptedClient {
+            keys, hello, from, ..
+        } = accepted;
+        self.peers[number].offer_keys(keys, hello.addresses, from);
         self.forget_sessions(number);
         for session in self.peers[number].sessions() {
             self.sessions.insert(session, number);
@@ -59,12 +71,13 @@ impl Engine {
     pub(super) fn on_answer(
         &mut self,
         now: (Instant, Time),
+        link: usize,
         datagram: &[u8],
     ) -> Result<(), Refusal> {
         let End::Initiator(dialer) = &mut self.end else {
             return Err(Refusal::Malformed);
         };
-        let keys = dialer.on_answer(now.0, datagram)?;
+        let keys = dialer.on_answer(now.0, link, datagram)?;
         let peer = &mut self.peers[0];
         if !peer.is_open(now.0) {
             info!("the relay answers");

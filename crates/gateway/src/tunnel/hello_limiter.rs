@@ -1,0 +1,226 @@
+//! Limits how many hellos a responder computes answers for, before anything is computed for them.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use ring::hmac;
+use ring::rand::SystemRandom;
+use subtle::ConstantTimeEq;
+
+use super::cookie::{self, Cookie};
+use super::credit::{Credit, Limit};
+use super::handshake::HELLO_PROOF;
+use crate::source::source;
+
+/// Hellos without the proof of a cookie.
+const FREE: Limit = Limit::per_second(20, 20);
+/// Hellos with one, of each source. A client sends two a second until it is answered.
+const PER_SOURCE: Limit = Limit::per_second(10, 20);
+/// Hellos with one, of all sources from which no client is heard: each takes up to 0.2 ms.
+const STRANGERS: Limit = Limit::per_second(200, 20);
+/// Lifetime of the secret that cookies are made with.
+const SECRET_LIFE: Duration = Duration::from_secs(60);
+/// Number of credits that sources are hashed to.
+const CREDITS: usize = 4096;
+
+/// Limits the hellos that are read. Its memory does not grow, and a hello costs constant work.
+///
+/// A hello that cannot be read at once must prove its source by a cookie. Each proven source has its own credit: a
+/// source that uses it up takes nothing from the others. Sources are hashed to credits under a key that is renewed
+/// with the secret, so nobody can choose with whom it shares one.
+pub struct HelloLimiter {
+    epoch: Instant,
+    secret: hmac::Key,
+    hasher: RandomState,
+    since: Instant,
+    free: Credit,
+    strangers: Credit,
+    sources: Box<[Credit; CREDITS]>,
+}
+
+/// What to do with a hello.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Process it.
+    Read,
+    /// Reply with this cookie.
+    Cookie(Cookie),
+    /// Drop it: its source sends too many.
+    Drop,
+}
+
+impl HelloLimiter {
+    /// With a new secret.
+    #[must_use]
+    pub fn new(now: Instant) -> HelloLimiter {
+        HelloLimiter {
+            epoch: now,
+            secret: secret(),
+            hasher: RandomState::new(),
+            since: now,
+            free: Credit::default(),
+            strangers: Credit::default(),
+            sources: Box::new([Credit::default(); CREDITS]),
+        }
+    }
+
+    /// This hello arrived from this address; `is_known` returns whether a client is heard from its source.
+    #[must_use]
+    pub fn check(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        hello: &[u8],
+        is_known: impl FnOnce(IpAddr) -> bool,
+    ) -> Verdict {
+        if now >= self.since + SECRET_LIFE {
+            (self.secret, self.hasher, self.since) = (secret(), RandomState::new(), now);
+        }
+        let time = now.duration_since(self.epoch).as_nanos() as u64;
+        if self.free.take(time, FREE) {
+            return Verdict::Read;
+        }
+        let cookie = self.cookie(from);
+        let expected = cookie::proof(&cookie, hello);
+        if !bool::from(hello[HELLO_PROOF].ct_eq(&expected)) {
+            return Verdict::Cookie(cookie);
+        }
+        let source = source(from.ip());
+        let slot = self.slot(source);
+        let is_allowed = self.sources[slot].take(time, PER_SOURCE)
+            && (self.strangers.take(time, STRANGERS) || is_known(source));
+        match is_allowed {
+            true => Verdict::Read,
+            false => Verdict::Drop,
+        }
+    }
+
+    fn slot(&self, source: IpAddr) -> usize {
+        self.hasher.hash_one(source) as usize % CREDITS
+    }
+
+    fn cookie(&self, from: SocketAddr) -> Cookie {
+        let ip = match from.ip() {
+            IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+            IpAddr::V6(ip) => ip,
+        };
+        let mut address = [0; 18];
+        address[..16].copy_from_slice(&ip.octets());
+        address[16..].copy_from_slice(&from.port().to_be_bytes());
+        cookie::first(hmac::sign(&self.secret, &address))
+    }
+}
+
+fn secret() -> hmac::Key {
+    hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system has randomness")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: [u8; 166] = [0; 166];
+
+    fn with(cookie: &Cookie) -> [u8; 166] {
+        let mut hello = PLAIN;
+        hello[HELLO_PROOF].copy_from_slice(&cookie::proof(cookie, &PLAIN));
+        hello
+    }
+
+    /// A limiter without credit for hellos that have no cookie.
+    fn limiter(now: Instant) -> HelloLimiter {
+        let mut limiter = HelloLimiter::new(now);
+        let from = "192.0.2.1:1".parse().unwrap();
+        for _ in 0..FREE.burst {
+            let verdict = limiter.check(now, from, &PLAIN, |_| false);
+            assert_eq!(verdict, Verdict::Read);
+        }
+        limiter
+    }
+
+    /// The cookie that an address is given.
+    fn cookie(limiter: &mut HelloLimiter, now: Instant, from: SocketAddr) -> Cookie {
+        match limiter.check(now, from, &PLAIN, |_| false) {
+            Verdict::Cookie(cookie) => cookie,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_hello_above_the_free_rate_needs_the_cookie_of_its_address() {
+        let now = Instant::now();
+        let mut limiter = limiter(now);
+        let [here, there] = ["10.0.0.1:1", "10.0.0.1:2"].map(|text| text.parse().unwrap());
+        let own = cookie(&mut limiter, now, here);
+        let mut check = |now, from, hello: [u8; 166]| limiter.check(now, from, &hello, |_| false);
+        assert_eq!(check(now, here, with(&own)), Verdict::Read);
+        assert!(matches!(check(now, there, with(&own)), Verdict::Cookie(_)));
+        let mut bare = PLAIN;
+        bare[HELLO_PROOF].copy_from_slice(&own);
+        assert!(matches!(check(now, here, bare), Verdict::Cookie(_)));
+        let later = now + Duration::from_secs(1);
+        assert_eq!(check(later, there, PLAIN), Verdict::Read);
+    }
+
+    #[test]
+    fn a_source_that_floods_with_valid_cookies_keeps_no_other_out() {
+        let start = Instant::now();
+        let mut limiter = limiter(start);
+        let attacker: SocketAddr = "10.0.0.1:1".parse().unwrap();
+        let mut others = (2..).map(|host| SocketAddr::from(([10, 0, 0, host], 1)));
+        let slot = limiter.slot(attacker.ip());
+        let client = others
+            .find(|other| limiter.slot(other.ip()) != slot)
+            .unwrap();
+        let mut read = 0;
+        for ms in 0..10_000 {
+            let now = start + Duration::from_millis(ms);
+            // Uses up whatever needs no cookie, too.
+            let own = match limiter.check(now, attacker, &PLAIN, |_| false) {
+                Verdict::Cookie(own) => own,
+                _ => continue,
+            };
+            let verdict = limiter.check(now, attacker, &with(&own), |_| false);
+            read += usize::from(verdict == Verdict::Read);
+            if ms % 500 == 1 {
+                let own = cookie(&mut limiter, now, client);
+                let verdict = limiter.check(now, client, &with(&own), |_| false);
+                assert_eq!(verdict, Verdict::Read, "{ms} ms");
+            }
+        }
+        assert!(read <= 121, "{read} hellos of the attacker were read");
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_share_their_credit() {
+        let now = Instant::now();
+        let mut limiter = limiter(now);
+        let mut read = 0;
+        for host in 0..200 {
+            let from = format!("[2001:db8::{host:x}]:1").parse().unwrap();
+            let own = cookie(&mut limiter, now, from);
+            let verdict = limiter.check(now, from, &with(&own), |_| false);
+            read += usize::from(verdict == Verdict::Read);
+        }
+        assert_eq!(read, PER_SOURCE.burst as usize);
+    }
+
+    #[test]
+    fn a_known_source_is_read_when_strangers_use_up_their_rate() {
+        let now = Instant::now();
+        let mut limiter = limiter(now);
+        let mut read = 0;
+        for host in 0..200 {
+            let from = format!("10.0.{host}.1:1").parse().unwrap();
+            let own = cookie(&mut limiter, now, from);
+            let verdict = limiter.check(now, from, &with(&own), |_| false);
+            read += usize::from(verdict == Verdict::Read);
+        }
+        assert_eq!(read, STRANGERS.burst as usize);
+        let from: SocketAddr = "10.1.0.1:1".parse().unwrap();
+        let own = cookie(&mut limiter, now, from);
+        let verdict = limiter.check(now, from, &with(&own), |source| source == from.ip());
+        assert_eq!(verdict, Verdict::Read);
+    }
+}

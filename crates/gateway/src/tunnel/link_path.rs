@@ -1,0 +1,360 @@
+//! Where a link's datagrams are sent, and the validation of new addresses of the peer (RFC 9000, sections 8.2, 9.3
+//! and 9.4).
+//!
+//! An authentic datagram can come from an address that is not its sender's: an attacker on the path can repeat it
+//! from another one before the original arrives. So a new address is a *candidate*. A ping with a random token is
+//! sent to it, and a ping with another token to the address in use:
+//!
+//! | pong | effect |
+//! | --- | --- |
+//! | the candidate's | the link moves to the candidate |
+//! | that of the address in use, before or after | the link stays, or returns; other addresses are ignored for 2 s |
+//!
+//! At most three times the bytes that came from a candidate are sent to it. A link that has no address yet sends
+//! its pongs and feedback to the candidate, within this limit, and nothing else.
+
+use std::net::SocketAddr;
+
+use ropewalk_quantities::Time;
+
+use super::peer::Path;
+
+/// Bytes that may be sent to a candidate, per byte that came from it (RFC 9000, section 8.1).
+const AMPLIFICATION: u64 = 3;
+/// Least interval of pings to a candidate.
+const PROBE: Time = Time::from_millis(50);
+/// After this time another new address takes a candidate's place.
+const PATIENCE: Time = Time::from_millis(500);
+/// How long a pong from the address that was in use makes the link return to it.
+const RETURN: Time = Time::from_secs(3);
+/// How long new addresses are ignored after the address in use has answered.
+const SETTLED: Time = Time::from_secs(2);
+
+/// The addresses of a link's other end.
+#[derive(Debug, Default)]
+pub struct LinkPath {
+    /// The validated one.
+    active: Option<Path>,
+    candidate: Option<Candidate>,
+    /// The one before the last move.
+    left: Option<Left>,
+    /// The newest sequence received: only a later datagram from another address makes this a candidate.
+    newest: u64,
+    /// Until then, new addresses are ignored.
+    settled: Time,
+}
+
+/// A new address.
+#[derive(Debug)]
+struct Candidate {
+    path: Path,
+    /// Bytes that came from it and were sent to it.
+    received: u64,
+    sent: u64,
+    /// Tokens of the pings to it, and to the address in use.
+    tokens: [u32; 2],
+    since: Time,
+    /// When it is pinged next, at the earliest.
+    due: Time,
+}
+
+/// An address that the link has left, until a pong from it is no reason to return.
+#[derive(Debug)]
+struct Left {
+    path: Path,
+    token: u32,
+    until: Time,
+}
+
+/// Pings that validate a new address: each is sent to this path with this token.
+pub type Probes = [Option<(Path, u32)>; 2];
+
+/// The effect of a pong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pong {
+    /// None: it answers another ping.
+    Other,
+    /// The link stays where it is.
+    Stays,
+    /// The link has its first address, or another one.
+    Moves,
+}
+
+impl LinkPath {
+    /// With a validated address.
+    #[must_use]
+    pub fn to(path: Path) -> LinkPath {
+        LinkPath {
+            active: Some(path),
+            ..LinkPath::default()
+        }
+    }
+
+    /// The validated address.
+    #[must_use]
+    pub fn active(&self) -> Option<&Path> {
+        self.active.as_ref()
+    }
+
+    /// Where the link's datagrams are sent, as far as [`spend`](LinkPath::spend) allows.
+    #[must_use]
+    pub fn destination(&self) -> Option<Path> {
+        let candidate = || Some(self.candidate.as_ref()?.path);
+        self.active.or_else(candidate)
+    }
+
+    /// A datagram of `bytes` bytes is about to be sent to this path; false if that is too much for a candidate.
+    #[must_use]
+    pub fn spend(&mut self, to: &Path, bytes: u32) -> bool {
+        match &mut self.candidate {
+            Some(candidate) if candidate.path.remote == to.remote => {
+                let sent = candidate.sent + u64::from(bytes);
+                let is_allowed = sent <= AMPLIFICATION * candidate.received;
+                if is_allowed {
+                    candidate.sent = sent;
+                }
+                is_allowed
+            }
+            _ => true,
+        }
+    }
+
+    /// An authentic, new datagram of `bytes` bytes arrived by this path. `draw` returns random tokens. Returns pings
+    /// to send.
+    #[must_use]
+    pub fn on_datagram(
+        &mut self,
+        now: Time,
+        sequence: u64,
+        path: Path,
+        bytes: u32,
+        draw: impl Fn() -> u32,
+    ) -> Probes {
+        if sequence < self.newest {
+            return Probes::default();
+        }
+        self.newest = sequence;
+        if let Some(active) = &mut self.active {
+            if active.remote == path.remote {
+                *active = path;
+                return Probes::default();
+            }
+            if now < self.settled {
+                return Probes::default();
+            }
+        }
+        let is_other = |candidate: &Candidate| {
+            candidate.path.remote != path.remote && now >= candidate.since + PATIENCE
+        };
+        if self.candidate.as_ref().is_some_and(is_other) {
+            self.candidate = None;
+        }
+        let candidate = self.candidate.get_or_insert_with(|| Candidate {
+            path,
+            received: 0,
+            sent: 0,
+            tokens: [draw(), draw()],
+            since: now,
+            due: now,
+        });
+        if candidate.path.remote != path.remote {
+            return Probes::default();
+        }
+        candidate.path = path;
+        candidate.received += u64::from(bytes);
+        if now < candidate.due {
+            return Probes::default();
+        }
+        candidate.due = now + PROBE;
+        let [to_it, to_active] = candidate.tokens;
+        [
+            Some((path, to_it)),
+            self.active.map(|active| (active, to_active)),
+        ]
+    }
+
+    /// A pong with this token arrived on the link.
+    #[must_use]
+    pub fn on_pong(&mut self, now: Time, token: u32) -> Pong {
+        if let Some(candidate) = self.candidate.take_if(|known| known.tokens[0] == token) {
+            let active = self.active.replace(candidate.path);
+            self.left = active.map(|path| Left {
+                path,
+                token: candidate.tokens[1],
+                until: now + RETURN,
+            });
+            return Pong::Moves;
+        }
+        let in_use = |known: &mut Candidate| known.tokens[1] == token;
+        if self.active.is_some() && self.candidate.take_if(in_use).is_some() {
+            self.settled = now + SETTLED;
+            return Pong::Stays;
+        }
+        let returns = |left: &mut Left| left.token == token;
+        if let Some(left) = self.left.take_if(returns)
+            && now < left.until
+        {
+            self.active = Some(left.path);
+            self.candidate = None;
+            self.settled = now + SETTLED;
+            return Pong::Moves;
+        }
+        Pong::Other
+    }
+
+    /// Whether the link has this address.
+    #[must_use]
+    pub fn leads_to(&self, is_it: impl Fn(&SocketAddr) -> bool) -> bool {
+        self.active.as_ref().is_some_and(|path| is_it(&path.remote))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    const OLD: u16 = 1;
+    const NEW: u16 = 2;
+    const OTHER: u16 = 3;
+
+    fn path(port: u16) -> Path {
+        Path::new(0, ([192, 0, 2, 1], port).into(), None)
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// A link to `OLD`, with tokens 1, 2, 3 and so on.
+    struct Link {
+        path: LinkPath,
+        sequence: u64,
+        tokens: Cell<u32>,
+    }
+
+    impl Link {
+        fn new() -> Link {
+            Link {
+                path: LinkPath::to(path(OLD)),
+                sequence: 0,
+                tokens: Cell::new(0),
+            }
+        }
+
+        /// A datagram of 100 bytes arrives from this port; returns the ports that are pinged, with the tokens.
+        fn receive(&mut self, now: Time, from: u16) -> Vec<(u16, u32)> {
+            self.sequence += 1;
+            let draw = || {
+                self.tokens.set(self.tokens.get() + 1);
+                self.tokens.get()
+            };
+            let probes = self
+                .path
+                .on_datagram(now, self.sequence, path(from), 100, draw);
+            let probes = probes.into_iter().flatten();
+            let sent = probes.filter(|(path, _)| self.path.spend(path, 67));
+            sent.map(|(path, token)| (path.remote.port(), token))
+                .collect()
+        }
+
+        fn leads_to(&self) -> u16 {
+            self.path.active().unwrap().remote.port()
+        }
+    }
+
+    #[test]
+    fn a_datagram_from_another_address_moves_nothing() {
+        let mut link = Link::new();
+        assert_eq!(link.receive(ms(0), OLD), []);
+        assert_eq!(link.receive(ms(1), NEW), [(NEW, 1), (OLD, 2)]);
+        assert_eq!(link.leads_to(), OLD);
+        assert_eq!(link.receive(ms(2), NEW), []);
+        assert_eq!(link.receive(ms(51), NEW), [(NEW, 1), (OLD, 2)]);
+        assert_eq!(link.path.on_pong(ms(52), 3), Pong::Other);
+        assert_eq!(link.leads_to(), OLD);
+    }
+
+    #[test]
+    fn a_rebinding_nat_is_followed_at_its_first_pong() {
+        let mut link = Link::new();
+        assert_eq!(link.receive(ms(1), NEW), [(NEW, 1), (OLD, 2)]);
+        assert_eq!(link.path.on_pong(ms(21), 1), Pong::Moves);
+        assert_eq!(link.leads_to(), NEW);
+        assert_eq!(link.receive(ms(22), NEW), []);
+    }
+
+    #[test]
+    fn a_mirror_of_datagrams_is_ignored_when_the_address_in_use_answers() {
+        let mut link = Link::new();
+        assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
+        assert_eq!(link.path.on_pong(ms(20), 2), Pong::Stays);
+        for at in 21..2000 {
+            assert_eq!(link.receive(ms(at), NEW), []);
+        }
+        assert_eq!(link.leads_to(), OLD);
+        // It may be the only one later.
+        assert_eq!(link.receive(ms(2020), NEW), [(NEW, 3), (OLD, 4)]);
+    }
+
+    #[test]
+    fn a_mirror_that_answers_faster_is_left_when_the_address_before_answers() {
+        let mut link = Link::new();
+        assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
+        assert_eq!(link.path.on_pong(ms(10), 1), Pong::Moves);
+        assert_eq!(link.leads_to(), NEW);
+        assert_eq!(link.path.on_pong(ms(20), 2), Pong::Moves);
+        assert_eq!(link.leads_to(), OLD);
+        assert_eq!(link.receive(ms(30), NEW), []);
+        // A pong answers once.
+        assert_eq!(link.path.on_pong(ms(40), 2), Pong::Other);
+        assert_eq!(link.path.on_pong(ms(40), 1), Pong::Other);
+    }
+
+    #[test]
+    fn an_old_pong_moves_nothing_long_after() {
+        let mut link = Link::new();
+        assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
+        assert_eq!(link.path.on_pong(ms(10), 1), Pong::Moves);
+        assert_eq!(link.path.on_pong(ms(3010), 2), Pong::Other);
+        assert_eq!(link.leads_to(), NEW);
+    }
+
+    #[test]
+    fn late_datagrams_from_another_address_are_ignored() {
+        let mut link = Link::new();
+        link.sequence = 10;
+        assert_eq!(link.receive(ms(0), OLD), []);
+        link.sequence = 5;
+        assert_eq!(link.receive(ms(1), NEW), []);
+    }
+
+    #[test]
+    fn a_third_address_waits_until_the_candidate_has_had_its_time() {
+        let mut link = Link::new();
+        assert_eq!(link.receive(ms(0), NEW), [(NEW, 1), (OLD, 2)]);
+        assert_eq!(link.receive(ms(60), OTHER), []);
+        assert_eq!(link.receive(ms(500), OTHER), [(OTHER, 3), (OLD, 4)]);
+        assert_eq!(link.path.on_pong(ms(510), 1), Pong::Other);
+        assert_eq!(link.path.on_pong(ms(510), 3), Pong::Moves);
+        assert_eq!(link.leads_to(), OTHER);
+    }
+
+    #[test]
+    fn an_address_that_does_not_answer_gets_three_times_its_bytes_at_most() {
+        let mut link = Link::new();
+        link.path = LinkPath::default();
+        let mut sent = 0;
+        for round in 1..100 {
+            sent += 67 * link.receive(ms(round), NEW).len() as u64;
+            let to = link.path.destination().unwrap();
+            while link.path.spend(&to, 140) {
+                sent += 140;
+            }
+            assert!(sent <= 300 * round, "{sent} bytes for {round} datagrams");
+        }
+        assert!(link.path.active().is_none());
+        assert_eq!(link.path.on_pong(ms(200), 1), Pong::Moves);
+        assert_eq!(link.leads_to(), NEW);
+    }
+}

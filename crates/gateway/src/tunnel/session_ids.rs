@@ -1,0 +1,51 @@
+//! Identifiers of sessions.
+
+/// Draws the identifiers of one process's sessions: all begin with the same secret prefix, by which the kernel
+/// tells datagrams of sessions from others (see [`socket_filter`](super::socket_filter)).
+#[derive(Clone, Copy, Debug)]
+pub struct SessionIds {
+    prefix: u16,
+    next: u16,
+}
+
+impl SessionIds {
+    /// Those with a prefix, after a random one.
+    #[must_use]
+    pub fn new(prefix: u16, start: u16) -> SessionIds {
+        SessionIds {
+            prefix,
+            next: start,
+        }
+    }
+
+    /// The next identifier that no session has; the oldest one again if all are taken.
+    #[must_use]
+    pub fn draw(&mut self, is_taken: impl Fn(u32) -> bool) -> u32 {
+        for _ in 0..u16::MAX {
+            let id = self.advance();
+            if !is_taken(id) {
+                return id;
+            }
+        }
+        self.advance()
+    }
+
+    fn advance(&mut self) -> u32 {
+        let id = u32::from(self.prefix) << 16 | u32::from(self.next);
+        self.next = self.next.wrapping_add(1);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_begin_with_the_prefix_and_skip_those_of_sessions() {
+        let mut ids = SessionIds::new(0xabcd, 0xffff);
+        assert_eq!(ids.draw(|_| false), 0xabcd_ffff);
+        assert_eq!(ids.draw(|id| id < 0xabcd_0003), 0xabcd_0003);
+        assert_eq!(ids.draw(|_| true), 0xabcd_0003);
+    }
+}
