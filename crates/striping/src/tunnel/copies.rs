@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
+use super::room::give_back;
 use super::sending::Transmit;
 
 /// A copy that has waited this long for a link is dropped: its packet has arrived by another link, and newer
 /// packets may not have.
 const MAX_AGE: Time = Time::from_millis(100);
+/// With more copies for one link the oldest are dropped.
+const MAX: usize = 2048;
 
 /// For each link, the packets that others have sent and it has not.
 #[derive(Debug)]
@@ -50,7 +53,17 @@ impl<P: Clone> Copies<P> {
                 bytes: first.bytes,
             };
             waiting.push_back((now, copy));
+            if waiting.len() > MAX {
+                waiting.pop_front();
+            }
         }
+    }
+
+    /// Drops all copies.
+    pub(super) fn clear(&mut self) {
+        self.links
+            .iter_mut()
+            .for_each(|waiting| *waiting = VecDeque::new());
     }
 
     /// The next copy for one of these links that has room.
@@ -64,9 +77,12 @@ impl<P: Clone> Copies<P> {
         if !self.is_used {
             return None;
         }
+        // Those of links that are not used any more, too.
+        self.links
+            .iter_mut()
+            .for_each(|waiting| drop_old(waiting, now));
         links.iter().copied().find_map(|link| {
             let waiting = &mut self.links[link];
-            drop_old(waiting, now);
             if waiting.is_empty() || !has_room(link) {
                 return None;
             }
@@ -89,6 +105,7 @@ fn drop_old<P>(waiting: &mut VecDeque<(Time, Transmit<P>)>, now: Time) {
     {
         waiting.pop_front();
     }
+    give_back(waiting);
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use super::queue::{Fifo, Queued};
 const QUANTUM: i64 = 1514;
 /// Emptied queues that are kept for lanes that become active.
 const MAX_SPARE: usize = 8;
+/// Most packets: short ones take more memory than they have bytes.
+const MAX_PACKETS: usize = 1 << 15;
 
 /// The device's queue.
 #[derive(Debug)]
@@ -24,6 +26,7 @@ pub(super) struct FairQueue<P> {
     new: VecDeque<u8>,
     old: VecDeque<u8>,
     bytes: u64,
+    packets: usize,
     /// Emptied queues: a lane that was long once does not keep the room for it.
     spare: Vec<Fifo<P>>,
 }
@@ -47,6 +50,7 @@ impl<P> FairQueue<P> {
             new: VecDeque::new(),
             old: VecDeque::new(),
             bytes: 0,
+            packets: 0,
             spare: Vec::new(),
         }
     }
@@ -62,6 +66,7 @@ impl<P> FairQueue<P> {
     /// Takes a packet.
     pub(super) fn push(&mut self, packet: Queued<P>) {
         self.bytes += u64::from(packet.bytes);
+        self.packets += 1;
         let lane = &mut self.lanes[usize::from(packet.lane)];
         if lane.packets.is_none() {
             lane.deficit = QUANTUM;
@@ -92,7 +97,7 @@ impl<P> FairQueue<P> {
         let bytes = u64::from(bytes);
         let own = self.waiting(lane) + bytes;
         let mut dropped = 0;
-        while self.bytes + bytes > most {
+        while self.bytes + bytes > most || self.packets >= MAX_PACKETS {
             match self.longest() {
                 Some(longest) if self.waiting(longest) > own => self.drop_last(longest),
                 _ => return (dropped, false),
@@ -119,7 +124,10 @@ impl<P> FairQueue<P> {
     /// An emptied lane stays active until its turn.
     fn drop_last(&mut self, lane: u8) {
         let packets = self.lanes[usize::from(lane)].packets.as_mut();
-        self.bytes -= packets.and_then(Fifo::drop_last).unwrap_or(0);
+        if let Some(bytes) = packets.and_then(Fifo::drop_last) {
+            self.bytes -= bytes;
+            self.packets -= 1;
+        }
     }
 
     /// The next packet.
@@ -135,6 +143,7 @@ impl<P> FairQueue<P> {
         let first = lane.packets.as_mut()?.pop()?;
         lane.deficit -= i64::from(first.bytes);
         self.bytes -= u64::from(first.bytes);
+        self.packets -= 1;
         Some(first)
     }
 

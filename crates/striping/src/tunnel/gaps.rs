@@ -5,14 +5,16 @@ use std::collections::VecDeque;
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::{Gap, Missing};
 
+use super::room::give_back;
 use super::windowed::Windowed;
 
 /// A gap is reported this many times, since reports may be lost.
 const TIMES: u8 = 3;
 /// Interval between the reports of a gap.
 const AGAIN: Time = Time::from_millis(15);
-/// With more gaps than this the oldest are forgotten.
-const MAX: usize = 4096;
+/// With more gaps than this the oldest are forgotten. A report looks at each of them, and a datagram that splits
+/// one moves half of them.
+const MAX: usize = 1024;
 /// How long it is remembered how late a reordered datagram may be.
 const MEMORY: Time = Time::from_secs(10);
 
@@ -50,9 +52,6 @@ impl Default for Gaps {
 impl Gaps {
     /// All from `first` up to `end` was overtaken.
     pub(super) fn open(&mut self, now: Time, first: u64, end: u64) {
-        if self.open.len() == MAX {
-            self.open.pop_front();
-        }
         self.open.push_back(Open {
             first,
             end,
@@ -60,6 +59,7 @@ impl Gaps {
             told: 0,
             told_at: now,
         });
+        self.forget_oldest();
         let due = now + self.lateness_bound();
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
@@ -82,11 +82,21 @@ impl Gaps {
         let (below, above_is_empty) = (gap.first < gap.end, above.first == above.end);
         match (below, above_is_empty) {
             (true, true) => {}
-            (true, false) => self.open.insert(index + 1, above),
+            (true, false) => {
+                self.open.insert(index + 1, above);
+                self.forget_oldest();
+            }
             (false, true) => {
                 self.open.remove(index);
             }
             (false, false) => *gap = above,
+        }
+    }
+
+    /// With too many gaps the oldest is forgotten.
+    fn forget_oldest(&mut self) {
+        if self.open.len() > MAX {
+            self.open.pop_front();
         }
     }
 
@@ -117,6 +127,7 @@ impl Gaps {
         }
         let settled = self.open.front().map_or(highest + 1, |gap| gap.first);
         self.open.retain(|gap| gap.told < TIMES);
+        give_back(&mut self.open);
         let untold = self.open.iter().filter(|gap| gap.told == 0);
         self.due = untold.map(|gap| gap.due(bound)).min();
         (missing, settled)
@@ -166,6 +177,21 @@ mod tests {
         assert_eq!(told(&mut gaps, 10), (vec![(5, 1)], 5));
         gaps.close(Time::from_millis(11), 5);
         assert_eq!(told(&mut gaps, 30), (vec![], 100));
+    }
+
+    #[test]
+    fn gaps_that_are_split_do_not_exceed_the_bound() {
+        let mut gaps = Gaps::default();
+        gaps.open(Time::ZERO, 0, 4 * MAX as u64);
+        for split in 0..2 * MAX as u64 {
+            gaps.close(Time::ZERO, 2 * split + 1);
+            gaps.open(
+                Time::ZERO,
+                8 * MAX as u64 + 2 * split,
+                8 * MAX as u64 + 2 * split + 1,
+            );
+            assert!(gaps.open.len() <= MAX);
+        }
     }
 
     #[test]

@@ -45,6 +45,7 @@ mod receiver;
 mod replay;
 mod resequencer;
 mod retransmit_buffer;
+mod room;
 mod scheduler;
 mod selection;
 mod sender;

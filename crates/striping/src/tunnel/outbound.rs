@@ -5,16 +5,26 @@ use std::collections::VecDeque;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
+use super::room::give_back;
+
 /// Least span of a rate measurement: below it, batching in the machines is noise.
 const MIN_SPAN: Time = Time::from_millis(20);
 /// Least distance of the marks of the receiver's progress.
 const MARK_SPACING: Time = Time::from_millis(4);
 
+/// Most datagrams in flight on one link or several; beyond that the oldest count as gone.
+const MAX_OUTSTANDING: usize = 1 << 16;
+
 /// Datagrams of a link, from when they are sent until feedback covers them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Outbound {
     next: u64,
+    /// Those up to `next`, without gaps.
     outstanding: VecDeque<Outstanding>,
+    /// Most of them.
+    most: usize,
+    /// Sequence of the oldest one that is to be answered, or `next`.
+    answered: u64,
     in_flight: u64,
     sent_bytes: u64,
     /// The newest feedback.
@@ -29,9 +39,8 @@ pub struct Outbound {
 
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
-    sequence: u64,
-    bytes: u32,
     at: Time,
+    bytes: u32,
     /// The receiver answers it with feedback as soon as it arrives.
     answered: bool,
 }
@@ -63,36 +72,89 @@ pub struct Report {
     pub lost: i64,
 }
 
+impl Default for Outbound {
+    fn default() -> Outbound {
+        Outbound {
+            next: 0,
+            outstanding: VecDeque::new(),
+            most: MAX_OUTSTANDING,
+            answered: 0,
+            in_flight: 0,
+            sent_bytes: 0,
+            known: None,
+            marks: VecDeque::new(),
+            limited_until: 0,
+            lost: 0,
+            base: None,
+        }
+    }
+}
+
 impl Outbound {
+    /// It is one of so many links, which share the memory for datagrams in flight.
+    pub(super) fn share(&mut self, links: usize) {
+        self.most = MAX_OUTSTANDING / links;
+    }
+
     /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence. One that is not
     /// `answered` by itself is covered by the feedback about a later one.
     pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
         if !answered {
             self.forget_unanswered();
         }
+        if self.outstanding.len() >= self.most {
+            self.forget_first();
+            self.find_answered();
+        }
         let sequence = self.next;
         self.next += 1;
         self.in_flight += u64::from(bytes);
         self.sent_bytes += u64::from(bytes);
         self.outstanding.push_back(Outstanding {
-            sequence,
-            bytes,
             at: now,
+            bytes,
             answered,
         });
+        if self.answered == sequence && !answered {
+            self.answered += 1;
+        }
         sequence
+    }
+
+    /// Sequence of the oldest datagram in flight.
+    fn first(&self) -> u64 {
+        self.next - self.outstanding.len() as u64
+    }
+
+    /// The oldest datagram is no longer in flight.
+    fn forget_first(&mut self) -> Option<Outstanding> {
+        let first = self.outstanding.pop_front()?;
+        self.in_flight -= u64::from(first.bytes);
+        Some(first)
+    }
+
+    /// Finds the oldest datagram that is to be answered: none before it is, so each is looked at once.
+    fn find_answered(&mut self) {
+        let first = self.first();
+        self.answered = self.answered.max(first);
+        let at = (self.answered - first) as usize;
+        let unanswered = self
+            .outstanding
+            .range(at..)
+            .take_while(|datagram| !datagram.answered);
+        self.answered += unanswered.count() as u64;
+        give_back(&mut self.outstanding);
     }
 
     /// Of unanswered datagrams at the front, all but the newest are dropped: only that one may ever be
     /// reported.
     fn forget_unanswered(&mut self) {
-        while let Some(datagram) = self
+        while self
             .outstanding
             .front()
-            .filter(|datagram| !datagram.answered)
+            .is_some_and(|first| !first.answered)
         {
-            self.in_flight -= u64::from(datagram.bytes);
-            self.outstanding.pop_front();
+            self.forget_first();
         }
     }
 
@@ -127,14 +189,10 @@ impl Outbound {
         }
         let in_flight = self.in_flight;
         let mut newest = None;
-        while let Some(&datagram) = self.outstanding.front() {
-            if datagram.sequence > feedback.highest {
-                break;
-            }
-            self.in_flight -= u64::from(datagram.bytes);
-            newest = Some(datagram);
-            self.outstanding.pop_front();
+        while self.first() <= feedback.highest {
+            newest = self.forget_first();
         }
+        self.find_answered();
         self.known = Some(*feedback);
         let datagrams = feedback.highest + 1 - known.0;
         let lost = datagrams as i64 - (feedback.received - known.1) as i64;
@@ -164,6 +222,14 @@ impl Outbound {
     fn rate_since(&mut self, newest: Mark, span: Time) -> Option<(Rate, bool)> {
         let since =
             |mark: &Mark| Time::from_micros(u64::from(newest.clock.wrapping_sub(mark.clock)));
+        // A clock that runs backwards is none.
+        if self
+            .marks
+            .back()
+            .is_some_and(|mark| (newest.clock.wrapping_sub(mark.clock) as i32) < 0)
+        {
+            self.marks.clear();
+        }
         while self.marks.get(1).is_some_and(|mark| since(mark) >= span) {
             self.marks.pop_front();
         }
@@ -197,6 +263,7 @@ impl Outbound {
         self.outstanding.clear();
         self.marks.clear();
         self.in_flight = 0;
+        self.find_answered();
     }
 
     /// Bytes in flight.
@@ -208,13 +275,8 @@ impl Outbound {
     /// When the oldest datagram in flight that is to be answered was sent.
     #[must_use]
     pub fn oldest(&self) -> Option<Time> {
-        // Usually it is the first.
-        let first = self.outstanding.front()?;
-        if first.answered {
-            return Some(first.at);
-        }
-        let answered = self.outstanding.iter().find(|datagram| datagram.answered);
-        answered.map(|datagram| datagram.at)
+        let index = (self.answered - self.first()) as usize;
+        self.outstanding.get(index).map(|datagram| datagram.at)
     }
 
     /// Datagrams sent, and lost as far as is known.
@@ -308,6 +370,60 @@ mod tests {
                 .all(|&(rate, _)| rate == Rate::from_bps(8_000_000))
         );
         assert!(rates[0].1 && !rates[rates.len() - 1].1);
+    }
+
+    #[test]
+    fn datagrams_that_are_never_reported_take_bounded_memory() {
+        let mut outbound = Outbound::default();
+        outbound.share(64);
+        for number in 0..100_000 {
+            assert_eq!(outbound.send(Time::ZERO, 100, true), number);
+            assert!(outbound.outstanding.len() <= MAX_OUTSTANDING / 64);
+            assert_eq!(
+                outbound.in_flight(),
+                100 * outbound.outstanding.len() as u64
+            );
+        }
+        let told = Feedback {
+            bytes: 1000,
+            ..feedback(99_999, 100, 0)
+        };
+        let report = outbound.on_feedback(Time::from_secs(1), &told, Time::ZERO);
+        assert_eq!(report.unwrap().gone, 100 * (MAX_OUTSTANDING as u64 / 64));
+        assert!(outbound.in_flight() == 0 && outbound.outstanding.capacity() <= 256);
+    }
+
+    #[test]
+    fn the_oldest_that_is_answered_is_found() {
+        let mut outbound = Outbound::default();
+        let ms = Time::from_millis;
+        assert_eq!(outbound.oldest(), None);
+        for (at, answered) in [(1, true), (2, false), (3, false), (4, true), (5, true)] {
+            outbound.send(ms(at), 100, answered);
+        }
+        assert_eq!(outbound.oldest(), Some(ms(1)));
+        let told = |highest| Feedback {
+            bytes: 100 * (highest + 1),
+            ..feedback(highest, highest + 1, 0)
+        };
+        outbound.on_feedback(ms(9), &told(1), ms(9));
+        assert_eq!(outbound.oldest(), Some(ms(4)));
+        outbound.on_feedback(ms(9), &told(3), ms(9));
+        assert_eq!(outbound.oldest(), Some(ms(5)));
+        outbound.forget_outstanding();
+        assert_eq!(outbound.oldest(), None);
+    }
+
+    #[test]
+    fn a_receivers_clock_that_runs_backwards_takes_bounded_memory() {
+        let mut outbound = Outbound::default();
+        for number in 0..10_000 {
+            outbound.send(Time::ZERO, 1000, true);
+            let clock = 100 + if number % 2 == 0 { 10 } else { 5 };
+            let told = feedback(number, number + 1, clock);
+            outbound.on_feedback(Time::from_secs(1), &told, Time::from_secs(1));
+            assert!(outbound.marks.len() <= 256);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 use super::lanes::Lanes;
+use super::room::give_back;
 use super::sending::Transmit;
 
 /// A queue of packets, first in, first out.
@@ -48,6 +49,7 @@ impl<P> Fifo<P> {
     pub(super) fn pop(&mut self) -> Option<Queued<P>> {
         let first = self.packets.pop_front()?;
         self.bytes -= u64::from(first.bytes);
+        give_back(&mut self.packets);
         Some(first)
     }
 
@@ -55,6 +57,7 @@ impl<P> Fifo<P> {
     pub(super) fn drop_last(&mut self) -> Option<u64> {
         let bytes = u64::from(self.packets.pop_back()?.bytes);
         self.bytes -= bytes;
+        give_back(&mut self.packets);
         Some(bytes)
     }
 }

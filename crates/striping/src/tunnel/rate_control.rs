@@ -140,6 +140,11 @@ impl RateControl {
         self.window = self.find_window();
     }
 
+    /// It is one of so many links, which share the memory for datagrams in flight.
+    pub(super) fn share_memory(&mut self, links: usize) {
+        self.outbound.share(links);
+    }
+
     /// Whether it is a wire now.
     pub(super) fn is_wire(&self) -> bool {
         self.is_wire

@@ -1,15 +1,15 @@
 //! Puts packets in order again, each lane separately.
 //!
 //! A peer chooses the sequences, so memory follows the packets that wait and not the distance between them, and
-//! a packet costs a search in an ordered map, whatever came before it.
+//! the work for a packet is bounded, whatever came before it.
 
+mod early;
 #[cfg(test)]
 mod tests;
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
-use std::mem::size_of;
+use std::collections::VecDeque;
 
+use early::{Early, Queue};
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 /// How far a packet may be ahead of the next one in order; beyond that the lane does not wait for the gap.
@@ -19,8 +19,6 @@ const MAX_GIVEN_UP: usize = 256;
 /// No packet waits longer, in microseconds: the times above are the sender's to choose, and so might keep it for
 /// ever.
 const MAX_WAIT: i64 = 5_000_000;
-/// The allocator's share of a packet's own memory, in bytes.
-const ALLOCATION: usize = 32;
 
 /// The lanes and the packets that wait in them. Times are microseconds of the sender's clock: when a packet
 /// was sent, and the time up to which everything sent should have arrived.
@@ -32,6 +30,8 @@ pub struct Resequencer<P> {
     lanes: Vec<Lane<P>>,
     /// The first packet of each lane in which packets wait.
     heads: Vec<Head>,
+    /// A queue that no lane needs at present.
+    spare: Option<Queue<P>>,
     /// Memory of the waiting packets, in bytes.
     held: u64,
     capacity: u64,
@@ -43,8 +43,8 @@ pub struct Resequencer<P> {
 struct Lane<P> {
     /// Sequence of the next packet in order.
     next: u64,
-    /// Packets ahead of order, by sequence.
-    early: BTreeMap<u64, Held<P>>,
+    /// Packets ahead of order.
+    early: Early<P>,
     /// Index of its head.
     head: Option<usize>,
     /// Ranges that were recently given up and may still arrive. Anything else below `next` is a duplicate.
@@ -57,6 +57,7 @@ struct Lane<P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     lane: u8,
+    sequence: u64,
     /// Whether it waits for its time even when it is in order.
     pub(super) in_step: bool,
     /// Whether a gap precedes it that is to be waited for.
@@ -107,16 +108,12 @@ pub struct ResequencerCounters {
 }
 
 impl<P> Resequencer<P> {
-    /// Memory of a waiting packet besides its own bytes. Nodes of a B-tree are five elevenths full or more, and
-    /// others point to them.
-    const ENTRY: u64 = (3 * size_of::<(u64, Held<P>)>() + ALLOCATION) as u64;
-
     /// A resequencer in which packets of at most `capacity` bytes of memory wait.
     #[must_use]
     pub fn new(capacity: u64) -> Resequencer<P> {
         let lane = || Lane {
             next: 0,
-            early: BTreeMap::new(),
+            early: Early::new(),
             head: None,
             given_up: VecDeque::new(),
             open_until: 0,
@@ -124,6 +121,7 @@ impl<P> Resequencer<P> {
         Resequencer {
             lanes: (0..=u8::MAX).map(|_| lane()).collect(),
             heads: Vec::new(),
+            spare: None,
             held: 0,
             capacity,
             counters: ResequencerCounters::default(),
@@ -149,11 +147,12 @@ impl<P> Resequencer<P> {
             lane.open_until = lane.next + u64::from(ahead.unsigned_abs());
         }
         let waits = sequencing.delivery == Delivery::InStep && sent > due.in_step;
-        let is_there = lane.head.is_some() && lane.early.contains_key(&lane.next);
+        let head = lane.head.map(|head| &mut self.heads[head]);
+        let is_there = head.as_ref().is_some_and(|head| head.sequence == lane.next);
         let passes = ahead == 0 && !waits && !is_there;
         lane.next += u64::from(passes);
-        if lane.head.is_some() {
-            self.follow(sequencing.lane);
+        if let Some(head) = head {
+            head.misses = lane.misses(head.sequence);
         }
         passes
     }
@@ -169,11 +168,11 @@ impl<P> Resequencer<P> {
         if u64::from(ahead) >= MAX_AHEAD {
             lane.open_until = lane.open_until.max(sequence);
         }
-        let Entry::Vacant(place) = lane.early.entry(sequence) else {
+        let memory = u64::from(held.bytes) + Early::<P>::ENTRY;
+        if let Err(held) = lane.early.insert(sequence, held, &mut self.spare) {
             return Some(held.packet);
-        };
-        self.held += u64::from(held.bytes) + Self::ENTRY;
-        place.insert(held);
+        }
+        self.held += memory;
         self.counters.held_most = self.counters.held_most.max(self.held);
         self.counters.waited += 1;
         self.follow(sequencing.lane);
@@ -191,11 +190,11 @@ impl<P> Resequencer<P> {
         };
         let number = self.heads[number].lane;
         let lane = &mut self.lanes[usize::from(number)];
-        let (sequence, head) = lane.early.pop_first()?;
+        let (sequence, head) = lane.early.pop(&mut self.spare)?;
         self.counters.given_up += sequence - lane.next;
         lane.give_up(lane.next, sequence);
         lane.next = sequence + 1;
-        self.held -= u64::from(head.bytes) + Self::ENTRY;
+        self.held -= u64::from(head.bytes) + Early::<P>::ENTRY;
         self.follow(number);
         Some(head.packet)
     }
@@ -270,13 +269,19 @@ impl<P> Lane<P> {
         true
     }
 
+    /// Whether a gap before a packet is to be waited for.
+    fn misses(&self, sequence: u64) -> bool {
+        sequence > self.next.max(self.open_until)
+    }
+
     /// Its first waiting packet, if one waits.
     fn find_head(&self, number: u8) -> Option<Head> {
-        let (&sequence, held) = self.early.first_key_value()?;
+        let (sequence, held) = self.early.first()?;
         Some(Head {
             lane: number,
+            sequence,
             in_step: held.in_step,
-            misses: sequence > self.next.max(self.open_until),
+            misses: self.misses(sequence),
             sent: held.sent,
             until: held.arrived.saturating_add(MAX_WAIT),
         })

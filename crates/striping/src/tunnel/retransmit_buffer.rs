@@ -1,8 +1,11 @@
 //! The packets in flight on a link, kept for retransmission.
 
 use std::collections::VecDeque;
+use std::mem::{self, size_of};
 
 use ropewalk_wire::gateway::tunnel::{Feedback, Sequencing};
+
+use super::room::give_back;
 
 /// A packet that was sent, with what its retransmission needs.
 #[derive(Clone, Debug)]
@@ -14,19 +17,42 @@ pub(super) struct Packet<P> {
     pub(super) tries: u8,
 }
 
+impl<P> Packet<P> {
+    /// Its memory, with an allocation of its own and its places in queues that are half full.
+    fn memory(&self) -> u64 {
+        const ALLOCATIONS: usize = 160;
+        u64::from(self.bytes) + (2 * size_of::<(u64, Kept<P>)>() + ALLOCATIONS) as u64
+    }
+}
+
+/// Bound of the packets kept for all links of a sender, in bytes of memory.
+pub(super) const MAX_KEPT: u64 = 12 << 20;
 /// A packet that was lost this often is left to the connection inside.
 const MAX_TRIES: u8 = 6;
+
+/// An urgent packet that is lost while so many packets wait for retransmission is dropped.
+pub(super) const MAX_URGENT_REPAIRS: usize = 1024;
 
 /// Packets of a link, by the sequence of their datagrams.
 #[derive(Debug)]
 pub(super) struct RetransmitBuffer<P> {
-    packets: VecDeque<(u64, Option<Packet<P>>)>,
+    packets: VecDeque<(u64, Kept<P>)>,
+    memory: u64,
+}
+
+#[derive(Debug)]
+enum Kept<P> {
+    Packet(Packet<P>),
+    /// It was reported missing, and so were those up to this many places further. A peer may report them again
+    /// and again.
+    Missing(u32),
 }
 
 impl<P> Default for RetransmitBuffer<P> {
     fn default() -> RetransmitBuffer<P> {
         RetransmitBuffer {
             packets: VecDeque::new(),
+            memory: 0,
         }
     }
 }
@@ -35,7 +61,20 @@ impl<P> RetransmitBuffer<P> {
     /// A packet was sent in the datagram of this sequence.
     pub(super) fn put(&mut self, sequence: u64, packet: Packet<P>) {
         if packet.tries < MAX_TRIES {
-            self.packets.push_back((sequence, Some(packet)));
+            self.memory += packet.memory();
+            self.packets.push_back((sequence, Kept::Packet(packet)));
+        }
+    }
+
+    /// Memory of its packets, in bytes.
+    pub(super) fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// Drops the oldest packet.
+    pub(super) fn drop_oldest(&mut self) {
+        if let Some((_, Kept::Packet(packet))) = self.packets.pop_front() {
+            self.memory -= packet.memory();
         }
     }
 
@@ -45,19 +84,38 @@ impl<P> RetransmitBuffer<P> {
         for gap in feedback.missing.gaps() {
             let end = gap.first.saturating_add(u64::from(gap.count));
             let first = self.packets.partition_point(|&(at, _)| at < gap.first);
-            let of_gap = self.packets.range_mut(first..);
-            for (_, packet) in of_gap.take_while(|(at, _)| *at < end) {
-                packet.take().map(&mut lost);
+            let mut past = first;
+            while let Some((at, kept)) = self.packets.get_mut(past)
+                && *at < end
+            {
+                match mem::replace(kept, Kept::Missing(1)) {
+                    Kept::Packet(packet) => {
+                        self.memory -= packet.memory();
+                        lost(packet);
+                        past += 1;
+                    }
+                    Kept::Missing(further) => past += further as usize,
+                }
+            }
+            // All of them lead past the gap now.
+            let mut index = first;
+            while index < past
+                && let Some((_, Kept::Missing(further))) = self.packets.get_mut(index)
+            {
+                let next = index + *further as usize;
+                *further = (past - index) as u32;
+                index = next;
             }
         }
         let arrived = feedback.settled.min(feedback.highest.saturating_add(1));
         while self
             .packets
             .front()
-            .is_some_and(|&(at, ref packet)| at < arrived || packet.is_none())
+            .is_some_and(|(at, kept)| *at < arrived || matches!(kept, Kept::Missing(_)))
         {
-            self.packets.pop_front();
+            self.drop_oldest();
         }
+        give_back(&mut self.packets);
     }
 
     /// Whether nothing is in flight.
@@ -66,8 +124,65 @@ impl<P> RetransmitBuffer<P> {
     }
 
     /// All that is in flight, in order: the link is suspected of being down.
-    pub(super) fn give_up(&mut self) -> impl Iterator<Item = Packet<P>> + '_ {
-        self.packets.drain(..).filter_map(|(_, packet)| packet)
+    pub(super) fn give_up(&mut self) -> impl Iterator<Item = Packet<P>> + use<P> {
+        let all = mem::take(self).packets;
+        all.into_iter().filter_map(|(_, kept)| match kept {
+            Kept::Packet(packet) => Some(packet),
+            Kept::Missing(_) => None,
+        })
+    }
+}
+
+/// Packets that were lost on a link, in the order in which they are sent again.
+#[derive(Debug)]
+pub(super) struct Repairs<P> {
+    packets: VecDeque<Packet<P>>,
+    memory: u64,
+}
+
+impl<P> Repairs<P> {
+    pub(super) fn new() -> Repairs<P> {
+        Repairs {
+            packets: VecDeque::new(),
+            memory: 0,
+        }
+    }
+
+    /// Adds a lost packet. Urgent ones come first, and are dropped where too many wait.
+    pub(super) fn push(&mut self, packet: Packet<P>) {
+        let is_urgent = packet.sequencing.lane == 0;
+        if is_urgent && self.packets.len() >= MAX_URGENT_REPAIRS {
+            return;
+        }
+        self.memory += packet.memory();
+        match is_urgent {
+            true => self.packets.push_front(packet),
+            false => self.packets.push_back(packet),
+        }
+    }
+
+    pub(super) fn front(&self) -> Option<&Packet<P>> {
+        self.packets.front()
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Packet<P>> {
+        let packet = self.packets.pop_front()?;
+        self.memory -= packet.memory();
+        give_back(&mut self.packets);
+        Some(packet)
+    }
+
+    /// Memory of its packets, in bytes.
+    pub(super) fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Repairs::new();
     }
 }
 
@@ -126,6 +241,33 @@ mod tests {
             buffer.give_up().map(|p| p.packet).collect::<Vec<_>>(),
             [7, 8]
         );
+    }
+
+    #[test]
+    fn gaps_that_are_reported_again_are_stepped_over() {
+        let all: Vec<u64> = (0..1000).collect();
+        let mut buffer = buffer(&all);
+        assert_eq!(lost(&mut buffer, 999, 0, &[(100, 200)]), all[100..300]);
+        assert_eq!(lost(&mut buffer, 999, 0, &[(500, 300)]), all[500..800]);
+        assert_eq!(
+            lost(&mut buffer, 999, 0, &[(50, 300)]),
+            [&all[50..100], &all[300..350]].concat()
+        );
+        for index in [50, 99, 100, 300, 349] {
+            let Kept::Missing(further) = buffer.packets[index].1 else {
+                panic!("{index} is not missing");
+            };
+            assert_eq!(index + further as usize, 350);
+        }
+        assert_eq!(
+            lost(&mut buffer, 999, 0, &[(120, 2000)]),
+            [&all[350..500], &all[800..]].concat()
+        );
+        assert_eq!(
+            lost(&mut buffer, 999, 0, &[(0, 2000), (60, 2000)]),
+            all[..50]
+        );
+        assert_eq!((buffer.memory(), buffer.packets.len()), (0, 0));
     }
 
     #[test]

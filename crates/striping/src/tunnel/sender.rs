@@ -1,7 +1,5 @@
 //! The sending end of a tunnel: the device's queue, and the links that drain it.
 
-use std::collections::VecDeque;
-
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::PacketScheduler;
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback};
@@ -13,9 +11,9 @@ use super::fair_queue::FairQueue;
 use super::flow::{Class, Flow};
 use super::lanes::Lanes;
 use super::queue::{Fifo, Queued};
-use super::queue_limit::QueueLimit;
+use super::queue_limit::{self, QueueLimit};
 use super::rate_control::RateControl;
-use super::retransmit_buffer::Packet;
+use super::retransmit_buffer::{Packet, Repairs};
 use super::scheduler::{Backlog, Scheduler, Scheduling};
 use super::selection::Selection;
 use super::sending::{SenderConfig, SenderCounters, Transmit};
@@ -32,12 +30,12 @@ mod usable;
 
 /// Urgent packets beyond this are queued with the others.
 const MAX_URGENT: u64 = 32 * 1024;
-/// An urgent packet that is lost while so many packets wait for retransmission is dropped.
-const MAX_URGENT_REPAIRS: usize = 1024;
 /// Length of a datagram with feedback only, about, IP header included.
 const FEEDBACK: u64 = 100;
 /// A loss is reported within this time, plus the way back.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
+/// After this long without a sign of life from the peer, packets for it are dropped.
+const DESERTED_AFTER: Time = Time::from_secs(8);
 /// No gap is kept open longer for a retransmission.
 const MAX_REPAIR: Time = Time::from_secs(2);
 
@@ -59,7 +57,7 @@ pub struct Sender<P> {
     scheduling: Scheduling,
     urgent: Fifo<P>,
     /// Packets that were lost on a link; they are sent before new ones.
-    repairs: VecDeque<Packet<P>>,
+    repairs: Repairs<P>,
     queue: FairQueue<P>,
     /// Packets of the datagram that is being made.
     begun: Vec<Packet<P>>,
@@ -70,6 +68,8 @@ pub struct Sender<P> {
     /// Bytes of the packets taken so far.
     taken: u64,
     activity: Activity,
+    /// Since when something is in flight that should be answered, and nothing was heard.
+    unanswered: Option<Time>,
     counters: SenderCounters,
 }
 
@@ -87,13 +87,14 @@ impl<P: Clone> Sender<P> {
             demand: Demand::default(),
             scheduling: Scheduling::default(),
             urgent: Fifo::new(),
-            repairs: VecDeque::new(),
+            repairs: Repairs::new(),
             begun: Vec::new(),
             queue: FairQueue::new(),
             lanes: Lanes::default(),
             copies: Copies::default(),
             taken: 0,
             activity: Activity::default(),
+            unanswered: None,
             counters: SenderCounters::default(),
         }
     }
@@ -126,7 +127,7 @@ impl<P: Clone> Sender<P> {
         *link.is_up = up;
         if !up {
             let lost = link.buffer.give_up();
-            lost.for_each(|packet| Self::lose(&mut self.repairs, packet));
+            lost.for_each(|packet| self.repairs.push(packet));
         }
         self.reconsider();
     }
@@ -155,7 +156,10 @@ impl<P: Clone> Sender<P> {
             Class::Thin | Class::Urgent if urgent => 0,
             _ => flow.lane.max(1),
         };
-        let most = self.queue_limit.bytes();
+        let most = match self.is_deserted(now) {
+            true => queue_limit::MIN,
+            false => self.queue_limit.bytes(),
+        };
         let (dropped, has_room) = match urgent {
             true => (0, self.urgent.bytes() + u64::from(bytes) <= most),
             false => self.queue.make_room(lane, bytes, most),
@@ -265,7 +269,7 @@ impl<P: Clone> Sender<P> {
 
     /// The first lost packet is sent again, possibly on another link.
     fn repair(&mut self, link: usize) -> Option<Transmit<P>> {
-        let mut lost = self.repairs.pop_front()?;
+        let mut lost = self.repairs.pop()?;
         self.counters.repaired += 1;
         lost.tries += 1;
         let next = Transmit {
@@ -283,15 +287,6 @@ impl<P: Clone> Sender<P> {
     fn is_kept(&self, next: &Transmit<P>, is_urgent: bool) -> bool {
         let link = &self.links.controls()[next.link];
         next.sequencing.lane > 0 || is_urgent && link.keeps_urgent()
-    }
-
-    /// Queues a lost packet for retransmission. Urgent ones come first, and are dropped where too many wait.
-    fn lose(repairs: &mut VecDeque<Packet<P>>, lost: Packet<P>) {
-        if lost.sequencing.lane > 0 {
-            repairs.push_back(lost);
-        } else if repairs.len() < MAX_URGENT_REPAIRS {
-            repairs.push_front(lost);
-        }
     }
 
     /// One more packet for the datagram in progress, if the next one has at most `most` bytes.
@@ -315,11 +310,10 @@ impl<P: Clone> Sender<P> {
 
     /// A datagram of `bytes` bytes, IP header included, is sent on a link; returns its sequence.
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
+        self.unanswered.get_or_insert(now);
         let sequence = self.send_datagram(now, link, bytes, true);
-        let buffer = self.links.send_on(link).buffer;
-        for packet in self.begun.drain(..) {
-            buffer.put(sequence, packet);
-        }
+        let waiting = self.repairs.memory();
+        (self.links).keep(link, sequence, self.begun.drain(..), waiting);
         sequence
     }
 
@@ -341,6 +335,7 @@ impl<P: Clone> Sender<P> {
 
     /// The peer was heard on a link.
     pub fn on_heard(&mut self, now: Time, link: usize) {
+        self.unanswered = None;
         if link < self.links.len() {
             self.links.note(link).on_heard(now);
         }
@@ -349,6 +344,20 @@ impl<P: Clone> Sender<P> {
     /// A packet of `bytes` bytes has arrived from the peer for the first time, or is to be sent to it.
     pub fn on_packet(&mut self, now: Time, bytes: u32) {
         self.activity.on_packet(now, bytes);
+    }
+
+    /// Whether the peer has been silent for so long that the connections inside have nothing of use in the queue.
+    fn is_deserted(&self, now: Time) -> bool {
+        self.unanswered
+            .is_some_and(|since| now >= since + DESERTED_AFTER)
+    }
+
+    /// The peer may have gone: drops packets that wait for it or for its feedback, but the least queue.
+    fn let_go(&mut self) {
+        self.links.keep_nothing();
+        self.repairs.clear();
+        self.copies.clear();
+        self.counters.dropped += self.queue.cut(queue_limit::MIN);
     }
 
     /// Whether so much passes through the tunnel, in either direction, or did recently, that datagrams with neither
@@ -363,7 +372,7 @@ impl<P: Clone> Sender<P> {
         let number = usize::from(feedback.link);
         if number < self.links.len() {
             let link = self.links.change(number);
-            (link.buffer).settle(feedback, |packet| Self::lose(&mut self.repairs, packet));
+            (link.buffer).settle(feedback, |packet| self.repairs.push(packet));
             let (_, lost) = link.control.outbound().counts();
             link.control.on_feedback(now, feedback);
             if link.control.outbound().counts().1 > lost {

@@ -4,9 +4,19 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
+use super::room::give_back;
+
+/// With more candidates than this, those close to each other in time are thinned.
+const DENSE: usize = 128;
+/// Of three successive candidates beyond those, the outer two are at least this part of the window apart.
+const PARTS: u64 = 60;
+
 /// The best value of a sliding window of time: the greatest, or with [`core::cmp::Reverse`] the least.
 ///
 /// The newest value never expires, however old it gets: an idle link has not become slower.
+///
+/// Memory is bounded, whatever the values: where each of many is worse than the one before, some are left out,
+/// and a value may be forgotten a sixtieth of the window too early.
 #[derive(Clone, Debug)]
 pub struct Windowed<T> {
     span: Time,
@@ -33,6 +43,11 @@ impl<T: Copy + Ord> Windowed<T> {
         while self.candidates.front().is_some_and(|&(t, _)| t < horizon) {
             self.candidates.pop_front();
         }
+        let len = self.candidates.len();
+        if len >= DENSE && now.saturating_sub(self.candidates[len - 2].0) < self.span / PARTS {
+            self.candidates.pop_back();
+        }
+        give_back(&mut self.candidates);
         self.candidates.push_back((now, value));
     }
 
@@ -85,5 +100,23 @@ mod tests {
                 prop_assert_eq!(least.best(), recent.min().map(Reverse));
             }
         }
+    }
+
+    #[test]
+    fn values_that_only_get_worse_take_bounded_memory() {
+        let span = Time::from_secs(10);
+        let mut window = Windowed::new(span);
+        for number in 0..100_000_u64 {
+            let now = Time::from_micros(number * 300);
+            window.insert(now, Reverse(now));
+            assert!(window.candidates.len() <= DENSE + 2 * PARTS as usize + 2);
+            let Reverse(best) = window.best().unwrap();
+            let oldest = now.saturating_sub(span);
+            assert!(
+                oldest <= best && best <= oldest + span / PARTS,
+                "{best:?} {now:?}"
+            );
+        }
+        assert!(window.candidates.capacity() <= 256);
     }
 }

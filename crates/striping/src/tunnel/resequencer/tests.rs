@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Memory of a waiting packet of 1000 bytes.
-const MEMORY: u64 = 1000 + Resequencer::<u32>::ENTRY;
+const MEMORY: u64 = 1000 + Early::<u32>::ENTRY;
 
 const NEVER: Due = Due {
     now: i64::MIN,

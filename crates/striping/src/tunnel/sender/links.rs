@@ -10,7 +10,7 @@ use super::link_list::LinkList;
 use crate::tunnel::activity::Activity;
 use crate::tunnel::path_mtu::{PathMtu, PathMtuConfig};
 use crate::tunnel::rate_control::RateControl;
-use crate::tunnel::retransmit_buffer::RetransmitBuffer;
+use crate::tunnel::retransmit_buffer::{MAX_KEPT, Packet, RetransmitBuffer};
 use crate::tunnel::selection::LinkEstimate;
 
 /// After this long in a quiet tunnel the path MTU is no longer probed.
@@ -120,6 +120,10 @@ impl<P> Links<P> {
         self.up.push(true);
         self.terms.push(LinkTerms::default());
         self.buffers.push(RetransmitBuffer::default());
+        let links = self.controls.len();
+        for control in &mut self.controls {
+            control.share_memory(links);
+        }
         self.due.push(Due::NOTHING);
         // It may be used only once that was followed.
         self.states.push(LinkState {
@@ -193,6 +197,35 @@ impl<P> Links<P> {
     pub(super) fn send_on(&mut self, link: usize) -> LinkMut<'_, P> {
         self.unlimited.insert(link);
         self.borrow(link)
+    }
+
+    /// Keeps packets of a datagram for retransmission, while others take so many bytes; the link's oldest make room.
+    pub(super) fn keep(
+        &mut self,
+        link: usize,
+        sequence: u64,
+        packets: impl Iterator<Item = Packet<P>>,
+        others: u64,
+    ) {
+        let most = MAX_KEPT / self.buffers.len() as u64;
+        let buffer = &mut self.buffers[link];
+        packets.for_each(|packet| buffer.put(sequence, packet));
+        if buffer.memory().max(others) <= most / 2 {
+            return;
+        }
+        let kept = |buffers: &[RetransmitBuffer<P>]| -> u64 {
+            buffers.iter().map(RetransmitBuffer::memory).sum::<u64>() + others
+        };
+        while kept(&self.buffers) > MAX_KEPT && self.buffers[link].memory() > 0 {
+            self.buffers[link].drop_oldest();
+        }
+    }
+
+    /// Nothing is kept for retransmission any more.
+    pub(super) fn keep_nothing(&mut self) {
+        for link in 0..self.len() {
+            drop(self.change(link).buffer.give_up());
+        }
     }
 
     fn borrow(&mut self, link: usize) -> LinkMut<'_, P> {

@@ -29,7 +29,7 @@ impl<P: Clone> Sender<P> {
         if before.standby && !terms.standby {
             self.activity.begin(now);
             let lost = link.buffer.give_up();
-            lost.for_each(|packet| Self::lose(&mut self.repairs, packet));
+            lost.for_each(|packet| self.repairs.push(packet));
             link.control.begin_anew(now);
         }
         self.reconsider();

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_wire::gateway::tunnel::{Feedback, Gap, LinkTerms, Missing};
 
-use super::{MAX_URGENT_REPAIRS, Sender};
+use super::Sender;
+use crate::tunnel::retransmit_buffer::MAX_URGENT_REPAIRS;
 use crate::tunnel::{Class, Flow, Scheduler, SenderConfig};
 
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,9 @@ impl<P: Clone> Sender<P> {
     /// To be called at the time of [`poll_timeout`](Sender::poll_timeout): the pings to send for keepalive,
     /// packet trains and probes of the path MTU.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
+        if self.is_deserted(now) {
+            self.let_go();
+        }
         let mut pings = Vec::new();
         let keepalive = self.config.keepalive;
         if self.links.first_due(&self.activity, keepalive).acts_at <= now {
@@ -48,7 +51,7 @@ impl<P: Clone> Sender<P> {
             let given_up = link.buffer.give_up();
             // The redundant mode has sent it on the other links already, or is about to.
             if !others || self.config.scheduler != Scheduler::Redundant {
-                given_up.for_each(|packet| Self::lose(&mut self.repairs, packet));
+                given_up.for_each(|packet| self.repairs.push(packet));
             }
         }
         if !self.links.is_probed(number, &self.activity) {

@@ -1,0 +1,30 @@
+//! Memory of queues that were long.
+
+use std::collections::VecDeque;
+
+/// Queues keep room for this many items.
+const KEPT: usize = 256;
+
+/// Gives back room that a queue no longer needs; to be called after items were taken out. It is moved once it is
+/// an eighth full, so that an item costs constant work.
+pub(super) fn give_back<T>(queue: &mut VecDeque<T>) {
+    let room = queue.capacity();
+    if room > KEPT && queue.len() < room / 8 {
+        queue.shrink_to(room / 4);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drained_queue_gives_its_room_back() {
+        let mut queue: VecDeque<u64> = (0..100_000).collect();
+        while queue.pop_front().is_some() {
+            give_back(&mut queue);
+            assert!(queue.capacity() <= KEPT.max(16 * queue.len() + 16) || queue.len() > 8192);
+        }
+        assert!(queue.capacity() <= KEPT);
+    }
+}
