@@ -17,7 +17,7 @@ use crate::keys::is_name;
 
 /// What a link may look like, for error messages.
 const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,cost=NUMBER ,priority=0..255 \
-     ,rank=primary|backup|never ,quota=SIZE ,period=month|30d ,start_day=1..31 ,pace=free|even|priced ,daily=SIZE ,at_cap=last-resort|stop|RATE";
+     ,rank=primary|backup|never ,dns=ADDRESS ,quota=SIZE ,period=month|30d ,start_day=1..31 ,pace=free|even|priced ,daily=SIZE ,at_cap=last-resort|stop|RATE";
 
 /// A link, as `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,9 @@ pub struct Link {
     pub priority: u8,
     /// When it is in use.
     pub rank: Rank,
+    /// Its name servers (`,dns=ADDRESS`, as often as there are), by which a tunnel resolves the relay's name over
+    /// this link; those of the system if none is given.
+    pub dns: Vec<IpAddr>,
 }
 
 /// When a link is in use.
@@ -87,6 +90,7 @@ impl Link {
             allowance: Allowance::default(),
             priority: 0,
             rank: Rank::Primary,
+            dns: Vec::new(),
         }
     }
 
@@ -264,6 +268,10 @@ fn parse(text: &str) -> Result<Link, String> {
                     _ => return Err(wrong(&"not primary, backup or never")),
                 }
             }
+            "dns" => match value.parse() {
+                Ok(server) if given::is_of_host(server) => link.dns.push(server),
+                _ => return Err(wrong(&"not the address of a host")),
+            },
             "cost" => {
                 let cost: f64 = value.parse().map_err(|error| wrong(&error))?;
                 if !(0.0..=1e9).contains(&cost) {
@@ -318,6 +326,9 @@ impl fmt::Display for Link {
         }
         if self.priority > 0 {
             write!(f, ",priority={}", self.priority)?;
+        }
+        for server in &self.dns {
+            write!(f, ",dns={server}")?;
         }
         f.write_str(match self.rank {
             Rank::Primary => "",
@@ -386,12 +397,14 @@ mod tests {
             },
             priority: 1,
             rank: Rank::Backup,
+            dns: Vec::new(),
         };
         assert_eq!(link, expected);
         assert_eq!(link.to_string().parse::<Link>().unwrap(), expected);
         for text in [
             "lte=wwan0,quota=5GB,period=30d",
             "lte=wwan0,quota=5GB,pace=priced,at_cap=512kbit",
+            "lte=wwan0,dns=192.0.2.1,dns=2001:db8::1",
         ] {
             let link: Link = text.parse().unwrap();
             assert_eq!(link.to_string().parse::<Link>().unwrap(), link);
@@ -433,6 +446,8 @@ mod tests {
                 "allowed: last-resort, stop, or a rate",
             ),
             ("a=eth0,rank=first", "not primary, backup or never"),
+            ("a=eth0,dns=server", "dns=server: not the address of a host"),
+            ("a=eth0,dns=0.0.0.0", "dns=0.0.0.0"),
             ("a=eth0,colour=red", "\"colour\""),
             ("a=eth0,", "\"\""),
         ] {

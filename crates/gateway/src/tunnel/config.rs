@@ -10,6 +10,7 @@ use ropewalk_striping::tunnel::{
 };
 
 use super::peer::ip_udp_len;
+use super::relay_name::RelayName;
 use crate::Link;
 use crate::given;
 use crate::keys::{Clients, PublicKey, SecretKey};
@@ -36,6 +37,9 @@ pub struct Config {
     pub buffer: Bytes,
     /// Usage of links with a quota; of the dialling end.
     pub usage: UsageStore,
+    /// Name of the relay, of the dialling end: each link resolves it at the start, and again while it does not hear
+    /// the relay.
+    pub relay_name: Option<RelayName>,
     /// Whether datagrams are encrypted; the handshake always is. Both ends must agree.
     pub sealed: bool,
 }
@@ -52,7 +56,8 @@ pub enum Role {
     },
     /// Connects to a relay over its links.
     Dial {
-        /// The relay's addresses; each link tries one after the other.
+        /// The relay's addresses; each link tries one after the other. There may be none yet if the relay has a
+        /// [name](Config::relay_name).
         relays: Vec<SocketAddr>,
         /// The relay's public key.
         key: PublicKey,
@@ -92,6 +97,7 @@ impl Config {
             skew: SenderConfig::default().skew,
             buffer: SenderConfig::default().most_queue,
             usage: UsageStore::default(),
+            relay_name: None,
             sealed: true,
         }
     }
@@ -125,7 +131,8 @@ impl Config {
             Role::Dial { relays, .. } => relays,
         };
         let headers = addresses.iter().map(ip_udp_len).max();
-        (headers.unwrap_or_default() + ENVELOPE) as u16
+        // Of an unknown relay, those of IPv4: the device's MTU follows the links.
+        (headers.unwrap_or(28) + ENVELOPE) as u16
     }
 
     fn path_mtu(&self) -> PathMtuConfig {

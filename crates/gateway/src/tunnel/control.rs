@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use super::relay_name::Answer;
 use super::status::Status;
 use crate::Link;
 use crate::keys::Clients;
@@ -21,6 +22,8 @@ struct Shared {
     told: OwnedFd,
     is_to_stop: AtomicBool,
     reload: Mutex<Option<Reload>>,
+    /// Addresses of the relay that were found, which the tunnel has not taken yet.
+    answers: Mutex<Vec<Answer>>,
     status: Mutex<Status>,
 }
 
@@ -40,6 +43,7 @@ impl Control {
             told,
             is_to_stop: AtomicBool::new(false),
             reload: Mutex::default(),
+            answers: Mutex::default(),
             status: Mutex::new(status),
         })))
     }
@@ -54,6 +58,28 @@ impl Control {
     pub fn reload(&self, reload: Reload) {
         *self.0.reload.lock().unwrap_or_else(PoisonError::into_inner) = Some(reload);
         self.wake();
+    }
+
+    /// A link has resolved the relay's name, or failed to.
+    pub(super) fn deliver(&self, answer: Answer) {
+        let mut answers = self
+            .0
+            .answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        answers.push(answer);
+        drop(answers);
+        self.wake();
+    }
+
+    /// What links have found out since the last call.
+    pub(super) fn take_answers(&self) -> Vec<Answer> {
+        let mut answers = self
+            .0
+            .answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *answers)
     }
 
     fn wake(&self) {

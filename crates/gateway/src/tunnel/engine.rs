@@ -3,6 +3,7 @@
 mod incoming;
 mod link_watch;
 mod mtu;
+mod names;
 mod outgoing;
 mod reload;
 mod sessions;
@@ -33,6 +34,7 @@ use super::network_changes::NetworkChanges;
 use super::oversize::Oversize;
 use super::peer::{Path, Peer};
 use super::refusal::Refused;
+use super::relay_name::NameResolver;
 use super::responder::HandshakeResponder;
 use super::socket::Buffers;
 use super::sockets::Sockets;
@@ -42,6 +44,7 @@ use crate::Link;
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;
 use link_watch::LinkWatch;
+use names::Names;
 
 /// Event sources of epoll besides the sockets, which are numbered from zero: the device, control, and changes
 /// of the network.
@@ -70,6 +73,8 @@ pub struct Engine {
     device: Device,
     sockets: Sockets,
     watch: LinkWatch,
+    /// The relay's name, if it has one.
+    names: Option<Names>,
     peers: Vec<Peer>,
     sessions: HashMap<u32, usize>,
     addresses: HashMap<IpAddr, usize>,
@@ -99,7 +104,7 @@ impl Engine {
     pub fn new(
         end: End,
         device: Device,
-        (sockets, changes): (Sockets, Option<NetworkChanges>),
+        (sockets, changes, names): (Sockets, Option<NetworkChanges>, Option<NameResolver>),
         config: &Config,
         control: Control,
     ) -> Engine {
@@ -120,6 +125,7 @@ impl Engine {
             device,
             sockets,
             watch: LinkWatch::new(epoch, changes),
+            names: names.map(|resolver| Names::new(epoch, resolver)),
             peers,
             sessions: HashMap::new(),
             addresses: HashMap::new(),
@@ -170,9 +176,10 @@ impl Engine {
                         if let Some(reload) = reload {
                             self.reload(reload);
                         }
+                        self.take_answers(&epoll)?;
                     }
                     DEVICE => self.take_packets()?,
-                    NETWORK => self.watch.on_change(),
+                    NETWORK => self.on_network_change(),
                     socket if self.is_for_hellos(socket as usize) => hellos = true,
                     socket => self.take_datagrams(socket as usize)?,
                 }
@@ -266,7 +273,11 @@ impl Engine {
             .min()
             .map(|at| at.saturating_sub(now).as_nanos());
         if let End::Initiator(dialer) = &self.end {
-            let due = [dialer.due_at(instant, &self.peers[0]), self.watch.due()];
+            let due = [
+                dialer.due_at(instant, &self.peers[0]),
+                self.watch.due(),
+                self.names.as_ref().and_then(Names::due),
+            ];
             let due = due.into_iter().flatten().min();
             let due = due.map(|due| due.saturating_duration_since(instant).as_nanos() as u64);
             let terms = self.terms_due(self.peers[0].is_open(instant));

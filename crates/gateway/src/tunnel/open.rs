@@ -2,8 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ropewalk_wire::gateway::tunnel::TunnelHeader;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -15,20 +14,15 @@ use super::dialer::Dialer;
 use super::engine::{End, Engine};
 use super::handshake::{MAX_ADDRESSES, random};
 use super::network_changes::NetworkChanges;
+use super::relay_name::NameResolver;
 use super::responder::HandshakeResponder;
 use super::socket::{KERNEL_BUFFER, UdpSocket};
 use super::socket_filter;
 use super::sockets::Sockets;
 use super::status::Status;
-use crate::Link;
 
 /// Range of the longest packet that may be tried on links.
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
-
-/// If no link is available, how long to wait for the first one.
-const TIMEOUT: Duration = Duration::from_secs(8);
-/// Interval at which the links are checked meanwhile.
-const STEP: Duration = Duration::from_millis(100);
 
 /// An end of a tunnel, with its device up and its sockets bound.
 #[derive(Debug)]
@@ -37,6 +31,7 @@ pub struct Tunnel {
     device: Device,
     sockets: Sockets,
     changes: Option<NetworkChanges>,
+    names: Option<NameResolver>,
     control: Control,
 }
 
@@ -82,7 +77,7 @@ pub enum TunnelError {
     /// No address of the relay is given.
     #[error("the relay has no address")]
     NoRelay,
-    /// A link cannot be used, or none is available.
+    /// A link cannot be used, although it is there.
     #[error("link {name}: {source}")]
     Link {
         /// The link's name.
@@ -93,14 +88,18 @@ pub enum TunnelError {
     /// No file descriptor is available.
     #[error("no eventfd: {0}")]
     Control(io::Error),
+    /// The relay's name cannot be resolved: there is no thread.
+    #[error("no thread to resolve names: {0}")]
+    Names(io::Error),
 }
 
 impl Tunnel {
     /// Creates the device and binds the sockets in the calling thread's network namespace. Afterwards it may
-    /// run in any thread. Waits for the first available link; others are used when they appear.
+    /// run in any thread. Links that are not available are used when they appear, and a relay whose name does not
+    /// resolve yet is called when it does.
     ///
     /// # Errors
-    /// The first resource that is not available, or no link is available within 8 seconds.
+    /// The first resource that is not available, links apart.
     pub fn open(config: Config) -> Result<Tunnel, TunnelError> {
         if !LINK_MTUS.contains(&config.link_mtu) {
             return Err(TunnelError::LinkMtu(config.link_mtu));
@@ -118,7 +117,7 @@ impl Tunnel {
                 }
             }
         }
-        let sockets = sockets(&config.role)?;
+        let sockets = sockets(&config)?;
         let name = &config.interface.name;
         let device = Device::create(name).map_err(|source| TunnelError::Device {
             name: name.clone(),
@@ -133,12 +132,23 @@ impl Tunnel {
             scheduler: config.scheduler.name(),
             ..Status::default()
         });
+        let control = control.map_err(TunnelError::Control)?;
+        let names = match &config.relay_name {
+            Some(name) => {
+                let deliver = control.clone();
+                let deliver = move |answer| deliver.deliver(answer);
+                let resolver = NameResolver::start(name.clone(), deliver);
+                Some(resolver.map_err(TunnelError::Names)?)
+            }
+            None => None,
+        };
         Ok(Tunnel {
             config,
             device,
             sockets,
             changes: NetworkChanges::open().ok(),
-            control: control.map_err(TunnelError::Control)?,
+            names,
+            control,
         })
     }
 
@@ -188,13 +198,13 @@ impl Tunnel {
                 End::Initiator(Box::new(dialer.sealed(config.sealed)))
             }
         };
-        let sockets = (self.sockets, self.changes);
-        Engine::new(end, self.device, sockets, config, self.control).run()
+        let network = (self.sockets, self.changes, self.names);
+        Engine::new(end, self.device, network, config, self.control).run()
     }
 }
 
-fn sockets(role: &Role) -> Result<Sockets, TunnelError> {
-    match role {
+fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
+    match &config.role {
         Role::Listen { at, .. } => {
             let prefix = random() as u16;
             let sockets = listen(*at, prefix);
@@ -202,33 +212,15 @@ fn sockets(role: &Role) -> Result<Sockets, TunnelError> {
             Ok(Sockets::listening(sockets, prefix))
         }
         Role::Dial { relays, links, .. } => {
-            if relays.is_empty() {
+            if relays.is_empty() && config.relay_name.is_none() {
                 return Err(TunnelError::NoRelay);
             }
             if !(1..=usize::from(TunnelHeader::MAX_LINK) + 1).contains(&links.len()) {
                 return Err(TunnelError::Links(links.len()));
             }
             let failed = |(name, source)| TunnelError::Link { name, source };
-            let mut sockets = Sockets::dialling(links, relays).map_err(failed)?;
-            let begin = Instant::now();
-            while sockets.iter().next().is_none() {
-                if begin.elapsed() >= TIMEOUT {
-                    return Err(nowhere(links, relays));
-                }
-                sleep(STEP);
-                sockets.refresh();
-            }
-            Ok(sockets)
+            Sockets::dialling(links, relays).map_err(failed)
         }
-    }
-}
-
-/// Why the first link is not available.
-fn nowhere(links: &[Link], relays: &[SocketAddr]) -> TunnelError {
-    let missing = links[0].route_to(relays[0]).err();
-    TunnelError::Link {
-        name: links[0].name.clone(),
-        source: missing.unwrap_or_else(|| io::Error::from(io::ErrorKind::NetworkUnreachable)),
     }
 }
 

@@ -1,11 +1,10 @@
 //! The command line of `tunnel`.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
@@ -18,13 +17,15 @@ use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::control::{Control, Reload};
 use super::hook::{self, Hook, HookOptions, HookVariables, words};
 use super::open::{Tunnel, TunnelError};
+use super::relay_name::RelayName;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
 use crate::given;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
-use crate::links::{check_names, families_in_turn};
+use crate::links::check_names;
 use crate::programs::{LocalEnd, Programs};
 use crate::quota::{self, UsageStore};
+use crate::request::Host;
 use crate::runtime::{block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
@@ -32,8 +33,6 @@ use crate::{Failure, Link};
 
 /// What either end needs.
 const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
-/// How long the relay's name may take to be resolved.
-const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The options that are read anew at SIGHUP.
 const READ_ANEW: [&str; 2] = ["clients", "link"];
@@ -58,7 +57,8 @@ pub struct Arguments {
         value_parser = given::listening
     )]
     pub(crate) listen: Option<SocketAddr>,
-    /// The address of the end that listens.
+    /// The address of the end that listens. Each link resolves a name over its own sockets, and again
+    /// while it does not hear the relay.
     #[arg(
         long,
         value_name = "HOST:PORT",
@@ -76,7 +76,8 @@ pub struct Arguments {
     /// Those who may come in: lines as in NAME.pub, each with addresses= behind it.
     #[arg(long, value_name = "FILE", conflicts_with = "relay")]
     clients: Option<PathBuf>,
-    /// A link: NAME=INTERFACE or NAME=ADDRESS; as often as there are links.
+    /// A link: NAME=INTERFACE or NAME=ADDRESS; as often as there are links. dns=ADDRESS names its
+    /// name server, as in lte=wwan0,dns=10.64.64.64.
     #[arg(long, value_name = "NAME=PLACE")]
     pub(super) link: Vec<Link>,
     /// The device's name; %d becomes the first free number.
@@ -385,11 +386,15 @@ fn usage(arguments: &Arguments) -> UsageStore {
 
 fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
     let (secret, known) = read(&arguments)?;
+    let relay_name = match &arguments.relay {
+        Some(relay) => name_of(relay)?,
+        None => None,
+    };
     let role = match (known, arguments.listen, arguments.relay) {
         (Known::Clients(clients), Some(at), _) => Role::Listen { at, clients },
         (Known::Relay(key), _, Some(relay)) => Role::Dial {
             key,
-            relays: resolve(&relay)?,
+            relays: address_of(&relay)?.into_iter().collect(),
             links: arguments.link,
         },
         _ => return Err(Failure::input(ENDS)),
@@ -406,6 +411,16 @@ fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
             "--plaintext with {address}: allowed: a loopback address, or --plaintext-anywhere"
         )));
     }
+    if let (true, false, Some(name)) = (
+        arguments.plaintext,
+        arguments.plaintext_anywhere,
+        &relay_name,
+    ) {
+        return Err(Failure::input(format!(
+            "--plaintext with {}: allowed: a loopback address, or --plaintext-anywhere",
+            name.host
+        )));
+    }
     Ok(Config {
         secret,
         role,
@@ -420,6 +435,7 @@ fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
         skew: arguments.skew,
         buffer: arguments.buffer,
         usage,
+        relay_name,
         sealed: !arguments.plaintext,
     })
 }
@@ -445,29 +461,23 @@ fn warn_of_those_without_addresses(clients: &Clients, list: &Path) -> Result<(),
     Ok(())
 }
 
-/// The relay's addresses, of each family in turn.
-fn resolve(relay: &str) -> Result<Vec<SocketAddr>, Failure> {
-    let (resolved, answer) = channel();
-    let name = relay.to_owned();
-    // The resolver takes its time where no server answers.
-    thread::spawn(move || {
-        let addresses = name.to_socket_addrs();
-        // Nobody may wait for it any more.
-        let _ = resolved.send(addresses.map(Iterator::collect::<Vec<_>>));
-    });
-    let late = |_| {
-        Failure::run(format!(
-            "--relay {relay}: not resolved in {} s",
-            TIMEOUT.as_secs()
-        ))
-    };
-    let addresses = answer.recv_timeout(TIMEOUT).map_err(late)?;
-    let addresses = addresses.map_err(|error| match error.kind() {
-        std::io::ErrorKind::InvalidInput => Failure::input(format!("--relay {relay}: {error}")),
-        _ => Failure::run(format!("--relay {relay}: {error}")),
-    })?;
-    match addresses.is_empty() {
-        true => Err(Failure::run(format!("--relay {relay}: it has no address"))),
-        false => Ok(families_in_turn(addresses)),
-    }
+/// The relay's address, if it is given by one.
+fn address_of(relay: &str) -> Result<Option<SocketAddr>, Failure> {
+    let target = given::relay(relay).map_err(Failure::input)?;
+    Ok(match target.host {
+        Host::Address(ip) => Some(SocketAddr::new(ip, target.port)),
+        Host::Name(_) => None,
+    })
+}
+
+/// The relay's name, if it is given by one.
+fn name_of(relay: &str) -> Result<Option<RelayName>, Failure> {
+    let target = given::relay(relay).map_err(Failure::input)?;
+    Ok(match target.host {
+        Host::Address(_) => None,
+        Host::Name(host) => Some(RelayName {
+            host,
+            port: target.port,
+        }),
+    })
 }

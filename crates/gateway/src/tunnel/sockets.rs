@@ -38,6 +38,7 @@ pub struct Sockets {
 #[derive(Debug)]
 struct LinkRoute {
     link: Link,
+    is_removed: bool,
     /// The relay's addresses that it can reach.
     relays: Vec<SocketAddr>,
     /// Index of the one in use.
@@ -96,10 +97,16 @@ impl Sockets {
             sockets.add_link(link);
         }
         for (number, link) in links.iter().enumerate() {
-            if let Err(error) = sockets.find(number)
-                && !is_absence(&error)
-            {
-                return Err((link.name.clone(), error));
+            match sockets.find(number) {
+                Err(_) if relays.is_empty() => {}
+                Err(error) if is_absence(&error) => {
+                    warn!(
+                        "link {}: not there yet: {}: {error}",
+                        link.name, link.egress
+                    );
+                }
+                Err(error) => return Err((link.name.clone(), error)),
+                Ok(_) => {}
             }
         }
         Ok(sockets)
@@ -117,11 +124,58 @@ impl Sockets {
             self.links[number] = LinkRoute::new(link, &self.relays);
             self.sockets[number] = None;
         }
+        self.links[number].link = link.clone();
+    }
+
+    /// The relay has these addresses, as a link has found out. A link that uses one of them stays with it; another
+    /// one goes to the first, and keeps its old one as the last choice while it hears the relay there.
+    pub fn set_relays(
+        &mut self,
+        number: usize,
+        relays: &[SocketAddr],
+        hears: bool,
+    ) -> Option<Change> {
+        let link = self.links.get_mut(number)?;
+        let current = link.relays.get(link.relay).copied();
+        let reached = relays
+            .iter()
+            .copied()
+            .filter(|relay| link.link.reaches(*relay));
+        let mut reached: Vec<SocketAddr> = reached.collect();
+        if reached.is_empty() {
+            return None;
+        }
+        self.relays = relays.to_vec();
+        let place = reached.iter().position(|relay| Some(*relay) == current);
+        reached.extend(current.filter(|_| hears && place.is_none()));
+        link.relays = reached;
+        link.relay = place.unwrap_or(0);
+        if place.is_some() {
+            return None;
+        }
+        let was_there = link.route.take().is_some();
+        self.sockets[number] = None;
+        match self.find(number) {
+            Ok(_) => Some(Change::Found),
+            Err(error) => {
+                let link = &self.links[number].link;
+                warn!("link {}: not there: {}: {error}", link.name, link.egress);
+                was_there.then_some(Change::Gone)
+            }
+        }
+    }
+
+    /// The description of a link, if it was not removed.
+    #[must_use]
+    pub fn link(&self, number: usize) -> Option<&Link> {
+        let link = self.links.get(number)?;
+        (!link.is_removed).then_some(&link.link)
     }
 
     /// Removes a link; its number is not reused.
     pub fn remove_link(&mut self, number: usize) {
         self.links[number].relays.clear();
+        self.links[number].is_removed = true;
         self.links[number].route = None;
         self.sockets[number] = None;
     }
@@ -277,6 +331,7 @@ impl LinkRoute {
         let usable = relays.iter().copied().filter(|relay| link.reaches(*relay));
         LinkRoute {
             link: link.clone(),
+            is_removed: false,
             relays: usable.collect(),
             relay: 0,
             route: None,

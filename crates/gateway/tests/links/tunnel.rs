@@ -1,10 +1,10 @@
 //! A tunnel whose links get other addresses, go and come back, or are not there when it starts.
 
-use std::net::UdpSocket;
-use std::sync::Arc;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -222,19 +222,144 @@ fn path_mtu_that_falls_is_noticed_and_the_link_goes_on() {
 }
 
 #[test]
-fn without_any_link_a_start_fails() {
+fn tunnel_starts_without_any_link_and_takes_the_first_that_comes() {
     let Some(network) = Network::new() else {
         return;
     };
-    let begin = Instant::now();
-    let done = network
+    let far = network.far.gateway(&far(&network));
+    far.wait_for("is up");
+    echo(&network.far, INNER);
+    let near = network
         .near
-        .output(&near(&network, RELAY, "--link one=link1 --link two=link2"));
-    let said = String::from_utf8_lossy(&done.stderr);
-    println!("after {} ms: {said}", begin.elapsed().as_millis());
-    assert_eq!(done.status.code(), Some(1), "{said}");
-    assert!(said.contains("link one: No such device"), "{said}");
-    assert!(begin.elapsed() > Duration::from_secs(5));
+        .gateway(&near(&network, RELAY, "--link one=link1 --link two=link2"));
+    near.wait_for("link one: not there yet: link1: No such device");
+    near.wait_for("is up");
+    network.add_link(2);
+    let took = until_answered(&network.near, INNER.parse().unwrap());
+    println!("a link is there: {} ms", took.as_millis());
+    network.until("the link", "two", is("up"));
+}
+
+/// A name server at the far end of each link, and the address that it tells; none while that is `None`.
+struct NameServer(Arc<Mutex<Option<Ipv4Addr>>>);
+
+impl NameServer {
+    fn start(network: &Network, answer: Option<&str>) -> NameServer {
+        let socket = network.far.make(|| UdpSocket::bind("0.0.0.0:53").unwrap());
+        let server = NameServer(Arc::default());
+        server.tell(answer);
+        let known = Arc::clone(&server.0);
+        thread::spawn(move || {
+            let mut buffer = [0; 512];
+            while let Ok((len, from)) = socket.recv_from(&mut buffer) {
+                let Some(address) = *known.lock().unwrap() else {
+                    continue;
+                };
+                let query = &buffer[..len];
+                let end = 12 + query[12..].iter().position(|&byte| byte == 0).unwrap() + 5;
+                let is_a = query[end - 4..end - 2] == [0, 1];
+                let mut reply = query[..2].to_vec();
+                reply.extend([0x81, 0x80, 0, 1, 0, u8::from(is_a), 0, 0, 0, 0]);
+                reply.extend(&query[12..end]);
+                if is_a {
+                    reply.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
+                    reply.extend(address.octets());
+                }
+                let _ = socket.send_to(&reply, from);
+            }
+        });
+        server
+    }
+
+    fn tell(&self, address: Option<&str>) {
+        *self.0.lock().unwrap() = address.map(|address| address.parse().unwrap());
+    }
+}
+
+const NAMED: &str = "--link one=link1,dns=10.71.1.1 --link two=link2,dns=10.71.2.1";
+const MOVED: &str = "10.99.0.2";
+
+/// The relay also has another address, to which both links lead.
+fn add_other_address(network: &Network) {
+    network.far.sh(&format!("ip addr add {MOVED}/32 dev lo"));
+    for number in [1, 2] {
+        network.near.sh(&format!(
+            "ip route add {MOVED}/32 via 10.71.{number}.1 dev link{number} metric {number}"
+        ));
+    }
+}
+
+#[test]
+fn relay_that_moves_is_found_by_its_name_and_the_session_goes_on() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let names = NameServer::start(&network, Some(RELAY));
+    let far = network.far.gateway(&far(&network));
+    far.wait_for("is up");
+    echo(&network.far, INNER);
+    let near = network.near.gateway(&near(&network, "relay.test", NAMED));
+    near.wait_for(&format!("the relay is at {RELAY}:4434"));
+    until_answered(&network.near, INNER.parse().unwrap());
+    add_other_address(&network);
+    network.far.sh(&format!("ip addr del {RELAY}/32 dev lo"));
+    names.tell(Some(MOVED));
+    let took = until_answered(&network.near, INNER.parse().unwrap());
+    println!("after the move: {} ms", took.as_millis());
+    near.wait_for(&format!("the relay is at {MOVED}:4434"));
+    network.until("moved", "one", is("up"));
+    network.until("moved", "two", is("up"));
+    assert_eq!(near.log().matches("the relay answers").count(), 1);
+}
+
+#[test]
+fn relay_name_is_resolved_again_at_a_reload() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let names = NameServer::start(&network, Some(RELAY));
+    let far = network.far.gateway(&far(&network));
+    far.wait_for("is up");
+    echo(&network.far, INNER);
+    let text = "relay = \"relay.test:4434\"\nrelay-key = \"relay.pub\"\nkey = \"van.key\"\n\
+         link = [\"one=link1,dns=10.71.1.1\", \"two=link2,dns=10.71.2.1\"]\n\
+         address = [\"10.9.0.2/24\"]\ncontrol = \"near\"\n";
+    std::fs::write(network.file("near.toml"), text).unwrap();
+    let near = network
+        .near
+        .gateway(&format!("tunnel --config {}", network.file("near.toml")));
+    until_answered(&network.near, INNER.parse().unwrap());
+    add_other_address(&network);
+    names.tell(Some(MOVED));
+    // The old address still answers.
+    near.reload();
+    near.wait_for(&format!("link one: the relay is at {MOVED}:4434"));
+    near.wait_for(&format!("link two: the relay is at {MOVED}:4434"));
+    network.far.sh(&format!("ip addr del {RELAY}/32 dev lo"));
+    until_answered(&network.near, INNER.parse().unwrap());
+}
+
+#[test]
+fn tunnel_starts_before_the_relay_name_resolves() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    let names = NameServer::start(&network, None);
+    let far = network.far.gateway(&far(&network));
+    far.wait_for("is up");
+    echo(&network.far, INNER);
+    let near = network.near.gateway(&near(&network, "relay.test", NAMED));
+    near.wait_for("is up");
+    near.wait_for("link one: the name of the relay does not resolve: ");
+    network.add_link(1);
+    names.tell(Some(RELAY));
+    let took = until_answered(&network.near, INNER.parse().unwrap());
+    println!("once it resolves: {} ms", took.as_millis());
+    network.until("the link", "one", is("up"));
 }
 
 #[test]

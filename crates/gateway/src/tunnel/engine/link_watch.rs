@@ -67,6 +67,7 @@ impl Engine {
             return Ok(());
         };
         let now = Instant::now();
+        self.ask_names(now);
         if self.watch.due.is_none() && self.is_link_lost() {
             self.watch.due = Some(self.watch.looked + ANYHOW);
         }
@@ -80,9 +81,8 @@ impl Engine {
         if now >= self.watch.tried_another + ANOTHER {
             self.watch.tried_another = now;
             for link in 0..self.sockets.len() {
-                if self.is_silent(link)
-                    && let Some(change) = self.sockets.try_another_relay(link)
-                {
+                let is_silent = self.sockets.link(link).is_some() && self.is_silent(link);
+                if is_silent && let Some(change) = self.sockets.try_another_relay(link) {
                     self.follow_link(epoll, link, change)?;
                 }
             }
@@ -92,12 +92,12 @@ impl Engine {
 
     /// Whether a link is missing or silent.
     fn is_link_lost(&self) -> bool {
-        let mut links = (0..self.sockets.len()).filter(|&link| self.sockets.relay(link).is_some());
+        let mut links = (0..self.sockets.len()).filter(|&link| self.sockets.link(link).is_some());
         links.any(|link| self.sockets.get(link).is_none() || self.is_silent(link))
     }
 
     /// Whether the relay does not answer on a link whose interface is there.
-    fn is_silent(&self, link: usize) -> bool {
+    pub(super) fn is_silent(&self, link: usize) -> bool {
         let peer = &self.peers[0];
         if link >= peer.sender.links() || !peer.is_open(Instant::now()) {
             return true;
@@ -106,7 +106,12 @@ impl Engine {
         status.up && status.suspected
     }
 
-    fn follow_link(&mut self, epoll: &OwnedFd, link: usize, change: Change) -> io::Result<()> {
+    pub(super) fn follow_link(
+        &mut self,
+        epoll: &OwnedFd,
+        link: usize,
+        change: Change,
+    ) -> io::Result<()> {
         self.unpublished = true;
         if change == Change::Found {
             self.listen_to(epoll, link)?;

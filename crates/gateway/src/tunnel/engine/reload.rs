@@ -92,5 +92,8 @@ impl Engine {
             self.sockets.add_link(link);
         }
         self.watch.hurry();
+        if let Some(names) = &mut self.names {
+            names.hurry_all();
+        }
     }
 }

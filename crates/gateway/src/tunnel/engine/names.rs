@@ -1,0 +1,259 @@
+//! When the relay's name is resolved again, and by which link.
+//!
+//! A link resolves the name when it has no address yet, when it has not heard the relay for [`SILENCE`], at a reload,
+//! and when the time to live of its last answer is over. A link on standby stays silent.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use rustix::fd::OwnedFd;
+use tracing::{info, warn};
+
+use super::Engine;
+use crate::tunnel::relay_name::{Answer, NameResolver};
+
+/// A link that has not heard the relay for this long resolves the name.
+const SILENCE: Duration = Duration::from_secs(3);
+/// Interval of attempts, which doubles each time.
+const INTERVAL: Duration = Duration::from_secs(2);
+const MAX_INTERVAL: Duration = Duration::from_secs(60);
+/// Bounds of the time to live of an answer.
+const MIN_TTL: Duration = Duration::from_secs(60);
+const MAX_TTL: Duration = Duration::from_secs(3600);
+/// Interval of checks while a link is silent.
+const STEP: Duration = Duration::from_millis(500);
+
+/// The relay's name, and what each link knows of it.
+pub(super) struct Names {
+    resolver: NameResolver,
+    links: Vec<LinkName>,
+    /// The newest addresses that any link has found, for links whose own attempt fails.
+    known: Vec<SocketAddr>,
+    checked: Instant,
+    /// Check at once.
+    is_due: bool,
+}
+
+/// The name over one link.
+#[derive(Clone, Debug)]
+struct LinkName {
+    silent_since: Option<Instant>,
+    /// Earliest time of the next attempt; zero attempts are under way then.
+    next: Instant,
+    interval: Duration,
+    /// End of the last answer's time to live.
+    until: Option<Instant>,
+    is_asked: bool,
+    /// The last failure, which is logged once.
+    failure: Option<String>,
+}
+
+impl LinkName {
+    fn new(now: Instant) -> LinkName {
+        LinkName {
+            silent_since: None,
+            next: now,
+            interval: INTERVAL,
+            until: None,
+            is_asked: false,
+            failure: None,
+        }
+    }
+
+    /// Whether the name is to be resolved now. `has_address`: the link knows an address of the relay.
+    fn is_due(&mut self, now: Instant, is_silent: bool, has_address: bool) -> bool {
+        if is_silent {
+            self.silent_since.get_or_insert(now);
+        } else {
+            (self.silent_since, self.interval) = (None, INTERVAL);
+        }
+        if self.is_asked || now < self.next {
+            return false;
+        }
+        let is_lost = self
+            .silent_since
+            .is_some_and(|since| now >= since + SILENCE);
+        let is_over = self.until.is_none_or(|until| now >= until);
+        if !(is_lost || is_over || !has_address) {
+            return false;
+        }
+        self.is_asked = true;
+        self.next = now + self.interval;
+        self.interval = (self.interval * 2).min(MAX_INTERVAL);
+        true
+    }
+}
+
+impl Names {
+    pub(super) fn new(now: Instant, resolver: NameResolver) -> Names {
+        Names {
+            resolver,
+            links: Vec::new(),
+            known: Vec::new(),
+            checked: now,
+            is_due: true,
+        }
+    }
+
+    /// When to check whether a link is to resolve the name.
+    pub(super) fn due(&self) -> Option<Instant> {
+        if self.is_due {
+            return Some(self.checked);
+        }
+        let silent = self.links.iter().any(|link| link.silent_since.is_some());
+        let silent = silent.then(|| self.checked + STEP);
+        let over = self.links.iter().filter(|link| !link.is_asked);
+        let over = over
+            .filter_map(|link| Some(link.until?.max(link.next)))
+            .min();
+        silent.into_iter().chain(over).min()
+    }
+
+    /// The network has changed: links that do not hear the relay resolve the name at once.
+    fn hurry_silent(&mut self, now: Instant) {
+        for link in &mut self.links {
+            if link.silent_since.is_some() {
+                link.next = link.next.min(now + Duration::from_secs(1));
+                link.interval = INTERVAL;
+                link.silent_since = Some(now - SILENCE);
+            }
+        }
+        self.is_due = true;
+    }
+
+    /// All links resolve the name at once.
+    pub(super) fn hurry_all(&mut self) {
+        for link in &mut self.links {
+            (link.until, link.next, link.interval) = (None, self.checked, INTERVAL);
+        }
+        self.is_due = true;
+    }
+}
+
+impl Engine {
+    /// The kernel tells of a change of the network.
+    pub(super) fn on_network_change(&mut self) {
+        self.watch.on_change();
+        if let Some(names) = &mut self.names {
+            names.hurry_silent(Instant::now());
+        }
+    }
+
+    /// Lets links resolve the relay's name where that is due.
+    pub(super) fn ask_names(&mut self, now: Instant) {
+        let Some(mut names) = self.names.take() else {
+            return;
+        };
+        if names.due().is_some_and(|due| due <= now)
+            || self.watch.due().is_some_and(|due| due <= now)
+        {
+            names.checked = now;
+            names.is_due = false;
+            names.links.resize(self.sockets.len(), LinkName::new(now));
+            for number in 0..self.sockets.len() {
+                let Some(link) = self.sockets.link(number) else {
+                    continue;
+                };
+                if self.contracts.terms(number).standby {
+                    continue;
+                }
+                let has_address = self.sockets.relay(number).is_some();
+                let is_silent = self.sockets.get(number).is_none() || self.is_silent(number);
+                if names.links[number].is_due(now, is_silent, has_address) {
+                    names.resolver.ask(number, link.clone());
+                }
+            }
+        }
+        self.names = Some(names);
+    }
+
+    /// Takes the addresses that links have found.
+    pub(super) fn take_answers(&mut self, epoll: &OwnedFd) -> io::Result<()> {
+        let now = Instant::now();
+        for Answer { link, found } in self.control.take_answers() {
+            let name = self.contracts.name(link).map(str::to_owned);
+            let (Some(names), Some(name)) = (&mut self.names, name) else {
+                continue;
+            };
+            let Some(known) = names.links.get_mut(link) else {
+                continue;
+            };
+            known.is_asked = false;
+            let relays = match found {
+                Ok(found) => {
+                    let ttl = found.until.saturating_duration_since(now);
+                    known.until = Some(now + ttl.clamp(MIN_TTL, MAX_TTL));
+                    known.failure = None;
+                    names.known.clone_from(&found.relays);
+                    found.relays
+                }
+                Err(error) => {
+                    known.until = Some(known.next);
+                    if known.failure.as_ref() != Some(&error) {
+                        warn!("link {name}: the name of the relay does not resolve: {error}");
+                        known.failure = Some(error);
+                    }
+                    names.known.clone()
+                }
+            };
+            let before = self.sockets.relay(link);
+            let hears = self.sockets.get(link).is_some() && !self.is_silent(link);
+            let change = self.sockets.set_relays(link, &relays, hears);
+            if let Some(relay) = self
+                .sockets
+                .relay(link)
+                .filter(|_| self.sockets.relay(link) != before)
+            {
+                info!("link {name}: the relay is at {relay}");
+            }
+            if let Some(change) = change {
+                self.follow_link(epoll, link, change)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn link_name_is_resolved_after_silence_ever_less_often() {
+        let start = Instant::now();
+        let mut link = LinkName::new(start);
+        assert!(link.is_due(start, true, false), "without an address");
+        link.is_asked = false;
+        link.until = Some(start + MAX_TTL);
+        let mut asked = Vec::new();
+        for second in 0..300 {
+            let now = start + SECOND * second;
+            if link.is_due(now, second >= 100, true) {
+                asked.push(second);
+                link.is_asked = false;
+            }
+        }
+        assert_eq!(asked, [103, 105, 109, 117, 133, 165, 225, 285]);
+        // Once it is heard, the next silence begins anew.
+        let now = start + SECOND * 300;
+        assert!(!link.is_due(now, false, true));
+        assert!(!link.is_due(now + SECOND * 60, true, true));
+        assert!(link.is_due(now + SECOND * 63, true, true));
+    }
+
+    #[test]
+    fn link_name_is_resolved_when_its_time_to_live_is_over() {
+        let start = Instant::now();
+        let mut link = LinkName::new(start);
+        link.until = Some(start + MIN_TTL);
+        assert!(!link.is_due(start + SECOND * 59, false, true));
+        assert!(link.is_due(start + SECOND * 60, false, true));
+        assert!(
+            !link.is_due(start + SECOND * 300, false, true),
+            "it is under way"
+        );
+    }
+}
