@@ -8,7 +8,7 @@ use ring::hmac;
 use ring::rand::SystemRandom;
 use subtle::ConstantTimeEq;
 
-use super::cookie::{self, Cookie};
+use super::cookie::{self, COOKIE_LEN, Cookie};
 use super::credit::{Credit, Limit};
 use super::handshake::HELLO_PROOF;
 use crate::source::source;
@@ -19,6 +19,8 @@ const FREE: Limit = Limit::per_second(20, 20);
 const PER_SOURCE: Limit = Limit::per_second(10, 20);
 /// Hellos with one, of all sources from which no client is heard: each takes up to 0.2 ms.
 const STRANGERS: Limit = Limit::per_second(200, 20);
+/// The proof of a hello without a cookie.
+const NO_PROOF: [u8; COOKIE_LEN] = [0; COOKIE_LEN];
 /// Lifetime of the secret that cookies are made with.
 const SECRET_LIFE: Duration = Duration::from_secs(60);
 /// Number of credits that sources are hashed to.
@@ -82,8 +84,8 @@ impl HelloLimiter {
             return Verdict::Read;
         }
         let cookie = self.cookie(from);
-        let expected = cookie::proof(&cookie, hello);
-        if !bool::from(hello[HELLO_PROOF].ct_eq(&expected)) {
+        let proof = &hello[HELLO_PROOF];
+        if proof == NO_PROOF || !bool::from(proof.ct_eq(&cookie::proof(&cookie, hello))) {
             return Verdict::Cookie(cookie);
         }
         let source = source(from.ip());

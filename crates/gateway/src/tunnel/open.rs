@@ -228,8 +228,7 @@ fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
 const HELLO_BUFFER: usize = 256 << 10;
 
 /// Two sockets on one port: the first receives the datagrams of sessions, the second hellos, so that a flood of
-/// hellos takes no room from sessions. Another process can join them (SO_REUSEPORT) if it has the same user; it
-/// receives nothing.
+/// hellos takes no room from sessions. Only processes of the same user can bind to the port, too (SO_REUSEPORT).
 fn listen(at: SocketAddr, prefix: u16) -> io::Result<[UdpSocket; 2]> {
     let socket = |at: SocketAddr| {
         let domain = Domain::for_address(at);

@@ -7,7 +7,7 @@
 //! let (link, frames) = session.receive().unwrap();
 //! ```
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant, SystemTime};
 
 use ring::hmac;
@@ -230,7 +230,16 @@ impl Session {
         None
     }
 
-    /// Sends a ping on a link until it is answered there.
+    /// Replies to the pings among encoded frames, as an honest end does.
+    pub fn reply(&mut self, link: u8, frames: &[u8]) {
+        for frame in TunnelFrame::parse_all(frames) {
+            if let Ok(TunnelFrame::Ping(token @ 1..)) = frame {
+                self.send(link, &[TunnelFrame::Pong(token)]);
+            }
+        }
+    }
+
+    /// Sends a ping on a link until it is answered there, and replies to pings.
     ///
     /// # Panics
     /// If it is not.
@@ -239,6 +248,7 @@ impl Session {
             let token = u32::from_be_bytes(random()) | 1;
             self.send(link, &[TunnelFrame::Ping(token)]);
             while let Some((by, frames)) = self.receive() {
+                self.reply(by, &frames);
                 let mut frames = TunnelFrame::parse_all(&frames);
                 if by == link && frames.any(|frame| frame == Ok(TunnelFrame::Pong(token))) {
                     return;
@@ -254,6 +264,27 @@ pub fn mark(relay: &PublicKey, message: &[u8]) -> [u8; 16] {
     let key = [b"ropewalk tunnel mark", &relay.as_bytes()[..]].concat();
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), message);
     tag.as_ref()[..16].try_into().unwrap()
+}
+
+/// Sends an IPv4 datagram with a forged source, by a raw socket (raw(7), IPPROTO_RAW).
+pub fn forge(raw: &socket2::Socket, from: SocketAddrV4, to: SocketAddrV4, payload: &[u8]) {
+    // The kernel sets the length and the checksum of the IP header; UDP goes without one.
+    let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0];
+    packet.extend(from.ip().octets());
+    packet.extend(to.ip().octets());
+    for field in [from.port(), to.port(), 8 + payload.len() as u16, 0] {
+        packet.extend(field.to_be_bytes());
+    }
+    packet.extend(payload);
+    let to = SocketAddrV4::new(*to.ip(), 0);
+    // A full queue loses packets, as on any network.
+    let _ = raw.send_to(&packet, &to.into());
+}
+
+/// A socket for forged datagrams.
+pub fn raw_socket() -> socket2::Socket {
+    let protocol = socket2::Protocol::from(255);
+    socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::RAW, Some(protocol)).unwrap()
 }
 
 /// Random bytes.

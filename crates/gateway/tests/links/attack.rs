@@ -1,15 +1,21 @@
 //! A tunnel under attack.
 
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use ropewalk_gateway::keys::{read_public_key, read_secret_key};
+use ropewalk_gateway::keys::{SecretKey, read_public_key, read_secret_key};
+use ropewalk_wire::gateway::tunnel::TunnelFrame;
 
-use crate::adversary::{self, Client};
-use crate::network::{Network, RELAY};
-use crate::process::Gateway;
+use crate::adversary::{self, Client, Session, forge, random, raw_socket};
+use crate::network::{Namespace, Network, RELAY, echo, until_answered};
+use crate::process::{Gateway, TIMEOUT};
 
-/// The relay of a tunnel, whose client `van` is an adversary.
-fn relay(network: &Network) -> (Gateway, Client) {
+const INNER: &str = "10.9.0.1:7000";
+
+fn relay(network: &Network) -> Gateway {
     let relay = network.far.gateway(&format!(
         "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
         network.file("relay.key"),
@@ -17,38 +23,261 @@ fn relay(network: &Network) -> (Gateway, Client) {
         network.file("far")
     ));
     relay.wait_for("is up");
+    relay
+}
+
+fn relay_at() -> SocketAddrV4 {
+    SocketAddrV4::new(RELAY.parse().unwrap(), 4434)
+}
+
+/// The session of an adversary that has the key of the client `van`.
+fn adversary(network: &Network) -> Session {
     let secret = read_secret_key(network.file("van.key").as_ref()).unwrap();
     let key = read_public_key(network.file("relay.pub").as_ref()).unwrap();
-    (relay, Client::new(secret, key, &["10.9.0.2"]))
+    let client = Client::new(secret, key, &["10.9.0.2"]);
+    client.connect(socket(network, "0.0.0.0:0"), relay_at().into())
 }
 
-fn socket(network: &Network) -> UdpSocket {
-    network.near.make(|| UdpSocket::bind("0.0.0.0:0").unwrap())
+fn socket(network: &Network, at: &'static str) -> UdpSocket {
+    let socket = network.near.make(move || UdpSocket::bind(at).unwrap());
+    let wait = Some(Duration::from_millis(500));
+    socket.set_read_timeout(wait).unwrap();
+    socket
 }
 
-#[test]
-fn an_adversary_is_answered_as_a_client_is() {
-    let Some(network) = Network::new() else {
-        return;
-    };
-    network.add_link(1);
-    let (_relay, client) = relay(&network);
-    let relay = format!("{RELAY}:4434").parse().unwrap();
-    let mut session = client.connect(socket(&network), relay);
-    session.until_answered(0);
-    session.until_answered(1);
+/// Ports and drops of the UDP sockets of a namespace (/proc/net/udp, proc_net(5)).
+fn udp_sockets(namespace: &Namespace) -> Vec<(u16, u64)> {
+    let path = "/proc/thread-self/net/udp";
+    let table = namespace.command("cat").arg(path).output().unwrap();
+    let table = String::from_utf8(table.stdout).unwrap();
+    let lines = table.lines().skip(1);
+    lines
+        .map(|line| {
+            let columns: Vec<&str> = line.split_whitespace().collect();
+            let (_, port) = columns[1].split_once(':').unwrap();
+            let port = u16::from_str_radix(port, 16).unwrap();
+            (port, columns[12].parse().unwrap())
+        })
+        .collect()
+}
+
+/// Sends packets to an address in the tunnel while it lives, from behind the relay.
+struct Traffic(Arc<AtomicBool>);
+
+impl Traffic {
+    fn to(network: &Network, to: &'static str) -> Traffic {
+        let socket = network.far.make(|| UdpSocket::bind(INNER).unwrap());
+        let ends = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&ends);
+        thread::spawn(move || {
+            while !flag.load(Ordering::Relaxed) {
+                let _ = socket.send_to(&[7; 1000], to);
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        Traffic(ends)
+    }
+}
+
+impl Drop for Traffic {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether a packet of the traffic is among encoded frames.
+fn has_packet(frames: &[u8]) -> bool {
+    let mut frames = TunnelFrame::parse_all(frames);
+    frames.any(|frame| {
+        matches!(frame, Ok(TunnelFrame::Packet { bytes, .. }) if bytes.ends_with(&[7; 1000]))
+    })
+}
+
+/// Receives until a packet of the traffic arrives; replies to pings.
+fn until_packet(session: &mut Session) -> Duration {
+    let begin = Instant::now();
+    while begin.elapsed() < TIMEOUT {
+        if let Some((link, frames)) = session.receive() {
+            session.reply(link, &frames);
+            if has_packet(&frames) {
+                return begin.elapsed();
+            }
+        } else {
+            // The relay hears of the link again.
+            session.send(0, &[TunnelFrame::Ping(1)]);
+        }
+    }
+    panic!("no packet arrives");
 }
 
 #[test]
 fn two_adversaries_agree_on_a_session() {
-    let [client, relay] =
-        [1, 2].map(|byte| ropewalk_gateway::keys::SecretKey::from_bytes([byte; 32]));
+    let [client, relay] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));
     let [near, far] = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
     let at = far.local_addr().unwrap();
-    let adversary = Client::new(client, relay.public(), &["10.9.0.2"]);
-    let accepted = std::thread::spawn(move || adversary::accept(far, &relay));
-    let mut session = adversary.connect(near, at);
+    let client = Client::new(client, relay.public(), &["10.9.0.2"]);
+    let accepted = thread::spawn(move || adversary::accept(far, &relay));
+    let mut session = client.connect(near, at);
     let accepted = accepted.join().unwrap();
-    session.send(3, &[ropewalk_wire::gateway::tunnel::TunnelFrame::Ping(7)]);
+    session.send(3, &[TunnelFrame::Ping(7)]);
     assert_eq!(accepted.receive(), Some((3, vec![3, 0, 0, 0, 7])));
+}
+
+#[test]
+fn a_datagram_with_a_forged_source_leads_no_traffic_to_it() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.near.sh("ip addr add 10.71.1.99/24 dev link1");
+    let _relay = relay(&network);
+    let mut session = adversary(&network);
+    session.until_answered(0);
+    let _traffic = Traffic::to(&network, "10.9.0.2:9");
+    until_packet(&mut session);
+    // An attacker on the path repeats the client's datagram from elsewhere before the original arrives.
+    let third_party = socket(&network, "10.71.1.99:9999");
+    let mut encoded = Vec::new();
+    TunnelFrame::Ping(1).emit(&mut encoded);
+    let datagram = session.seal(0, &encoded);
+    third_party.send_to(&datagram, relay_at()).unwrap();
+    session.socket.send_to(&datagram, relay_at()).unwrap();
+    for _ in 0..20 {
+        until_packet(&mut session);
+    }
+    let mut received = 0;
+    let wait = Some(Duration::from_millis(100));
+    third_party.set_read_timeout(wait).unwrap();
+    while let Ok(len) = third_party.recv(&mut [0; 2048]) {
+        received += len + 28;
+    }
+    let sent = datagram.len() + 28;
+    println!("{received} bytes for {sent} with a forged source");
+    assert!(received > 0, "the address was not probed");
+    assert!(received <= 3 * sent, "{received} bytes for {sent}");
+}
+
+#[test]
+fn a_client_with_a_new_port_is_followed() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let _relay = relay(&network);
+    let mut session = adversary(&network);
+    session.until_answered(0);
+    let _traffic = Traffic::to(&network, "10.9.0.2:9");
+    until_packet(&mut session);
+    session.socket = socket(&network, "0.0.0.0:0");
+    session.send(0, &[TunnelFrame::Ping(1)]);
+    let took = until_packet(&mut session);
+    println!("from another port: {} ms", took.as_millis());
+}
+
+#[test]
+fn a_flood_of_strange_datagrams_ends_in_the_kernel() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let relay = relay(&network);
+    let mut session = adversary(&network);
+    session.until_answered(0);
+    let before: u64 = udp_sockets(&network.far)
+        .iter()
+        .map(|(_, drops)| drops)
+        .sum();
+    let raw = network.near.make(raw_socket);
+    const EACH: u16 = 500;
+    for number in 0..EACH {
+        let [a, b] = number.to_be_bytes();
+        let from = SocketAddrV4::new(Ipv4Addr::new(198, 18, a, b), 1024 + number);
+        let mut session = random::<100>();
+        session[..2].copy_from_slice(&[4, 0]);
+        for payload in [&[9][..], &[9; 100], &[1; 165], &[2; 74], &[3; 58], &session] {
+            forge(&raw, from, relay_at(), payload);
+        }
+    }
+    session.until_answered(0);
+    let sockets = udp_sockets(&network.far);
+    let dropped = sockets.iter().map(|(_, drops)| drops).sum::<u64>() - before;
+    println!("{dropped} of {} dropped: {sockets:?}", 6 * EACH);
+    assert!(dropped >= u64::from(6 * EACH) * 9 / 10);
+    assert!(!relay.log().contains("refused"), "{}", relay.log());
+}
+
+#[test]
+fn a_flood_of_hellos_is_logged_in_few_lines() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let relay = relay(&network);
+    let mut session = adversary(&network);
+    let raw = network.near.make(raw_socket);
+    for number in 0..2000_u16 {
+        let [a, b] = number.to_be_bytes();
+        let from = SocketAddrV4::new(Ipv4Addr::new(198, 18, a, b), 1024 + number);
+        let mut hello = random::<166>();
+        hello[0] = 1;
+        forge(&raw, from, relay_at(), &hello);
+    }
+    session.until_answered(0);
+    relay.wait_for("there are many such sources");
+    assert!(relay.log().lines().count() < 40, "{}", relay.log());
+}
+
+#[test]
+fn forged_cookies_and_answers_change_nothing_for_a_client() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let _near = network.near.gateway(&format!(
+        "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --link one=link1 --address 10.9.0.2/24 \
+         --control {}",
+        network.file("relay.pub"),
+        network.file("van.key"),
+        network.file("near")
+    ));
+    // At first nothing answers.
+    let mute = network.far.make(|| UdpSocket::bind((RELAY, 4434)).unwrap());
+    mute.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let (_, from) = mute.recv_from(&mut [0; 512]).unwrap();
+    let SocketAddr::V4(client) = from else {
+        panic!("{from}");
+    };
+    let raw = network.far.make(raw_socket);
+    let ends = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&ends);
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&sent);
+    let attacker = thread::spawn(move || {
+        while !flag.load(Ordering::Relaxed) {
+            counter.fetch_add(1, Ordering::Relaxed);
+            let mut forged = random::<74>();
+            // A cookie as it is now, as it was before it was authenticated, and an answer.
+            for (kind, len) in [(3, 58), (3, 18), (2, 74)] {
+                forged[..2].copy_from_slice(&[kind, 0]);
+                forge(&raw, relay_at(), client, &forged[..len]);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let begin = Instant::now();
+    while sent.load(Ordering::Relaxed) < 1000 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    mute.set_nonblocking(true).unwrap();
+    let hellos = std::iter::from_fn(|| mute.recv(&mut [0; 512]).ok()).count();
+    let most = 3 + 2 * begin.elapsed().as_secs_f64() as usize;
+    println!("{hellos} hellos for 1000 forged cookies");
+    assert!(hellos <= most, "{hellos} hellos, not {most} at the most");
+    drop(mute);
+    let _relay = relay(&network);
+    echo(&network.far, INNER);
+    let took = until_answered(&network.near, INNER.parse::<SocketAddr>().unwrap());
+    println!("under forged cookies and answers: {} ms", took.as_millis());
+    ends.store(true, Ordering::Relaxed);
+    attacker.join().unwrap();
 }
