@@ -266,24 +266,30 @@ mod tests {
     fn each_option_of_a_tunnel_that_changes_takes_a_restart_or_is_read_anew() {
         const BEFORE: &str = "relay = '192.0.2.1:4434'\nrelay-key = 'relay.pub'\nkey = 'van.key'\n\
             link = 'one=eth0'\naddress = '10.9.0.2/24'\n";
-        const ADDED: [&str; 17] = [
+        const ADDED: [&str; 23] = [
+            "allow = 'private'",
             "buffer = '1MiB'",
             "control = 'sock'",
             "default-route = true",
+            "deny = '10.0.0.0/8'",
             "device = 'van'",
             "dns = '192.0.2.2'",
             "hook = 'hook'",
+            "leak = 'block'",
             "link-mtu = 1400",
             "log = 'debug'",
+            "mark = 7",
             "masquerade = true",
             "peer = '10.9.0.1'",
             "plaintext = true",
             "plaintext-anywhere = true",
+            "preference = 7",
             "quota-state = 'quota'",
             "route = '10.20.0.0/16'",
             "scheduler = 'redundant'",
             "skew = '10ms'",
             "status = '127.0.0.1:9090'",
+            "table = 7",
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tunnel.toml");

@@ -39,6 +39,9 @@ pub struct Link {
     /// Its name servers (`,dns=ADDRESS`, as often as there are), by which a tunnel resolves the relay's name over
     /// this link; those of the system if none is given.
     pub dns: Vec<IpAddr>,
+    /// Firewall mark of its sockets (SO_MARK, socket(7)), which takes CAP_NET_ADMIN. It is not part of
+    /// the text form.
+    pub mark: Option<u32>,
 }
 
 /// When a link is in use.
@@ -91,6 +94,7 @@ impl Link {
             priority: 0,
             rank: Rank::Primary,
             dns: Vec::new(),
+            mark: None,
         }
     }
 
@@ -179,6 +183,9 @@ impl Link {
             kind.nonblocking(),
             Some(protocol),
         )?;
+        if let Some(mark) = self.mark {
+            socket.set_mark(mark)?;
+        }
         match &self.egress {
             Egress::Interface(interface) => socket.bind_device(Some(interface.as_bytes()))?,
             Egress::Address(address) => {
@@ -352,7 +359,8 @@ impl FromStr for Egress {
             };
         }
         let is_interface = (1..=15).contains(&text.len())
-            && !text.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control())
+            && !text
+                .contains(|c: char| "/\"\\*".contains(c) || c.is_whitespace() || c.is_control())
             && text != "."
             && text != "..";
         match is_interface {
@@ -398,6 +406,7 @@ mod tests {
             priority: 1,
             rank: Rank::Backup,
             dns: Vec::new(),
+            mark: None,
         };
         assert_eq!(link, expected);
         assert_eq!(link.to_string().parse::<Link>().unwrap(), expected);

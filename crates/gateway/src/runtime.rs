@@ -31,6 +31,15 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
     Ok(output)
 }
 
+/// What a signal says about the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// SIGTERM: it may be started again, as by a service manager.
+    Terminated,
+    /// SIGINT: a user ends it.
+    Interrupted,
+}
+
 /// Waits for SIGTERM or SIGINT. On SIGHUP, `reload` reads again what may change while the gateway runs, and
 /// reports what changed; if it fails, everything stays as it was.
 ///
@@ -38,15 +47,15 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
 /// Signal handlers cannot be installed.
 pub(crate) async fn until_signal(
     mut reload: impl FnMut() -> Result<Vec<String>, Failure>,
-) -> Result<(), Failure> {
+) -> Result<Ending, Failure> {
     let handler = |kind| signal(kind).map_err(|error| Failure::run(format!("no signals: {error}")));
     let mut terminate = handler(SignalKind::terminate())?;
     let mut interrupt = handler(SignalKind::interrupt())?;
     let mut hangup = handler(SignalKind::hangup())?;
     loop {
         tokio::select! {
-            _ = terminate.recv() => return Ok(()),
-            _ = interrupt.recv() => return Ok(()),
+            _ = terminate.recv() => return Ok(Ending::Terminated),
+            _ = interrupt.recv() => return Ok(Ending::Interrupted),
             _ = hangup.recv() => match reload() {
                 Ok(said) => info!("read anew: {}", said.join("; ")),
                 Err(failure) => error!("not read anew, all stays as it was: {failure}"),

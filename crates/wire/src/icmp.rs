@@ -1,5 +1,6 @@
-//! The ICMP error of a router for a packet that is too long for the next hop: fragmentation needed (RFC 792,
-//! RFC 1191), or packet too big in ICMPv6 (RFC 4443, section 3.2).
+//! ICMP errors of a router: for a packet that is too long for the next hop, fragmentation needed (RFC 792,
+//! RFC 1191), or packet too big in ICMPv6 (RFC 4443, section 3.2); for a packet that a filter refuses,
+//! administratively prohibited (RFC 1812, section 5.2.7.1; RFC 4443, section 3.1).
 
 use core::net::IpAddr;
 
@@ -22,6 +23,19 @@ const FIRST_INFORMATIONAL_V6: u8 = 128;
 /// first, for a source that is not a single host (RFC 1122, section 3.2.2; RFC 4443, section 2.4).
 #[must_use]
 pub fn packet_too_big(packet: &[u8], mtu: u32) -> Option<Vec<u8>> {
+    let short = u16::try_from(mtu).unwrap_or(u16::MAX);
+    error(packet, ([3, 4], u32::from(short)), ([2, 0], mtu))
+}
+
+/// The error for a packet that is administratively prohibited, with the packet's destination as its source.
+/// `None` in the cases of [`packet_too_big`].
+#[must_use]
+pub fn prohibited(packet: &[u8]) -> Option<Vec<u8>> {
+    error(packet, ([3, 13], 0), ([1, 1], 0))
+}
+
+/// An error with type and code, and the four bytes after the checksum, for each family.
+fn error(packet: &[u8], v4: ([u8; 2], u32), v6: ([u8; 2], u32)) -> Option<Vec<u8>> {
     let ip = IpView::parse(packet).ok()?;
     if !wants_answer(&ip) {
         return None;
@@ -37,22 +51,12 @@ pub fn packet_too_big(packet: &[u8], mtu: u32) -> Option<Vec<u8>> {
     header.emit(HEAD + quoted, &mut answer);
     let message = &mut answer[start..];
     message[HEAD..].copy_from_slice(&packet[..quoted]);
-    let sum = match ip {
-        IpView::V4(_) => {
-            put(message, 0, [3, 4]);
-            put(
-                message,
-                6,
-                u16::try_from(mtu).unwrap_or(u16::MAX).to_be_bytes(),
-            );
-            Checksum::new()
-        }
-        IpView::V6(_) => {
-            put(message, 0, [2, 0]);
-            put(message, 4, mtu.to_be_bytes());
-            header.pseudo_header(HEAD + quoted)
-        }
+    let ((kind, rest), sum) = match ip {
+        IpView::V4(_) => (v4, Checksum::new()),
+        IpView::V6(_) => (v6, header.pseudo_header(HEAD + quoted)),
     };
+    put(message, 0, kind);
+    put(message, 4, rest.to_be_bytes());
     let checksum = sum.add_bytes(message).finish();
     put(message, 2, checksum.to_be_bytes());
     Some(answer)
@@ -119,6 +123,25 @@ mod tests {
         assert_eq!(message[8..], long[..1232]);
         let sum = ip.pseudo_header(message.len()).add_bytes(message);
         assert_eq!(sum.finish(), 0);
+    }
+
+    #[test]
+    fn prohibited_has_the_code_of_a_filter() {
+        for (source, destination, expected) in [
+            ("192.168.50.10", "9.9.9.9", [3, 13]),
+            ("fd01::2", "2001:db8::1", [1, 1]),
+        ] {
+            let refused = packet(source, destination, protocol::UDP, &[7; 30]);
+            let answer = prohibited(&refused).unwrap();
+            let ip = IpView::parse(&answer).unwrap();
+            assert_eq!(ip.source().to_string(), destination);
+            let message = ip.payload();
+            assert_eq!(
+                (&message[..2], &message[4..8]),
+                (&expected[..], &[0; 4][..])
+            );
+            assert_eq!(message[8..], refused);
+        }
     }
 
     #[test]

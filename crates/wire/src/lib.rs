@@ -87,7 +87,7 @@ pub use checksum::Checksum;
 pub use connection::{Connection, Side, Start, Unusable, WireSegment};
 pub use error::{Malformed, OptionsTooLong};
 pub use fragment::fragments;
-pub use icmp::packet_too_big;
+pub use icmp::{packet_too_big, prohibited};
 pub use ip::{IpHeader, IpView, protocol};
 pub use ipv4::{Ipv4Header, Ipv4View};
 pub use ipv6::{Ipv6Header, Ipv6View};

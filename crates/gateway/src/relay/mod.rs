@@ -10,7 +10,7 @@ mod own;
 mod registry;
 pub mod rules;
 mod serve;
-mod special;
+pub(crate) mod special;
 mod verb;
 
 pub use registry::{DefaultLimits, Relay, RelayConfig};

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::special::{is_metadata, is_never, is_private, is_public};
+use super::special::{is_metadata, is_never, is_private, is_public, metadata_networks};
 
 /// What a rule may look like, for error messages.
 pub const ALLOWED: &str = "public, private, loopback or own, or an address or ADDRESS/BITS (IPv6 in \
@@ -26,7 +26,7 @@ pub struct Rules {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Hosts {
+pub(crate) enum Hosts {
     Public,
     Private,
     Loopback,
@@ -72,6 +72,30 @@ impl Rules {
 }
 
 impl Rule {
+    /// The addresses of clouds' metadata services, which wide rules do not include.
+    pub(crate) fn metadata() -> Vec<Rule> {
+        let networks = metadata_networks().into_iter();
+        let rules = networks.map(|(address, bits)| Rule {
+            hosts: Hosts::Network { address, bits },
+            ports: Vec::new(),
+        });
+        rules.collect()
+    }
+
+    pub(crate) fn hosts(&self) -> &Hosts {
+        &self.hosts
+    }
+
+    /// None: all but 0.
+    pub(crate) fn ports(&self) -> &[RangeInclusive<u16>] {
+        &self.ports
+    }
+
+    /// Whether it names a single address.
+    pub(crate) fn is_single(&self) -> bool {
+        self.hosts.is_single()
+    }
+
     fn has(&self, ip: IpAddr, port: u16, own: bool) -> bool {
         let ports = &self.ports;
         self.hosts.have(ip, own)

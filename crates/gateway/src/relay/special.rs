@@ -108,6 +108,49 @@ pub(super) fn is_metadata(ip: IpAddr) -> bool {
     }
 }
 
+/// The networks of metadata services, link-local ones included.
+pub(crate) fn metadata_networks() -> Vec<(IpAddr, u32)> {
+    let link_local = [
+        (Ipv4Addr::new(169, 254, 0, 0).into(), 16),
+        (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0).into(), 10),
+    ];
+    let v4 = METADATA_V4.map(|address| (IpAddr::from(address), 32));
+    let v6 = METADATA_V6.map(|(start, bits)| (network_v6(start).into(), bits));
+    [&link_local[..], &v4, &v6].concat()
+}
+
+/// IPv4 networks that are not public, none within another.
+pub(crate) fn not_public_v4() -> Vec<String> {
+    let metadata = METADATA_V4.map(|address| (address, 32));
+    let all = [&SPECIAL_V4[..], &PRIVATE_V4, &metadata].concat();
+    let is_inner = |&(address, bits): &([u8; 4], u32)| {
+        let mut wider = all.iter().filter(|(_, wide)| *wide < bits);
+        wider.any(|network| is_in_v4(address.into(), *network))
+    };
+    let outer = all.iter().filter(|network| !is_inner(network));
+    outer
+        .map(|(address, bits)| text_v4(*address, *bits))
+        .collect()
+}
+
+/// Private IPv4 networks.
+pub(crate) fn private_v4() -> [String; 4] {
+    PRIVATE_V4.map(|(address, bits)| text_v4(address, bits))
+}
+
+/// Networks of 2000::/3 that are not public.
+pub(crate) fn not_public_v6() -> [String; 4] {
+    SPECIAL_V6.map(|(start, bits)| format!("{}/{bits}", network_v6(start)))
+}
+
+fn text_v4(address: [u8; 4], bits: u32) -> String {
+    format!("{}/{bits}", Ipv4Addr::from(address))
+}
+
+fn network_v6([first, second]: [u16; 2]) -> Ipv6Addr {
+    Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)
+}
+
 /// Addresses of no single host, which no rule can allow: unspecified (which connects to loopback), multicast,
 /// broadcast.
 pub(super) fn is_never(ip: IpAddr) -> bool {
@@ -125,42 +168,13 @@ fn is_in_v4(ip: Ipv4Addr, (network, bits): ([u8; 4], u32)) -> bool {
 }
 
 /// Whether it is in a network of at most 32 bits, given by its first 32 bits.
-fn is_in_v6(ip: Ipv6Addr, ([first, second], bits): ([u16; 2], u32)) -> bool {
-    let network = Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0);
-    (network.to_bits() ^ ip.to_bits()).leading_zeros() >= bits
+fn is_in_v6(ip: Ipv6Addr, (start, bits): ([u16; 2], u32)) -> bool {
+    (network_v6(start).to_bits() ^ ip.to_bits()).leading_zeros() >= bits
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A relay of a tunnel drops by packaging/hooks/tunnel-hook what a relay of streams refuses here.
-    #[test]
-    fn the_hook_of_the_tunnel_drops_the_same_metadata() {
-        let path = "../../packaging/hooks/tunnel-hook";
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-        let text = std::fs::read_to_string(path).unwrap();
-        let dropped = |family: &str| {
-            let begin = format!("metadata_{family}='");
-            let list = text.split_once(&begin).unwrap().1.split('\'').next();
-            let mut list: Vec<String> = list.unwrap().split(", ").map(str::to_owned).collect();
-            assert!(text.contains(&format!("daddr {{ $metadata_{family} }} drop")));
-            list.sort_unstable();
-            list
-        };
-        let v4 = METADATA_V4.map(|ip| Ipv4Addr::from(ip).to_string());
-        let v6 = METADATA_V6.map(|([first, second], bits)| {
-            format!("{}/{bits}", Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0))
-        });
-        // Link-local ones, too.
-        let with = |local: &str, list: &[String]| {
-            let mut all = [&[local.to_owned()], list].concat();
-            all.sort_unstable();
-            all
-        };
-        assert_eq!(dropped("v4"), with("169.254.0.0/16", &v4));
-        assert_eq!(dropped("v6"), with("fe80::/10", &v6));
-    }
 
     #[test]
     fn an_address_is_public_or_private_or_neither() {

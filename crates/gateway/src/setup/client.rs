@@ -97,7 +97,7 @@ fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
 }
 
 /// The interfaces with a default route in either routing table.
-fn default_interfaces(v4: &str, v6: &str) -> Vec<String> {
+pub(crate) fn default_interfaces(v4: &str, v6: &str) -> Vec<String> {
     let v4 = v4.lines().filter_map(is_default_v4);
     let v6 = v6.lines().filter_map(is_default_v6);
     let mut interfaces = Vec::new();

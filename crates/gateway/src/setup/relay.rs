@@ -205,6 +205,8 @@ address = [{}]
 # What clients send leaves with this machine's own address.
 hook = \"/usr/lib/ropewalk/tunnel-hook\"
 masquerade = true
+# What clients may reach. The relay itself and its own network are not public.
+allow = [\"public\"]
 ",
         networks.join(", ")
     )

@@ -1,7 +1,7 @@
 //! Configuration of a tunnel.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Time};
@@ -158,6 +158,23 @@ pub struct Prefix {
     pub address: IpAddr,
     /// Prefix length.
     pub len: u8,
+}
+
+impl Prefix {
+    /// The network that it is in: the bits behind the prefix are zero.
+    pub(super) fn network(self) -> Prefix {
+        let clear = |bits: u128, width: u32| {
+            let host = width - u32::from(self.len).min(width);
+            bits.checked_shr(host)
+                .and_then(|bits| bits.checked_shl(host))
+                .unwrap_or(0)
+        };
+        let address = match self.address {
+            IpAddr::V4(v4) => Ipv4Addr::from_bits(clear(v4.to_bits().into(), 32) as u32).into(),
+            IpAddr::V6(v6) => Ipv6Addr::from_bits(clear(v6.to_bits(), 128)).into(),
+        };
+        Prefix { address, ..self }
+    }
 }
 
 /// The text is not an address with a prefix length.

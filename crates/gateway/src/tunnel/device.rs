@@ -64,6 +64,14 @@ impl Device {
         })
     }
 
+    /// Sets whether the device has a carrier. Without one, the kernel can ignore its routes, and resolvers
+    /// its name servers. Kernels before 5.0 do not have this, and a carrier always.
+    pub fn set_carrier(&self, carrier: bool) {
+        let carrier = libc::c_int::from(carrier);
+        // SAFETY: TUNSETCARRIER reads an int, which lives until the call is over.
+        let _ = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETCARRIER, &carrier) };
+    }
+
     /// Changes the MTU of the device; the kernel tells the connections that use it.
     ///
     /// # Errors

@@ -25,8 +25,9 @@ const SOON: u32 = 20;
 const COMPLAINT: Duration = Duration::from_secs(10);
 /// A larger difference of clocks is reported.
 const CLOCK_ERROR: Duration = Duration::from_secs(60);
-/// A relay that answers nothing for this long may have lost its keys.
-const SILENCE: Duration = Duration::from_secs(5);
+/// A relay that answers nothing for this long may have lost its keys. Meanwhile the retransmission timers of the
+/// connections inside grow, so it is little more than the round trip of a slow link.
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// Least interval of hellos when the relay has sent a cookie.
 const COOKIE_INTERVAL: Duration = Duration::from_millis(100);

@@ -30,6 +30,7 @@ use super::contracts::Contracts;
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
+use super::foreign::Foreign;
 use super::network_changes::NetworkChanges;
 use super::oversize::Oversize;
 use super::peer::{Path, Peer};
@@ -83,6 +84,8 @@ pub struct Engine {
     /// Greatest MTU of the device, and the one last set.
     mtus: (u16, u16),
     oversize: Oversize,
+    /// At the dialling end, the check of packets' sources.
+    foreign: Option<Foreign>,
     coalescer: Coalescer,
     pool: Pool,
     buffers: Option<Buffers>,
@@ -103,7 +106,7 @@ impl Engine {
     #[must_use]
     pub fn new(
         end: End,
-        device: Device,
+        (device, foreign): (Device, Option<Foreign>),
         (sockets, changes, names): (Sockets, Option<NetworkChanges>, Option<NameResolver>),
         config: &Config,
         control: Control,
@@ -133,6 +136,7 @@ impl Engine {
             configs,
             mtus: (config.mtu(), config.mtu()),
             oversize: Oversize::default(),
+            foreign,
             coalescer: Coalescer::default(),
             pool: Pool::default(),
             buffers: Some(Buffers::new()),

@@ -1,5 +1,5 @@
-//! The hook of a tunnel: a program that routes the machine's traffic into the device once it is up, and
-//! undoes that at the end. It gets its parameters in environment variables.
+//! The hook of a tunnel: a program that lays routes, DNS, NAT and packet filters for the device, and removes
+//! them. It gets its parameters in environment variables.
 
 use std::fs;
 use std::io::{self, Read};
@@ -15,11 +15,15 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use tokio::task::spawn_blocking;
-use tracing::warn;
+use tracing::{info, warn};
 
+use super::config::Prefix;
+use super::firewall::{Firewall, Guard, table_of};
 use crate::Failure;
 use crate::given;
-use crate::runtime::notify_ready;
+use crate::links::Egress;
+use crate::relay::rules::Rule;
+use crate::runtime::{Ending, notify_ready};
 
 /// Time limit of a hook.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,25 +34,58 @@ const EXECUTABLE: u32 = 0o111;
 /// Most bytes of its output that are repeated in a message.
 const MAX_OUTPUT_BYTES: u64 = 4096;
 
-/// The hook, and what it is told beside the tunnel's own options.
+/// The hook, and its parameters besides the tunnel's own options.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct HookOptions {
-    /// A program that is run with `up` once the device is up, and with `down` at the end, to lay
-    /// routes, DNS and NAT; packages have /usr/lib/ropewalk/tunnel-hook.
+    /// Program that lays routes, DNS, NAT and packet filters: run with `up` once the device is up, and
+    /// with `down` or `purge` at the end. Packages install /usr/lib/ropewalk/tunnel-hook.
     #[arg(long, value_name = "FILE")]
     hook: Option<PathBuf>,
-    /// For the hook of a client: lead everything into the device but the links' own traffic.
+    /// Hook of a client: route all traffic into the device, except that of the links' own sockets,
+    /// once the relay has answered.
     #[arg(long, requires = "hook")]
-    default_route: bool,
-    /// For the hook of a client: name servers that this machine asks while the tunnel is up.
+    pub(super) default_route: bool,
+    /// Hook of a client: name server to ask through the tunnel; may be given several times.
     #[arg(long, value_name = "ADDRESS", requires = "hook", value_parser = given::host)]
     dns: Vec<IpAddr>,
-    /// For the hook of a relay: forward what clients send as from the relay's own address (NAT).
+    /// Hook of a client with --default-route: `block` lets traffic leave this machine by the tunnel
+    /// alone, whether the tunnel runs or not (a kill switch); `allow` lets it leave by the bare
+    /// links while the tunnel is away.
+    #[arg(long, value_name = "CHOICE", value_enum, default_value_t = Leak::Allow)]
+    pub(super) leak: Leak,
+    /// Hook of a relay: forward packets of clients with the relay's own address (NAT).
     #[arg(long, requires = "hook")]
     masquerade: bool,
-    /// When the hook is run: by the tunnel itself, by another who runs it, or now and nothing else.
+    /// Hook of a relay: targets that clients may reach, as --allow of `relay`: public, private, own
+    /// (addresses of this machine), or ADDRESS/BITS (IPv6 in brackets), then :PORTS if not all.
+    #[arg(long, value_name = "RULE", default_value = "public")]
+    allow: Vec<Rule>,
+    /// Hook of a relay: targets that clients may not reach although --allow names them.
+    #[arg(long, value_name = "RULE")]
+    deny: Vec<Rule>,
+    /// Hook of a client: firewall mark of the tunnel's own sockets (SO_MARK) with --default-route.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
+    mark: u32,
+    /// Hook of a client: routing table of the default route.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
+    table: u32,
+    /// Hook of a client: preference of the routing rules of the default route. It must be below
+    /// 32766, that of the main table.
+    #[arg(long, value_name = "NUMBER", default_value_t = 32765, value_parser = clap::value_parser!(u32).range(1..32766))]
+    preference: u32,
+    /// When the hook is run: by this process (`always`), by another one (`never`), or now with this
+    /// verb and nothing else.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = RunHook::Always)]
     run_hook: RunHook,
+}
+
+/// Traffic of a client outside the tunnel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Leak {
+    /// Nothing leaves but by the tunnel.
+    Block,
+    /// While the tunnel is away, traffic leaves by the bare links.
+    Allow,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,18 +94,22 @@ enum RunHook {
     Always,
     /// Not by this process.
     Never,
-    /// Now, with `up`, and do nothing else.
+    /// Now: lay packet filters, NAT and forwarding, without a device.
+    Prepare,
+    /// Now: lay the same, the default route and DNS.
     Up,
-    /// Now, with `down`, and do nothing else.
+    /// Now: remove the default route and DNS. Packet filters, NAT and forwarding stay.
     Down,
+    /// Now: remove everything.
+    Purge,
 }
 
 /// Parameters for the hook from the tunnel's own options.
 #[derive(Debug)]
 pub(super) struct HookVariables {
     pub is_relay: bool,
-    pub addresses: String,
-    pub links: String,
+    pub addresses: Vec<Prefix>,
+    pub links: Vec<Egress>,
     pub relay: String,
 }
 
@@ -76,10 +117,25 @@ impl HookOptions {
     /// The hook's argument, if running the hook is all that is asked for.
     pub fn alone(&self) -> Option<&'static str> {
         match self.run_hook {
+            RunHook::Prepare => Some("prepare"),
             RunHook::Up => Some("up"),
             RunHook::Down => Some("down"),
+            RunHook::Purge => Some("purge"),
             RunHook::Always | RunHook::Never => None,
         }
+    }
+
+    /// Checks that the options fit together.
+    ///
+    /// # Errors
+    /// An option lacks another one.
+    pub fn check_choices(&self) -> Result<(), Failure> {
+        if self.leak == Leak::Block && !self.default_route {
+            return Err(Failure::input(
+                "--leak block: without --default-route; allowed: allow",
+            ));
+        }
+        Ok(())
     }
 
     /// Checks that the hook can be run.
@@ -109,6 +165,11 @@ impl HookOptions {
         matches!(self.run_hook, RunHook::Never)
     }
 
+    /// Firewall mark of the tunnel's sockets, if they need one.
+    pub fn mark(&self) -> Option<u32> {
+        self.default_route.then_some(self.mark)
+    }
+
     /// The hook, if one is configured.
     pub fn hook(&self, variables: HookVariables) -> Option<Hook> {
         let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
@@ -117,20 +178,57 @@ impl HookOptions {
         } else {
             "client"
         };
+        let firewall = match variables.is_relay {
+            true => Some(Firewall::Relay {
+                masquerade: self.masquerade,
+                allow: self.allow.clone(),
+                deny: self.deny.clone(),
+            }),
+            false => self.default_route.then(|| Firewall::Client {
+                guard: (self.leak == Leak::Block).then(|| Guard {
+                    mark: self.mark,
+                    links: variables.links.iter().filter_map(interface_of).collect(),
+                }),
+            }),
+        };
+        let leak = match self.leak {
+            Leak::Block => "block",
+            Leak::Allow => "allow",
+        };
         Some(Hook {
             // A bare name is a file in the current folder, and is not searched in PATH.
             program: path::absolute(self.hook.as_ref()?).ok()?,
             environment: vec![
                 ("ROPEWALK_ROLE", role.to_owned()),
-                ("ROPEWALK_ADDRESSES", variables.addresses),
-                ("ROPEWALK_LINKS", variables.links),
+                ("ROPEWALK_ADDRESSES", words(&variables.addresses)),
+                ("ROPEWALK_LINKS", words(&variables.links)),
                 ("ROPEWALK_RELAY", variables.relay),
                 ("ROPEWALK_DEFAULT_ROUTE", flag(self.default_route)),
                 ("ROPEWALK_DNS", words(&self.dns)),
+                ("ROPEWALK_LEAK", leak.to_owned()),
+                ("ROPEWALK_MARK", self.mark.to_string()),
+                ("ROPEWALK_TABLE", self.table.to_string()),
+                ("ROPEWALK_PREFERENCE", self.preference.to_string()),
                 ("ROPEWALK_MASQUERADE", flag(self.masquerade)),
             ],
+            firewall,
+            addresses: variables.addresses,
         })
     }
+}
+
+/// The interface of a link. That of an address is asked of ip(8), and may not be there yet.
+fn interface_of(link: &Egress) -> Option<String> {
+    let address = match link {
+        Egress::Interface(name) => return Some(name.clone()),
+        Egress::Address(address) => address.to_string(),
+    };
+    let mut command = Command::new("ip");
+    let output = command
+        .args(["-o", "addr", "show", "to", &address])
+        .output();
+    let text = String::from_utf8(output.ok()?.stdout).ok()?;
+    text.split_whitespace().nth(1).map(str::to_owned)
 }
 
 /// A program and its environment.
@@ -138,17 +236,22 @@ impl HookOptions {
 pub(super) struct Hook {
     program: PathBuf,
     environment: Vec<(&'static str, String)>,
+    firewall: Option<Firewall>,
+    addresses: Vec<Prefix>,
 }
 
 /// Waits for the end of `carried`, and runs the hook before and after, unless another process does.
+///
+/// Only a user who ends the tunnel (SIGINT) has everything removed. Any other end may precede a restart, so NAT
+/// and packet filters stay: connections go on, and a kill switch holds.
 pub(super) async fn between(
     hook: Option<Hook>,
-    carried: impl Future<Output = Result<(), Failure>>,
+    carried: impl Future<Output = Result<Ending, Failure>>,
 ) -> Result<(), Failure> {
     let mut carried = pin!(carried);
     let Some(hook) = hook.map(Arc::new) else {
         notify_ready();
-        return carried.await;
+        return carried.await.map(|_| ());
     };
     let run = |verb: &'static str| {
         let hook = Arc::clone(&hook);
@@ -160,7 +263,7 @@ pub(super) async fn between(
     let mut raised = pin!(run("up"));
     let ended = tokio::select! {
         biased;
-        // The hook has to finish `up` before it is run with `down`.
+        // The hook has to finish `up` before it is run with another verb.
         ended = &mut carried => raised.await.and(ended),
         raised = &mut raised => match raised {
             Ok(()) => {
@@ -170,22 +273,42 @@ pub(super) async fn between(
             Err(failure) => Err(failure),
         },
     };
-    let lowered = run("down").await;
-    if let Err(failure) = &lowered {
-        warn!("{failure}");
+    let verb = match ended {
+        Ok(Ending::Interrupted) => "purge",
+        _ => "down",
+    };
+    match run(verb).await {
+        Err(failure) => warn!("{failure}"),
+        Ok(()) if verb == "down" => info!(
+            "NAT and packet filters stay for a restart; to remove them: the same command with \
+             --device {} --run-hook purge",
+            hook.device()
+        ),
+        Ok(()) => {}
     }
-    ended
+    ended.map(|_| ())
 }
 
 impl Hook {
     /// Adds the device's name.
     pub fn of_device(mut self, device: &str) -> Hook {
-        let variable = ("ROPEWALK_DEVICE", device.to_owned());
-        self.environment.push(variable);
+        let firewall = self.firewall.as_ref();
+        let ruleset = firewall.map(|firewall| firewall.ruleset(device, &self.addresses));
+        self.environment.extend([
+            ("ROPEWALK_DEVICE", device.to_owned()),
+            ("ROPEWALK_NFT_TABLE", table_of(device)),
+            ("ROPEWALK_NFT", ruleset.unwrap_or_default()),
+        ]);
         self
     }
 
-    /// Runs it with `up` or `down`, and waits.
+    fn device(&self) -> &str {
+        let mut variables = self.environment.iter();
+        let device = variables.find(|(name, _)| *name == "ROPEWALK_DEVICE");
+        device.map_or("", |(_, device)| device)
+    }
+
+    /// Runs it with a verb, and waits.
     pub fn run(&self, verb: &str) -> Result<(), Failure> {
         let failed = |what: &dyn std::fmt::Display| {
             Failure::run(format!("hook {} {verb}: {what}", self.program.display()))
@@ -212,7 +335,7 @@ impl Hook {
 }
 
 /// A list as an environment variable.
-pub(super) fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
+fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
     let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
     all.join(" ")
 }
@@ -264,6 +387,8 @@ mod tests {
         Hook {
             program,
             environment: vec![("ROPEWALK_DEVICE", "rope0".to_owned()), ("NOTES", notes)],
+            firewall: None,
+            addresses: Vec::new(),
         }
     }
 
@@ -272,18 +397,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_is_up_while_packets_are_carried_and_down_after() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        let carried = async {
-            while notes(path).is_empty() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            Err(Failure::run("the tunnel ends"))
-        };
-        let failure = between(Some(hook(path, "exit 0")), carried).await;
-        assert_eq!(failure.unwrap_err().to_string(), "the tunnel ends");
-        assert_eq!(notes(path), "up rope0\ndown rope0\n");
+    async fn between_runs_up_then_down_or_purge_by_the_end() {
+        for (ending, last) in [
+            (Ok(Ending::Terminated), "down"),
+            (Ok(Ending::Interrupted), "purge"),
+            (Err(Failure::run("the tunnel ends")), "down"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path();
+            let expected = ending.as_ref().err().map(ToString::to_string);
+            let carried = async {
+                while notes(path).is_empty() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                ending
+            };
+            let ended = between(Some(hook(path, "exit 0")), carried).await;
+            assert_eq!(ended.err().map(|error| error.to_string()), expected);
+            assert_eq!(notes(path), format!("up rope0\n{last} rope0\n"));
+        }
     }
 
     #[tokio::test]
@@ -297,16 +429,74 @@ mod tests {
         assert_eq!(notes(path), "up rope0\ndown rope0\n");
     }
 
+    /// The defaults.
+    fn options() -> HookOptions {
+        HookOptions {
+            hook: None,
+            default_route: false,
+            dns: Vec::new(),
+            leak: Leak::Allow,
+            masquerade: false,
+            allow: vec!["public".parse().unwrap()],
+            deny: Vec::new(),
+            mark: 4434,
+            table: 4434,
+            preference: 32765,
+            run_hook: RunHook::Always,
+        }
+    }
+
+    #[test]
+    fn leak_block_without_a_default_route_is_refused() {
+        let block = |default_route| HookOptions {
+            leak: Leak::Block,
+            default_route,
+            ..options()
+        };
+        let failure = block(false).check_choices().unwrap_err();
+        assert_eq!(failure.exit_status(), 2);
+        assert!(failure.to_string().contains("--leak block"), "{failure}");
+        block(true).check_choices().unwrap();
+    }
+
+    #[test]
+    fn hook_gets_the_ruleset_of_its_device() {
+        let options = HookOptions {
+            hook: Some("/hook".into()),
+            default_route: true,
+            leak: Leak::Block,
+            ..options()
+        };
+        let hook = options.hook(HookVariables {
+            is_relay: false,
+            addresses: vec!["10.9.0.2/24".parse().unwrap()],
+            links: vec!["wlan0".parse().unwrap(), "192.0.2.7".parse().unwrap()],
+            relay: "relay:4434".to_owned(),
+        });
+        let hook = hook.unwrap().of_device("rope-0");
+        let variable = |name| {
+            let mut variables = hook.environment.iter();
+            variables
+                .find(|(known, _)| *known == name)
+                .unwrap()
+                .1
+                .as_str()
+        };
+        assert_eq!(hook.device(), "rope-0");
+        assert_eq!(variable("ROPEWALK_LEAK"), "block");
+        assert_eq!(variable("ROPEWALK_LINKS"), "wlan0 192.0.2.7");
+        assert_eq!(variable("ROPEWALK_NFT_TABLE"), "ropewalk_rope_0");
+        assert!(variable("ROPEWALK_NFT").contains("meta mark 4434 accept"));
+        assert_eq!(options.mark(), Some(4434));
+    }
+
     #[test]
     fn a_hook_that_cannot_be_run_is_refused_before_anything_is_made() {
         let folder = tempfile::tempdir().unwrap();
         let program = hook(folder.path(), "").program;
         let options = |program: &Path| HookOptions {
             hook: Some(program.to_owned()),
-            default_route: false,
-            dns: Vec::new(),
-            masquerade: false,
-            run_hook: RunHook::Always,
+            ..options()
         };
         options(&program).check().unwrap();
         let refused = |program: &Path| options(program).check().unwrap_err();

@@ -48,6 +48,8 @@ mod credit;
 mod device;
 mod dialer;
 mod engine;
+mod firewall;
+mod foreign;
 mod handshake;
 mod hello_limiter;
 mod hook;

@@ -12,6 +12,7 @@ use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
 use super::engine::{End, Engine};
+use super::foreign::Foreign;
 use super::handshake::{MAX_ADDRESSES, random};
 use super::network_changes::NetworkChanges;
 use super::relay_name::NameResolver;
@@ -33,6 +34,7 @@ pub struct Tunnel {
     changes: Option<NetworkChanges>,
     names: Option<NameResolver>,
     control: Control,
+    foreign: Option<Foreign>,
 }
 
 /// Why a tunnel could not be opened.
@@ -123,9 +125,20 @@ impl Tunnel {
             name: name.clone(),
             source,
         })?;
+        if let Role::Dial { .. } = config.role {
+            // Until the relay has answered.
+            device.set_carrier(false);
+        }
         let mtu = config.mtu();
         let up = device.set_up(mtu, &config.interface);
         up.map_err(TunnelError::Interface)?;
+        let foreign = match &config.role {
+            Role::Listen { .. } => None,
+            Role::Dial { .. } => {
+                let own = config.interface.addresses.iter();
+                Some(Foreign::new(own.map(|prefix| prefix.address).collect()))
+            }
+        };
         let control = Control::new(Status {
             device: device.name.clone(),
             mtu,
@@ -149,6 +162,7 @@ impl Tunnel {
             changes: NetworkChanges::open().ok(),
             names,
             control,
+            foreign,
         })
     }
 
@@ -199,7 +213,8 @@ impl Tunnel {
             }
         };
         let network = (self.sockets, self.changes, self.names);
-        Engine::new(end, self.device, network, config, self.control).run()
+        let device = (self.device, self.foreign);
+        Engine::new(end, device, network, config, self.control).run()
     }
 }
 

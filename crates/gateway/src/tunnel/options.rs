@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::control::{Control, Reload};
-use super::hook::{self, Hook, HookOptions, HookVariables, words};
+use super::hook::{self, Hook, HookOptions, HookVariables, Leak};
 use super::open::{Tunnel, TunnelError};
 use super::relay_name::RelayName;
 use crate::configuration::{ConfigurationFile, Reread};
@@ -26,7 +26,8 @@ use crate::links::check_names;
 use crate::programs::{LocalEnd, Programs};
 use crate::quota::{self, UsageStore};
 use crate::request::Host;
-use crate::runtime::{block_on, until_signal};
+use crate::runtime::{Ending, block_on, until_signal};
+use crate::setup::default_interfaces;
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 use crate::{Failure, Link};
@@ -139,11 +140,10 @@ fn parse_relay(text: &str) -> Result<String, String> {
 /// A device's name as the kernel takes it (`dev_valid_name`), with at most one `%d`.
 fn parse_device(text: &str) -> Result<String, String> {
     let is_right = (1..=15).contains(&text.len())
-        && !text.contains(|c: char| "/:".contains(c) || c.is_whitespace() || c.is_control())
+        && !text.contains(|c: char| "/:\"\\*".contains(c) || c.is_whitespace() || c.is_control())
         && ![".", ".."].contains(&text)
         && !text.replacen("%d", "", 1).contains('%');
-    let problem =
-        "no name of a device; allowed: 1 to 15 bytes without '/', ':' and spaces, %d for a number";
+    let problem = "no name of a device; allowed: 1 to 15 bytes without '/', ':', '*', '\\', quotes and spaces, %d for a number";
     is_right
         .then(|| text.to_owned())
         .ok_or_else(|| problem.to_owned())
@@ -162,6 +162,7 @@ pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
+    arguments.hook.check_choices()?;
     if !arguments.hook.is_left_to_another() {
         arguments.hook.check()?;
     }
@@ -175,6 +176,7 @@ pub(crate) fn run(
     quota::check(arguments.quota_state.as_deref())?;
     let usage = usage(&arguments);
     let config = config(arguments.clone(), usage.clone())?;
+    warn_of_ipv6_outside(&arguments);
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
         | TunnelError::NoRelay
@@ -206,11 +208,11 @@ pub(crate) fn run(
 
 /// The hook, told all but the device's name.
 fn hook_of(arguments: &Arguments) -> Option<Hook> {
-    let links = arguments.link.iter().map(|link| &link.egress);
+    let links = arguments.link.iter().map(|link| link.egress.clone());
     arguments.hook.hook(HookVariables {
         is_relay: arguments.listen.is_some(),
-        addresses: words(&arguments.address),
-        links: words(links),
+        addresses: arguments.address.clone(),
+        links: links.collect(),
         relay: arguments.relay.clone().unwrap_or_default(),
     })
 }
@@ -265,7 +267,7 @@ async fn serve(
     let ended = async {
         tokio::select! {
             signal = until_signal(|| reload(&control, arguments, &again()?)) => signal,
-            () = broken => Ok(()),
+            () = broken => Ok(Ending::Terminated),
         }
     };
     hook::between(hook, ended).await
@@ -292,7 +294,7 @@ fn reload(
                 .map(|link| link.name.as_str())
                 .collect();
             said.push(format!("links {}", names.join(", ")));
-            control.reload(Reload::Links(arguments.link.clone()));
+            control.reload(Reload::Links(marked(arguments)));
         }
         _ => return Err(Failure::input(ENDS)),
     }
@@ -343,9 +345,45 @@ fn warn_of_prices(links: &[Link]) {
     }
 }
 
+/// The links, whose sockets have the mark that a kill switch lets through.
+fn marked(arguments: &Arguments) -> Vec<Link> {
+    let mark = arguments.hook.mark();
+    let links = arguments.link.iter();
+    links
+        .map(|link| Link {
+            mark,
+            ..link.clone()
+        })
+        .collect()
+}
+
+/// A device without an IPv6 address leaves IPv6 to the links.
+fn warn_of_ipv6_outside(arguments: &Arguments) {
+    let mut addresses = arguments.address.iter();
+    let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
+    let HookOptions {
+        default_route,
+        leak,
+        ..
+    } = arguments.hook;
+    if !default_route || leak == Leak::Block || has_ipv6 {
+        return;
+    }
+    let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
+    let interfaces = default_interfaces("", &routes);
+    if !interfaces.is_empty() {
+        warn!(
+            "IPv6 leaves outside the tunnel, by {}: the device has no IPv6 address; allowed: \
+             --address with one that the relay has for this client, or --leak block",
+            interfaces.join(", ")
+        );
+    }
+}
+
 /// What there is to say of a tunnel that would be run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let (secret, known) = read(arguments)?;
+    arguments.hook.check_choices()?;
     arguments.hook.check()?;
     control::check(arguments.control.as_deref())?;
     quota::check(arguments.quota_state.as_deref())?;
@@ -390,12 +428,13 @@ fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
         Some(relay) => name_of(relay)?,
         None => None,
     };
+    let links = marked(&arguments);
     let role = match (known, arguments.listen, arguments.relay) {
         (Known::Clients(clients), Some(at), _) => Role::Listen { at, clients },
         (Known::Relay(key), _, Some(relay)) => Role::Dial {
             key,
             relays: address_of(&relay)?.into_iter().collect(),
-            links: arguments.link,
+            links,
         },
         _ => return Err(Failure::input(ENDS)),
     };

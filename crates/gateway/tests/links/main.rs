@@ -10,3 +10,6 @@ mod network;
 mod process;
 mod proxy;
 mod tunnel;
+mod tunnel_hook;
+#[allow(dead_code, reason = "not every test uses all of it")]
+mod world;

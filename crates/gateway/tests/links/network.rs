@@ -1,6 +1,7 @@
 //! Two network namespaces, `near` and `far`, between which links are made and unmade.
 
 use std::fs::File;
+use std::io::Read;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -18,32 +19,66 @@ use crate::process::{BINARY, Gateway, TIMEOUT};
 pub const RELAY: &str = "10.99.0.1";
 
 /// A network namespace; it goes with its holder.
-pub struct Namespace(Child);
+pub struct Namespace {
+    holder: Child,
+    /// Whether it has file systems of its own, too.
+    has_files: bool,
+}
 
 impl Namespace {
     fn new() -> Namespace {
-        let mut command = Command::new("unshare");
-        command.args(["--net", "sleep", "infinity"]);
-        let namespace = Namespace(command.stdin(Stdio::null()).spawn().unwrap());
-        let own = std::fs::read_link("/proc/self/ns/net").unwrap();
-        let begin = Instant::now();
-        // `unshare` becomes `sleep` once it is there.
-        while std::fs::read_link(namespace.path()).is_ok_and(|link| link == own) {
-            assert!(begin.elapsed() < TIMEOUT);
-            thread::sleep(Duration::from_millis(5));
-        }
+        let namespace = Namespace::hold(false, "");
         namespace.sh("ip link set lo up");
         namespace
     }
 
+    /// With an /etc, which begins as this machine's, and a /run of its own.
+    pub fn machine() -> Namespace {
+        Namespace::hold(
+            true,
+            "mount -t tmpfs none /run; mkdir /run/etc /run/work
+             mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/etc,workdir=/run/work /etc
+             ip link set lo up;",
+        )
+    }
+
+    fn hold(has_files: bool, begin: &str) -> Namespace {
+        let mut command = Command::new("unshare");
+        command.arg("--net");
+        if has_files {
+            command.args(["--mount", "--propagation", "private"]);
+        }
+        // Standard output says when it is there.
+        let script = format!("set -e; {begin} echo; exec sleep infinity");
+        command.args(["sh", "-c", &script]).stdin(Stdio::null());
+        let mut holder = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = [0];
+        let said = holder.stdout.as_mut().unwrap().read_exact(&mut line);
+        said.expect("a namespace begins");
+        Namespace { holder, has_files }
+    }
+
+    /// A cable to another one, with an interface at each end.
+    pub fn cable(&self, name: &str, other: &Namespace, its: &str) {
+        self.sh(&format!(
+            "ip link add {name} type veth peer name {its} netns {}; ip link set {name} up",
+            other.number()
+        ));
+        other.sh(&format!("ip link set {its} up"));
+    }
+
     fn path(&self) -> String {
-        format!("/proc/{}/ns/net", self.0.id())
+        format!("/proc/{}/ns/net", self.number())
     }
 
     /// A program in it.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--net={}", self.path())).arg(program);
+        command.arg(format!("--net={}", self.path()));
+        if self.has_files {
+            command.arg(format!("--mount=/proc/{}/ns/mnt", self.number()));
+        }
+        command.arg(program);
         command
     }
 
@@ -65,6 +100,13 @@ impl Namespace {
         command.args(arguments.split_whitespace()).output().unwrap()
     }
 
+    /// What a program in it prints.
+    pub fn output_of(&self, program: &str, arguments: &str) -> String {
+        let mut command = self.command(program);
+        let done = command.args(arguments.split_whitespace()).output().unwrap();
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
     /// What a thread of it makes.
     pub fn make<T: Send + 'static>(&self, make: impl FnOnce() -> T + Send + 'static) -> T {
         let file = File::open(self.path()).unwrap();
@@ -76,14 +118,14 @@ impl Namespace {
     }
 
     fn number(&self) -> u32 {
-        self.0.id()
+        self.holder.id()
     }
 }
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
     }
 }
 

@@ -4,6 +4,7 @@ mod ends;
 mod http;
 mod mute;
 mod own_addresses;
+#[allow(dead_code, reason = "the other tests use all of it")]
 #[path = "../process/mod.rs"]
 mod process;
 mod quota;

@@ -86,6 +86,12 @@ impl Gateway {
         self.child.wait().unwrap()
     }
 
+    /// Ends it as a user at a terminal does.
+    pub fn interrupt(mut self) -> ExitStatus {
+        self.signal(Signal::INT);
+        self.child.wait().unwrap()
+    }
+
     fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }

@@ -11,6 +11,7 @@ use tracing::info;
 use super::{End, Engine, HELLOS, TURN, sending, source, terms, write};
 use crate::tunnel::coalescer::Coalescer;
 use crate::tunnel::device::Device;
+use crate::tunnel::dialer::SILENCE;
 use crate::tunnel::handshake::{ANSWER, COOKIE, HELLO};
 use crate::tunnel::peer::{Path, Peer, Waiting, ip_udp_len};
 use crate::tunnel::refusal::Refusal;
@@ -50,7 +51,7 @@ impl Engine {
         socket == HELLOS && matches!(self.end, End::Responder(_))
     }
 
-    fn refuse(&mut self, from: SocketAddr, why: Refusal) {
+    pub(super) fn refuse(&mut self, from: SocketAddr, why: Refusal) {
         self.refused.count(why);
         if let Some(complaint) = why.complaint() {
             let source = crate::source::source(from.ip());
@@ -180,8 +181,12 @@ impl Engine {
             let (link, pong) = (usize::from(header.link), TunnelFrame::Pong(token));
             peer.answer(now.1, link, &pong, sending(&self.sockets));
         }
-        if is_closed && matches!(self.end, End::Responder(_)) {
-            self.let_out(number);
+        if is_closed {
+            match self.end {
+                End::Responder(_) => self.let_out(number),
+                // It may be restarted: the next hello is due at once.
+                End::Initiator(_) => peer.unanswered = now.0.checked_sub(SILENCE),
+            }
         }
         refused.map_or(Ok(()), Err)
     }

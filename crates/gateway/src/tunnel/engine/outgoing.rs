@@ -2,16 +2,18 @@
 
 use std::io;
 use std::mem;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
+use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Feedback, Flow, Sender, Shared, Transmit};
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::TunnelFrame;
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 
-use super::{End, Engine, TURN, sending, source};
-use crate::tunnel::super_packet::{Piece, SuperPacket};
+use super::{End, Engine, TURN, sending, source, write};
+use crate::tunnel::refusal::Refusal;
+use crate::tunnel::super_packet::{Piece, SuperPacket, VNET_LEN};
 
 /// Packets up to this length are copied out of the buffer they were read into.
 const SMALL: usize = 4096;
@@ -40,6 +42,9 @@ impl Engine {
             if stays_on_link(packet.packet()) {
                 continue;
             }
+            if self.refuse_foreign(now, packet.packet()) {
+                continue;
+            }
             let Some(number) = self.peer_of(packet.packet()) else {
                 continue;
             };
@@ -55,6 +60,23 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Whether a client's packet is refused, since its source is not the client's own.
+    fn refuse_foreign(&mut self, now: Time, packet: &[u8]) -> bool {
+        let Some(foreign) = &mut self.foreign else {
+            return false;
+        };
+        if !foreign.is_foreign(packet) {
+            return false;
+        }
+        if let Some(answer) = foreign.refuse(now, packet) {
+            write(&self.device.file, &[&[0; VNET_LEN][..], &answer].concat());
+        }
+        if let Some(source) = source(packet) {
+            self.refuse(SocketAddr::new(source, 0), Refusal::ForeignSource);
+        }
+        true
     }
 
     /// The peer to which a packet of the device is routed.

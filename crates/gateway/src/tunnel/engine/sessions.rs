@@ -82,6 +82,7 @@ impl Engine {
         if !peer.is_open(now.0) {
             info!("the relay answers");
         }
+        self.device.set_carrier(true);
         self.sessions.insert(keys.ours, 0);
         peer.use_keys(keys);
         peer.unanswered = None;

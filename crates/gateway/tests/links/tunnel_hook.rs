@@ -1,0 +1,415 @@
+//! The packaged hook and the tunnel's packet filters on six machines.
+
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::Duration;
+
+use crate::network::{Namespace, echo};
+use crate::process::Gateway;
+use crate::world::{Download, RELAY, SERVER, World, seen_as, serve, until_seen_as};
+
+const WEB: &str = "9.9.9.10:7000";
+const WEB_V6: &str = "[2620:fe::10]:7000";
+/// The van at its first link.
+const BARE: &str = "192.168.1.2";
+
+/// How an end of a tunnel ends before it is started again.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Terminated,
+    Killed,
+}
+
+fn end(mut gateway: Gateway, end: End) {
+    match end {
+        End::Terminated => assert!(gateway.terminate().success()),
+        End::Killed => gateway.kill(),
+    }
+    // Servers retransmit meanwhile.
+    thread::sleep(Duration::from_secs(1));
+}
+
+/// Downloads of the van and of a machine behind it.
+fn downloads(world: &World) -> [Download; 2] {
+    serve(&world.inet, WEB);
+    until_seen_as(&world.van, WEB, RELAY);
+    until_seen_as(&world.lan, WEB, RELAY);
+    [&world.van, &world.lan].map(|machine| Download::start(machine, WEB))
+}
+
+fn expect_both(downloads: &[Download; 2], when: &str) {
+    for (who, download) in ["van", "lan"].into_iter().zip(downloads) {
+        let took = download.until_it_goes_on(&format!("{when}, {who}"));
+        println!("{when}: {who} after {} ms", took.as_millis());
+    }
+}
+
+#[test]
+fn downloads_of_van_and_lan_outlive_restarts_of_the_relay() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    let mut relay = world.start_relay("");
+    let _van = world.start_van("");
+    let downloads = downloads(&world);
+    for how in [End::Killed, End::Terminated, End::Killed, End::Terminated] {
+        expect_both(&downloads, &format!("before {how:?}"));
+        end(relay, how);
+        relay = world.start_relay("");
+        expect_both(&downloads, &format!("{how:?}"));
+    }
+}
+
+#[test]
+fn downloads_of_van_and_lan_outlive_restarts_of_the_van() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    let _relay = world.start_relay("");
+    let mut van = world.start_van("");
+    let downloads = downloads(&world);
+    for (how, leak) in [
+        (End::Killed, "allow"),
+        (End::Terminated, "allow"),
+        (End::Killed, "block"),
+        (End::Terminated, "block"),
+    ] {
+        expect_both(&downloads, &format!("before {how:?}"));
+        end(van, how);
+        van = world.start_van(&format!("--leak {leak}"));
+        expect_both(&downloads, &format!("{how:?}, {leak}"));
+    }
+}
+
+/// Listens, and accepts nothing: connections are made by the kernel.
+fn listen(machine: &Namespace, at: &str) -> TcpListener {
+    let at: SocketAddr = at.parse().unwrap();
+    machine.make(move || TcpListener::bind(at).unwrap())
+}
+
+fn connects(machine: &Namespace, to: &str) -> bool {
+    let to: SocketAddr = to.parse().unwrap();
+    machine.make(move || TcpStream::connect_timeout(&to, Duration::from_secs(2)).is_ok())
+}
+
+/// Another client of the relay, at the private machine.
+fn other_client(world: &World) -> Gateway {
+    let done = world.van.output(&format!("keygen {}", world.file("other")));
+    assert!(done.status.success(), "{done:?}");
+    let key = std::fs::read_to_string(world.file("other.pub")).unwrap();
+    let list = std::fs::read_to_string(world.file("clients")).unwrap();
+    let list = format!(
+        "{list}{} addresses=10.9.0.3\n",
+        key.trim().replace("van", "other")
+    );
+    std::fs::write(world.file("clients"), list).unwrap();
+    world.private.gateway(&format!(
+        "tunnel --relay 10.66.0.1:4434 --relay-key {} --key {} --link one=eth0 \
+         --address 10.9.0.3/24 --device ropewalk0 --control {}",
+        world.file("relay.pub"),
+        world.file("other.key"),
+        world.file("other.sock")
+    ))
+}
+
+#[test]
+fn a_client_reaches_what_the_relays_rules_allow() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    let other = other_client(&world);
+    world.relay.sh("ip addr add 169.254.169.254/32 dev eth1");
+    let _shells = ["0.0.0.0:22", "[::1]:23"].map(|at| listen(&world.relay, at));
+    let _shell = listen(&world.relay, "[2001:db8:3::2]:22");
+    let _private = ["10.66.0.5:22", "10.9.0.3:22"].map(|at| {
+        other.wait_for("is up");
+        listen(&world.private, at)
+    });
+    serve(&world.inet, WEB);
+    let own = [
+        "10.9.0.1:22",
+        "203.0.113.2:22",
+        "10.66.0.1:22",
+        "[2001:db8:3::2]:22",
+    ];
+    let (private, client) = ("10.66.0.5:22", "10.9.0.3:22");
+    let metadata = "169.254.169.254:22";
+    let mut relay = world.start_relay("");
+    let _van = world.start_van("--address fd00:9::2/64");
+    until_seen_as(&world.van, WEB, RELAY);
+    for refused in own.iter().chain([&private, &client, &metadata]) {
+        assert!(!connects(&world.van, refused), "{refused}");
+    }
+    for (rules, allowed, refused) in [
+        (
+            "--allow public --allow own:22",
+            &own[..],
+            &[private, client][..],
+        ),
+        (
+            "--allow public --allow private",
+            &[private],
+            &[own[0], own[1], own[2], client],
+        ),
+        (
+            "--allow public --allow 10.9.0.0/24:22",
+            &[own[0], client],
+            &[private, own[1]],
+        ),
+        (
+            "--allow public --allow own --deny 203.0.113.0/24",
+            &[own[0], own[2]],
+            &[own[1]],
+        ),
+    ] {
+        end(relay, End::Terminated);
+        relay = world.start_relay(rules);
+        until_seen_as(&world.van, WEB, RELAY);
+        other.wait_for("the relay answers");
+        for target in allowed {
+            // Another client may be a moment later.
+            let reached = (0..20).any(|_| connects(&world.van, target));
+            assert!(reached, "{rules}: {target}");
+        }
+        for target in refused {
+            assert!(!connects(&world.van, target), "{rules}: {target}");
+        }
+    }
+    end(relay, End::Terminated);
+    let _relay = world.start_relay("--allow 203.0.113.2:22 --deny public");
+    let own = (0..60).any(|_| connects(&world.van, own[1]));
+    assert!(own, "a rule names it");
+    assert!(!connects(&world.van, WEB), "public is denied");
+}
+
+#[test]
+fn no_stranger_reaches_a_client_through_the_relay() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    let _relay = world.start_relay("");
+    let _van = world.start_van("");
+    serve(&world.inet, WEB);
+    until_seen_as(&world.van, WEB, RELAY);
+    let _open = listen(&world.van, "0.0.0.0:22");
+    world
+        .inet
+        .sh(&format!("ip route add 10.9.0.0/24 via {RELAY}"));
+    assert!(!connects(&world.inet, "10.9.0.2:22"));
+    assert!(connects(&world.relay, "10.9.0.2:22"));
+}
+
+/// Whether a machine reaches servers of the internet.
+fn is_out(machine: &Namespace) -> bool {
+    connects(machine, WEB) || connects(machine, WEB_V6)
+}
+
+#[test]
+fn leak_block_lets_nothing_out_but_by_the_tunnel() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    serve(&world.inet, WEB);
+    serve(&world.inet, WEB_V6);
+    // Both links have IPv6, the device has not.
+    world.van.sh("ip addr add 2001:db8:1::2/64 dev wlan0 nodad
+         ip -6 route add default via 2001:db8:1::1 dev wlan0");
+    assert!(connects(&world.van, WEB_V6));
+    // A more specific route, as from DHCP.
+    world.van.sh(&format!(
+        "ip route add {SERVER}/32 via 192.168.1.1 dev wlan0"
+    ));
+    let shell = listen(&world.van, "0.0.0.0:22");
+    let block = "--leak block";
+    let mut van = world.start_van(block);
+    van.wait_for("is up");
+    until_blocked(&world.van);
+    assert!(
+        !is_out(&world.van) && !is_out(&world.lan),
+        "the relay is away"
+    );
+
+    let relay = world.start_relay("");
+    until_seen_as(&world.van, WEB, RELAY);
+    until_seen_as(&world.lan, WEB, RELAY);
+    assert!(!connects(&world.van, WEB_V6), "IPv6");
+    let bound = world.van.make(|| {
+        let socket = UdpSocket::bind("192.168.1.2:0").unwrap();
+        socket2::SockRef::from(&socket)
+            .bind_device(Some(b"wlan0"))
+            .unwrap();
+        socket.send_to(b"leak", (SERVER, 7000))
+    });
+    assert!(bound.is_err(), "a program that chooses a link");
+    // Local networks.
+    assert!(
+        connects(&world.inet, "192.168.1.2:22"),
+        "a shell over a link"
+    );
+    assert!(connects(&world.lan, "192.168.50.1:22"), "a shell of lan");
+    let _lan = listen(&world.lan, "0.0.0.0:22");
+    assert!(connects(&world.van, "192.168.50.10:22"));
+
+    van.kill();
+    assert!(!is_out(&world.van) && !is_out(&world.lan), "killed");
+    // A route that is gone with the device does not lead out.
+    world
+        .van
+        .sh("ip rule flush; ip rule add pref 0 lookup local; ip rule add pref 32766 lookup main");
+    assert!(!is_out(&world.van) && !is_out(&world.lan), "rules are lost");
+
+    let van = world.start_van(block);
+    until_seen_as(&world.van, WEB, RELAY);
+    assert!(van.terminate().success());
+    assert!(!is_out(&world.van) && !is_out(&world.lan), "terminated");
+
+    let van = world.start_van(block);
+    until_seen_as(&world.van, WEB, RELAY);
+    assert!(relay.terminate().success());
+    assert!(!is_out(&world.van) && !is_out(&world.lan), "the relay ends");
+    // A user ends it.
+    assert!(van.interrupt().success());
+    assert_eq!(seen_as(&world.van, WEB), Ok(BARE.parse().unwrap()));
+    assert!(connects(&world.van, WEB_V6));
+    drop(shell);
+}
+
+fn until_blocked(machine: &Namespace) {
+    for _ in 0..100 {
+        if !is_out(machine) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("it still reaches the internet");
+}
+
+#[test]
+fn leak_block_stays_between_prepare_and_purge() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    serve(&world.inet, WEB);
+    let run = |verb: &str| {
+        let arguments = world.van_arguments(&format!("--leak block --run-hook {verb}"));
+        let done = world.van.output(&arguments);
+        assert!(done.status.success(), "{done:?}");
+    };
+    run("prepare");
+    assert!(!is_out(&world.van), "before the tunnel is started");
+    // One program, of one user, outside: for a captive portal.
+    world.van.sh(
+        "nft insert rule inet ropewalk_ropewalk0 output meta skuid 1234 accept
+         ip rule add pref 100 uidrange 1234-1234 lookup main",
+    );
+    let is_out_as = |user: &str| {
+        let mut command = world.van.command("setpriv");
+        command.args([
+            "--reuid",
+            user,
+            "--clear-groups",
+            "timeout",
+            "2",
+            "bash",
+            "-c",
+        ]);
+        let done = command.arg("exec 3<>/dev/tcp/9.9.9.10/7000").output();
+        done.unwrap().status.success()
+    };
+    assert!(is_out_as("1234") && !is_out_as("1235"));
+    run("down");
+    assert!(!is_out(&world.van));
+    run("purge");
+    assert!(is_out(&world.van));
+}
+
+#[test]
+fn leak_allow_takes_the_links_until_the_relay_has_answered() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    serve(&world.inet, WEB);
+    world.van.sh("ip addr add 2001:db8:1::2/64 dev wlan0 nodad
+         ip -6 route add default via 2001:db8:1::1 dev wlan0");
+    let van = world.start_van("");
+    van.wait_for("IPv6 leaves outside the tunnel, by wlan0");
+    van.wait_for("is up");
+    // The hook may take its time.
+    while !world.van.output_of("ip", "rule").contains("4434") {
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(seen_as(&world.van, WEB), Ok(BARE.parse().unwrap()));
+    let _relay = world.start_relay("");
+    until_seen_as(&world.van, WEB, RELAY);
+    drop(van);
+    assert_eq!(seen_as(&world.van, WEB), Ok(BARE.parse().unwrap()));
+}
+
+/// Sends from a port until an echo comes back.
+fn until_echoed(machine: &Namespace, port: u16) {
+    let socket = machine.make(move || UdpSocket::bind(("0.0.0.0", port)).unwrap());
+    socket
+        .set_read_timeout(Some(Duration::from_millis(100)))
+        .unwrap();
+    for _ in 0..300 {
+        // An ICMP message of before may be an error here.
+        let _ = socket.send_to(b"hello", (SERVER, 7001));
+        if socket.recv(&mut [0; 16]).is_ok() {
+            return;
+        }
+    }
+    panic!("no echo");
+}
+
+#[test]
+fn a_flow_that_began_outside_the_tunnel_is_translated_inside() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    echo(&world.inet, "9.9.9.10:7001");
+    serve(&world.inet, WEB);
+    let _relay = world.start_relay("");
+    // The tracking of connections has begun, and stays when a tunnel is killed.
+    let mut van = world.start_van("");
+    until_seen_as(&world.lan, WEB, RELAY);
+    van.kill();
+    // By a link, with the network's own source.
+    let flow = world.lan.make(|| UdpSocket::bind("0.0.0.0:5555").unwrap());
+    for _ in 0..3 {
+        flow.send_to(b"hello", (SERVER, 7001)).unwrap();
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(flow);
+    let van = world.start_van("");
+    until_seen_as(&world.van, WEB, RELAY);
+    until_echoed(&world.lan, 5555);
+    van.wait_for("192.168.50.10 refused");
+}
+
+#[test]
+fn without_nat_a_foreign_source_is_told_by_icmp() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    let _relay = world.start_relay("");
+    serve(&world.inet, WEB);
+    // A hook that lays routes alone.
+    let text = "#!/bin/sh\ntest $1 != up || ip rule add pref 9 lookup 9\n\
+                test $1 != up || ip route add 9.9.9.10 dev $ROPEWALK_DEVICE table 9\n";
+    let path = world.file("hook");
+    std::fs::write(&path, text).unwrap();
+    world.van.sh(&format!("chmod +x {path}"));
+    let arguments = world
+        .van_arguments("")
+        .replace(&crate::world::hook(), &path);
+    let van = world.van.gateway(&arguments);
+    van.wait_for("the relay answers");
+    let refused = (0..50).find_map(|_| {
+        let error = seen_as(&world.lan, WEB).unwrap_err();
+        thread::sleep(Duration::from_millis(50));
+        error.contains("No route to host").then_some(error)
+    });
+    println!("{refused:?}");
+    assert!(refused.is_some());
+    van.wait_for("192.168.50.10 refused");
+}
