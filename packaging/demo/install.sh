@@ -194,11 +194,14 @@ through
 minutes=$(($(date +%s) - began))
 used=$commands
 
-echo "20 MB, over one link and over both:"
-for how in "--interface wlan0" ""; do
-    # shellcheck disable=SC2086 # Two words or none.
-    at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' $how http://$web/20
-done
+# The kill switch: neither by a link nor, while the tunnel is away, at all.
+blocked() {
+    ! at van curl -s --max-time 2 $1 http://$web/ || fail "the web server is reached, curl $1"
+}
+
+echo "20 MB, over both links:"
+at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
+blocked "--interface wlan0"
 seen=$(at van curl -s --proxy socks5h://127.0.0.1:1080 http://$web/)
 test "$seen" = $relay_address || fail "by the proxy, the web server is asked by '$seen'"
 at van ropewalk-gateway status --json --control /run/ropewalk-tunnel/ropewalk/tunnel |
@@ -213,6 +216,9 @@ at van python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-proxy
 at relay python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-relay
 directly
 test "$(at relay cat /proc/sys/net/ipv4/ip_forward)" = 0 || fail 'the relay still forwards'
+test "$(at relay nft list ruleset)" = '' || fail 'rules of nftables are left at the relay'
+echo "20 MB, over one link:"
+at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
 
 echo "Both ends are started:"
 at relay python3 "$here/unit.py" start ropewalk-relay ropewalk-tunnel
@@ -231,10 +237,27 @@ at relay sed -i '/ train /d' /etc/ropewalk/clients
 at relay python3 "$here/unit.py" reload ropewalk-relay ropewalk-tunnel
 wait $download || fail 'the connection did not last'
 
-echo "The van's tunnel is killed:"
-at van python3 "$here/unit.py" kill ropewalk-tunnel
-directly
-at van python3 "$here/unit.py" start ropewalk-tunnel
+echo "Both ends are restarted, killed and upgraded, while a download of the van lasts:"
+at van curl -s -o /dev/null --limit-rate 300k -w '  %{size_download} bytes in %{time_total} s\n' http://$web/20 &
+download=$!
+sleep 2
+for machine in relay van; do
+    at $machine python3 "$here/unit.py" restart ropewalk-tunnel
+    sleep 8
+    at $machine python3 "$here/unit.py" kill ropewalk-tunnel
+    test $machine = relay || blocked ''
+    at $machine python3 "$here/unit.py" start ropewalk-tunnel
+    sleep 8
+    at $machine dpkg --install "$package" >>"$work/log/dpkg-upgrade"
+    # systemd is not there for the package's script, which restarts what runs.
+    at $machine grep -q 'try-restart.*invoke\|_dh_action=try-restart' /var/lib/dpkg/info/ropewalk-gateway.postinst ||
+        fail 'an upgrade restarts nothing'
+    ! at $machine grep -q ropewalk-tunnel-firewall /var/lib/dpkg/info/ropewalk-gateway.postinst ||
+        fail 'an upgrade removes NAT'
+    at $machine python3 "$here/unit.py" restart ropewalk-tunnel
+    sleep 8
+done
+wait $download || fail 'the download did not last'
 through
 
 echo "The package is removed:"

@@ -1,11 +1,12 @@
 """Starts and stops a unit of systemd's where systemd does not run: packaging/demo/install.sh.
 
-    python3 unit.py start|stop|kill|reload NAME...
+    python3 unit.py start|stop|restart|kill|reload NAME...
 
 It reads the installed unit and does what that says, as far as these services need it: conditions,
-credentials, runtime folders, the environment, readiness (Type=notify), the commands before and
-after with their prefixes, and a user without rights but the ambient capabilities. It does not
-sandbox.
+required units and StopWhenUnneeded=, credentials, runtime folders, the environment, readiness
+(Type=notify), oneshot units, the commands before and after with their prefixes, and a user without
+rights but the ambient capabilities. It does not sandbox. `kill` is SIGKILL; what systemd starts again
+after it is for the caller to start.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-UNITS = Path("/lib/systemd/system")
+UNITS = [Path("/lib/systemd/system"), Path("/usr/lib/systemd/system")]
 NOBODY = 65534
 TIMEOUT = 30.0
 
@@ -31,12 +32,15 @@ class Unit:
     def __init__(self, name: str) -> None:
         self.name = name
         self.settings: list[tuple[str, str]] = []
-        for line in (UNITS / f"{name}.service").read_text().splitlines():
+        paths = [folder / f"{name}.service" for folder in UNITS]
+        path = next(path for path in paths if path.exists())
+        for line in path.read_text().splitlines():
             if line and line[0] not in "#[":
                 key, value = line.split("=", 1)
                 self.settings.append((key, value.replace("%t", "/run")))
         self.credentials = Path("/run/credentials") / f"{name}.service"
         self.main_pid = Path("/run") / f"{name}.pid"
+        self.remains = Path("/run") / f"{name}.remains"
 
     def all(self, key: str) -> list[str]:
         """All values of a setting."""
@@ -47,6 +51,11 @@ class Unit:
         for path in self.all("ConditionPathExists"):
             if not Path(path).exists():
                 sys.exit(f"{self.name}: skipped: {path} is not there")
+        for required in self._required():
+            required.start()
+        if "oneshot" in self.all("Type"):
+            self._start_oneshot()
+            return
         self._hand_over()
         self._make_folders()
         notify = Path("/run") / f"{self.name}.notify"
@@ -69,8 +78,36 @@ class Unit:
         for command in self.all("ExecStartPost"):
             self._run(command)
 
-    def stop(self, number: int = signal.SIGTERM) -> None:
-        """End it by a signal, then run what comes after."""
+    def stop(self) -> None:
+        """End it, and the units that nothing needs any more."""
+        self.end()
+        for required in self._required():
+            if "yes" in required.all("StopWhenUnneeded"):
+                required.stop_oneshot()
+
+    def restart(self) -> None:
+        """End it and start it. What it requires stays."""
+        self.end()
+        self.start()
+
+    def _required(self) -> list[Unit]:
+        names = " ".join(self.all("Requires")).split()
+        return [Unit(name.removesuffix(".service")) for name in names]
+
+    def _start_oneshot(self) -> None:
+        if not self.remains.exists():
+            for command in self.all("ExecStart"):
+                self._run(f"+{command}")
+            self.remains.touch()
+
+    def stop_oneshot(self) -> None:
+        """Run what ends a unit without a process."""
+        for command in self.all("ExecStop"):
+            self._run(f"+{command}")
+        self.remains.unlink()
+
+    def end(self, number: int = signal.SIGTERM) -> None:
+        """End its process by a signal, then run what comes after."""
         pid = int(self.main_pid.read_text())
         self.main_pid.unlink()
         os.kill(pid, number)
@@ -178,8 +215,10 @@ def main() -> None:
                 unit.reload()
             case "stop":
                 unit.stop()
+            case "restart":
+                unit.restart()
             case "kill":
-                unit.stop(signal.SIGKILL)
+                unit.end(signal.SIGKILL)
             case _:
                 sys.exit(__doc__)
 
