@@ -62,8 +62,9 @@ impl Default for Delays {
 }
 
 impl Delays {
-    /// A report from feedback. A queue is what raises all delays of an eighth of a round trip.
-    pub(super) fn note(&mut self, now: Time, report: &Report) {
+    /// A report from feedback. A queue is what raises all delays of an eighth of a round trip. On a short link
+    /// the floor does not rise: the queue that the window allows there is in every mean.
+    pub(super) fn note(&mut self, now: Time, report: &Report, is_short: bool) {
         let round_trip = report.round_trip;
         self.least_round_trip.insert(now, Reverse(round_trip));
         self.least_one_way.insert(now, Reverse(report.one_way));
@@ -73,7 +74,7 @@ impl Delays {
         let recent = self.recent_one_way.best().map_or(0, |Reverse(least)| least);
         let above = recent - self.least_one_way();
         self.queueing = Time::from_micros(above.max(0) as u64);
-        self.note_mean(now, round_trip);
+        self.note_mean(now, round_trip, is_short);
         match self.srtt {
             None => {
                 self.srtt = Some(round_trip);
@@ -88,7 +89,7 @@ impl Delays {
     }
 
     /// A mean covers at least a round trip, so that it includes what varies within one.
-    fn note_mean(&mut self, now: Time, round_trip: Time) {
+    fn note_mean(&mut self, now: Time, round_trip: Time, is_short: bool) {
         let mean = &mut self.mean;
         if mean.count == 0 {
             mean.since = now;
@@ -98,7 +99,11 @@ impl Delays {
         let taken = mean.sum / mean.count;
         if mean.count >= MIN_SAMPLES && now >= mean.since + taken.max(MIN_MEAN) {
             *mean = Mean::default();
-            self.floor.insert(now, Reverse(taken));
+            let floor = match self.floor.best() {
+                Some(Reverse(floor)) if is_short => floor.min(taken),
+                _ => taken,
+            };
+            self.floor.insert(now, Reverse(floor));
             let typical = self.typical.map(|typical| (typical * 3 + taken) / 4);
             self.typical = typical.or(Some(taken));
         }
@@ -175,7 +180,7 @@ mod tests {
             for ms in 0..200 {
                 let waits = if ms < 200 - standing { 0 } else { 12 };
                 let report = report(80 + waits, waits as i64 * 1000);
-                delays.note(Time::from_millis(ms), &report);
+                delays.note(Time::from_millis(ms), &report, false);
             }
             delays.queueing()
         };
@@ -190,10 +195,27 @@ mod tests {
         for number in 0..200 {
             let round_trip = if number % 2 == 0 { 30 } else { 50 };
             let now = Time::from_millis(number * 5);
-            delays.note(now, &report(round_trip, 0));
+            delays.note(now, &report(round_trip, 0), false);
         }
         assert_eq!(delays.round_trip(), Time::from_millis(30));
         let floor = delays.floor().as_nanos();
         assert!((38_000_000..=42_000_000).contains(&floor), "{floor}");
+    }
+
+    /// An idle link of 0.2 ms, and for 30 s a queue of 5 ms.
+    #[test]
+    fn the_floor_of_a_short_link_does_not_rise_with_its_own_queue() {
+        for (is_short, expected) in [(true, 200), (false, 5_200)] {
+            let mut delays = Delays::default();
+            for number in 0..6_100 {
+                let queue = if number < 100 { 0 } else { 5_000 };
+                let report = Report {
+                    round_trip: Time::from_micros(200 + queue),
+                    ..report(0, queue as i64)
+                };
+                delays.note(Time::from_millis(number * 5), &report, is_short);
+            }
+            assert_eq!(delays.floor(), Time::from_micros(expected));
+        }
     }
 }

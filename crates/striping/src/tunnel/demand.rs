@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::{Rate, Time};
 
+use super::selection::MIN_DELAY;
+
 /// After this many rounds that did not grow by an eighth, what is in flight is all there is.
 const FLAT_ROUNDS: u32 = 3;
 /// The largest of this many rounds counts.
@@ -61,6 +63,8 @@ impl Demand {
     /// So far `taken` bytes were taken in all, of which `waiting` wait in the queue; the others arrive within
     /// `round_trip`.
     pub(super) fn note(&mut self, now: Time, taken: u64, waiting: u64, round_trip: Time) {
+        // As the selection of links counts it, or the links would seem to be filled by less than is in flight.
+        let round_trip = round_trip.max(MIN_DELAY);
         let span = now.saturating_sub(self.begun_at);
         if span < round_trip.max(MIN_ROUND) {
             return;

@@ -280,7 +280,8 @@ impl RateControl {
             self.free_at = now;
             self.train = Train::default();
         }
-        self.delays.note(now, &report);
+        let is_short = self.is_short();
+        self.delays.note(now, &report, is_short);
         self.note_train(now, feedback.highest, report.one_way);
         let queueing = self.delays.queueing();
         self.losses
@@ -330,6 +331,12 @@ impl RateControl {
     /// A queue of this length may be a burst of our own.
     fn short_queue(&self) -> Time {
         (self.delays.floor() / 8).clamp(MIN_QUEUE * 2, MAX_QUEUE * 2)
+    }
+
+    /// Whether a full window takes at least two round trips: most of a delay may be a queue of our own.
+    fn is_short(&self) -> bool {
+        let product = self.rate().bytes_in(self.delays.round_trip()).as_u64();
+        self.knows_its_rate() && product * 2 <= self.window
     }
 
     fn advance(&mut self, now: Time, report: &Report) {

@@ -24,8 +24,8 @@ const MARGIN: f64 = 0.02;
 const SOON: Time = Time::from_secs(1);
 /// A link whose known rate is lower counts as this.
 const MIN_RATE: Rate = Rate::from_bps(500_000);
-/// Shorter delays count as this.
-const MIN_DELAY: Time = Time::from_millis(5);
+/// Shorter delays count as this: on a short link, most of the delay is a queue, which comes and goes.
+pub(super) const MIN_DELAY: Time = Time::from_millis(5);
 /// A trial of a link lasts at least this long, and this many round trips.
 const MIN_TRIAL: Time = Time::from_secs(1);
 const TRIAL_ROUNDS: u64 = 6;
@@ -205,6 +205,7 @@ impl Selection {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::demand::Demand;
     use super::*;
 
     fn link(mbps: u64, round_trip: u64) -> LinkEstimate {
@@ -288,6 +289,36 @@ mod tests {
         assert_eq!(weigh(InFlight::Growing(1_020_000)), [true, true, false]);
         // A small window that has stopped growing arrives soonest by the first alone.
         assert_eq!(weigh(InFlight::Settled(6_000)), [true, false, false]);
+    }
+
+    /// Round trips of 50 microseconds to 6 ms, of which most is a queue, and rates of 1:1 to 1:10.
+    #[test]
+    fn links_of_short_delay_that_connections_fill_are_all_in_use() {
+        let micros = [50, 100, 200, 500, 1000, 2000, 4000, 6000];
+        for (mbps, parts, first, second) in [20, 100, 500]
+            .into_iter()
+            .flat_map(|mbps| (1..=10).map(move |parts| (mbps, parts)))
+            .flat_map(|(mbps, parts)| micros.map(|first| (mbps, parts, first)))
+            .flat_map(|(mbps, parts, first)| micros.map(|second| (mbps, parts, first, second)))
+        {
+            let of = |rate: u64, delay| LinkEstimate {
+                rate: Rate::from_bps(rate),
+                delay: Time::from_micros(delay),
+                known: true,
+            };
+            let rates = [mbps * 1_000_000, mbps * 1_000_000 / parts];
+            let mut selection = selection_of(&[of(rates[0], first), of(rates[1], second)]);
+            let slowest = Time::from_micros(first.max(second));
+            let (mut demand, mut now, mut taken) = (Demand::default(), Time::ZERO, 0);
+            for round in 0..200 {
+                now += Time::from_millis(20);
+                taken += (rates[0] + rates[1]) / 8 / 50;
+                demand.note(now, taken, 0, slowest);
+                selection.weigh(now, false, demand.in_flight());
+                let case = format!("{rates:?} {first} {second}, round {round}");
+                assert_eq!(used(&selection), [true, true], "{case}");
+            }
+        }
     }
 
     #[test]

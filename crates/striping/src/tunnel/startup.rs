@@ -146,8 +146,8 @@ mod tests {
     fn a_queue_ends_it_unless_it_is_what_a_quarter_of_the_window_meets() {
         let ends_after = |flew| {
             let mut delays = Delays::default();
-            delays.note(Time::ZERO, &report(10, 0, 0));
-            delays.note(Time::from_secs(1), &report(10, 0, 30_000));
+            delays.note(Time::ZERO, &report(10, 0, 0), false);
+            delays.note(Time::from_secs(1), &report(10, 0, 30_000), false);
             ends(flew, &report(10, 0, 30_000), &mut delays);
             ends(10_000, &report(10, 0, 30_000), &mut delays)
         };
