@@ -33,7 +33,7 @@ const LIBRARY: &str = "libropewalk_preload.so";
 /// transparent proxy or the tunnel for them. DNS that a program does itself and other UDP are
 /// left alone.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: ropewalk exec -- curl -O http://download.example/file")]
+#[command(after_help = "Example: ropewalk-gateway exec -- curl -O http://download.example/file")]
 pub(crate) struct Arguments {
     /// The gateway's control socket: the proxy's where it is by default if it is not said, a
     /// relay's for a program that serves.

@@ -12,8 +12,8 @@ use crate::{Failure, output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: a relay that knows one client
-  ropewalk keygen relay          # at the relay: relay.key, relay.pub
-  ropewalk keygen van            # at the client: van.key, van.pub
+  ropewalk-gateway keygen relay          # at the relay: relay.key, relay.pub
+  ropewalk-gateway keygen van            # at the client: van.key, van.pub
   cat van.pub >> clients         # at the relay, with the client's van.pub")]
 pub struct Arguments {
     /// Beginning of the files' names; its last part is also the name in NAME.pub.

@@ -114,6 +114,12 @@ fn what_is_there_or_not_whole_is_refused_and_nothing_is_written() {
     let at = folder.path();
     let token = done(&format!("{RELAY} van"), at, "");
     let said = refused(CLIENT, at, &token[..token.len() / 2]);
+    let missing = format!("{CLIENT} --token-file {}", at.join("missing").display());
+    let no_file = refused(&missing, at, "");
+    assert!(
+        no_file.contains("--token-file") && no_file.contains("No such file"),
+        "{no_file}"
+    );
     assert!(said.contains("not whole"), "{said}");
     assert!(!at.join("van").exists());
     fs::create_dir(at.join("van")).unwrap();

@@ -50,7 +50,7 @@ pub enum KeyFileError {
         source: io::Error,
     },
     /// The content is not a key.
-    #[error("{}: {problem}; allowed: a file that `ropewalk keygen` wrote", .path.display())]
+    #[error("{}: {problem}; allowed: a file that `ropewalk-gateway keygen` wrote", .path.display())]
     Content {
         /// Which file.
         path: PathBuf,

@@ -30,7 +30,7 @@ const TIMEOUT: Duration = Duration::from_secs(8);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: which of these links are worth their price?
-  ropewalk measure --relay relay.example:4433 --key van.key --relay-key relay.pub \\
+  ropewalk-gateway measure --relay relay.example:4433 --key van.key --relay-key relay.pub \\
       --link wifi=wlan0 --link lte=wwan0,cost=5 -o van.toml
   ropewalk advise van.toml")]
 pub struct Arguments {

@@ -35,7 +35,7 @@ const READ_ANEW: [&str; 2] = ["link", "passwords"];
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: over Wi-Fi and LTE, then curl through it
-  ropewalk proxy --relay relay.example:4433 --key van.key --relay-key relay.pub \\
+  ropewalk-gateway proxy --relay relay.example:4433 --key van.key --relay-key relay.pub \\
       --link wifi=wlan0 --link lte=wwan0,cost=5,quota=10GB
   curl --proxy socks5h://127.0.0.1:1080 https://example.org/")]
 pub struct Arguments {

@@ -47,7 +47,7 @@ const READ_ANEW: [&str; 9] = [
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: for the clients of a file, everything that is public but mail
-  ropewalk relay --listen 0.0.0.0:4433 --key relay.key --clients clients \\
+  ropewalk-gateway relay --listen 0.0.0.0:4433 --key relay.key --clients clients \\
       --allow public --deny 0.0.0.0/0:25 --deny '[::/0]:25'")]
 pub struct Arguments {
     #[command(flatten)]

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use super::folder::{NewFile, PUBLIC, SECRET, create_all};
@@ -26,6 +27,9 @@ pub(super) struct Arguments {
     /// The token; asked for, or read from standard input, if it is not said, so that other users
     /// do not see it among the processes.
     token: Option<String>,
+    /// Read the token from this file; - is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    token_file: Option<PathBuf>,
     /// A link, as of `proxy`; if none is said, each interface that has a default route.
     #[arg(long, value_name = "NAME=PLACE")]
     link: Vec<Link>,
@@ -35,8 +39,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let text = match arguments.token.as_deref() {
-        Some(token) if token != "-" => Zeroizing::new(token.to_owned()),
+    let text = match (arguments.token.as_deref(), arguments.token_file.as_deref()) {
+        (Some(token), _) if token != "-" => Zeroizing::new(token.to_owned()),
+        (_, Some(file)) if file != Path::new("-") => read(file)?,
         _ => ask()?,
     };
     let token = Token::from_text(&text).map_err(Failure::input)?;
@@ -63,18 +68,51 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line of standard input, or all of it if that is not a terminal.
+/// The token in a file.
+fn read(path: &Path) -> Result<Zeroizing<String>, Failure> {
+    let mut text = Zeroizing::new(String::new());
+    let read = fs::File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    read.map_err(|error| Failure::input(format!("--token-file {}: {error}", path.display())))?;
+    Ok(text)
+}
+
+/// A line of standard input, which is not echoed, or all of it if that is not a terminal.
 fn ask() -> Result<Zeroizing<String>, Failure> {
     let input = io::stdin();
     let mut text = Zeroizing::new(String::new());
     let read = if input.is_terminal() {
-        output::say("The relay's token: ");
+        output::say("The relay's token (not shown): ");
+        let _silent = Silent::terminal(&input);
         input.lock().take(LONGEST).read_line(&mut text)
     } else {
         input.lock().take(LONGEST).read_to_string(&mut text)
     };
     read.map_err(|error| Failure::run(format!("standard input: {error}")))?;
     Ok(text)
+}
+
+/// A terminal that does not echo what is typed, until this is dropped.
+struct Silent<'a> {
+    terminal: &'a io::Stdin,
+    before: Termios,
+}
+
+impl Silent<'_> {
+    /// `None` if the terminal cannot be changed.
+    fn terminal(terminal: &io::Stdin) -> Option<Silent<'_>> {
+        let before = tcgetattr(terminal).ok()?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        silent.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(terminal, OptionalActions::Flush, &silent).ok()?;
+        Some(Silent { terminal, before })
+    }
+}
+
+impl Drop for Silent<'_> {
+    fn drop(&mut self) {
+        let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
+    }
 }
 
 /// The links as they are written to a file.
