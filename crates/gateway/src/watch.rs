@@ -31,7 +31,7 @@ const VERBS: [&str; 3] = ["proxy", "tunnel", "relay"];
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: which links are up?
-  ropewalk status --json | jq '.associations[].links[] | {name, state, rtt_ms}'")]
+  ropewalk-gateway status --json | jq '.associations[].links[] | {name, state, rtt_ms}'")]
 pub struct Arguments {
     /// The gateway's control socket: where proxy, tunnel or relay has it by default if it is not
     /// said, whichever answers first.
@@ -43,6 +43,10 @@ pub struct Arguments {
     /// Print one table and end, as in a pipe.
     #[arg(long)]
     once: bool,
+    /// Print nothing, and exit with 1 if nothing can be carried: no gateway answers, a client's tunnel
+    /// has no session, or no link of a client is up.
+    #[arg(long, conflicts_with_all = ["json", "once"])]
+    check: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -51,6 +55,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.json {
         let line = ask(&control)?;
         return printed(out.write_all(line.as_bytes()));
+    }
+    if arguments.check {
+        return match read(&ask(&control)?)?.problem() {
+            Some(problem) => Err(Failure::run(problem)),
+            None => Ok(()),
+        };
     }
     let is_live = out.is_terminal() && !arguments.once;
     loop {

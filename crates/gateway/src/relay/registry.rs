@@ -253,6 +253,7 @@ impl Relay {
             associations,
             association_count: members.len() as u64,
             tunnels: Vec::new(),
+            refused: std::collections::BTreeMap::new(),
         }
     }
 

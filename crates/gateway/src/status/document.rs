@@ -3,6 +3,8 @@
 //! Unknown values are absent. Bytes are those of the association's frames or the tunnel's packets, without
 //! the overhead of encryption, TCP or UDP, and IP; 1 Mbit/s is 10^6 bit/s.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Most streams that an association lists: the busiest.
@@ -27,6 +29,9 @@ pub struct Document {
     /// Tunnels, of which most gateways have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<Tunnel>,
+    /// Of a tunnel: refused datagrams and packets so far, by reason; each reason is listed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, u64>,
 }
 
 /// Role of a gateway.
@@ -79,6 +84,25 @@ pub struct Tunnel {
     /// The scheduler of what this end sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
+    /// State of the session with the peer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<Session>,
+    /// Age of the session's keys, which are renewed every two minutes; absent before the first handshake.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_age_s: Option<f64>,
+    /// Packets, and bytes, that wait for the links, and the bound of the bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_packets: Option<u64>,
+    /// See above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_bytes: Option<u64>,
+    /// See above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_bound_bytes: Option<u64>,
+    /// Packets dropped so far, by reason: `queue-full` at this end; `given-up`, of the peer, lost on its links and not
+    /// repaired in time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub dropped_packets: BTreeMap<String, u64>,
     /// MTU of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u64>,
@@ -95,6 +119,46 @@ pub struct Tunnel {
     pub links: Vec<Link>,
 }
 
+/// State of a tunnel's session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Session {
+    /// Of a relay's client: there is none.
+    #[default]
+    Closed,
+    /// Of a client: the relay has not answered yet, or for ten minutes.
+    Handshaking,
+    /// Of a client: the relay refuses it.
+    Refused,
+    /// Of a client: there are keys, and nothing was heard for 5 s.
+    Silent,
+    /// Both ends have keys and hear each other.
+    Up,
+}
+
+impl Session {
+    /// All of them.
+    pub const ALL: [Session; 5] = [
+        Session::Closed,
+        Session::Handshaking,
+        Session::Refused,
+        Session::Silent,
+        Session::Up,
+    ];
+
+    /// Its name in the document.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Session::Closed => "closed",
+            Session::Handshaking => "handshaking",
+            Session::Refused => "refused",
+            Session::Silent => "silent",
+            Session::Up => "up",
+        }
+    }
+}
+
 /// One link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
@@ -102,7 +166,7 @@ pub struct Link {
     pub name: String,
     /// Whether it can be used.
     pub state: State,
-    /// Of a proxy's link without a carrier: why its last dial failed.
+    /// Why it is not in use: of a proxy, why its last dial failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Time since something last arrived on it; absent if nothing has. An idle link is probed every half
@@ -259,6 +323,28 @@ pub struct Stream {
 }
 
 impl Document {
+    /// Why nothing can be carried now: a tunnel to a relay without a session, or an association or such a tunnel
+    /// without a link that is up. A relay that answers has no problem.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        let is_up = |links: &[Link]| links.iter().any(|link| link.state == State::Up);
+        let of_tunnels = self.tunnels.iter().find_map(|tunnel| {
+            let name = &tunnel.interface;
+            match tunnel.session {
+                None | Some(Session::Closed) => None,
+                Some(Session::Up) if is_up(&tunnel.links) => None,
+                Some(Session::Up) => Some(format!("{name}: no link is up")),
+                Some(session) => Some(format!("{name}: the session is {}", session.name())),
+            }
+        });
+        let no_link = |association: &&Association| {
+            matches!(self.role, Role::Proxy | Role::Exec) && !is_up(&association.links)
+        };
+        let of_associations = self.associations.iter().find(no_link);
+        of_tunnels
+            .or(of_associations.map(|association| format!("{}: no link is up", association.peer)))
+    }
+
     /// Each link, with the association or tunnel that it belongs to.
     pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &Link)> {
         let associations = self.associations.iter().flat_map(|association| {

@@ -44,6 +44,7 @@ pub fn proxy() -> Document {
         }],
         association_count: 1,
         tunnels: Vec::new(),
+        refused: std::collections::BTreeMap::new(),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::document::{Document, Group, Link, State};
+use super::document::{Document, Group, Link, Session, State};
 
 /// The content type of that format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -71,7 +71,7 @@ fn associations(out: &mut String, document: &Document) {
 
 fn tunnels(out: &mut String, document: &Document) {
     use super::document::Tunnel;
-    const METRICS: [Metric<Tunnel>; 4] = [
+    const METRICS: [Metric<Tunnel>; 8] = [
         (
             "tunnel_mtu_bytes",
             Kind::Gauge,
@@ -96,6 +96,30 @@ fn tunnels(out: &mut String, document: &Document) {
             "Packets that a link lost and that went again.",
             |of| of.repaired_packets.map(|packets| packets as f64),
         ),
+        (
+            "tunnel_handshake_age_seconds",
+            Kind::Gauge,
+            "Age of the session's keys.",
+            |of| of.handshake_age_s,
+        ),
+        (
+            "tunnel_queued_packets",
+            Kind::Gauge,
+            "Packets that wait for the links.",
+            |of| of.queued_packets.map(|packets| packets as f64),
+        ),
+        (
+            "tunnel_queued_bytes",
+            Kind::Gauge,
+            "Bytes that wait for the links.",
+            |of| of.queued_bytes.map(|bytes| bytes as f64),
+        ),
+        (
+            "tunnel_queue_bound_bytes",
+            Kind::Gauge,
+            "Bound of the bytes that wait for the links.",
+            |of| of.queue_bound_bytes.map(|bytes| bytes as f64),
+        ),
     ];
     for (name, kind, help, value) in METRICS {
         let samples = document.tunnels.iter().map(|tunnel| {
@@ -106,6 +130,56 @@ fn tunnels(out: &mut String, document: &Document) {
             (group, None, value(tunnel))
         });
         out.family(name, kind, help, samples);
+    }
+    if document
+        .tunnels
+        .iter()
+        .any(|tunnel| tunnel.session.is_some())
+    {
+        out.metric(
+            "tunnel_session_state",
+            Kind::Gauge,
+            "1 for the state of the session.",
+        );
+    }
+    for tunnel in &document.tunnels {
+        let Some(session) = tunnel.session else {
+            continue;
+        };
+        for state in Session::ALL {
+            let labels = [
+                ("group", tunnel.interface.as_str()),
+                ("peer", tunnel.peer.as_str()),
+                ("state", state.name()),
+            ];
+            let value = if session == state { 1.0 } else { 0.0 };
+            out.sample("tunnel_session_state", &labels, value);
+        }
+    }
+    if document
+        .tunnels
+        .iter()
+        .any(|tunnel| !tunnel.dropped_packets.is_empty())
+    {
+        let help = "Packets of the tunnel that were dropped.";
+        out.metric("tunnel_dropped_packets_total", Kind::Counter, help);
+    }
+    for tunnel in &document.tunnels {
+        for (reason, &count) in &tunnel.dropped_packets {
+            let labels = [
+                ("group", tunnel.interface.as_str()),
+                ("peer", tunnel.peer.as_str()),
+                ("reason", reason.as_str()),
+            ];
+            out.sample("tunnel_dropped_packets_total", &labels, count as f64);
+        }
+    }
+    if !document.refused.is_empty() {
+        let help = "Datagrams and packets of a tunnel that were refused.";
+        out.metric("tunnel_refused_total", Kind::Counter, help);
+    }
+    for (reason, &count) in &document.refused {
+        out.sample("tunnel_refused_total", &[("reason", reason)], count as f64);
     }
 }
 

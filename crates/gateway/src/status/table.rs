@@ -2,12 +2,15 @@
 
 use super::document::{Association, Document, Link, State, Stream, Tunnel};
 
+/// Width where there is no terminal.
+const WIDTH: usize = 100;
+
 /// Options for showing the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     /// Use terminal colours for states.
     pub colours: bool,
-    /// Cut lines after this many characters.
+    /// Characters of a line; 100 if it is not known.
     pub width: Option<usize>,
 }
 
@@ -79,6 +82,25 @@ fn tunnel_lines(tunnel: &Tunnel, look: Look) -> Vec<String> {
     let repaired = tunnel.repaired_packets.filter(|&packets| packets > 0);
     title.extend(repaired.map(|packets| format!("repaired {packets}")));
     let mut lines = vec![title.join(", ")];
+    let mut second = Vec::new();
+    second.extend(
+        tunnel
+            .session
+            .map(|session| format!("session {}", session.name())),
+    );
+    second.extend(
+        tunnel
+            .handshake_age_s
+            .map(|age| format!("handshake {} ago", span(age))),
+    );
+    if let (Some(packets), Some(queued)) = (tunnel.queued_packets, tunnel.queued_bytes) {
+        second.push(format!("queued {packets} packets ({})", bytes(queued)));
+    }
+    let dropped: u64 = tunnel.dropped_packets.values().sum();
+    second.extend((dropped > 0).then(|| format!("dropped {dropped}")));
+    if !second.is_empty() {
+        lines.push(second.join(", "));
+    }
     lines.extend(link_lines(&tunnel.links, look));
     lines
 }
@@ -186,6 +208,7 @@ const STREAM_COLUMNS: [Column<Stream>; 9] = [
     number("window", |stream| bytes(stream.window_bytes)),
 ];
 
+/// Rows in columns. What has no room in the width stands in a further table below, with the first column again.
 fn aligned<T>(columns: &[Column<T>], rows: &[T], look: Look) -> Vec<String> {
     let cells: Vec<Vec<String>> = rows
         .iter()
@@ -199,19 +222,47 @@ fn aligned<T>(columns: &[Column<T>], rows: &[T], look: Look) -> Vec<String> {
             widest.unwrap_or(0).max(column.head.len())
         })
         .collect();
-    let line = |row: Vec<&str>, colours: bool| {
-        let padded = row.iter().zip(columns).zip(&widths);
-        let padded = padded.map(|((cell, column), &width)| match column.text {
-            true => paint(cell, format!("{cell:width$}"), colours),
-            false => format!("{cell:>width$}"),
+    let line = |row: &[&str], shown: &[usize], colours: bool| {
+        let padded = shown.iter().map(|&at| {
+            let (cell, width) = (row[at], widths[at]);
+            match columns[at].text {
+                true => paint(cell, format!("{cell:width$}"), colours),
+                false => format!("{cell:>width$}"),
+            }
         });
         format!("  {}", padded.collect::<Vec<_>>().join("  "))
     };
-    let heads = line(columns.iter().map(|column| column.head).collect(), false);
-    let rows = cells
-        .iter()
-        .map(|row| line(row.iter().map(String::as_str).collect(), look.colours));
-    std::iter::once(heads).chain(rows).collect()
+    let mut lines = Vec::new();
+    for shown in tables_of(&widths, look.width.unwrap_or(WIDTH)) {
+        let heads: Vec<&str> = columns.iter().map(|column| column.head).collect();
+        lines.push(line(&heads, &shown, false));
+        for row in &cells {
+            let row: Vec<&str> = row.iter().map(String::as_str).collect();
+            lines.push(line(&row, &shown, look.colours));
+        }
+    }
+    lines
+}
+
+/// The columns of each table: as many as fit, after the first.
+fn tables_of(widths: &[usize], most: usize) -> Vec<Vec<usize>> {
+    let mut tables: Vec<Vec<usize>> = Vec::new();
+    let mut left = 0;
+    for (at, width) in widths.iter().enumerate() {
+        match tables.last_mut() {
+            Some(table) if width + 2 <= left || table.len() == 1 => table.push(at),
+            Some(_) => {
+                tables.push(vec![0, at]);
+                left = most.saturating_sub(widths[0] + 2);
+            }
+            None => {
+                tables.push(vec![at]);
+                left = most;
+            }
+        }
+        left = left.saturating_sub(width + 2);
+    }
+    tables
 }
 
 /// Colours a cell with a state that needs attention.
@@ -311,9 +362,12 @@ mod tests {
 ropewalk proxy 0.1.0, up 1 h 2 min
 
 192.0.2.7:4433, earliest-arrival, since 1 h 1 min, 65.5 kB of at most 67.1 MB wait for gaps
-  link  state        heard  rtt ms   min  in Mbit/s   out  out at most  in flight  received    sent  re-sent  congestion  quota left  suspected
-  wifi  up         0 s ago    21.5  20.0       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB       cubic           -          0
-  lte   suspected  0 s ago    63.0  61.5       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB       cubic      5.0 GB          3
+  link  state        heard  rtt ms   min  in Mbit/s   out  out at most  in flight  received    sent
+  wifi  up         0 s ago    21.5  20.0       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB
+  lte   suspected  0 s ago    63.0  61.5       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB
+  link  re-sent  congestion  quota left  suspected
+  wifi  16.4 kB       cubic           -          0
+  lte   16.4 kB       cubic      5.0 GB          3
 streams
   stream  target           class       age  received    sent  unsent      gap  window
        7  example.org:443  streaming  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB
@@ -333,6 +387,28 @@ streams
             text.lines().count(),
             tables(&examples::proxy(), PLAIN).lines().count()
         );
+    }
+
+    #[test]
+    fn table_is_no_wider_than_the_terminal_and_omits_nothing() {
+        for width in [40, 60, 80, 100, 200] {
+            let look = Look {
+                width: Some(width),
+                ..PLAIN
+            };
+            let links = &examples::proxy().associations[0].links;
+            let lines = link_lines(links, look);
+            assert!(
+                lines.iter().all(|line| line.chars().count() <= width),
+                "{lines:#?}"
+            );
+            for column in ["rtt ms", "received", "quota left", "suspected"] {
+                assert!(
+                    lines.iter().any(|line| line.contains(column)),
+                    "{column} {width}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub struct Dialer {
     attempts: u32,
     /// When the relay last refused this client.
     turned_away: Option<Instant>,
+    /// Whether its last answer was a refusal.
+    is_refused: bool,
     /// Since when no hello was answered, until that has been reported.
     unanswered: Option<Instant>,
     knows_clock: bool,
@@ -87,6 +89,7 @@ impl Dialer {
             pending: None,
             attempts: 0,
             turned_away: None,
+            is_refused: false,
             unanswered: None,
             knows_clock: false,
             cookies: HashMap::new(),
@@ -132,6 +135,12 @@ impl Dialer {
         if let Some(pending) = &mut self.pending {
             pending.at = now - MAX_INTERVAL;
         }
+    }
+
+    /// Whether the relay has refused this client, and has not been asked again.
+    #[must_use]
+    pub fn is_turned_away(&self) -> bool {
+        self.is_refused
     }
 
     /// A hello, and the link to send it on, if one of `there` can be used.
@@ -232,11 +241,13 @@ impl Dialer {
             Acceptance::ForeignAddress => {
                 self.unanswered = None;
                 self.turned_away = Some(now);
+                self.is_refused = true;
                 return Err(Refusal::TurnedAway);
             }
         };
         self.attempts = 0;
         self.unanswered = None;
+        self.is_refused = false;
         if !std::mem::replace(&mut self.knows_clock, true) {
             complain_of_clock(since_1970(), time);
         }

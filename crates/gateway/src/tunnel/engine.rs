@@ -7,6 +7,7 @@ mod names;
 mod outgoing;
 mod reload;
 mod sessions;
+mod states;
 mod terms;
 
 use std::collections::HashMap;
@@ -46,6 +47,7 @@ use crate::keys::PublicKey;
 use crate::refusals::Refusals;
 use link_watch::LinkWatch;
 use names::Names;
+use states::StateLog;
 
 /// Event sources of epoll besides the sockets, which are numbered from zero: the device, control, and changes
 /// of the network.
@@ -96,6 +98,7 @@ pub struct Engine {
     published: Instant,
     /// Something has happened since the last status update.
     unpublished: bool,
+    state_log: StateLog,
     status: Status,
     refused: Refused,
     refusals: Refusals,
@@ -145,7 +148,8 @@ impl Engine {
             status: control.status(),
             control,
             published: epoch,
-            unpublished: false,
+            unpublished: true,
+            state_log: StateLog::default(),
             refused: Refused::default(),
             refusals: Refusals::default(),
         }
@@ -218,8 +222,16 @@ impl Engine {
             false => Some((number.to_string(), None)),
         };
         let peers = self.peers.iter();
-        let peers: Vec<PeerStatus> = peers.map(|peer| peer.status(now, about)).collect();
-        mtu::warn_of_narrow_links(&self.status.peers, &peers, self.configs.0.path_mtu.base);
+        let count = contracts.len();
+        let peers = peers.map(|peer| peer.status(now, count, about));
+        let mut peers: Vec<PeerStatus> = peers.collect();
+        match &self.end {
+            End::Initiator(_) => {
+                self.explain(now.0, &mut peers[0]);
+                self.state_log.follow(now.0, &peers[0]);
+            }
+            End::Responder(_) => mtu::warn_of_narrow_links(&self.status.peers, &peers),
+        }
         self.status.peers = peers;
         self.status.refused = self.refused;
         self.control.publish(self.status.clone());

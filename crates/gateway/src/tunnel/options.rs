@@ -42,8 +42,8 @@ const READ_ANEW: [&str; 2] = ["clients", "link"];
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Example: one TCP connection gets the sum of two links
-  ropewalk tunnel --listen 192.0.2.1:4434 --key relay.key --clients clients --address 10.9.0.1/24
-  ropewalk tunnel --relay 192.0.2.1:4434 --relay-key relay.pub --key van.key \\
+  ropewalk-gateway tunnel --listen 192.0.2.1:4434 --key relay.key --clients clients --address 10.9.0.1/24
+  ropewalk-gateway tunnel --relay 192.0.2.1:4434 --relay-key relay.pub --key van.key \\
       --link lte=wwan0 --link sat=eth1 --address 10.9.0.2/24 --route 10.20.0.0/16")]
 pub struct Arguments {
     #[command(flatten)]
@@ -246,13 +246,17 @@ async fn serve(
     });
     let began = Instant::now();
     let observed = control.clone();
-    let meter = Meter::new(Arc::new(move || Document {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        role: document::Role::Tunnel,
-        uptime_s: began.elapsed().as_secs_f64(),
-        associations: Vec::new(),
-        association_count: 0,
-        tunnels: observed.status().documents(),
+    let meter = Meter::new(Arc::new(move || {
+        let status = observed.status();
+        Document {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role: document::Role::Tunnel,
+            uptime_s: began.elapsed().as_secs_f64(),
+            associations: Vec::new(),
+            association_count: 0,
+            tunnels: status.documents(),
+            refused: status.refused.by_reason(),
+        }
     }));
     status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
     if let Some(socket) = ControlSocket::open(arguments.control.clone(), "tunnel")? {

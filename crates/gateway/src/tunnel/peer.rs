@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{
-    AnnouncedTerms, ENVELOPE, IPV6_MIN_MTU, Inbound, LinkTerms, PathMtuConfig, Ping, Receiver,
-    ReceiverConfig, Sender, SenderConfig,
+    AnnouncedTerms, ENVELOPE, IPV6_MIN_MTU, Inbound, LinkStatus, LinkTerms, PathMtuConfig, Ping,
+    Receiver, ReceiverConfig, Sender, SenderConfig,
 };
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
@@ -19,6 +19,7 @@ use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
 use crate::noise::{Session, TAG_LEN};
 use crate::quota::QuotaStatus;
+use crate::status::document;
 
 /// After this time, or this many bytes, the initiator makes new keys.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
@@ -587,15 +588,23 @@ impl Peer {
             .map(|keys| keys.ours)
     }
 
-    /// Its status; `about` returns a link's name and usage, unless the link was removed.
+    /// Whether something is in flight, and nothing was heard for this long.
+    #[must_use]
+    pub fn is_silent_for(&self, now: Instant, span: Duration) -> bool {
+        self.unanswered.is_some_and(|since| now >= since + span)
+    }
+
+    /// Its status; `about` returns a link's name and usage, unless the link was removed. Links up to `count` are
+    /// listed even if they have never had a path.
     #[must_use]
     pub fn status(
         &self,
         now: (Instant, Time),
+        count: usize,
         about: impl Fn(usize) -> Option<(String, Option<QuotaStatus>)>,
     ) -> PeerStatus {
         let (waiting, room) = self.sender.backlog();
-        let links = (0..self.sender.links()).filter_map(|number| {
+        let links = (0..self.sender.links().max(count)).filter_map(|number| {
             let (name, quota) = about(number)?;
             let received = self
                 .receiver
@@ -611,7 +620,13 @@ impl Peer {
             Some(PeerLink {
                 name,
                 quota,
-                sent: self.sender.link(number),
+                sent: match number < self.sender.links() {
+                    true => self.sender.link(number),
+                    false => LinkStatus {
+                        terms: self.terms(number),
+                        ..LinkStatus::default()
+                    },
+                },
                 received,
                 their_path_mtu: self.path_mtus.get(number).and_then(|known| known.theirs),
                 heard: self
@@ -619,11 +634,19 @@ impl Peer {
                     .link(number)
                     .and_then(Inbound::heard_at)
                     .map(|at| now.0 - Duration::from_nanos(now.1.saturating_sub(at).as_nanos())),
+                is_dialled: false,
+                reason: None,
             })
         });
         PeerStatus {
             name: self.name.clone(),
             open: self.is_open(now.0),
+            session: match self.is_open(now.0) {
+                true => document::Session::Up,
+                false => document::Session::Closed,
+            },
+            handshake: self.current.as_ref().map(|keys| keys.since),
+            queued_packets: self.sender.queued_packets() as u64,
             mtu: self.mtu(),
             sent: self.sender.counters(),
             backlog: (Bytes::new(waiting), Bytes::new(room)),

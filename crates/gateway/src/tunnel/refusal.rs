@@ -1,5 +1,7 @@
 //! Why a datagram or a packet is refused.
 
+use std::collections::BTreeMap;
+
 /// The reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -99,6 +101,13 @@ impl Refused {
     /// Counts one.
     pub(super) fn count(&mut self, why: Refusal) {
         self.0[why as usize] += 1;
+    }
+
+    /// The counts by the names of the reasons, zeros included.
+    #[must_use]
+    pub fn by_reason(&self) -> BTreeMap<String, u64> {
+        let counts = Refusal::ALL.map(|why| (why.name().to_owned(), self.of(why)));
+        counts.into_iter().collect()
     }
 
     /// The count for a reason.

@@ -47,6 +47,8 @@ struct LinkRoute {
     route: Option<Route>,
     /// The MTU of that route, if it is known.
     mtu: Option<u32>,
+    /// Why it has no socket.
+    missing: Option<String>,
     /// Bytes carried since they were last counted, IP and UDP headers included.
     carried: Cell<u64>,
 }
@@ -163,6 +165,12 @@ impl Sockets {
                 was_there.then_some(Change::Gone)
             }
         }
+    }
+
+    /// Why a link has no socket.
+    #[must_use]
+    pub fn missing(&self, number: usize) -> Option<&str> {
+        self.links.get(number)?.missing.as_deref()
     }
 
     /// The description of a link, if it was not removed.
@@ -311,6 +319,10 @@ impl Sockets {
     fn find(&mut self, number: usize) -> io::Result<bool> {
         let (namespace, link, prefix) = (&self.namespace, &mut self.links[number], self.prefix);
         let found = namespace.enter(|| link.find(prefix));
+        link.missing = found
+            .as_ref()
+            .err()
+            .map(|error| format!("{}: {error}", link.link.egress));
         match found {
             Ok(None) => Ok(false),
             Ok(Some(socket)) => {
@@ -336,6 +348,7 @@ impl LinkRoute {
             relay: 0,
             route: None,
             mtu: None,
+            missing: None,
             carried: Cell::new(0),
         }
     }

@@ -1,5 +1,6 @@
 //! Status of a tunnel, for programs and for the status page.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ropewalk_quantities::{Bytes, Rate, Time};
@@ -7,7 +8,7 @@ use ropewalk_striping::tunnel::{LinkStatus, ResequencerCounters, SenderCounters}
 
 use super::refusal::Refused;
 use crate::quota::QuotaStatus;
-use crate::status::document;
+use crate::status::document::{self, Session};
 
 /// Status of a tunnel.
 #[derive(Clone, Debug, Default)]
@@ -31,12 +32,18 @@ pub struct PeerStatus {
     pub name: String,
     /// Whether both ends have keys.
     pub open: bool,
+    /// State of the session.
+    pub session: Session,
+    /// When the session's keys were made.
+    pub handshake: Option<Instant>,
     /// Longest packet that all of its links carry; `None` if there is no link.
     pub mtu: Option<u32>,
     /// Packets of the device that were taken for it, dropped, and sent again.
     pub sent: SenderCounters,
     /// Bytes queued for the links, and the bound of the queue.
     pub backlog: (Bytes, Bytes),
+    /// Packets queued.
+    pub queued_packets: u64,
     /// Packets that waited to be put in order, were given up, and arrived late.
     pub received: ResequencerCounters,
     /// Bytes that wait to be put in order now.
@@ -63,6 +70,10 @@ pub struct PeerLink {
     pub their_path_mtu: Option<u16>,
     /// When something authenticated last arrived on it.
     pub heard: Option<Instant>,
+    /// Its socket is there, and the relay has not answered yet.
+    pub is_dialled: bool,
+    /// Why it is not in use, if that is known.
+    pub reason: Option<String>,
 }
 
 /// What was received on a link; lengths include IP headers.
@@ -84,6 +95,15 @@ impl Status {
             interface: self.device.clone(),
             peer: peer.name.clone(),
             scheduler: Some(self.scheduler.to_owned()),
+            session: Some(peer.session),
+            handshake_age_s: peer.handshake.map(|at| at.elapsed().as_secs_f64()),
+            queued_packets: Some(peer.queued_packets),
+            queued_bytes: Some(peer.backlog.0.as_u64()),
+            queue_bound_bytes: Some(peer.backlog.1.as_u64()),
+            dropped_packets: BTreeMap::from([
+                ("queue-full".to_owned(), peer.sent.dropped),
+                ("given-up".to_owned(), peer.received.given_up),
+            ]),
             mtu_bytes: Some(peer.mtu.unwrap_or(u32::MAX).min(self.mtu.into()).into()),
             hold_ms: Some(peer.skew.as_millis_f64()),
             held_packets: None,
@@ -100,19 +120,26 @@ impl PeerLink {
     pub fn is_too_narrow(&self) -> bool {
         self.sent.up && (self.sent.path_mtu == 0 || self.their_path_mtu == Some(0))
     }
+
+    /// Its state.
+    #[must_use]
+    pub fn state(&self) -> document::State {
+        let is_used = self.sent.up && !self.sent.terms.standby && !self.is_too_narrow();
+        match (is_used, self.sent.suspected) {
+            _ if self.is_dialled => document::State::Dialling,
+            (false, _) => document::State::Down,
+            (true, true) => document::State::Suspected,
+            (true, false) => document::State::Up,
+        }
+    }
 }
 
 fn link(link: &PeerLink) -> document::Link {
     let (sent, received) = (&link.sent, &link.received);
     let ratio = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
-    let is_used = sent.up && !sent.terms.standby && !link.is_too_narrow();
     let mut shown = document::Link {
         name: link.name.clone(),
-        state: match (is_used, sent.suspected) {
-            (false, _) => document::State::Down,
-            (true, true) => document::State::Suspected,
-            (true, false) => document::State::Up,
-        },
+        state: link.state(),
         last_heard_s: link.heard.map(|at| at.elapsed().as_secs_f64()),
         rtt_ms: sent.smoothed_round_trip.map(Time::as_millis_f64),
         min_rtt_ms: sent
@@ -124,7 +151,7 @@ fn link(link: &PeerLink) -> document::Link {
         sent_bytes: sent.bytes,
         received_bytes: received.bytes,
         resent_bytes: None,
-        reason: None,
+        reason: link.reason.clone(),
         congestion: None,
         suspicions: sent.suspicions,
         cost: sent.terms.cost,
@@ -139,7 +166,7 @@ fn link(link: &PeerLink) -> document::Link {
         lost_datagrams: Some(sent.lost),
         loss_ratio: None,
         reordered_ratio: ratio(received.reordered, received.datagrams),
-        path_mtu_bytes: Some(sent.path_mtu.into()),
+        path_mtu_bytes: sent.up.then(|| sent.path_mtu.into()),
         peer_path_mtu_bytes: link.their_path_mtu.map(u64::from),
     };
     if let Some(quota) = &link.quota {
@@ -151,12 +178,74 @@ fn link(link: &PeerLink) -> document::Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::metrics::exposition;
+
+    #[test]
+    fn link_has_its_series_before_the_relay_has_answered() {
+        let link = PeerLink {
+            name: "wifi".to_owned(),
+            quota: None,
+            sent: LinkStatus::default(),
+            received: Received::default(),
+            their_path_mtu: None,
+            heard: None,
+            is_dialled: true,
+            reason: Some("the relay has not answered".to_owned()),
+        };
+        let peer = PeerStatus {
+            session: Session::Handshaking,
+            links: vec![link],
+            ..peer()
+        };
+        let status = Status {
+            device: "ropewalk0".to_owned(),
+            peers: vec![peer],
+            ..Status::default()
+        };
+        let document = document::Document {
+            version: String::new(),
+            role: document::Role::Tunnel,
+            uptime_s: 0.0,
+            associations: Vec::new(),
+            association_count: 0,
+            tunnels: status.documents(),
+            refused: status.refused.by_reason(),
+        };
+        let problem = document.problem();
+        assert_eq!(
+            problem.as_deref(),
+            Some("ropewalk0: the session is handshaking")
+        );
+        let text = exposition(&document);
+        let of = "group=\"ropewalk0\",peer=\"relay\"";
+        for line in [
+            format!("ropewalk_link_state{{{of},link=\"wifi\",state=\"dialling\"}} 1"),
+            format!("ropewalk_link_state{{{of},link=\"wifi\",state=\"up\"}} 0"),
+            format!("ropewalk_tunnel_session_state{{{of},state=\"handshaking\"}} 1"),
+            format!("ropewalk_tunnel_session_state{{{of},state=\"up\"}} 0"),
+            format!("ropewalk_tunnel_dropped_packets_total{{{of},reason=\"queue-full\"}} 2"),
+            "ropewalk_tunnel_refused_total{reason=\"forged\"} 0".to_owned(),
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line} in:\n{text}");
+        }
+    }
 
     #[test]
     fn the_document_tells_how_many_packets_went_again() {
-        let peer = PeerStatus {
+        let status = Status {
+            peers: vec![peer()],
+            ..Status::default()
+        };
+        assert_eq!(status.documents()[0].repaired_packets, Some(3));
+    }
+
+    fn peer() -> PeerStatus {
+        PeerStatus {
             name: "relay".to_owned(),
             open: true,
+            session: Session::Up,
+            handshake: None,
+            queued_packets: 0,
             mtu: None,
             sent: SenderCounters {
                 packets: 100,
@@ -168,11 +257,6 @@ mod tests {
             held: Bytes::default(),
             skew: Time::ZERO,
             links: Vec::new(),
-        };
-        let status = Status {
-            peers: vec![peer],
-            ..Status::default()
-        };
-        assert_eq!(status.documents()[0].repaired_packets, Some(3));
+        }
     }
 }

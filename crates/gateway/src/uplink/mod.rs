@@ -315,6 +315,7 @@ impl Uplink {
             associations: vec![association],
             association_count: 1,
             tunnels: Vec::new(),
+            refused: BTreeMap::new(),
         }
     }
 

@@ -240,6 +240,48 @@ fn tunnel_starts_without_any_link_and_takes_the_first_that_comes() {
     network.until("the link", "two", is("up"));
 }
 
+/// The exit status of `status --check` at the near end.
+fn health(network: &Network) -> Option<i32> {
+    let control = network.file("near");
+    let done = network
+        .near
+        .output(&format!("status --check --control {control}"));
+    done.status.code()
+}
+
+#[test]
+fn links_are_listed_before_the_relay_was_ever_reached_and_changes_are_logged() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let near = network
+        .near
+        .gateway(&near(&network, RELAY, "--link one=link1 --link two=link2"));
+    near.wait_for("link one: dialling: the relay has not answered");
+    near.wait_for("link two: down: link2: No such device");
+    network.until("a row", "one", is("dialling"));
+    network.until("a row", "two", |link| {
+        let reason = link["reason"].as_str().unwrap_or_default();
+        link["state"] == "down" && reason.starts_with("link2: No such device")
+    });
+    assert_eq!(network.status()["tunnels"][0]["session"], "handshaking");
+    assert_eq!(health(&network), Some(1));
+    let mut far = network.far.gateway(&far(&network));
+    near.wait_for("session: up");
+    near.wait_for("link one: up");
+    network.until("the relay is there", "one", is("up"));
+    let tunnel = &network.status()["tunnels"][0];
+    assert!(tunnel["handshake_age_s"].as_f64().is_some(), "{tunnel}");
+    assert_eq!(network.status()["refused"]["forged"], 0);
+    assert_eq!(health(&network), Some(0));
+    far.kill();
+    let _traffic = Traffic::start(&network.near, INNER, 100);
+    near.wait_for("link one: suspected: the relay does not answer");
+    near.wait_for("session: silent");
+    assert_eq!(health(&network), Some(1));
+}
+
 /// A name server at the far end of each link, and the address that it tells; none while that is `None`.
 struct NameServer(Arc<Mutex<Option<Ipv4Addr>>>);
 

@@ -59,6 +59,11 @@ impl<P> FairQueue<P> {
         self.bytes
     }
 
+    /// Number of packets.
+    pub(super) fn packets(&self) -> usize {
+        self.packets
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.bytes == 0
     }

@@ -36,6 +36,11 @@ impl<P> Fifo<P> {
         self.bytes
     }
 
+    /// Number of packets.
+    pub(super) fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
     /// The next packet.
     pub(super) fn front(&self) -> Option<&Queued<P>> {
         self.packets.front()

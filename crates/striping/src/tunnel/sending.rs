@@ -73,7 +73,7 @@ pub struct SenderCounters {
 }
 
 /// State of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkStatus {
     /// Whether the link is up.
     pub up: bool,

@@ -158,6 +158,7 @@ impl Engine {
         let (metered, free): (Vec<_>, Vec<_>) =
             in_use.partition(|&link| self.contracts.is_metered(link));
         let there = [free, metered].concat();
+        self.unpublished = true;
         let (link, hello) = dialer.hello(now, &there);
         if let Some(link) = link
             && let Some(relay) = self.sockets.relay(link)

@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::Flow;
 use tracing::{info, warn};
 
-use super::{End, Engine, write};
+use super::{End, Engine, states, write};
 use crate::tunnel::oversize::Fate;
 use crate::tunnel::status::PeerStatus;
 use crate::tunnel::super_packet::SuperPacket;
@@ -57,14 +57,14 @@ impl Engine {
 }
 
 /// Warns of links whose path MTU has become too small to be used.
-pub(super) fn warn_of_narrow_links(before: &[PeerStatus], now: &[PeerStatus], base: u32) {
+pub(super) fn warn_of_narrow_links(before: &[PeerStatus], now: &[PeerStatus]) {
     for (number, peer) in now.iter().enumerate() {
         let known = before.get(number).map_or(&[][..], |peer| &peer.links);
         for (number, link) in peer.links.iter().enumerate() {
             let was_narrow = known.get(number).is_some_and(|link| link.is_too_narrow());
             if link.is_too_narrow() && !was_narrow {
                 let (peer, link) = (&peer.name, &link.name);
-                warn!("{peer}: link {link} does not carry {base} bytes, and so nothing");
+                warn!("{peer}: link {link}: {}", states::TOO_NARROW);
             }
         }
     }

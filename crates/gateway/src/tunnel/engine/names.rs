@@ -110,6 +110,12 @@ impl Names {
         silent.into_iter().chain(over).min()
     }
 
+    /// Why a link does not know the relay's address.
+    pub(super) fn failure(&self, link: usize) -> Option<String> {
+        let failure = self.links.get(link)?.failure.as_ref()?;
+        Some(format!("the name of the relay does not resolve: {failure}"))
+    }
+
     /// The network has changed: links that do not hear the relay resolve the name at once.
     fn hurry_silent(&mut self, now: Instant) {
         for link in &mut self.links {

@@ -13,6 +13,12 @@ impl<P: Clone> Sender<P> {
         )
     }
 
+    /// Packets queued.
+    #[must_use]
+    pub fn queued_packets(&self) -> usize {
+        self.queue.packets() + self.urgent.packets()
+    }
+
     /// Its counters.
     #[must_use]
     pub fn counters(&self) -> SenderCounters {

@@ -1,0 +1,166 @@
+//! States of the client's session and links: why a link is not in use, and a log line for each change.
+
+use std::time::{Duration, Instant};
+
+use tracing::{info, warn};
+
+use super::{End, Engine};
+use crate::status::document::{Session, State};
+use crate::tunnel::status::{PeerLink, PeerStatus};
+
+/// Reason of a link that carries too little.
+pub(super) const TOO_NARROW: &str =
+    "the path MTU is less than 1200 bytes, or less than IPv6 needs and fragments are lost";
+/// A session in which nothing is answered for this long is silent.
+const SILENCE: Duration = Duration::from_secs(5);
+/// A link's state is logged at most this often.
+const LOGGED_EVERY: Duration = Duration::from_secs(1);
+
+impl Engine {
+    /// Completes the client's status: the session's state, and why links are not in use.
+    pub(super) fn explain(&self, now: Instant, status: &mut PeerStatus) {
+        let End::Initiator(dialer) = &self.end else {
+            return;
+        };
+        status.session = match self.peers[0].is_open(now) {
+            true if self.peers[0].is_silent_for(now, SILENCE) => Session::Silent,
+            true => Session::Up,
+            false if dialer.is_turned_away() => Session::Refused,
+            false => Session::Handshaking,
+        };
+        let numbers = 0..self.contracts.len();
+        let there = numbers.filter(|&number| self.contracts.name(number).is_some());
+        for (number, link) in there.zip(&mut status.links) {
+            let has_socket = self.sockets.get(number).is_some();
+            link.sent.terms = self.contracts.terms(number);
+            let standby = link.sent.terms.standby;
+            link.is_dialled = has_socket && !status.open && !standby;
+            link.reason = match (has_socket, standby) {
+                (false, _) if self.sockets.relay(number).is_none() => {
+                    let failure = self.names.as_ref().and_then(|names| names.failure(number));
+                    let looked_up = "the name of the relay is being resolved";
+                    Some(failure.unwrap_or_else(|| looked_up.to_owned()))
+                }
+                (false, _) => self.sockets.missing(number).map(str::to_owned),
+                (true, true) => Some("on standby".to_owned()),
+                (true, false) => reason(link, status.session).map(str::to_owned),
+            };
+        }
+    }
+}
+
+/// Why a link with a socket is not up.
+fn reason(link: &PeerLink, session: Session) -> Option<&'static str> {
+    match link.state() {
+        State::Dialling if session == Session::Refused => Some("the relay refuses this client"),
+        State::Dialling => Some("the relay has not answered"),
+        State::Suspected => Some("the relay does not answer"),
+        State::Down if link.is_too_narrow() => Some(TOO_NARROW),
+        State::Down | State::Up => None,
+    }
+}
+
+/// The states that were logged last.
+#[derive(Debug, Default)]
+pub(super) struct StateLog {
+    session: Option<Session>,
+    links: Vec<(String, Logged)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Logged {
+    state: State,
+    reason: Option<String>,
+    at: Instant,
+}
+
+impl StateLog {
+    /// Logs changes.
+    pub(super) fn follow(&mut self, now: Instant, status: &PeerStatus) {
+        if self.session != Some(status.session) {
+            let name = status.session.name();
+            match status.session {
+                Session::Refused | Session::Silent => warn!("session: {name}"),
+                _ => info!("session: {name}"),
+            }
+            self.session = Some(status.session);
+        }
+        for link in &status.links {
+            if let Some(line) = self.change(now, link) {
+                match link.state() {
+                    State::Up | State::Dialling => info!("{line}"),
+                    State::Suspected | State::Down => warn!("{line}"),
+                }
+            }
+        }
+        let is_listed = |name: &str| status.links.iter().any(|link| link.name == name);
+        self.links.retain(|(name, _)| is_listed(name));
+    }
+
+    /// The line for a link whose state has changed.
+    fn change(&mut self, now: Instant, link: &PeerLink) -> Option<String> {
+        let logged = Logged {
+            state: link.state(),
+            reason: link.reason.clone(),
+            at: now,
+        };
+        let known = self.links.iter_mut().find(|(name, _)| *name == link.name);
+        match known {
+            Some((_, before))
+                if (before.state, &before.reason) == (logged.state, &logged.reason)
+                    || now < before.at + LOGGED_EVERY =>
+            {
+                return None;
+            }
+            Some((_, before)) => *before = logged,
+            None => self.links.push((link.name.clone(), logged)),
+        }
+        let reason = link.reason.as_ref().map(|reason| format!(": {reason}"));
+        let reason = reason.unwrap_or_default();
+        Some(format!(
+            "link {}: {}{reason}",
+            link.name,
+            link.state().name()
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tunnel::Received;
+    use ropewalk_striping::tunnel::LinkStatus;
+
+    #[test]
+    fn link_state_is_logged_once_for_each_change_and_at_most_each_second() {
+        let mut link = PeerLink {
+            name: "wifi".to_owned(),
+            quota: None,
+            sent: LinkStatus {
+                up: true,
+                path_mtu: 1500,
+                ..LinkStatus::default()
+            },
+            received: Received::default(),
+            their_path_mtu: None,
+            heard: None,
+            is_dialled: false,
+            reason: None,
+        };
+        let (start, mut log) = (Instant::now(), StateLog::default());
+        let first = log.change(start, &link);
+        assert_eq!(first.as_deref(), Some("link wifi: up"));
+        assert_eq!(log.change(start + LOGGED_EVERY, &link), None);
+        link.sent.suspected = true;
+        link.reason = reason(&link, Session::Up).map(str::to_owned);
+        let later = start + LOGGED_EVERY * 2;
+        let line = log.change(later, &link);
+        assert_eq!(
+            line.as_deref(),
+            Some("link wifi: suspected: the relay does not answer")
+        );
+        (link.sent.suspected, link.reason) = (false, None);
+        assert_eq!(log.change(later, &link), None, "within a second");
+        assert!(log.change(later + LOGGED_EVERY, &link).is_some());
+    }
+}
