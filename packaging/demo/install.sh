@@ -160,7 +160,7 @@ user van dpkg --install "$package" >"$work/log/dpkg-van"
 head -n 1 "$work/log/dpkg-van"
 echo "$token" | user van ropewalk-gateway setup client 2>"$work/log/setup-van"
 tail -n 2 "$work/log/setup-van"
-user van systemctl enable --now ropewalk-tunnel ropewalk-proxy
+user van systemctl enable --now ropewalk-tunnel
 # The two in pipes were counted in shells of their own.
 commands=$((commands + 2))
 
@@ -196,14 +196,13 @@ used=$commands
 
 # The kill switch: neither by a link nor, while the tunnel is away, at all.
 blocked() {
+    # shellcheck disable=SC2086 # Two words or none.
     ! at van curl -s --max-time 2 $1 http://$web/ || fail "the web server is reached, curl $1"
 }
 
 echo "20 MB, over both links:"
 at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
 blocked "--interface wlan0"
-seen=$(at van curl -s --proxy socks5h://127.0.0.1:1080 http://$web/)
-test "$seen" = $relay_address || fail "by the proxy, the web server is asked by '$seen'"
 at van ropewalk-gateway status --json --control /run/ropewalk-tunnel/ropewalk/tunnel |
     python3 -c 'import json, sys
 for link in json.load(sys.stdin)["tunnels"][0]["links"]:
@@ -212,7 +211,12 @@ for link in json.load(sys.stdin)["tunnels"][0]["links"]:
     assert received > 1000000'
 
 echo "Both ends are stopped:"
-at van python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-proxy
+at van python3 "$here/unit.py" stop ropewalk-tunnel
+# The kill switch stops a proxy as it does any other program.
+at van python3 "$here/unit.py" start ropewalk-proxy
+seen=$(at van curl -s --proxy socks5h://127.0.0.1:1080 http://$web/)
+test "$seen" = $relay_address || fail "by the proxy, the web server is asked by '$seen'"
+at van python3 "$here/unit.py" stop ropewalk-proxy
 at relay python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-relay
 directly
 test "$(at relay cat /proc/sys/net/ipv4/ip_forward)" = 0 || fail 'the relay still forwards'
@@ -222,7 +226,7 @@ at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
 
 echo "Both ends are started:"
 at relay python3 "$here/unit.py" start ropewalk-relay ropewalk-tunnel
-at van python3 "$here/unit.py" start ropewalk-tunnel ropewalk-proxy
+at van python3 "$here/unit.py" start ropewalk-tunnel
 through
 
 echo "Another client comes and goes, while the van's connection lasts:"
@@ -261,7 +265,7 @@ wait $download || fail 'the download did not last'
 through
 
 echo "The package is removed:"
-at van python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-proxy
+at van python3 "$here/unit.py" stop ropewalk-tunnel
 at van dpkg --purge ropewalk-gateway >"$work/log/dpkg-purge"
 directly
 at van test ! -e /usr/bin/ropewalk-gateway || fail 'the program is left'

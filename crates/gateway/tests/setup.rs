@@ -56,6 +56,13 @@ fn both_ends_are_set_up_by_a_command_each() {
     done(&tunnel("relay/tunnel.toml"), at, "");
     let checked = done("proxy --config van/proxy.toml --check", at, "");
     assert!(checked.contains("link = [\"wifi=wlan0\", \"lte=wwan0,cost=5\"]"));
+    for (file, line) in [
+        ("van/tunnel.toml", "leak = \"block\""),
+        ("relay/tunnel.toml", "allow = [\"public\"]"),
+    ] {
+        let text = fs::read_to_string(at.join(file)).unwrap();
+        assert!(text.lines().any(|known| known == line), "{text}");
+    }
     let checked = done(&tunnel("van/tunnel.toml"), at, "");
     assert!(checked.contains("relay = \"192.0.2.1:4434\""), "{checked}");
     assert!(

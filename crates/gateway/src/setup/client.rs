@@ -205,9 +205,11 @@ key = \"client.key\"
 link = {}
 device = \"ropewalk0\"
 address = {}
-# Everything goes through the tunnel while it is up.
+# Everything goes through the tunnel, or nowhere: a kill switch. With \"allow\" it leaves by the bare
+# links while the tunnel is away.
 hook = \"/usr/lib/ropewalk/tunnel-hook\"
 default-route = true
+leak = \"block\"
 {dns}",
         token.host,
         token.tunnel_port,
