@@ -180,7 +180,7 @@ const LINK_COLUMNS: [Column<Link>; 24] = [
         }
     }),
     optional("congestion", |link| {
-        link.congestion.clone().unwrap_or_default()
+        maybe(link.congestion.as_deref(), plain)
     }),
     optional("quota left", |link| maybe(link.quota_left_bytes, bytes)),
     optional("throttled", |link| decimal(link.throttled_mbps)),
