@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools encoder browser static-compiler
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -92,7 +92,7 @@ gateway-demo tunnel-demo video-demo: tools
 
 test: test-rust test-python ## run all tests
 
-test-rust: preload ## run the Rust tests, doctests included
+test-rust: preload network-tools ## run the Rust tests, doctests included
 	BUILT=1 $(CARGO) test --workspace --exclude ropewalk-binding --locked --no-fail-fast
 
 # Tests preload it into programs; cargo builds it for none of them.
@@ -240,6 +240,13 @@ capture-tools:
 	@command -v tshark >/dev/null && command -v tcptrace >/dev/null \
 		|| $(call apt,tshark tcptrace) \
 		|| echo "make: tshark or tcptrace is missing: the tests that ask them are skipped" >&2
+
+# Tests of the tunnel lay routes and packet filters in network namespaces. Without these tools, or without
+# root, they are skipped, and say so.
+network-tools:
+	@command -v ip >/dev/null && command -v nft >/dev/null \
+		|| $(call apt,iproute2 nftables) \
+		|| echo "make: ip or nft is missing: tests of the tunnel in namespaces are skipped (apt install iproute2 nftables)" >&2
 
 # What shows reports to the tests. Without it those that ask it are skipped, and say so.
 browser:
