@@ -78,6 +78,35 @@ fn frames_are_these_bytes() {
     }
 }
 
+/// docs/gateway/protocol.md has a row for each type: name and number, fields, bytes.
+#[test]
+fn page_has_the_number_and_length_of_each_frame() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/gateway/protocol.md"
+    );
+    let page = std::fs::read_to_string(path).unwrap();
+    let (_, table) = page.split_once("| frame | fields | bytes |").unwrap();
+    let rows = table.lines().skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let mut on_page = Vec::new();
+    for row in rows {
+        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+        let len: usize = columns[3].split(' ').next().unwrap().parse().unwrap();
+        // `PING 6, PONG 7` are two types of one length.
+        for named in columns[1].split(", ") {
+            let number: u8 = named.rsplit(' ').next().unwrap().parse().unwrap();
+            on_page.push((number, len));
+        }
+    }
+    let literals = literals();
+    let expected: Vec<(u8, usize)> = literals
+        .iter()
+        .map(|(_, bytes)| (bytes[0], bytes.len()))
+        .collect();
+    assert_eq!(on_page, expected);
+}
+
 #[test]
 fn what_a_frame_may_say_is_bounded() {
     let data = |stream, offset, payload| {

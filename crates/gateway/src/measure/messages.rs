@@ -133,3 +133,53 @@ impl Lines {
         self.stream.finish();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_these_lines() {
+        for (message, line) in [
+            (
+                ClientMessage::Confirm { challenge: 7 },
+                r#"{"ask":"confirm","challenge":7}"#,
+            ),
+            (
+                ClientMessage::Expect { train: 1 },
+                r#"{"ask":"expect","train":1}"#,
+            ),
+            (
+                ClientMessage::Report {
+                    train: 1,
+                    packet_bytes: 1500,
+                },
+                r#"{"ask":"report","train":1,"packet_bytes":1500}"#,
+            ),
+            (
+                ClientMessage::Send {
+                    train: 2,
+                    datagrams: 100,
+                    packet_bytes: 1500,
+                    rate_bps: 2.5e7,
+                },
+                r#"{"ask":"send","train":2,"datagrams":100,"packet_bytes":1500,"rate_bps":25000000.0}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&message).unwrap(), line);
+            assert_eq!(
+                serde_json::from_str::<ClientMessage>(line).unwrap(),
+                message
+            );
+        }
+        let session = RelayMessage::Session {
+            port: 4433,
+            token: "00".repeat(16),
+            bytes: 1_000_000,
+        };
+        let line = r#"{"tell":"door","port":4433,"token":"00000000000000000000000000000000","bytes":1000000}"#;
+        assert_eq!(serde_json::to_string(&session).unwrap(), line);
+        let more = r#"{"ask":"confirm","challenge":7,"also":1}"#;
+        assert!(serde_json::from_str::<ClientMessage>(more).is_err());
+    }
+}

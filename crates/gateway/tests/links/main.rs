@@ -9,6 +9,8 @@ mod network;
 #[path = "../process/mod.rs"]
 mod process;
 mod proxy;
+mod state;
+mod transparent;
 mod tunnel;
 mod tunnel_hook;
 #[allow(dead_code, reason = "not every test uses all of it")]

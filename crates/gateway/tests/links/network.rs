@@ -26,7 +26,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    fn new() -> Namespace {
+    /// Without links.
+    pub fn new() -> Namespace {
         let namespace = Namespace::hold(false, "");
         namespace.sh("ip link set lo up");
         namespace
@@ -117,7 +118,8 @@ impl Namespace {
         thread.join().unwrap()
     }
 
-    fn number(&self) -> u32 {
+    /// The number of a process in it.
+    pub fn number(&self) -> u32 {
         self.holder.id()
     }
 }

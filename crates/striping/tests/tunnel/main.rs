@@ -1,5 +1,6 @@
 //! Both ends of a tunnel in virtual time.
 
+mod backup;
 mod narrow;
 mod quiet;
 mod redundant;

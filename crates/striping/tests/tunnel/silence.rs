@@ -1,7 +1,7 @@
 //! Silent links: when one is suspected, how often it is pinged, and where its packets go meanwhile.
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{Class, DatagramLengths, Scheduler};
+use ropewalk_striping::tunnel::{Class, DatagramLengths, LinkTerms, Scheduler};
 
 use crate::world::{CLIENT, RELAY, World};
 
@@ -257,4 +257,47 @@ fn packet_each_second_costs_no_more_than_the_page_says() {
         println!("{delays:?}: {a_day:.1} MB a day");
         assert!(a_day <= page * 1.02, "{delays:?}: {a_day:.1} MB a day");
     }
+}
+
+/// Whether the client has sent ten datagrams of 1200 bytes on the first link within a second.
+fn sends_train(world: &mut World) -> bool {
+    let (begin, mut most) = (world.now, 0);
+    while world.now < begin + SECONDS(1) {
+        let before = world.links[0].bytes[CLIENT];
+        world.run_until(world.now + MS(1));
+        most = most.max(world.links[0].bytes[CLIENT] - before);
+    }
+    most >= 10 * 1200
+}
+
+#[test]
+fn train_is_sent_when_a_link_comes_up_unless_it_is_the_only_one() {
+    assert!(sends_train(&mut World::new(&[10, 20])));
+    assert!(!sends_train(&mut World::new(&[10])));
+}
+
+#[test]
+fn train_is_sent_when_a_link_is_back_from_standby_or_silence() {
+    let mut world = World::new(&[10, 20]);
+    world.expect_copies();
+    assert!(sends_train(&mut world));
+    assert!(!sends_train(&mut world));
+    for standby in [true, false] {
+        for end in [CLIENT, RELAY] {
+            let terms = LinkTerms {
+                standby,
+                ..LinkTerms::default()
+            };
+            world.set_terms(end, 0, terms);
+        }
+        assert_eq!(sends_train(&mut world), !standby);
+    }
+    world.links[0].is_dark = true;
+    for number in 0..1000 {
+        world.enqueue(CLIENT, number, 100);
+        world.run_until(world.now + MS(2));
+    }
+    assert!(world.suspicions(CLIENT, 0).1);
+    world.links[0].is_dark = false;
+    assert!(sends_train(&mut world));
 }

@@ -1,0 +1,75 @@
+//! Files and routes of a tunnel by default: where it keeps its quotas, and what a route into its device leaves alone.
+
+use std::time::{Duration, Instant};
+
+use crate::network::{Network, RELAY, echo, is, until_answered};
+use crate::process::{BINARY, Gateway, TIMEOUT};
+
+const INNER: &str = "10.9.0.1:7000";
+
+/// Both ends of a tunnel; the near one with further words, and a folder for its state.
+fn tunnel(network: &Network, words: &str) -> [Gateway; 2] {
+    let far = network.far.gateway(&format!(
+        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
+        network.file("relay.key"),
+        network.file("clients"),
+        network.file("far")
+    ));
+    far.wait_for("is up");
+    let words = format!(
+        "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --address 10.9.0.2/24 --control {} {words}",
+        network.file("relay.pub"),
+        network.file("van.key"),
+        network.file("near")
+    );
+    let mut command = network.near.command(BINARY);
+    command.args(words.split_whitespace());
+    command.env("XDG_STATE_HOME", network.file("state"));
+    command.env_remove("STATE_DIRECTORY");
+    let near = Gateway::run(&mut command);
+    near.wait_for("is up");
+    echo(&network.far, INNER);
+    [far, near]
+}
+
+#[test]
+fn tunnel_keeps_its_quotas_in_the_state_folder() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let [_far, near] = tunnel(&network, "--link one=link1,quota=1GB");
+    until_answered(&network.near, INNER.parse().unwrap());
+    network.until("the link is up", "one", is("up"));
+    let file = network.file("state/ropewalk/tunnel-quota.json");
+    let begin = Instant::now();
+    let is_counted = |text: String| text.contains("\"one\"") && !text.contains("\"used\":0,");
+    while !std::fs::read_to_string(&file).is_ok_and(is_counted) {
+        assert!(begin.elapsed() < TIMEOUT, "{}", near.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(near.terminate().code(), Some(0));
+}
+
+#[test]
+fn link_given_as_interface_is_not_routed_into_the_device() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let words = format!("--link one=link1 --route {RELAY}/32");
+    let _ends = tunnel(&network, &words);
+    network.until("the link is up", "one", is("up"));
+    // Everybody else's packets to the relay go through the tunnel.
+    let route = network
+        .near
+        .command("ip")
+        .args(["route", "get", RELAY])
+        .output();
+    let route = String::from_utf8(route.unwrap().stdout).unwrap();
+    assert!(route.contains("dev ropewalk0"), "{route}");
+    until_answered(&network.near, INNER.parse().unwrap());
+    std::thread::sleep(Duration::from_secs(3));
+    until_answered(&network.near, INNER.parse().unwrap());
+    network.until("the link is still up", "one", is("up"));
+}

@@ -1,0 +1,55 @@
+//! A relay and a proxy in the clear, each with options of its own.
+
+use std::net::SocketAddr;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::process::{BINARY, Gateway};
+
+/// A relay, a proxy with one link, and a folder with their control sockets.
+pub struct Pair {
+    folder: TempDir,
+    _ends: [Gateway; 2],
+    pub proxy_at: SocketAddr,
+}
+
+impl Pair {
+    /// Options are words; `FOLDER` stands for the folder.
+    pub fn new(relay_options: &str, proxy_options: &str) -> Pair {
+        Pair::within(tempfile::tempdir().unwrap(), relay_options, proxy_options)
+    }
+
+    /// The same with a folder that has files already.
+    pub fn within(folder: TempDir, relay_options: &str, proxy_options: &str) -> Pair {
+        let start = |words: &str| {
+            let words = words.replace("FOLDER", folder.path().to_str().unwrap());
+            Gateway::start(&words.split_whitespace().collect::<Vec<_>>())
+        };
+        let relay = start(&format!(
+            "relay --plaintext --listen 127.0.0.1:0 --control FOLDER/relay.sock {relay_options}"
+        ));
+        let relay_at = relay.wait_for("relay listens on ");
+        let proxy = start(&format!(
+            "proxy --plaintext --relay {relay_at} --link l2=127.0.0.2 --listen 127.0.0.1:0 \
+             --control FOLDER/proxy.sock {proxy_options}"
+        ));
+        let proxy_at = proxy.wait_for("proxy listens on ").parse().unwrap();
+        proxy.wait_for("link l2: up");
+        Pair {
+            folder,
+            _ends: [relay, proxy],
+            proxy_at,
+        }
+    }
+
+    /// The status of an end, `relay` or `proxy`.
+    pub fn status(&self, end: &str) -> Value {
+        let done = std::process::Command::new(BINARY)
+            .args(["status", "--json", "--control"])
+            .arg(self.folder.path().join(format!("{end}.sock")))
+            .output()
+            .unwrap();
+        serde_json::from_slice(&done.stdout).unwrap()
+    }
+}

@@ -1,0 +1,74 @@
+//! The commands that the pages of the gateway show are commands of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn pages() -> Vec<PathBuf> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let folder = fs::read_dir(docs.join("gateway")).unwrap();
+    let mut pages: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    pages.extend(["gateway.md", "tunnel.md", "exec.md"].map(|page| docs.join(page)));
+    pages
+}
+
+/// The words of a line of a shell, without its comment; quotes are single ones.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in line.split('\'').enumerate() {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+            continue;
+        }
+        for word in part.split_whitespace() {
+            if word.starts_with('#') || ["|", ">", "&", "&&"].contains(&word) {
+                return words;
+            }
+            words.push(word.to_owned());
+        }
+    }
+    words
+}
+
+/// The gateway's commands in blocks of shell, from the verb on.
+fn commands(page: &str, verbs: &[String]) -> Vec<Vec<String>> {
+    let mut commands = Vec::new();
+    for block in page.split("```sh\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        let block = block.replace("\\\n", " ");
+        for line in block.lines() {
+            let mut words = words(line).into_iter().peekable();
+            words.next_if_eq("sudo");
+            let program = words.next().unwrap_or_default();
+            if ["ropewalk", "ropewalk-gateway"].contains(&program.as_str())
+                && words.peek().is_some_and(|verb| verbs.contains(verb))
+            {
+                commands.push(words.collect());
+            }
+        }
+    }
+    commands
+}
+
+#[test]
+fn shown_command_is_understood() {
+    let mut gateway = ropewalk_gateway::command();
+    gateway.build();
+    let verbs = gateway.get_subcommands();
+    let verbs: Vec<String> = verbs.map(|verb| verb.get_name().to_owned()).collect();
+    let mut seen = Vec::new();
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        for words in commands(&page, &verbs) {
+            let line = [&["ropewalk-gateway".to_owned()], &words[..]].concat();
+            if let Err(error) = gateway.clone().try_get_matches_from(line) {
+                panic!("{}: {}: {error}", path.display(), words.join(" "));
+            }
+            seen.push(words[0].clone());
+        }
+    }
+    for verb in [
+        "keygen", "relay", "proxy", "tunnel", "setup", "status", "measure",
+    ] {
+        assert!(seen.iter().any(|known| known == verb), "{verb}: {seen:?}");
+    }
+}
