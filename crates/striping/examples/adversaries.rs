@@ -31,7 +31,8 @@ fn main() -> ExitCode {
         }
     };
     let begun = Instant::now();
-    let (mut seed, mut failed, mut spent) = (first, 0, Duration::ZERO);
+    let (mut seed, mut failed) = (first, 0);
+    let (mut time, mut packets) = (Duration::ZERO, 0);
     let (mut greediest, mut slowest) = ((0, Outcome::default()), (0, Outcome::default()));
     let (mut left, mut sent) = (0, 0);
     while seed == first || begun.elapsed() < Duration::from_secs(seconds) {
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
         }
         left = left.max(outcome.left);
         sent += datagrams;
-        spent += outcome.mean * datagrams as u32;
+        time += outcome.spent.0;
+        packets += u64::from(outcome.spent.1);
         if outcome.slowest > slowest.1.slowest {
             slowest = (
                 seed,
@@ -71,8 +73,8 @@ fn main() -> ExitCode {
     );
     println!("left after 10 s: at most {:.1} MiB", mib(left));
     println!(
-        "time for a datagram: {:.2} us in the mean; of the slowest 256 {:.2} us, seed {}: {}",
-        spent.as_secs_f64() * 1e6 / sent as f64,
+        "time for a datagram or packet: {:.2} us in the mean; of the slowest 256 {:.2} us, seed {}: {}",
+        time.as_secs_f64() * 1e6 / packets as f64,
         slowest.1.slowest.as_secs_f64() * 1e6,
         slowest.0,
         slowest.1.slow

@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use early::{Early, Queue};
+use early::{Early, Page};
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
 /// How far a packet may be ahead of the next one in order; beyond that the lane does not wait for the gap.
@@ -30,8 +30,8 @@ pub struct Resequencer<P> {
     lanes: Vec<Lane<P>>,
     /// The first packet of each lane in which packets wait.
     heads: Vec<Head>,
-    /// A queue that no lane needs at present.
-    spare: Option<Queue<P>>,
+    /// A page that no lane needs at present.
+    spare: Option<Box<Page<P>>>,
     /// Memory of the waiting packets, in bytes.
     held: u64,
     capacity: u64,
@@ -165,17 +165,19 @@ impl<P> Resequencer<P> {
             return Some(held.packet);
         }
         let sequence = lane.next + u64::from(ahead);
+        match lane.early.insert(sequence, held, &mut self.spare) {
+            Ok(memory) => self.held += memory,
+            Err(held) => return Some(held.packet),
+        }
         if u64::from(ahead) >= MAX_AHEAD {
             lane.open_until = lane.open_until.max(sequence);
         }
-        let memory = u64::from(held.bytes) + Early::<P>::ENTRY;
-        if let Err(held) = lane.early.insert(sequence, held, &mut self.spare) {
-            return Some(held.packet);
-        }
-        self.held += memory;
         self.counters.held_most = self.counters.held_most.max(self.held);
         self.counters.waited += 1;
-        self.follow(sequencing.lane);
+        match lane.head.map(|head| &mut self.heads[head]) {
+            Some(head) if head.sequence < sequence => head.misses = lane.misses(head.sequence),
+            _ => self.follow(sequencing.lane),
+        }
         None
     }
 
@@ -190,11 +192,11 @@ impl<P> Resequencer<P> {
         };
         let number = self.heads[number].lane;
         let lane = &mut self.lanes[usize::from(number)];
-        let (sequence, head) = lane.early.pop(&mut self.spare)?;
+        let (sequence, head, memory) = lane.early.pop(&mut self.spare)?;
         self.counters.given_up += sequence - lane.next;
         lane.give_up(lane.next, sequence);
         lane.next = sequence + 1;
-        self.held -= u64::from(head.bytes) + Early::<P>::ENTRY;
+        self.held -= memory;
         self.follow(number);
         Some(head.packet)
     }

@@ -1,12 +1,13 @@
 //! The attacked end of a tunnel, driven as the gateway drives it.
 
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
     Class, Feedback, Flow, LinkTerms, Receiver, ReceiverConfig, Sender, SenderConfig, Sequencing,
 };
+use rustix::time::{ClockId, clock_gettime};
 
 /// What a datagram from the adversary contains.
 pub enum Frame {
@@ -26,8 +27,8 @@ pub struct End {
     receiver: Receiver<Vec<u8>>,
     /// Datagrams and bytes sent on each link.
     pub sent: Vec<(u64, u64)>,
-    /// Time spent on what the adversary sends.
-    pub spent: Duration,
+    /// Processor time for what has come, and how many datagrams and packets that was.
+    pub spent: (Duration, u32),
 }
 
 impl End {
@@ -37,7 +38,7 @@ impl End {
             sender: Sender::new(SenderConfig::default()),
             receiver: Receiver::new(ReceiverConfig::default()),
             sent: Vec::new(),
-            spent: Duration::ZERO,
+            spent: (Duration::ZERO, 0),
         };
         (0..links).for_each(|link| end.use_link(now, link));
         end
@@ -59,14 +60,16 @@ impl End {
         let packet = Rc::new(vec![0; bytes]);
         let flow = Flow { lane, class };
         self.sender.enqueue(now, packet, bytes as u32, flow);
+        self.spent.1 += 1;
     }
 
     /// A datagram of the peer's.
     pub fn take(&mut self, now: Time, link: u8, sequence: u64, clock: u32, frames: &[Frame]) {
-        let begun = Instant::now();
+        let begun = processor_time();
         self.take_frames(now, link, sequence, clock, frames);
         self.turn(now);
-        self.spent += begun.elapsed();
+        self.spent.0 += processor_time() - begun;
+        self.spent.1 += 1 + frames.len() as u32;
     }
 
     fn take_frames(&mut self, now: Time, link: u8, sequence: u64, clock: u32, frames: &[Frame]) {
@@ -155,4 +158,10 @@ impl End {
         self.sent[link].0 += 1;
         self.sent[link].1 += u64::from(bytes);
     }
+}
+
+/// Of this thread, so that others do not count.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

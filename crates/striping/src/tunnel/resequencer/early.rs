@@ -1,107 +1,112 @@
 //! Packets of a lane that are ahead of order.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
-use std::mem::{self, size_of};
+use std::array;
+use std::collections::BTreeMap;
+use std::mem::size_of;
 
 use super::Held;
 
-/// A packet is put into the queue if it moves at most this many others.
-const NEAR: usize = 64;
-/// A queue with room for more is given less once it is a quarter full.
-const SMALL: usize = 64;
-/// The allocator's share of a packet's own memory, in bytes.
-const ALLOCATION: usize = 32;
+/// Places of a page.
+const PLACES: u64 = 16;
+/// The allocator's share of an allocation, in bytes, about.
+pub(super) const ALLOCATION: usize = 32;
 
-/// Packets by sequence: a sorted queue, since a packet usually belongs near an end of it, and a map of those that
-/// would have to move many others.
+/// Packets by sequence, in pages of successive places: a packet is not moved when others come or go, and far from
+/// all others it takes a page for itself.
 #[derive(Debug)]
 pub(super) struct Early<P> {
-    queue: Queue<P>,
-    map: BTreeMap<u64, Held<P>>,
+    pages: BTreeMap<u64, Box<Page<P>>>,
 }
 
-/// A sorted queue.
-pub(super) type Queue<P> = VecDeque<(u64, Held<P>)>;
+#[derive(Debug)]
+pub(super) struct Page<P> {
+    /// Which places are taken, as a bit mask.
+    taken: u16,
+    places: [Option<Held<P>>; PLACES as usize],
+}
 
 impl<P> Early<P> {
-    /// Memory of a packet besides its own bytes. A queue is a quarter full or more; nodes of a B-tree are five
-    /// elevenths full, and others point to them.
-    pub(super) const ENTRY: u64 = (4 * size_of::<(u64, Held<P>)>() + ALLOCATION) as u64;
+    /// Memory of a page, with its share of the map: nodes of a B-tree are five elevenths full or more, and others
+    /// point to them.
+    pub(super) const PAGE: usize =
+        size_of::<Page<P>>() + 3 * size_of::<(u64, usize)>() + ALLOCATION;
 
     pub(super) fn new() -> Early<P> {
         Early {
-            queue: VecDeque::new(),
-            map: BTreeMap::new(),
+            pages: BTreeMap::new(),
         }
     }
 
     /// The first packet and its sequence.
     pub(super) fn first(&self) -> Option<(u64, &Held<P>)> {
-        let queued = self.queue.front().map(|(sequence, held)| (*sequence, held));
-        if self.map.is_empty() {
-            return queued;
-        }
-        let mapped = self.map.first_key_value();
-        let mapped = mapped.map(|(sequence, held)| (*sequence, held));
-        let both = queued.into_iter().chain(mapped);
-        both.min_by_key(|(sequence, _)| *sequence)
+        let (number, page) = self.pages.first_key_value()?;
+        let place = page.taken.trailing_zeros();
+        let held = page.places[place as usize].as_ref()?;
+        Some((number * PLACES + u64::from(place), held))
     }
 
-    /// Adds a packet, unless its sequence is there already. An unused queue, if there is one, is taken from
-    /// `spare`.
+    /// Adds a packet, unless its sequence is there already; returns the memory that it takes. A page is taken from
+    /// `spare`, if there is one.
     pub(super) fn insert(
         &mut self,
         sequence: u64,
         held: Held<P>,
-        spare: &mut Option<Queue<P>>,
-    ) -> Result<(), Held<P>> {
-        if self.queue.capacity() == 0 {
-            self.queue = spare.take().unwrap_or_default();
-        }
-        let len = self.queue.len();
-        let is_last = self.queue.back().is_none_or(|(last, _)| *last < sequence);
-        let index = match is_last {
-            true => len,
-            false => match self.queue.binary_search_by_key(&sequence, |(of, _)| *of) {
-                Ok(_) => return Err(held),
-                Err(index) => index,
-            },
-        };
-        if !self.map.is_empty() && self.map.contains_key(&sequence) {
+        spare: &mut Option<Box<Page<P>>>,
+    ) -> Result<u64, Held<P>> {
+        let mut memory = held.bytes as usize + ALLOCATION;
+        let (number, place) = (sequence / PLACES, sequence % PLACES);
+        let page = self.pages.entry(number).or_insert_with(|| {
+            memory += Self::PAGE;
+            spare.take().unwrap_or_default()
+        });
+        if page.taken >> place & 1 != 0 {
             return Err(held);
         }
-        if index.min(len - index) <= NEAR {
-            self.queue.insert(index, (sequence, held));
-        } else if let Entry::Vacant(place) = self.map.entry(sequence) {
-            place.insert(held);
-        }
-        Ok(())
+        page.taken |= 1 << place;
+        page.places[place as usize] = Some(held);
+        Ok(memory as u64)
     }
 
-    /// Takes the first packet. A queue that has become empty goes to `spare`, if there is none.
-    pub(super) fn pop(&mut self, spare: &mut Option<Queue<P>>) -> Option<(u64, Held<P>)> {
-        let mapped = self.map.first_key_value().map(|(sequence, _)| *sequence);
-        let queued = self.queue.front().map(|(sequence, _)| *sequence);
-        if mapped.is_some_and(|mapped| queued.is_none_or(|queued| mapped < queued)) {
-            return self.map.pop_first();
+    /// Takes the first packet; returns its sequence, and the memory that is free then. An empty page goes to
+    /// `spare`.
+    pub(super) fn pop(&mut self, spare: &mut Option<Box<Page<P>>>) -> Option<(u64, Held<P>, u64)> {
+        let mut first = self.pages.first_entry()?;
+        let (number, page) = (*first.key(), first.get_mut());
+        let place = page.taken.trailing_zeros();
+        let held = page.places[place as usize].take()?;
+        page.taken &= page.taken - 1;
+        let mut memory = held.bytes as usize + ALLOCATION;
+        if page.taken == 0 {
+            memory += Self::PAGE;
+            *spare = Some(first.remove());
         }
-        let first = self.queue.pop_front();
-        let room = self.queue.capacity();
-        if room > SMALL && self.queue.len() < room / 4 {
-            self.queue.shrink_to(room / 2);
-        }
-        if self.queue.is_empty() {
-            let empty = mem::take(&mut self.queue);
-            spare.get_or_insert(empty);
-        }
-        first
+        Some((number * PLACES + u64::from(place), held, memory as u64))
     }
 
     /// How many there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.queue.len() + self.map.len()
+        let taken = self.pages.values().map(|page| page.taken.count_ones());
+        taken.sum::<u32>() as usize
+    }
+
+    /// Their memory.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> u64 {
+        let places = self.pages.values().flat_map(|page| &page.places);
+        let packets = places
+            .flatten()
+            .map(|held| held.bytes as usize + ALLOCATION);
+        (packets.sum::<usize>() + self.pages.len() * Self::PAGE) as u64
+    }
+}
+
+impl<P> Default for Page<P> {
+    fn default() -> Page<P> {
+        Page {
+            taken: 0,
+            places: array::from_fn(|_| None),
+        }
     }
 }
 
@@ -114,49 +119,32 @@ mod tests {
     fn held(packet: u64) -> Held<u64> {
         Held {
             packet,
-            bytes: 0,
+            bytes: 100,
             sent: 0,
             arrived: 0,
             in_step: false,
         }
     }
 
-    #[test]
-    fn packets_far_from_both_ends_move_no_others() {
-        let (mut early, mut spare) = (Early::new(), None);
-        let evens = (0..20_000).map(|number| 2 * number);
-        let odds = (0..20_000).rev().map(|number| 2 * number + 1);
-        for sequence in evens.chain(odds) {
-            assert!(early.insert(sequence, held(sequence), &mut spare).is_ok());
-            assert!(early.insert(sequence, held(sequence), &mut spare).is_err());
-        }
-        assert!(early.map.len() > 19_000);
-        for sequence in 0..40_000 {
-            let (of, held) = early.pop(&mut spare).unwrap();
-            assert_eq!((of, held.packet), (sequence, sequence));
-            let room = early.queue.capacity();
-            assert!(room <= SMALL.max(4 * early.queue.len() + 4), "{room}");
-        }
-        assert!(early.first().is_none() && early.queue.capacity() == 0);
-        assert!(spare.unwrap().capacity() <= SMALL);
-    }
-
     proptest! {
         #[test]
         fn it_is_as_a_map(steps in prop::collection::vec((0_u64..400, any::<bool>()), 1..600)) {
             let (mut early, mut spare, mut map) = (Early::new(), None, BTreeMap::new());
+            let mut memory = 0;
             for (sequence, pops) in steps {
-                if pops && sequence < 130 {
-                    let first = early.pop(&mut spare).map(|(sequence, _)| sequence);
-                    prop_assert_eq!(first, map.pop_first().map(|(sequence, ())| sequence));
+                if pops {
+                    let first = early.pop(&mut spare);
+                    memory -= first.as_ref().map_or(0, |(.., memory)| *memory);
+                    let first = first.map(|(sequence, held, _)| (sequence, held.packet));
+                    prop_assert_eq!(first, map.pop_first());
                 } else {
-                    let is_new = map.insert(sequence, ()).is_none();
                     let inserted = early.insert(sequence, held(sequence), &mut spare);
-                    prop_assert_eq!(inserted.is_ok(), is_new);
+                    memory += inserted.as_ref().map_or(0, |memory| *memory);
+                    prop_assert_eq!(inserted.is_ok(), map.insert(sequence, sequence).is_none());
                 }
-                let first = early.first().map(|(sequence, _)| sequence);
-                prop_assert_eq!(first, map.first_key_value().map(|(sequence, ())| *sequence));
-                prop_assert_eq!(early.len(), map.len());
+                let first = early.first().map(|(sequence, held)| (sequence, held.packet));
+                prop_assert_eq!(first, map.iter().next().map(|(of, packet)| (*of, *packet)));
+                prop_assert_eq!((early.len(), early.memory()), (map.len(), memory));
             }
         }
     }

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Memory of a waiting packet of 1000 bytes.
-const MEMORY: u64 = 1000 + Early::<u32>::ENTRY;
+/// Memory of a waiting packet of 1000 bytes that is far from others.
+const MEMORY: u64 = 1000 + (Early::<u32>::PAGE + early::ALLOCATION) as u64;
 
 const NEVER: Due = Due {
     now: i64::MIN,
@@ -278,8 +278,9 @@ proptest! {
             }
             let waiting: usize = resequencer.lanes.iter().map(|lane| lane.early.len()).sum();
             prop_assert_eq!(waiting, offered.len() - delivered.len());
-            prop_assert_eq!(resequencer.held(), waiting as u64 * MEMORY);
-            prop_assert!(waiting <= 20);
+            let memory: u64 = resequencer.lanes.iter().map(|lane| lane.early.memory()).sum();
+            prop_assert_eq!(resequencer.held(), memory);
+            prop_assert!(memory <= 20 * MEMORY);
             for (index, lane) in resequencer.lanes.iter().enumerate() {
                 let head = lane.head.map(|head| resequencer.heads[head]);
                 prop_assert_eq!(head, lane.find_head(index as u8));
