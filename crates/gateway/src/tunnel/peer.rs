@@ -24,6 +24,8 @@ use crate::status::document;
 /// After this time, or this many bytes, the initiator makes new keys.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
 const KEY_BYTES: u64 = 1 << 35;
+/// Links that keep the buffers of their batches, of up to 128 KiB each. A client chooses how many links it has.
+const BUFFERED_LINKS: usize = 8;
 /// Keys are rejected after this time.
 const KEY_END: Duration = Duration::from_secs(600);
 
@@ -508,6 +510,9 @@ impl Peer {
         for link in 0..self.batches.len() {
             if let Some(path) = self.paths[link].destination() {
                 self.flush_to(path, now, link, &mut send);
+            }
+            if link >= BUFFERED_LINKS {
+                self.batches[link] = Batch::default();
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Packets of the device: single ones, or many segments of a TCP connection in one (TSO).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem;
 use std::rc::Rc;
 
@@ -39,16 +39,26 @@ pub struct SuperPacket {
 
 /// A pool of buffers for super-packets: freshly allocated memory costs a page fault every 4 KiB.
 #[derive(Clone, Debug, Default)]
-pub struct Pool(Rc<RefCell<Vec<Vec<u8>>>>);
+pub struct Pool(Rc<Buffers>);
+
+#[derive(Debug, Default)]
+struct Buffers {
+    kept: RefCell<Vec<Vec<u8>>>,
+    /// Buffers that super-packets are in.
+    used: Cell<usize>,
+}
 
 impl Pool {
     /// Most buffers that are kept: as many as are in use at once on a fast machine.
     const MAX: usize = 64;
+    /// A packet that waits keeps the buffer of its whole super-packet, and a peer decides how long it waits. So while
+    /// more buffers are in use than this, packets are copied out of theirs.
+    const MAX_USED: usize = 256;
 
     /// An empty buffer for the longest packet.
     #[must_use]
     pub fn take(&self) -> Vec<u8> {
-        let mut bytes = self.0.borrow_mut().pop().unwrap_or_default();
+        let mut bytes = self.0.kept.borrow_mut().pop().unwrap_or_default();
         bytes.clear();
         bytes.reserve(LONGEST);
         bytes
@@ -56,7 +66,7 @@ impl Pool {
 
     /// Returns a buffer, if it is worth keeping.
     pub fn give_back(&self, bytes: Vec<u8>) {
-        let mut kept = self.0.borrow_mut();
+        let mut kept = self.0.kept.borrow_mut();
         if bytes.capacity() >= LONGEST && kept.len() < Pool::MAX {
             kept.push(bytes);
         }
@@ -65,6 +75,9 @@ impl Pool {
 
 impl Drop for SuperPacket {
     fn drop(&mut self) {
+        if self.is_large() {
+            self.pool.0.used.set(self.pool.0.used.get() - 1);
+        }
         self.pool.give_back(mem::take(&mut self.bytes));
     }
 }
@@ -115,12 +128,21 @@ impl SuperPacket {
             }
             _ => return None,
         };
-        Some(SuperPacket {
+        let packet = SuperPacket {
             partial_checksum,
             segments,
             bytes,
             pool: pool.clone(),
-        })
+        };
+        if packet.is_large() {
+            pool.0.used.set(pool.0.used.get() + 1);
+        }
+        Some(packet)
+    }
+
+    /// Whether it is in a buffer of the pool.
+    fn is_large(&self) -> bool {
+        self.bytes.capacity() >= LONGEST
     }
 
     /// The IP packet; of a super-packet, the whole.
@@ -143,10 +165,14 @@ impl SuperPacket {
         let count = self
             .segments
             .map_or(1, |s| (len - s.header_len).div_ceil(s.payload));
+        let is_apart = self.is_large() && self.pool.0.used.get() > Pool::MAX_USED;
         let whole = Rc::new(self);
-        (0..count).map(move |number| Piece {
-            whole: Rc::clone(&whole),
-            number,
+        (0..count).map(move |number| {
+            let piece = Piece {
+                whole: Rc::clone(&whole),
+                number,
+            };
+            if is_apart { piece.apart() } else { piece }
         })
     }
 }
@@ -162,6 +188,23 @@ impl Piece {
                 let start = segments.header_len + self.number * segments.payload;
                 segments.header_len + segments.payload.min(packet.len() - start)
             }
+        }
+    }
+
+    /// The same in memory of its own.
+    fn apart(&self) -> Piece {
+        let mut bytes = Vec::with_capacity(VNET_LEN + self.len());
+        bytes.resize(VNET_LEN, 0);
+        self.emit(&mut bytes);
+        let packet = SuperPacket {
+            bytes,
+            partial_checksum: self.partial_checksum(),
+            segments: None,
+            pool: self.whole.pool.clone(),
+        };
+        Piece {
+            whole: Rc::new(packet),
+            number: 0,
         }
     }
 
@@ -305,4 +348,35 @@ fn transport_start(packet: &[u8]) -> Option<(u16, u8)> {
     let ip = IpView::parse(packet).ok()?;
     let start = ip.payload().as_ptr() as usize - packet.as_ptr() as usize;
     matches!(ip.protocol(), 6 | 17).then_some((start as u16, ip.protocol()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_of_a_crowded_pool_are_copied_out_of_their_buffers() {
+        let pool = Pool::default();
+        let waiting: Vec<Vec<u8>> = {
+            let mut waiting = Vec::new();
+            for _ in 0..2 * Pool::MAX_USED {
+                let mut bytes = pool.take();
+                bytes.extend_from_slice(&super_header(20, 52, 1000, true));
+                bytes.resize(VNET_LEN + 52 + 5000, 7);
+                (bytes[VNET_LEN], bytes[VNET_LEN + 20 + DATA_OFFSET]) = (0x45, 0x80);
+                let packet = SuperPacket::parse(bytes, &pool).unwrap();
+                assert!(pool.0.used.get() <= Pool::MAX_USED + 1);
+                waiting.extend(packet.pieces().nth(3));
+            }
+            assert_eq!(pool.0.used.get(), Pool::MAX_USED);
+            let emitted = waiting.iter().map(|piece| {
+                let mut out = Vec::new();
+                piece.emit(&mut out);
+                out
+            });
+            emitted.collect()
+        };
+        assert_eq!(pool.0.used.get(), 0);
+        assert!(waiting.iter().all(|packet| *packet == waiting[0]));
+    }
 }

@@ -4,6 +4,7 @@
 #[path = "../adversary/mod.rs"]
 mod adversary;
 mod attack;
+mod memory;
 mod network;
 #[allow(dead_code, reason = "the other tests use all of it")]
 #[path = "../process/mod.rs"]

@@ -75,6 +75,16 @@ impl Gateway {
         self.child.wait().unwrap();
     }
 
+    /// Its resident memory in bytes: now, and the most it ever was.
+    pub fn memory(&self) -> [usize; 2] {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        ["VmRSS:", "VmHWM:"].map(|name| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let kib = line.and_then(|line| line.split_whitespace().next());
+            kib.and_then(|kib| kib.parse::<usize>().ok()).unwrap() << 10
+        })
+    }
+
     /// Has it read its files anew.
     pub fn reload(&self) {
         self.signal(Signal::HUP);

@@ -116,7 +116,11 @@ impl Engine {
                     bytes,
                 }) => {
                     is_answered = true;
-                    let is_own = |own: &Vec<_>| source(bytes).is_some_and(|ip| own.contains(&ip));
+                    let Some(source) = source(bytes) else {
+                        refused = Some(Refusal::Malformed);
+                        continue;
+                    };
+                    let is_own = |own: &Vec<_>| own.contains(&source);
                     if !peer.addresses.as_ref().is_none_or(is_own) {
                         refused = Some(Refusal::ForeignSource);
                         continue;

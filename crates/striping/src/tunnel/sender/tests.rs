@@ -209,3 +209,31 @@ fn urgent_packets_of_a_flood_are_kept_up_to_a_bound() {
         assert!(most <= MAX_URGENT_REPAIRS + 256, "{answers}: {most}");
     }
 }
+
+#[test]
+fn packets_kept_for_a_silent_peer_are_dropped_after_eight_seconds() {
+    let (mut sender, packet) = (Sender::new(SenderConfig::default()), Rc::new(()));
+    let begin = Time::from_secs(1);
+    for _ in 0..2 {
+        sender.add_link(begin);
+    }
+    let flow = Flow {
+        lane: 1,
+        class: Class::InStep,
+    };
+    for _ in 0..100 {
+        assert!(sender.enqueue(begin, Rc::clone(&packet), 1400, flow));
+    }
+    while let Some(next) = sender.poll_transmit(begin) {
+        sender.send(begin, next.link, next.bytes);
+    }
+    let mut held = |seconds| {
+        drop(sender.handle_timeout(begin + Time::from_secs(seconds)));
+        let queued = sender.backlog().0 / 1400;
+        (Rc::strong_count(&packet) as u64 - 1, queued)
+    };
+    let (all, queued) = held(7);
+    assert!(0 < queued && queued < all, "{queued} of {all}");
+    let (all, queued) = held(8);
+    assert_eq!(all, queued);
+}
