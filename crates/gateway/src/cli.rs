@@ -7,7 +7,9 @@ use std::path::Path;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::configuration::{Effective, Merged, Reread};
 use crate::output::{self, StandardError};
@@ -172,11 +174,19 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
 fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
     let ParsedCommand { command, effective } = parsed;
     // Another call in the same interpreter may have installed it already.
+    // The resolver warns of each late answer of a name server.
+    let of_resolver = match command.log >= LevelFilter::DEBUG {
+        true => command.log,
+        false => command.log.min(LevelFilter::ERROR),
+    };
+    let targets = Targets::new().with_default(command.log);
     let _ = tracing_subscriber::fmt()
         .with_max_level(command.log)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(StandardError)
         .with_target(false)
+        .finish()
+        .with(targets.with_target("hickory", of_resolver))
         .try_init();
     match command.verb {
         Verb::Completion { shell } => completion(shell),
