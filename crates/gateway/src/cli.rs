@@ -1,7 +1,9 @@
 //! The command line; each verb has a file of its own.
 
+use std::env;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use clap::error::ErrorKind;
@@ -85,6 +87,23 @@ impl CommandLine {
         let parsed = self.read()?;
         let arguments = arguments(parsed.command.verb);
         Ok(Reread::new(arguments, before, &parsed.effective))
+    }
+
+    /// A command that runs this command line in another process.
+    ///
+    /// # Errors
+    /// The process does more than this command line.
+    fn restart(&self) -> Result<std::process::Command, Failure> {
+        let failed = |problem: &str| Failure::run(format!("no process to run the hook: {problem}"));
+        let process: Vec<OsString> = env::args_os().collect();
+        let own = self.0.get(1..).unwrap_or_default();
+        let (Some(name), true) = (process.first(), process.ends_with(own)) else {
+            return Err(failed("this is not the process of the command line"));
+        };
+        let program = env::current_exe().map_err(|error| failed(&error.to_string()))?;
+        let mut command = std::process::Command::new(program);
+        command.arg0(name).args(&process[1..]);
+        Ok(command)
     }
 
     /// Reads all options, including those of a configuration file. It may be called again to read the file's
@@ -225,7 +244,8 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
             checked(&tunnel::check(&arguments)?, &effective)
         }
         Verb::Tunnel(arguments) => {
-            tunnel::run(*arguments, || line.reread(&effective, Verb::tunnel))
+            let again = || line.reread(&effective, Verb::tunnel);
+            tunnel::run(*arguments, again, || line.restart())
         }
     }
 }
@@ -276,7 +296,7 @@ mod tests {
     fn each_option_of_a_tunnel_that_changes_takes_a_restart_or_is_read_anew() {
         const BEFORE: &str = "relay = '192.0.2.1:4434'\nrelay-key = 'relay.pub'\nkey = 'van.key'\n\
             link = 'one=eth0'\naddress = '10.9.0.2/24'\n";
-        const ADDED: [&str; 23] = [
+        const ADDED: [&str; 24] = [
             "allow = 'private'",
             "buffer = '1MiB'",
             "control = 'sock'",
@@ -300,6 +320,7 @@ mod tests {
             "skew = '10ms'",
             "status = '127.0.0.1:9090'",
             "table = 7",
+            "user = 'nobody'",
         ];
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tunnel.toml");

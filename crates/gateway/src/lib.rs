@@ -26,6 +26,7 @@ pub mod links;
 pub mod measure;
 pub mod noise;
 mod output;
+mod privileges;
 pub mod programs;
 pub mod proxy;
 pub mod quota;

@@ -31,6 +31,8 @@ enum Message {
     Line(Vec<u8>),
     /// Answered once everything before it has been written.
     Written(Sender<()>),
+    /// To be called in the thread.
+    Call(Box<dyn FnOnce() + Send>),
 }
 
 static QUEUE: OnceLock<Option<SyncSender<Message>>> = OnceLock::new();
@@ -69,6 +71,20 @@ impl MakeWriter<'_> for StandardError {
 pub(crate) fn say(text: impl Display) {
     // It never fails.
     let _ = StandardError.write(text.to_string().as_bytes());
+}
+
+/// Calls a function in the thread that writes, if there is one by now. Returns whether it was called in time.
+pub(crate) fn call_in_thread(act: impl FnOnce() + Send + 'static) -> bool {
+    let Some(Some(queue)) = QUEUE.get() else {
+        return true;
+    };
+    let (called, is_called) = channel();
+    let act = move || {
+        act();
+        let _ = called.send(());
+    };
+    let sent = queue.try_send(Message::Call(Box::new(act))).is_ok();
+    sent && is_called.recv_timeout(FAREWELL).is_ok()
 }
 
 /// Waits until everything has been written, but not for a pipe that nobody reads.
@@ -148,6 +164,7 @@ fn write_lines(lines: &Receiver<Message>) {
                     DROPPED.fetch_add(dropped + 1, Ordering::Relaxed);
                 }
             }
+            Message::Call(act) => act(),
             Message::Written(written) => {
                 let _ = written.send(());
             }

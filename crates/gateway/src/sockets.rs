@@ -1,9 +1,27 @@
 //! Socket options.
 
 use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 
-use socket2::SockRef;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+
+/// Most connections that wait to be accepted; the kernel's own bound may be lower.
+const BACKLOG: i32 = 1024;
+
+/// A TCP listener, non-blocking as tokio takes it. It is opened before the process drops its privileges, and
+/// before there is a runtime.
+///
+/// # Errors
+/// Those of bind(2) and listen(2).
+pub(crate) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    let kind = Type::STREAM.nonblocking();
+    let socket = Socket::new(Domain::for_address(at), kind, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&at.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
 
 /// Options of all carriers: no delay for coalescing (TCP_NODELAY), and little unsent data in the socket.
 ///

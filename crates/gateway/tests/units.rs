@@ -154,6 +154,23 @@ fn every_option_that_a_unit_names_is_one_of_its_verb() {
     }
 }
 
+/// Most exposure of each unit, in tenths of the points of `systemd-analyze security`.
+const EXPOSURE: [(&str, u32); 3] = [("proxy", 12), ("relay", 12), ("tunnel", 18)];
+
+#[test]
+fn exposure_of_each_unit_is_below_its_bound() {
+    for (verb, bound) in EXPOSURE {
+        let unit = packaging().join(format!("systemd/ropewalk-{verb}.service"));
+        let threshold = format!("--threshold={bound}");
+        let mut analysis = Command::new("systemd-analyze");
+        analysis.args(["security", "--offline=true", "--no-pager", &threshold]);
+        match analysis.arg(unit).output() {
+            Ok(done) => assert!(done.status.success(), "{verb}: {done:?}"),
+            Err(_) => eprintln!("skipped: systemd-analyze is not here (Debian: systemd)"),
+        }
+    }
+}
+
 #[test]
 fn systemd_finds_nothing_wrong() {
     if Command::new("systemd-analyze")

@@ -18,7 +18,7 @@ use ropewalk_striping::CarrierStatistics;
 use crate::tcp_info::tcp_info;
 
 /// Congestion control for a lossy link.
-const FOR_LOSS: &str = "bbr";
+pub(crate) const FOR_LOSS: &str = "bbr";
 /// Each check covers at least this much time and this many segments.
 const LOOK: Duration = Duration::from_secs(1);
 const SEGMENTS: u64 = 300;

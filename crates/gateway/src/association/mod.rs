@@ -29,6 +29,7 @@ use crate::tcp_info::tcp_info;
 pub use crate::tcp_info::TcpInfo;
 pub use carrier::{CarrierEnd, CarrierTask};
 pub use congestion::Congestion;
+pub(crate) use congestion::FOR_LOSS;
 pub use stream::{Stream, StreamError};
 
 /// One end of an association. Clones refer to the same one.

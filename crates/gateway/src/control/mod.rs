@@ -3,7 +3,7 @@
 use std::env;
 use std::fmt::Display;
 use std::io;
-use std::os::unix::net::UnixStream as BlockingStream;
+use std::os::unix::net::{UnixListener, UnixStream as BlockingStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use std::time::Duration;
 use rustix::fs::Mode;
 use rustix::process::{geteuid, umask};
 use serde::Deserialize;
-use tokio::net::UnixListener;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use crate::Failure;
+use crate::privileges::RunAs;
 use crate::programs::{Conversation, FarEnd, Programs};
 use crate::status::Meter;
 use ropewalk_preload_protocol::Request;
@@ -93,16 +93,27 @@ pub(crate) struct ControlSocket {
 impl ControlSocket {
     /// Opens it at the given path, or at the verb's default path if there is one and it is not in use.
     ///
+    /// The socket belongs to `user`, if one is given.
+    ///
     /// # Errors
     /// Another process answers at the given path, or it cannot be bound.
-    pub(crate) fn open(given: Option<PathBuf>, verb: &str) -> Result<Option<Self>, Failure> {
+    pub(crate) fn open(
+        given: Option<PathBuf>,
+        verb: &str,
+        user: Option<&RunAs>,
+    ) -> Result<Option<Self>, Failure> {
         let (path, is_given) = match (given, default_path(verb)) {
             (Some(path), _) => (path, true),
             (None, Some(path)) => (path, false),
             (None, None) => return Ok(None),
         };
         match Self::bind(&path) {
-            Ok(socket) => Ok(Some(socket)),
+            Ok(socket) => {
+                if let Some(user) = user {
+                    user.owns(&socket.path);
+                }
+                Ok(Some(socket))
+            }
             Err(error) if is_given => Err(match error.kind() {
                 // There is a gateway already.
                 io::ErrorKind::AddrInUse => {
@@ -135,10 +146,17 @@ impl ControlSocket {
         let made = folder.map_or(Ok(()), std::fs::create_dir_all);
         let listener = made.and_then(|()| UnixListener::bind(path));
         umask(before);
+        let listener = listener?;
+        listener.set_nonblocking(true)?;
         Ok(ControlSocket {
-            listener: listener?,
-            path: path.to_owned(),
+            listener,
+            path: std::path::absolute(path)?,
         })
+    }
+
+    /// The socket's file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Answers status requests, and serves programs if there is a far end for them, until it is dropped.
@@ -146,8 +164,14 @@ impl ControlSocket {
     where
         F: FarEnd + Send + Sync + 'static,
     {
+        let listener = self.listener.try_clone();
+        let listener = listener.and_then(tokio::net::UnixListener::from_std);
+        let listener = match listener {
+            Ok(listener) => listener,
+            Err(error) => return warn!("no control socket at {}: {error}", self.path.display()),
+        };
         loop {
-            let control = match self.listener.accept().await {
+            let control = match listener.accept().await {
                 Ok((control, _)) => control,
                 Err(error) => {
                     // Out of descriptors or memory, which may pass.

@@ -219,4 +219,24 @@ mod tests {
         let shell = find(OsStr::new("sh")).unwrap();
         assert_eq!(check(&shell, &other), Err(Refused::OtherProcessor(shell)));
     }
+    #[test]
+    fn programs_of_musl_and_of_another_user_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let shell = fs::read(find(OsStr::new("sh")).unwrap()).unwrap();
+        let own = b"/ld-linux";
+        let at = shell.windows(own.len()).position(|bytes| bytes == own);
+        if let Some(at) = at {
+            let mut other = shell.clone();
+            other[at..at + own.len()].copy_from_slice(b"/ld-musl-");
+            let other = write(folder.path(), "musl", &other);
+            let refused = check(&other, &library());
+            assert!(matches!(refused, Err(Refused::OtherLibc(program, _)) if program == other));
+        }
+        if geteuid().is_root() {
+            let other = write(folder.path(), "setuid", &shell);
+            std::os::unix::fs::chown(&other, Some(65534), None).unwrap();
+            fs::set_permissions(&other, fs::Permissions::from_mode(0o4755)).unwrap();
+            assert_eq!(check(&other, &library()), Err(Refused::Privileged(other)));
+        }
+    }
 }

@@ -17,6 +17,7 @@ use super::messages::Lines;
 use super::session::{MeasureError, Session};
 use crate::given;
 use crate::links::Link;
+use crate::privileges::Confinement;
 use crate::request::{Request, Status};
 use crate::runtime::block_on;
 use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
@@ -78,10 +79,14 @@ struct LinkReport<'a> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let config = arguments.far_end.uplink(Config::default())?;
+    let config = arguments.far_end.uplink(Config::default(), None)?;
     if let Some(path) = &arguments.output {
         check_output(path)?;
     }
+    Confinement::new(None)
+        .with_capabilities(arguments.far_end.capabilities())
+        .writing(&arguments.output)
+        .apply()?;
     let mut measured = Vec::new();
     let mut failures = Vec::new();
     block_on(async {

@@ -1,6 +1,6 @@
 //! The command line of `proxy`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 use std::time::Instant;
@@ -8,7 +8,6 @@ use std::time::Instant;
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Config, SchedulerConfig, carrier_scheduler, carrier_schedulers};
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
@@ -20,10 +19,13 @@ use crate::classes::{Classes, LONGEST, Rule};
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
 use crate::given;
+use crate::handshake::DialSecurity;
+use crate::privileges::{Confinement, UserOption};
 use crate::programs::Programs;
 use crate::quota::{self, UsageStore};
 use crate::refusals::Refusals;
 use crate::runtime::{block_on, notify_ready, until_signal};
+use crate::sockets;
 use crate::status::document::Role;
 use crate::status::{self, Meter};
 use crate::uplink::{FarEnd, Uplink, UplinkConfig};
@@ -87,6 +89,8 @@ pub struct Arguments {
     /// service.
     #[arg(long, value_name = "FILE")]
     quota_state: Option<PathBuf>,
+    #[command(flatten)]
+    user: UserOption,
 }
 
 fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
@@ -120,13 +124,63 @@ pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
-    let (config, passwords) = config(&arguments)?;
-    block_on(serve(arguments, config, passwords, again))?
+    let (config, passwords) = config(&arguments, None)?;
+    let user = arguments.user.find()?;
+    let file = arguments.quota_state.clone();
+    let state = file.or_else(|| quota::default_path("proxy"));
+    if let Some(state) = &state {
+        quota::prepare(state, &arguments.far_end.link, user.as_ref())?;
+    }
+    let sockets = Sockets {
+        programs: Programs::new(false).map_err(Failure::run)?,
+        status: status::listen(arguments.status)?,
+        control: ControlSocket::open(arguments.control.clone(), "proxy", user.as_ref())?,
+        listeners: listeners(&arguments)?,
+    };
+    Confinement::new(user)
+        .with_capabilities(arguments.far_end.capabilities())
+        .reading(arguments.file.config.iter().chain(&arguments.passwords))
+        .writing(sockets.control.iter().map(ControlSocket::path))
+        .writing(&state)
+        .apply()?;
+    let usage = state.map_or_else(UsageStore::default, UsageStore::open);
+    let uplink = (config, usage);
+    block_on(serve(&arguments.far_end, uplink, passwords, sockets, again))?
+}
+
+/// Sockets that are opened before privileges are dropped.
+struct Sockets {
+    /// With a filter on a listener, for which newer kernels require CAP_NET_ADMIN.
+    programs: Programs,
+    listeners: Vec<(TcpListener, ListenerKind)>,
+    control: Option<ControlSocket>,
+    status: Option<TcpListener>,
+}
+
+fn listeners(arguments: &Arguments) -> Result<Vec<(TcpListener, ListenerKind)>, Failure> {
+    let explicit = arguments.listen.iter();
+    let explicit = explicit.map(|&at| ("--listen", at, ListenerKind::Explicit));
+    let redirect = arguments.redirect.iter();
+    let redirect =
+        redirect.map(|&at| ("--redirect", at, ListenerKind::Transparent(Kind::Redirect)));
+    let tproxy = arguments.tproxy.iter();
+    let tproxy = tproxy.map(|&at| ("--tproxy", at, ListenerKind::Transparent(Kind::Tproxy)));
+    let all = explicit.chain(redirect).chain(tproxy);
+    let opened = all.map(|(option, at, kind)| {
+        let listener = match kind {
+            ListenerKind::Transparent(Kind::Tproxy) => listen_tproxy(at),
+            _ => sockets::listen(at),
+        };
+        let listener = listener.map_err(|error| Failure::run(format!("{option} {at}: {error}")))?;
+        Ok((listener, kind))
+    });
+    opened.collect()
 }
 
 /// What there is to say of a proxy that would be run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
-    let (config, passwords) = config(arguments)?;
+    let (config, passwords) = config(arguments, None)?;
+    arguments.user.find()?;
     control::check(arguments.control.as_deref())?;
     let list = |places: &[SocketAddr]| {
         let places: Vec<String> = places.iter().map(SocketAddr::to_string).collect();
@@ -155,7 +209,10 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     Ok(said)
 }
 
-fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Failure> {
+fn config(
+    arguments: &Arguments,
+    running: Option<&DialSecurity>,
+) -> Result<(UplinkConfig, Option<Passwords>), Failure> {
     quota::check(arguments.quota_state.as_deref())?;
     let passwords = arguments.passwords.as_deref().map(Passwords::read);
     let passwords = passwords.transpose().map_err(Failure::input)?;
@@ -169,20 +226,21 @@ fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Fa
         arguments.deadline,
         &arguments.scheduler,
     );
-    let mut config = arguments.far_end.uplink(Config {
+    let association = Config {
         scheduling: arguments.scheduler.clone(),
         buffer: arguments.buffer,
         send_buffer: arguments.buffer,
         memory: arguments.memory,
         ..Config::default()
-    })?;
+    };
+    let mut config = arguments.far_end.uplink(association, running)?;
     config.classes = classes.map_err(Failure::input)?;
     Ok((config, passwords))
 }
 
 /// Reads links and passwords anew.
 fn reload(front: &Front, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
-    let (_, passwords) = config(&again.arguments)?;
+    let (_, passwords) = config(&again.arguments, Some(front.uplink.security()))?;
     let changed = front.uplink.set_links(&again.arguments.far_end.link);
     let mut said = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
     front.set_passwords(passwords);
@@ -194,19 +252,15 @@ fn reload(front: &Front, again: &Reread<Arguments>) -> Result<Vec<String>, Failu
 }
 
 async fn serve(
-    arguments: Arguments,
-    config: UplinkConfig,
+    far_end: &FarEnd,
+    (config, usage): (UplinkConfig, UsageStore),
     passwords: Option<Passwords>,
+    sockets: Sockets,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
-    arguments.far_end.wait_for_a_link().await?;
-    let file = arguments.quota_state.clone();
-    let file = file.or_else(|| quota::default_path("proxy"));
-    let uplink = Uplink::with_usage(
-        config,
-        file.map_or_else(UsageStore::default, UsageStore::open),
-    );
-    for link in &arguments.far_end.link {
+    far_end.wait_for_a_link().await?;
+    let uplink = Uplink::with_usage(config, usage);
+    for link in &far_end.link {
         let added = uplink.add_link(link.clone());
         added.map_err(|error| Failure::input(format!("--link: {error}")))?;
     }
@@ -219,29 +273,17 @@ async fn serve(
     let began = Instant::now();
     let observed = uplink.clone();
     let meter = Meter::new(Arc::new(move || observed.document(Role::Proxy, began)));
-    status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
-    if let Some(socket) = ControlSocket::open(arguments.control.clone(), "proxy")? {
-        let programs = Programs::new(false).map_err(Failure::run)?;
-        let programs = (Arc::new(programs), Arc::new(uplink.clone()));
+    status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
+    if let Some(socket) = sockets.control {
+        let programs = (Arc::new(sockets.programs), Arc::new(uplink.clone()));
         tasks.spawn(socket.run(meter, Some(programs)));
     }
-    for &at in &arguments.listen {
-        let listener = TcpListener::bind(at).await;
-        let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
-        let at = listener.local_addr().unwrap_or(at);
-        info!("proxy listens on {at}");
-        tasks.spawn(Arc::clone(&front).run(listener, ListenerKind::Explicit));
-    }
-    for &at in &arguments.redirect {
-        let listener = TcpListener::bind(at).await;
-        let listener =
-            listener.map_err(|error| Failure::run(format!("--redirect {at}: {error}")))?;
-        tasks.spawn(Arc::clone(&front).run(listener, ListenerKind::Transparent(Kind::Redirect)));
-    }
-    for &at in &arguments.tproxy {
-        let listener = listen_tproxy(at);
-        let listener = listener.map_err(|error| Failure::run(format!("--tproxy {at}: {error}")))?;
-        tasks.spawn(Arc::clone(&front).run(listener, ListenerKind::Transparent(Kind::Tproxy)));
+    for (listener, kind) in sockets.listeners {
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;
+        if let (ListenerKind::Explicit, Ok(at)) = (kind, listener.local_addr()) {
+            info!("proxy listens on {at}");
+        }
+        tasks.spawn(Arc::clone(&front).run(listener, kind));
     }
     notify_ready();
     until_signal(|| reload(&front, &again()?)).await?;

@@ -8,5 +8,5 @@ mod usage;
 
 pub use status::QuotaStatus;
 pub use store::UsageStore;
-pub(crate) use store::{check, default_path};
+pub(crate) use store::{check, default_path, prepare};
 pub use usage::Usage;

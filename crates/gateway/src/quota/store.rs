@@ -21,6 +21,7 @@ use crate::Failure;
 use crate::allowance::AtCap;
 use crate::input_file::open_regular;
 use crate::links::Link;
+use crate::privileges::RunAs;
 
 /// The user is warned at these percentages of a quota.
 const WARNINGS: [u64; 3] = [75, 95, 100];
@@ -219,6 +220,31 @@ pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
+/// Makes the folder of the file while this process may, and makes it the folder of `user`, if one is given.
+///
+/// # Errors
+/// A link has a quota, and the user may not write the folder.
+pub(crate) fn prepare(file: &Path, links: &[Link], user: Option<&RunAs>) -> Result<(), Failure> {
+    let folder = folder_of(file);
+    let is_new = !folder.exists();
+    // Where it cannot be made, the first write reports it.
+    let _ = fs::create_dir_all(folder);
+    let Some(user) = user else {
+        return Ok(());
+    };
+    if is_new {
+        user.owns(folder);
+    }
+    let is_metered = links.iter().any(|link| link.allowance.is_metered());
+    if is_metered && !fs::metadata(folder).is_ok_and(|found| user.may_write(&found)) {
+        return Err(Failure::input(format!(
+            "--quota-state {}: {user} may not write its folder; allowed: a file in a folder of {user}",
+            file.display()
+        )));
+    }
+    Ok(())
+}
+
 fn read(file: &Path) -> io::Result<File> {
     match open_regular(file, LONGEST) {
         Ok(text) => Ok(serde_json::from_reader(BufReader::new(text.take(LONGEST)))?),
@@ -227,12 +253,15 @@ fn read(file: &Path) -> io::Result<File> {
     }
 }
 
+fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent();
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 /// Replaces the file atomically: a reader, or the next start after a kill, sees the old content or the new.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder_of(file);
     fs::create_dir_all(folder)?;
     let mut new = NamedTempFile::new_in(folder)?;
     new.write_all(text.as_bytes())?;

@@ -1,6 +1,6 @@
 //! The command line of `relay`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_striping::Config;
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
@@ -23,8 +22,10 @@ use crate::given;
 use crate::handed_over::handed_over;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
+use crate::privileges::{Confinement, UserOption, for_congestion, for_ports};
 use crate::programs::{LocalEnd, Programs};
 use crate::runtime::{block_on, notify_ready, until_signal};
+use crate::sockets;
 use crate::status::{self, Meter};
 
 /// How long carriers may take to say that the relay ends.
@@ -95,6 +96,8 @@ pub struct Arguments {
     /// without it in /run.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
+    #[command(flatten)]
+    user: UserOption,
     /// Ask nobody for a key and encrypt nothing: for measurements, on loopback.
     #[arg(long, conflicts_with_all = ["key", "clients"])]
     plaintext: bool,
@@ -108,17 +111,41 @@ pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
-    let config = config(&arguments)?;
+    let config = config(&arguments, None)?;
     if config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
-    block_on(serve(config, arguments, again))?
+    let user = arguments.user.find()?;
+    let sockets = Sockets {
+        programs: Programs::new(true).map_err(Failure::run)?,
+        status: status::listen(arguments.status)?,
+        control: ControlSocket::open(arguments.control.clone(), "relay", user.as_ref())?,
+        listeners: listeners(&arguments.listen)?,
+    };
+    let listening = sockets.listeners.iter().map(|(_, at)| at);
+    let capabilities = for_ports(listening) | for_congestion(arguments.congestion.as_deref());
+    Confinement::new(user)
+        .with_capabilities(capabilities)
+        .reading(arguments.file.config.iter().chain(&arguments.clients))
+        .writing(sockets.control.iter().map(ControlSocket::path))
+        .apply()?;
+    block_on(serve(config, sockets, again))?
+}
+
+/// Sockets that are opened before privileges are dropped.
+struct Sockets {
+    /// With a filter on a listener, for which newer kernels require CAP_NET_ADMIN.
+    programs: Programs,
+    listeners: Vec<(TcpListener, SocketAddr)>,
+    control: Option<ControlSocket>,
+    status: Option<TcpListener>,
 }
 
 /// What there is to say of a relay that would be run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let listen: Vec<String> = arguments.listen.iter().map(SocketAddr::to_string).collect();
-    let config = config(arguments)?;
+    let config = config(arguments, None)?;
+    arguments.user.find()?;
     control::check(arguments.control.as_deref())?;
     let (who, key) = match &config.security {
         AcceptSecurity::Sealed { secret } => (
@@ -137,15 +164,17 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     Ok(said)
 }
 
-fn config(arguments: &Arguments) -> Result<RelayConfig, Failure> {
-    let (security, clients) = match (&arguments.key, &arguments.clients) {
-        (Some(key), Some(clients)) => {
-            let secret = read_secret_key(key).map_err(Failure::input)?;
-            let clients = Clients::read(clients).map_err(Failure::input)?;
-            (AcceptSecurity::Sealed { secret }, clients)
-        }
-        _ => (AcceptSecurity::Plain, Clients::default()),
+/// A running relay has its key already; the file may no longer be readable for it.
+fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<RelayConfig, Failure> {
+    let security = match (running, &arguments.key) {
+        (Some(running), _) => running.clone(),
+        (None, Some(key)) => AcceptSecurity::Sealed {
+            secret: read_secret_key(key).map_err(Failure::input)?,
+        },
+        (None, None) => AcceptSecurity::Plain,
     };
+    let clients = arguments.clients.as_deref().map(Clients::read);
+    let clients = clients.transpose().map_err(Failure::input)?;
     let exposed = arguments.listen.iter().find(|at| !at.ip().is_loopback());
     if let (true, false, Some(at)) = (arguments.plaintext, arguments.plaintext_anywhere, exposed) {
         return Err(Failure::input(format!(
@@ -154,7 +183,7 @@ fn config(arguments: &Arguments) -> Result<RelayConfig, Failure> {
     }
     Ok(RelayConfig {
         security,
-        clients,
+        clients: clients.unwrap_or_default(),
         rules: Rules::new(arguments.allow.clone(), arguments.deny.clone()),
         association: Config {
             buffer: arguments.buffer,
@@ -172,19 +201,18 @@ fn config(arguments: &Arguments) -> Result<RelayConfig, Failure> {
 }
 
 /// Those that a service manager has handed over, or else those that the options name.
-async fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>, Failure> {
+fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>, Failure> {
     let mut listeners = Vec::new();
     for listener in handed_over() {
-        let listener = TcpListener::from_std(listener);
-        let named = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
-        let (at, listener) = named.map_err(|error| Failure::run(format!("LISTEN_FDS: {error}")))?;
+        let at = listener.local_addr();
+        let at = at.map_err(|error| Failure::run(format!("LISTEN_FDS: {error}")))?;
         listeners.push((listener, at));
     }
     if !listeners.is_empty() {
         return Ok(listeners);
     }
     for &at in addresses {
-        let listener = TcpListener::bind(at).await;
+        let listener = sockets::listen(at);
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
         // The port may have been the system's to choose.
         let at = listener.local_addr().unwrap_or(at);
@@ -195,7 +223,7 @@ async fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketA
 
 /// Reads clients, rules and limits anew.
 fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
-    let config = config(&again.arguments)?;
+    let config = config(&again.arguments, Some(&relay.config().security))?;
     let mut said = vec![format!("{} clients", config.clients.len())];
     let cut = relay.reload(config);
     if !cut.is_empty() {
@@ -207,20 +235,21 @@ fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failu
 
 async fn serve(
     config: RelayConfig,
-    arguments: Arguments,
+    sockets: Sockets,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
-    let programs = Arc::new(Programs::new(true).map_err(Failure::run)?);
+    let programs = Arc::new(sockets.programs);
     let relay = Relay::new(config, Arc::clone(&programs));
     let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
     let mut tasks = JoinSet::new();
     let observed = relay.clone();
     let meter = Meter::new(Arc::new(move || observed.document()));
-    status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
-    if let Some(socket) = ControlSocket::open(arguments.control.clone(), "relay")? {
+    status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
+    if let Some(socket) = sockets.control {
         tasks.spawn(socket.run(meter, Some((programs, Arc::new(LocalEnd)))));
     }
-    for (listener, at) in listeners(&arguments.listen).await? {
+    for (listener, at) in sockets.listeners {
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;
         info!("relay listens on {at}");
         tasks.spawn(accept::run(relay.clone(), listener, half_open.clone()));
     }

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::{Meter, metrics};
+use crate::sockets;
 
 /// Most bytes of a request, its headers included.
 const MAX_REQUEST: usize = 8 * 1024;
@@ -37,14 +38,14 @@ Cache-Control: no-store\r\n\
 Connection: close\r\n";
 
 /// Opens the port. Only loopback addresses are accepted, so that only users of this machine can read.
-pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     if !address.ip().is_loopback() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("{address} is not a loopback address, such as 127.0.0.1:9090"),
         ));
     }
-    TcpListener::bind(address).await
+    sockets::listen(address)
 }
 
 /// Serves requests until the task is dropped.

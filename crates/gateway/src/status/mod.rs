@@ -14,30 +14,41 @@ pub use history::{Recorded, RecordedLink};
 pub use meter::{Meter, Source};
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
 use crate::Failure;
 
-/// Starts sampling the status, and serves it over HTTP if an address is given.
-pub(crate) async fn open(
-    at: Option<SocketAddr>,
+/// Listens for HTTP requests if an address is given.
+///
+/// # Errors
+/// The address cannot be listened on.
+pub(crate) fn listen(at: Option<SocketAddr>) -> Result<Option<TcpListener>, Failure> {
+    let Some(at) = at else {
+        return Ok(None);
+    };
+    let listener = http::listen(at).map_err(|error| {
+        let text = format!("--status {at}: {error}");
+        match error.kind() {
+            io::ErrorKind::InvalidInput => Failure::input(text),
+            _ => Failure::run(text),
+        }
+    })?;
+    let at = listener.local_addr().unwrap_or(at);
+    tracing::info!("status at http://{at}/");
+    Ok(Some(listener))
+}
+
+/// Starts sampling the status, and serves it over HTTP if there is a listener.
+pub(crate) fn open(
+    listener: Option<TcpListener>,
     meter: Arc<Meter>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), Failure> {
-    if let Some(at) = at {
-        let listener = http::listen(at).await;
-        let listener = listener.map_err(|error| {
-            let text = format!("--status {at}: {error}");
-            match error.kind() {
-                io::ErrorKind::InvalidInput => Failure::input(text),
-                _ => Failure::run(text),
-            }
-        })?;
-        let at = listener.local_addr().unwrap_or(at);
-        tracing::info!("status at http://{at}/");
+    if let Some(listener) = listener {
+        let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;
         tasks.spawn(http::serve(listener, Arc::clone(&meter)));
     }
     tasks.spawn(meter.run());

@@ -19,6 +19,7 @@ use tracing::{info, warn};
 
 use super::config::Prefix;
 use super::firewall::{Firewall, Guard, table_of};
+use super::hook_helper::{self, HookHelper};
 use crate::Failure;
 use crate::given;
 use crate::links::Egress;
@@ -213,6 +214,7 @@ impl HookOptions {
             ],
             firewall,
             addresses: variables.addresses,
+            helper: None,
         })
     }
 }
@@ -238,6 +240,8 @@ pub(super) struct Hook {
     environment: Vec<(&'static str, String)>,
     firewall: Option<Firewall>,
     addresses: Vec<Prefix>,
+    /// The process that runs it instead of this one.
+    helper: Option<Arc<HookHelper>>,
 }
 
 /// Waits for the end of `carried`, and runs the hook before and after, unless another process does.
@@ -290,6 +294,15 @@ pub(super) async fn between(
 }
 
 impl Hook {
+    /// What a tunnel runs it with.
+    pub const VERBS: [&str; 3] = ["up", "down", "purge"];
+
+    /// Leaves running it to a helper.
+    pub fn by(mut self, helper: HookHelper) -> Hook {
+        self.helper = Some(Arc::new(helper));
+        self
+    }
+
     /// Adds the device's name.
     pub fn of_device(mut self, device: &str) -> Hook {
         let firewall = self.firewall.as_ref();
@@ -310,11 +323,15 @@ impl Hook {
 
     /// Runs it with a verb, and waits.
     pub fn run(&self, verb: &str) -> Result<(), Failure> {
+        if let Some(helper) = &self.helper {
+            return helper.run(verb);
+        }
         let failed = |what: &dyn std::fmt::Display| {
             Failure::run(format!("hook {} {verb}: {what}", self.program.display()))
         };
         let mut command = Command::new(&self.program);
         command.arg(verb).envs(self.environment.iter().cloned());
+        command.env_remove(hook_helper::VARIABLE);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.stderr(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| failed(&error))?;
@@ -389,6 +406,7 @@ mod tests {
             environment: vec![("ROPEWALK_DEVICE", "rope0".to_owned()), ("NOTES", notes)],
             firewall: None,
             addresses: Vec::new(),
+            helper: None,
         }
     }
 

@@ -53,6 +53,7 @@ mod foreign;
 mod handshake;
 mod hello_limiter;
 mod hook;
+mod hook_helper;
 mod link_path;
 mod network_changes;
 mod open;

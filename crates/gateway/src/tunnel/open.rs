@@ -32,7 +32,6 @@ pub struct Tunnel {
     device: Device,
     sockets: Sockets,
     changes: Option<NetworkChanges>,
-    names: Option<NameResolver>,
     control: Control,
     foreign: Option<Foreign>,
 }
@@ -90,9 +89,6 @@ pub enum TunnelError {
     /// No file descriptor is available.
     #[error("no eventfd: {0}")]
     Control(io::Error),
-    /// The relay's name cannot be resolved: there is no thread.
-    #[error("no thread to resolve names: {0}")]
-    Names(io::Error),
 }
 
 impl Tunnel {
@@ -146,21 +142,11 @@ impl Tunnel {
             ..Status::default()
         });
         let control = control.map_err(TunnelError::Control)?;
-        let names = match &config.relay_name {
-            Some(name) => {
-                let deliver = control.clone();
-                let deliver = move |answer| deliver.deliver(answer);
-                let resolver = NameResolver::start(name.clone(), deliver);
-                Some(resolver.map_err(TunnelError::Names)?)
-            }
-            None => None,
-        };
         Ok(Tunnel {
             config,
             device,
             sockets,
             changes: NetworkChanges::open().ok(),
-            names,
             control,
             foreign,
         })
@@ -212,7 +198,14 @@ impl Tunnel {
                 End::Initiator(Box::new(dialer.sealed(config.sealed)))
             }
         };
-        let network = (self.sockets, self.changes, self.names);
+        // Its thread begins here: by now the process may have dropped its privileges.
+        let resolver = config.relay_name.clone().map(|name| {
+            let control = self.control.clone();
+            let deliver = move |answer| control.deliver(answer);
+            self.sockets
+                .in_namespace(|| NameResolver::start(name, deliver))
+        });
+        let network = (self.sockets, self.changes, resolver.transpose()?);
         let device = (self.device, self.foreign);
         Engine::new(end, device, network, config, self.control).run()
     }

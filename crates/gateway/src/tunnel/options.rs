@@ -1,7 +1,8 @@
 //! The command line of `tunnel`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
@@ -10,19 +11,22 @@ use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Pace;
 use ropewalk_striping::tunnel::Scheduler;
+use rustix::thread::CapabilitySet;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::control::{Control, Reload};
 use super::hook::{self, Hook, HookOptions, HookVariables, Leak};
+use super::hook_helper::{self, HookHelper};
 use super::open::{Tunnel, TunnelError};
 use super::relay_name::RelayName;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
 use crate::given;
-use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
+use crate::keys::{Clients, PublicKey, read_public_key, read_secret_key};
 use crate::links::check_names;
+use crate::privileges::{Confinement, UserOption, for_links};
 use crate::programs::{LocalEnd, Programs};
 use crate::quota::{self, UsageStore};
 use crate::request::Host;
@@ -123,6 +127,8 @@ pub struct Arguments {
     /// service.
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     quota_state: Option<PathBuf>,
+    #[command(flatten)]
+    user: UserOption,
     /// Seal the handshake alone and send packets as they are, at both ends: for measurements, over
     /// loopback addresses.
     #[arg(long)]
@@ -157,10 +163,12 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
     })
 }
 
-/// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then.
+/// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then. `restart` is a command
+/// that runs this process's command line once more.
 pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
+    restart: impl FnOnce() -> Result<Command, Failure>,
 ) -> Result<(), Failure> {
     arguments.hook.check_choices()?;
     if !arguments.hook.is_left_to_another() {
@@ -173,8 +181,18 @@ pub(crate) fn run(
         true => None,
         false => hook_of(&arguments),
     };
+    if let (Some(hook), Some(device)) = (&hook, hook_helper::device()) {
+        return hook_helper::serve(hook.clone().of_device(&device.to_string_lossy()));
+    }
+    let user = arguments.user.find()?;
     quota::check(arguments.quota_state.as_deref())?;
-    let usage = usage(&arguments);
+    let state = state_file(&arguments);
+    if let Some(state) = &state {
+        quota::prepare(state, &arguments.link, user.as_ref())?;
+    }
+    let usage = state
+        .clone()
+        .map_or_else(UsageStore::default, UsageStore::open);
     let config = config(arguments.clone(), usage.clone())?;
     warn_of_ipv6_outside(&arguments);
     let tunnel = Tunnel::open(config).map_err(|error| match error {
@@ -187,12 +205,34 @@ pub(crate) fn run(
     })?;
     let control = tunnel.control();
     info!("{} is up, MTU {}", tunnel.device(), control.status().mtu);
+    let hook = match hook {
+        Some(hook) => {
+            let helper = HookHelper::start(restart()?, tunnel.device())?;
+            Some(hook.of_device(tunnel.device()).by(helper))
+        }
+        None => None,
+    };
+    let sockets = (
+        status::listen(arguments.status)?,
+        ControlSocket::open(arguments.control.clone(), "tunnel", user.as_ref())?,
+    );
+    let files = [
+        &arguments.file.config,
+        &arguments.clients,
+        &arguments.relay_key,
+    ];
+    Confinement::new(user)
+        // The device's MTU follows the links; an interface's socket may take CAP_NET_RAW.
+        .with_capabilities(CapabilitySet::NET_ADMIN | for_links(&arguments.link))
+        .reading(files.into_iter().flatten())
+        .writing(sockets.1.iter().map(ControlSocket::path))
+        .writing(&state)
+        .apply()?;
     let carrying = thread::Builder::new().name("tunnel".to_owned());
     let carrying = carrying.spawn(move || tunnel.run());
     let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
-    let hook = hook.map(|hook| hook.of_device(&control.status().device));
     let served = block_on(serve(
-        (&arguments, again),
+        (&arguments, again, sockets),
         control.clone(),
         &carrying,
         (hook, usage.clone()),
@@ -233,7 +273,11 @@ fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
 
 /// Answers for the tunnel until it is told to end, or has ended.
 async fn serve(
-    (arguments, again): (&Arguments, impl Fn() -> Result<Reread<Arguments>, Failure>),
+    (arguments, again, sockets): (
+        &Arguments,
+        impl Fn() -> Result<Reread<Arguments>, Failure>,
+        (Option<TcpListener>, Option<ControlSocket>),
+    ),
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
     (hook, usage): (Option<Hook>, UsageStore),
@@ -258,8 +302,9 @@ async fn serve(
             refused: status.refused.by_reason(),
         }
     }));
-    status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
-    if let Some(socket) = ControlSocket::open(arguments.control.clone(), "tunnel")? {
+    let (listener, socket) = sockets;
+    status::open(listener, Arc::clone(&meter), &mut tasks)?;
+    if let Some(socket) = socket {
         let no_programs: Option<(Arc<Programs>, Arc<LocalEnd>)> = None;
         tasks.spawn(socket.run(meter, no_programs));
     }
@@ -284,7 +329,7 @@ fn reload(
     again: &Reread<Arguments>,
 ) -> Result<Vec<String>, Failure> {
     let arguments = &again.arguments;
-    let (_, known) = read(arguments)?;
+    let known = read(arguments)?;
     let mut said = Vec::new();
     match (known, &before.listen) {
         (Known::Clients(clients), Some(_)) => {
@@ -312,9 +357,8 @@ enum Known {
     Relay(PublicKey),
 }
 
-/// Reads the files that the options name.
-fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
-    let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
+/// Reads the files about the far end that the options name.
+fn read(arguments: &Arguments) -> Result<Known, Failure> {
     let known = match (&arguments.clients, &arguments.relay_key) {
         (Some(list), _) => {
             let clients = Clients::read(list).map_err(Failure::input)?;
@@ -334,7 +378,7 @@ fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
         }
         (None, None) => return Err(Failure::input(ENDS)),
     };
-    Ok((secret, known))
+    Ok(known)
 }
 
 /// A file of links may serve a proxy, too.
@@ -386,9 +430,11 @@ fn warn_of_ipv6_outside(arguments: &Arguments) {
 
 /// What there is to say of a tunnel that would be run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
-    let (secret, known) = read(arguments)?;
+    let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
+    let known = read(arguments)?;
     arguments.hook.check_choices()?;
     arguments.hook.check()?;
+    arguments.user.find()?;
     control::check(arguments.control.as_deref())?;
     quota::check(arguments.quota_state.as_deref())?;
     let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
@@ -418,16 +464,16 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     Ok(vec![device, far_end, key])
 }
 
-/// The usage of the links, at the end that has them.
-fn usage(arguments: &Arguments) -> UsageStore {
+/// The file with the usage of the links, at the end that has them.
+fn state_file(arguments: &Arguments) -> Option<PathBuf> {
     let file = arguments.quota_state.clone();
     let file = file.or_else(|| quota::default_path("tunnel"));
     file.filter(|_| arguments.relay.is_some())
-        .map_or_else(UsageStore::default, UsageStore::open)
 }
 
 fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
-    let (secret, known) = read(&arguments)?;
+    let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
+    let known = read(&arguments)?;
     let relay_name = match &arguments.relay {
         Some(relay) => name_of(relay)?,
         None => None,

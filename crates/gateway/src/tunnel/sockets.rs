@@ -76,6 +76,14 @@ impl Sockets {
         }
     }
 
+    /// Runs a function in the network namespace of the sockets.
+    ///
+    /// # Errors
+    /// The namespace cannot be entered, or the function fails.
+    pub fn in_namespace<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.namespace.enter(act)
+    }
+
     /// Identifiers for sessions, which the sockets' filters accept.
     #[must_use]
     pub fn session_ids(&self) -> SessionIds {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ropewalk_striping::Config;
+use rustix::thread::CapabilitySet;
 use tokio::time::sleep;
 
 use super::UplinkConfig;
@@ -14,6 +15,7 @@ use crate::given;
 use crate::handshake::DialSecurity;
 use crate::keys::{read_public_key, read_secret_key};
 use crate::links::{Egress, Link, check_names};
+use crate::privileges::{for_congestion, for_links};
 use crate::request::{Host, Target};
 
 /// How long to wait for the first link at the start.
@@ -49,17 +51,27 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
-    /// The uplink's configuration, with these settings of the association.
-    pub(crate) fn uplink(&self, association: Config) -> Result<UplinkConfig, Failure> {
+    /// The uplink's configuration, with these settings of the association. A running uplink has its keys
+    /// already; the files may no longer be readable for it.
+    pub(crate) fn uplink(
+        &self,
+        association: Config,
+        running: Option<&DialSecurity>,
+    ) -> Result<UplinkConfig, Failure> {
         self.check_plaintext()?;
         check_names(&self.link).map_err(Failure::input)?;
         Ok(UplinkConfig {
             relay: self.relay.clone(),
-            security: self.security()?,
+            security: running.cloned().map_or_else(|| self.security(), Ok)?,
             association,
             congestion: self.congestion.clone(),
             classes: Classes::default(),
         })
+    }
+
+    /// Capabilities that the links' sockets require.
+    pub(crate) fn capabilities(&self) -> CapabilitySet {
+        for_links(&self.link) | for_congestion(self.congestion.as_deref())
     }
 
     /// Waits until a link is available, so that the start reports what is missing.

@@ -204,6 +204,11 @@ impl Uplink {
         self.open(&Request::Connect(target, urgency)).await
     }
 
+    /// Keys of both ends.
+    pub(crate) fn security(&self) -> &DialSecurity {
+        &self.0.config.security
+    }
+
     /// Opens a stream whose request the relay has accepted; the stream's own data follow.
     ///
     /// # Errors

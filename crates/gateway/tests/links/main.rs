@@ -6,6 +6,7 @@ mod adversary;
 mod attack;
 mod memory;
 mod network;
+mod privileges;
 #[allow(dead_code, reason = "the other tests use all of it")]
 #[path = "../process/mod.rs"]
 mod process;

@@ -50,6 +50,12 @@ impl Gateway {
         Gateway { child, log }
     }
 
+    /// The number of its process.
+    #[allow(dead_code, reason = "some of the tests that share this use it")]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has logged.
     pub fn log(&self) -> String {
         self.log.lock().unwrap().clone()

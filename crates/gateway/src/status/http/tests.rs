@@ -3,8 +3,9 @@ use super::*;
 
 async fn port() -> SocketAddr {
     let meter = Meter::new(Arc::new(examples::proxy));
-    let listener = listen("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = listener.local_addr().unwrap();
+    let listener = TcpListener::from_std(listener).unwrap();
     tokio::spawn(serve(listener, meter));
     address
 }
@@ -156,6 +157,6 @@ async fn an_endless_request_is_cut_off() {
 
 #[tokio::test]
 async fn addresses_that_others_reach_are_refused() {
-    let error = listen("0.0.0.0:0".parse().unwrap()).await.unwrap_err();
+    let error = listen("0.0.0.0:0".parse().unwrap()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }

@@ -1,0 +1,125 @@
+//! Dropping of privileges: once a verb has opened its sockets and files, it gives up everything else.
+//!
+//! The kernel keeps capabilities, the Landlock domain and `no_new_privs` for each thread. Therefore
+//! [`Confinement::apply`] is called before the verb starts threads, which then inherit the restrictions. The
+//! thread that writes the log may exist already, and is restricted first.
+
+mod capabilities;
+mod files;
+mod system_calls;
+mod user;
+
+use std::path::PathBuf;
+
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::thread::{CapabilitySet, set_no_new_privs};
+use tracing::{debug, warn};
+
+use crate::{Failure, output};
+pub(crate) use capabilities::{for_congestion, for_links, for_ports};
+pub(crate) use user::{RunAs, UserOption};
+
+/// Privileges that a verb keeps after its set-up.
+#[derive(Debug)]
+pub(crate) struct Confinement {
+    /// The user that the process becomes.
+    user: Option<RunAs>,
+    /// Capabilities that it keeps, as far as it has them.
+    capabilities: CapabilitySet,
+    /// Files that it reads again; all files of their folders stay readable, since a file is often replaced by
+    /// a new one of the same name.
+    reads: Vec<PathBuf>,
+    /// Files that it replaces or removes.
+    writes: Vec<PathBuf>,
+}
+
+impl Confinement {
+    /// Keeps nothing but the files of the system's resolver.
+    pub(crate) fn new(user: Option<RunAs>) -> Confinement {
+        Confinement {
+            user,
+            capabilities: CapabilitySet::empty(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+        }
+    }
+
+    /// Keeps capabilities.
+    #[must_use]
+    pub(crate) fn with_capabilities(mut self, capabilities: CapabilitySet) -> Confinement {
+        self.capabilities |= capabilities;
+        self
+    }
+
+    /// Keeps read access to the folders of these files.
+    #[must_use]
+    pub(crate) fn reading(mut self, files: impl IntoIterator<Item: Into<PathBuf>>) -> Confinement {
+        self.reads.extend(files.into_iter().map(Into::into));
+        self
+    }
+
+    /// Keeps write access to the folders of these files.
+    #[must_use]
+    pub(crate) fn writing(mut self, files: impl IntoIterator<Item: Into<PathBuf>>) -> Confinement {
+        self.writes.extend(files.into_iter().map(Into::into));
+        self
+    }
+
+    /// Restricts the calling thread and all threads that it starts from now on; the filter of system calls
+    /// restricts all threads of the process.
+    ///
+    /// A mechanism that the kernel lacks, or that a service manager has forbidden, is left out with a line in
+    /// the log.
+    ///
+    /// # Errors
+    /// The user cannot be changed, or capabilities cannot be dropped.
+    pub(crate) fn apply(self) -> Result<(), Failure> {
+        let core = Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
+        if let Err(error) = setrlimit(Resource::Core, core) {
+            warn!("core dumps stay possible: {error}");
+        }
+        let user = self.user.clone();
+        if !output::call_in_thread(move || renounce(user.as_ref())) {
+            warn!("standard error is not read: the thread that writes it keeps its privileges");
+        }
+        // The folders are opened while this user may.
+        let files = files::Rules::open(&self.reads, &self.writes);
+        capabilities::clear_bounding_set();
+        if let Some(user) = &self.user {
+            user.become_it()?;
+        }
+        capabilities::keep(self.capabilities)?;
+        // A memory image would contain keys. Changing the user sets this again.
+        if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+            warn!("memory stays readable for debuggers: {error}");
+        }
+        if let Err(error) = set_no_new_privs(true) {
+            warn!("no_new_privs: {error}");
+        }
+        let restricted = files.and_then(files::Rules::apply);
+        if let Err(problem) = restricted {
+            warn!("access to files is not restricted: {problem}");
+        }
+        if let Err(problem) = system_calls::restrict() {
+            warn!("system calls are not restricted: {problem}");
+        }
+        debug!("privileges dropped; capabilities: {:?}", self.capabilities);
+        Ok(())
+    }
+}
+
+/// Drops everything that a thread without files, sockets and children can do without.
+fn renounce(user: Option<&RunAs>) {
+    capabilities::clear_bounding_set();
+    // The other threads report what this kernel lacks.
+    let _ = user.map(RunAs::become_it);
+    let _ = capabilities::keep(CapabilitySet::empty());
+    let _ = set_no_new_privs(true);
+    let _ = files::Rules::without_files().and_then(files::Rules::apply);
+}
+
+#[cfg(test)]
+mod tests;

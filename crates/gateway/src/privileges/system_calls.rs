@@ -1,0 +1,202 @@
+//! A filter of system calls (seccomp(2)), for all threads.
+//!
+//! The filter refuses groups of calls that no verb needs after its set-up, and allows all others: a new C
+//! library may use calls that a list of allowed ones would not have. The groups follow those of systemd
+//! (`systemd-analyze syscall-filter`).
+
+/// Puts the filter in force.
+///
+/// # Errors
+/// The kernel lacks seccomp or refuses, or this architecture has no filter.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(super) fn restrict() -> Result<(), String> {
+    Err("there is no filter for this architecture".to_owned())
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use filter::restrict;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod filter {
+    use std::collections::BTreeMap;
+
+    use libc::c_long;
+    use seccompiler::{
+        BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+        SeccompFilter, SeccompRule, apply_filter_all_threads,
+    };
+
+    /// Calls that are refused whatever their arguments are.
+    const REFUSED: &[c_long] = &[
+        // Running programs.
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        // Users, groups, owners, permissions, capabilities.
+        libc::SYS_capset,
+        libc::SYS_fchmod,
+        libc::SYS_fchmodat,
+        libc::SYS_fchown,
+        libc::SYS_fchownat,
+        libc::SYS_mknodat,
+        libc::SYS_setfsgid,
+        libc::SYS_setfsuid,
+        libc::SYS_setgid,
+        libc::SYS_setgroups,
+        libc::SYS_setregid,
+        libc::SYS_setresgid,
+        libc::SYS_setresuid,
+        libc::SYS_setreuid,
+        libc::SYS_setuid,
+        // Mounts and namespaces.
+        libc::SYS_chroot,
+        libc::SYS_fsconfig,
+        libc::SYS_fsmount,
+        libc::SYS_fsopen,
+        libc::SYS_fspick,
+        libc::SYS_mount,
+        libc::SYS_mount_setattr,
+        libc::SYS_move_mount,
+        libc::SYS_name_to_handle_at,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_open_tree,
+        libc::SYS_pivot_root,
+        libc::SYS_setns,
+        libc::SYS_umount2,
+        libc::SYS_unshare,
+        // Debugging, other processes, and interfaces of the kernel with a long record of faults.
+        libc::SYS_bpf,
+        libc::SYS_fanotify_init,
+        libc::SYS_io_uring_enter,
+        libc::SYS_io_uring_register,
+        libc::SYS_io_uring_setup,
+        libc::SYS_kcmp,
+        libc::SYS_perf_event_open,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_process_madvise,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_ptrace,
+        libc::SYS_userfaultfd,
+        // Keys of the kernel.
+        libc::SYS_add_key,
+        libc::SYS_keyctl,
+        libc::SYS_request_key,
+        // The machine: modules, clock, swap, accounting, reboot.
+        libc::SYS_acct,
+        libc::SYS_adjtimex,
+        libc::SYS_clock_adjtime,
+        libc::SYS_clock_settime,
+        libc::SYS_delete_module,
+        libc::SYS_finit_module,
+        libc::SYS_init_module,
+        libc::SYS_kexec_load,
+        libc::SYS_lookup_dcookie,
+        libc::SYS_nfsservctl,
+        libc::SYS_personality,
+        libc::SYS_quotactl,
+        libc::SYS_reboot,
+        libc::SYS_setdomainname,
+        libc::SYS_sethostname,
+        libc::SYS_settimeofday,
+        libc::SYS_swapoff,
+        libc::SYS_swapon,
+        libc::SYS_syslog,
+        libc::SYS_vhangup,
+    ];
+    /// Refused calls that this architecture has besides.
+    #[cfg(target_arch = "x86_64")]
+    const ALSO_REFUSED: &[c_long] = &[
+        libc::SYS_chmod,
+        libc::SYS_chown,
+        libc::SYS_ioperm,
+        libc::SYS_iopl,
+        libc::SYS_kexec_file_load,
+        libc::SYS_lchown,
+        libc::SYS_mknod,
+        libc::SYS_modify_ldt,
+        libc::SYS_uselib,
+        // The x32 forms of execve, ptrace and execveat.
+        X32 | 520,
+        X32 | 521,
+        X32 | 545,
+    ];
+    #[cfg(target_arch = "aarch64")]
+    const ALSO_REFUSED: &[c_long] = &[];
+    /// __X32_SYSCALL_BIT: by it a call is made through the x32 interface of the same architecture.
+    #[cfg(target_arch = "x86_64")]
+    const X32: c_long = 0x4000_0000;
+    /// Families of sockets that may be made.
+    const FAMILIES: [libc::c_int; 4] = [
+        libc::AF_UNIX,
+        libc::AF_INET,
+        libc::AF_INET6,
+        libc::AF_NETLINK,
+    ];
+    /// Flags of clone(2) that make namespaces.
+    const NAMESPACES: [libc::c_int; 7] = [
+        libc::CLONE_NEWCGROUP,
+        libc::CLONE_NEWIPC,
+        libc::CLONE_NEWNET,
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWPID,
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWUTS,
+    ];
+
+    type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
+
+    pub(in super::super) fn restrict() -> Result<(), String> {
+        for (rules, error) in filters().map_err(|error| error.to_string())? {
+            let program = compile(rules, error).map_err(|error| error.to_string())?;
+            apply_filter_all_threads(&program).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Calls to refuse, with the error that they return.
+    fn filters() -> Result<[(Rules, libc::c_int); 2], BackendError> {
+        let refused = REFUSED.iter().chain(ALSO_REFUSED);
+        #[cfg(target_arch = "x86_64")]
+        let refused = refused.flat_map(|&number| [number, number | X32]);
+        #[cfg(not(target_arch = "x86_64"))]
+        let refused = refused.copied();
+        let mut rules: Rules = refused.map(|number| (number, Vec::new())).collect();
+
+        let namespaces = NAMESPACES.iter().map(|&flag| rule(vec![has(0, flag)?]));
+        rules.insert(libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);
+        let families = FAMILIES.iter().map(|&family| {
+            let (length, family) = (SeccompCmpArgLen::Dword, family as u64);
+            SeccompCondition::new(0, length, SeccompCmpOp::Ne, family)
+        });
+        let families: Result<Vec<_>, _> = families.collect();
+        rules.insert(libc::SYS_socket, vec![rule(families?)?]);
+        // Memory is either written or run.
+        let (run, written) = (libc::PROT_EXEC, libc::PROT_WRITE);
+        let both = || rule(vec![has(2, run)?, has(2, written)?]);
+        rules.insert(libc::SYS_mmap, vec![both()?]);
+        let runs = || rule(vec![has(2, run)?]);
+        rules.insert(libc::SYS_mprotect, vec![runs()?]);
+        rules.insert(libc::SYS_pkey_mprotect, vec![runs()?]);
+
+        // The flags of clone3 are in memory, which a filter cannot read. The C library falls back on clone.
+        let clone3 = Rules::from([(libc::SYS_clone3, Vec::new())]);
+        Ok([(clone3, libc::ENOSYS), (rules, libc::EPERM)])
+    }
+
+    fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, BackendError> {
+        SeccompRule::new(conditions)
+    }
+
+    /// Whether the argument of that number has the flag.
+    fn has(argument: u8, flag: libc::c_int) -> Result<SeccompCondition, BackendError> {
+        let flag = flag as u32 as u64;
+        let operation = SeccompCmpOp::MaskedEq(flag);
+        SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operation, flag)
+    }
+
+    fn compile(rules: Rules, error: libc::c_int) -> Result<BpfProgram, BackendError> {
+        let refuse = SeccompAction::Errno(error as u32);
+        let architecture = std::env::consts::ARCH.try_into()?;
+        SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?.try_into()
+    }
+}

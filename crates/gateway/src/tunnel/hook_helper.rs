@@ -1,0 +1,122 @@
+//! The process that runs the hook of a tunnel once the tunnel itself has dropped its privileges.
+//!
+//! It is started before, with the same command line, and keeps the rights of its start. It can do nothing but
+//! run the hook with one of its verbs: neither the program nor its environment can be changed any more.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fmt};
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::spawn_blocking;
+
+use super::hook::Hook;
+use crate::Failure;
+use crate::runtime::block_on;
+
+/// The environment variable by which a process is told that it is the helper, with the device's name.
+pub(super) const VARIABLE: &str = "ROPEWALK_HOOK_HELPER";
+/// Longest request, and longest reply.
+const LONGEST: u64 = 8192;
+
+/// The tunnel's end of its helper. The helper ends when this is dropped.
+pub(super) struct HookHelper(Mutex<(ChildStdin, BufReader<ChildStdout>)>);
+
+impl HookHelper {
+    /// Starts the helper by a command that runs this process's command line again.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(mut again: Command, device: &str) -> Result<HookHelper, Failure> {
+        let failed = |error| Failure::run(format!("no process to run the hook: {error}"));
+        again.env(VARIABLE, device);
+        // Ctrl-C is for the tunnel alone, which then has the hook run.
+        again.process_group(0);
+        again.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = again.spawn().map_err(failed)?;
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(requests), Some(replies)) => {
+                let replies = BufReader::new(replies);
+                Ok(HookHelper(Mutex::new((requests, replies))))
+            }
+            _ => Err(failed(io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    /// Has the hook run with a verb, and waits for its end.
+    pub fn run(&self, verb: &str) -> Result<(), Failure> {
+        let mut pipes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (requests, replies) = &mut *pipes;
+        let mut ask = || {
+            writeln!(requests, "{verb}")?;
+            read_line(replies)
+        };
+        match ask() {
+            Ok(reply) if reply.is_empty() => Ok(()),
+            Ok(reply) => Err(Failure::run(reply)),
+            Err(error) => Err(Failure::run(format!(
+                "hook {verb}: the process that runs it has ended: {error}"
+            ))),
+        }
+    }
+}
+
+impl fmt::Debug for HookHelper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HookHelper")
+    }
+}
+
+/// The device's name, if this process is a helper.
+pub(super) fn device() -> Option<OsString> {
+    env::var_os(VARIABLE)
+}
+
+/// Runs the hook whenever the tunnel asks for it, until the tunnel has ended.
+///
+/// # Errors
+/// A request is none.
+pub(super) fn serve(hook: Hook) -> Result<(), Failure> {
+    block_on(async {
+        // They end the tunnel, which still needs the hook.
+        let ends = [
+            SignalKind::terminate(),
+            SignalKind::interrupt(),
+            SignalKind::hangup(),
+        ];
+        let _ignored = ends.map(signal);
+        let answering = spawn_blocking(move || answer(&hook, io::stdin().lock(), io::stdout()));
+        let answered = answering.await.map_err(io::Error::other);
+        answered.and_then(|done| done)
+    })?
+    .map_err(|error| Failure::run(format!("requests to run the hook: {error}")))
+}
+
+fn answer(hook: &Hook, mut requests: impl BufRead, mut replies: impl Write) -> io::Result<()> {
+    loop {
+        let verb = match read_line(&mut requests) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            verb => verb?,
+        };
+        let known = Hook::VERBS.into_iter().find(|known| *known == verb);
+        let verb = known.ok_or(io::ErrorKind::InvalidData)?;
+        let reply = match hook.run(verb) {
+            Ok(()) => String::new(),
+            Err(failure) => failure.to_string().replace('\n', " "),
+        };
+        writeln!(replies, "{reply}")?;
+        replies.flush()?;
+    }
+}
+
+fn read_line(from: &mut impl BufRead) -> io::Result<String> {
+    let mut line = String::new();
+    from.take(LONGEST).read_line(&mut line)?;
+    match line.strip_suffix('\n') {
+        Some(line) => Ok(line.to_owned()),
+        None => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}

@@ -1,0 +1,223 @@
+//! What each verb may still do once it runs, started by hand as root.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::network::{Network, RELAY, echo, is, until_answered};
+use crate::process::Gateway;
+
+const INNER: &str = "10.9.0.1:7000";
+/// Bits of capabilities (linux/capability.h).
+const NET_BIND_SERVICE: u64 = 1 << 10;
+const NET_ADMIN: u64 = 1 << 12;
+
+/// Checks each thread of a gateway: no capability but these, no new privileges, a filter of system calls, and all
+/// identifiers those of the user.
+fn check(gateway: &Gateway, capabilities: u64, uid: u32) {
+    let tasks = fs::read_dir(format!("/proc/{}/task", gateway.pid())).unwrap();
+    let mut kept = 0;
+    for task in tasks {
+        let text = fs::read_to_string(task.unwrap().path().join("status")).unwrap();
+        let lines = text.lines().filter_map(|line| line.split_once(":\t"));
+        let fields: HashMap<&str, &str> = lines.collect();
+        let set = |name| u64::from_str_radix(fields[name], 16).unwrap();
+        for name in ["CapEff", "CapPrm"] {
+            assert_eq!(set(name) & !capabilities, 0, "{text}");
+        }
+        for name in ["CapInh", "CapBnd", "CapAmb"] {
+            assert_eq!(set(name), 0, "{text}");
+        }
+        kept |= set("CapEff");
+        assert_eq!(fields["NoNewPrivs"], "1", "{text}");
+        assert_eq!(fields["Seccomp"], "2", "{text}");
+        assert_eq!(
+            fields["Uid"],
+            [uid.to_string().as_str(); 4].join("\t"),
+            "{text}"
+        );
+    }
+    assert_eq!(kept, capabilities);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", gateway.pid())).unwrap();
+    let core = limits
+        .lines()
+        .find(|line| line.starts_with("Max core file size"));
+    assert!(core.unwrap().contains(" 0  "), "{limits}");
+}
+
+/// The number of user `nobody`.
+fn nobody() -> u32 {
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let line = users
+        .lines()
+        .find(|line| line.starts_with("nobody:"))
+        .unwrap();
+    line.split(':').nth(2).unwrap().parse().unwrap()
+}
+
+/// Every user may read the files but the keys.
+fn publish(network: &Network) {
+    let everybody = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(network.folder.path(), everybody).unwrap();
+}
+
+fn relay(network: &Network, more: &str) -> Gateway {
+    let relay = network.far.gateway(&format!(
+        "relay --listen {RELAY}:443 --key {} --clients {} --allow loopback --control {} {more}",
+        network.file("relay.key"),
+        network.file("clients"),
+        network.file("far")
+    ));
+    relay.wait_for("relay listens on");
+    assert!(
+        !relay.log().contains("no connections for programs"),
+        "{}",
+        relay.log()
+    );
+    relay
+}
+
+fn proxy(network: &Network, more: &str) -> Gateway {
+    let proxy = network.near.gateway(&format!(
+        "proxy --listen 127.0.0.1:1080 --relay {RELAY}:443 --relay-key {} --key {} --control {} \
+         --link one=link1,quota=1GB --link two=link2 --quota-state {} {more}",
+        network.file("relay.pub"),
+        network.file("van.key"),
+        network.file("near"),
+        network.file("state/proxy.json")
+    ));
+    proxy.wait_for("proxy listens on");
+    assert!(
+        !proxy.log().contains("no connections for programs"),
+        "{}",
+        proxy.log()
+    );
+    proxy
+}
+
+fn reload_clients(network: &Network, end: &Gateway) {
+    let clients = fs::read_to_string(network.file("clients")).unwrap();
+    let another = fs::read_to_string(network.file("relay.pub")).unwrap();
+    // As editors do: a new file takes the name.
+    let text = format!("{clients}{} addresses=10.9.0.9\n", another.trim());
+    fs::write(network.file("clients.new"), text).unwrap();
+    fs::rename(network.file("clients.new"), network.file("clients")).unwrap();
+    end.reload();
+    end.wait_for("read anew: 2 clients");
+}
+
+#[test]
+fn relay_and_proxy_keep_no_capability_but_that_of_a_low_port() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let (relay, proxy) = (relay(&network, ""), proxy(&network, ""));
+    network.until("the first link", "one", is("up"));
+    check(&relay, NET_BIND_SERVICE, 0);
+    check(&proxy, 0, 0);
+    network.add_link(2);
+    network.until("a link that comes later", "two", is("up"));
+    reload_clients(&network, &relay);
+    proxy.reload();
+    proxy.wait_for("read anew: the same links");
+}
+
+#[test]
+fn relay_and_proxy_of_another_user_follow_links_and_files() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    publish(&network);
+    network.add_link(1);
+    let (relay, proxy) = (
+        relay(&network, "--user nobody"),
+        proxy(&network, "--user nobody"),
+    );
+    network.until("the first link", "one", is("up"));
+    check(&relay, NET_BIND_SERVICE, nobody());
+    check(&proxy, 0, nobody());
+    network.add_link(2);
+    network.until("a link that comes later", "two", is("up"));
+    reload_clients(&network, &relay);
+    proxy.reload();
+    proxy.wait_for("read anew: the same links");
+    assert!(proxy.terminate().success());
+    let state = fs::read_to_string(network.file("state/proxy.json")).unwrap();
+    assert!(state.contains("\"one\""), "{state}");
+}
+
+#[test]
+fn tunnel_keeps_cap_net_admin_and_leaves_the_hook_to_another_process() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    publish(&network);
+    let hook = network.file("hook");
+    let notes = network.file("notes");
+    let text = format!(
+        "#!/bin/sh\necho $1 $ROPEWALK_DEVICE $(id -u) $(grep CapEff /proc/self/status) >>{notes}\n"
+    );
+    fs::write(&hook, text).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let far = network.far.gateway(&format!(
+        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
+        network.file("relay.key"),
+        network.file("clients"),
+        network.file("far")
+    ));
+    far.wait_for("is up");
+    let near = network.near.gateway(&format!(
+        "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --address 10.9.0.2/24 --control {} \
+         --link one=link1,quota=1GB --link two=link2 --quota-state {} --hook {hook} --user nobody",
+        network.file("relay.pub"),
+        network.file("van.key"),
+        network.file("near"),
+        network.file("state/tunnel.json")
+    ));
+    near.wait_for("is up");
+    echo(&network.far, INNER);
+    until_answered(&network.near, INNER.parse().unwrap());
+    check(&far, NET_ADMIN, 0);
+    check(&near, NET_ADMIN, nobody());
+    network.add_link(2);
+    network.until("a link that comes later", "two", is("up"));
+    reload_clients(&network, &far);
+    near.reload();
+    near.wait_for("read anew: links one, two");
+    until_answered(&network.near, INNER.parse().unwrap());
+    assert!(near.terminate().success());
+    let state = fs::read_to_string(network.file("state/tunnel.json")).unwrap();
+    assert!(state.contains("\"one\""), "{state}");
+    // The hook has all that the tunnel had at its start.
+    let own = fs::read_to_string("/proc/self/status").unwrap();
+    let own = own.lines().find(|line| line.starts_with("CapEff"));
+    let own = own.unwrap().replace('\t', " ");
+    let said = fs::read_to_string(notes).unwrap();
+    for verb in ["up", "down"] {
+        let line = said.lines().find(|line| line.starts_with(verb));
+        assert!(
+            line.is_some_and(|line| line.ends_with(&format!(" 0 {own}"))),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn thread_that_resolves_the_relays_name_has_no_more_than_the_others() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    let near = network.near.gateway(&format!(
+        "tunnel --relay relay.invalid:4434 --relay-key {} --key {} --address 10.9.0.2/24 \
+         --control {} --link one=link1",
+        network.file("relay.pub"),
+        network.file("van.key"),
+        network.file("near")
+    ));
+    near.wait_for("is up");
+    network.until("the control socket answers", "one", |_| true);
+    check(&near, NET_ADMIN, 0);
+}
