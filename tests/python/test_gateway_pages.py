@@ -21,11 +21,14 @@ def test_keys_of_the_status_page_are_keys_of_the_document():
 
 
 @pytest.mark.parametrize("verb", UNITS)
-def test_unit_starts_with_its_file_and_stays_down_on_wrong_input(verb):
+def test_unit_starts_with_its_file_and_ends_as_the_page_says(verb):
     unit = (ROOT / f"packaging/systemd/ropewalk-{verb}.service").read_text()
     lines = unit.splitlines()
     assert f"ConditionPathExists=/etc/ropewalk/{verb}.toml" in lines
-    assert "RestartPreventExitStatus=2" in lines
+    # A tunnel is tried again, so that its kill switch stays.
+    is_tried_again = "RestartPreventExitStatus=2" not in lines
+    assert is_tried_again == (verb == "tunnel")
+    assert ("Restart=always" in lines) == (verb == "tunnel")
     assert any(line.startswith("DynamicUser=") for line in lines)
     assert any(line.startswith("LoadCredential=") for line in lines)
 
