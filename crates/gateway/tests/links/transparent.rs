@@ -1,6 +1,6 @@
 //! A machine behind a router that leads its connections into a proxy, by REDIRECT or by TPROXY.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
@@ -62,16 +62,17 @@ fn pair(network: &Network) -> [Gateway; 2] {
     [relay, proxy]
 }
 
-/// A connection of the machine.
-fn connect(machine: &Namespace, to: SocketAddr) -> TcpStream {
-    let socket = machine.make(move || TcpStream::connect_timeout(&to, TIMEOUT).unwrap());
-    socket.set_read_timeout(Some(TIMEOUT)).unwrap();
-    socket
+/// A connection of the machine; one that is reset at once may fail.
+fn connect(machine: &Namespace, to: SocketAddr) -> io::Result<TcpStream> {
+    let socket = machine.make(move || TcpStream::connect_timeout(&to, TIMEOUT))?;
+    socket.set_read_timeout(Some(TIMEOUT))?;
+    Ok(socket)
 }
 
-/// How a connection ends to which nothing is sent.
-fn end(mut socket: TcpStream) -> Result<usize, ErrorKind> {
-    socket.read(&mut [0; 16]).map_err(|error| error.kind())
+/// How a connection of the machine ends to which nothing is sent.
+fn end(machine: &Namespace, to: SocketAddr) -> Result<usize, ErrorKind> {
+    let read = connect(machine, to).and_then(|mut socket| socket.read(&mut [0; 16]));
+    read.map_err(|error| error.kind())
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn connections_of_a_network_behind_a_router_go_through_the_proxy() {
                 thread::spawn(move || std::io::copy(&mut socket, &mut back));
             }
         });
-        let mut socket = connect(&machine, target);
+        let mut socket = connect(&machine, target).unwrap();
         socket.write_all(b"hello").unwrap();
         let mut back = [0; 5];
         socket.read_exact(&mut back).unwrap();
@@ -109,10 +110,10 @@ fn connections_of_a_network_behind_a_router_go_through_the_proxy() {
         );
         // The program does not know of the proxy: a failure is a reset.
         let nobody = format!("{RELAY}:{nobody}").parse().unwrap();
-        let failed = end(connect(&machine, nobody));
+        let failed = end(&machine, nobody);
         assert_eq!(failed, Err(ErrorKind::ConnectionReset), "{way}");
     }
     // Who connects to the proxy itself is led nowhere.
     let itself = format!("{ROUTER}:1090").parse().unwrap();
-    assert!(!matches!(end(connect(&machine, itself)), Ok(1..)));
+    assert!(!matches!(end(&machine, itself), Ok(1..)));
 }

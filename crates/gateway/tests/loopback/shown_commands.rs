@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::error::ErrorKind;
+
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let folder = fs::read_dir(docs.join("gateway")).unwrap();
@@ -60,7 +62,13 @@ fn shown_command_is_understood() {
         let page = fs::read_to_string(&path).unwrap();
         for words in commands(&page, &verbs) {
             let line = [&["ropewalk-gateway".to_owned()], &words[..]].concat();
-            if let Err(error) = gateway.clone().try_get_matches_from(line) {
+            let understood = gateway.clone().try_get_matches_from(line);
+            // A configuration file has the options that the command lacks.
+            let is_in_file = |error: &clap::Error| {
+                error.kind() == ErrorKind::MissingRequiredArgument
+                    && words.iter().any(|word| word == "--config")
+            };
+            if let Some(error) = understood.err().filter(|error| !is_in_file(error)) {
                 panic!("{}: {}: {error}", path.display(), words.join(" "));
             }
             seen.push(words[0].clone());
