@@ -214,6 +214,12 @@ async fn answer<F: FarEnd>(
     }
 }
 
+/// Whether a line is a request.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn is_request(line: &[u8]) -> bool {
+    serde_json::from_slice::<ControlRequest>(line).is_ok()
+}
+
 fn is_socket(metadata: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;
     metadata.file_type().is_socket()

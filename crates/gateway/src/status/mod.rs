@@ -1,7 +1,9 @@
 //! Status of a gateway: as JSON, as Prometheus metrics, as a page, and as a table.
 
+#[cfg(any(test, fuzzing))]
+mod any_request;
 pub mod document;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 pub(crate) mod examples;
 mod history;
 pub mod http;
@@ -9,6 +11,8 @@ mod meter;
 pub mod metrics;
 pub mod table;
 
+#[cfg(fuzzing)]
+pub use any_request::hold as hold_any_request;
 pub use document::Document;
 pub use history::{Recorded, RecordedLink};
 pub use meter::{Meter, Source};

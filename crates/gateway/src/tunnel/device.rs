@@ -72,6 +72,19 @@ impl Device {
         let _ = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETCARRIER, &carrier) };
     }
 
+    /// A device that takes every packet, for tests of what reads it.
+    #[cfg(any(test, fuzzing))]
+    pub fn null() -> io::Result<Device> {
+        Ok(Device {
+            file: OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open("/dev/null")?,
+            name: "null".to_owned(),
+            requests: Socket::new(Domain::IPV4, Type::DGRAM, None)?,
+        })
+    }
+
     /// Changes the MTU of the device; the kernel tells the connections that use it.
     ///
     /// # Errors

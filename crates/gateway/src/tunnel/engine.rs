@@ -1,5 +1,7 @@
 //! The event loop between the device and the sockets.
 
+#[cfg(any(test, fuzzing))]
+pub mod any_datagrams;
 mod incoming;
 mod link_watch;
 mod mtu;

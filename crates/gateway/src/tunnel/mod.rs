@@ -73,6 +73,8 @@ mod super_packet;
 pub(crate) use config::own_address;
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::{Control, Reload};
+#[cfg(fuzzing)]
+pub use engine::any_datagrams;
 pub use open::{Tunnel, TunnelError};
 pub use options::Arguments;
 pub(crate) use options::{check, run};

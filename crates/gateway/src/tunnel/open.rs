@@ -211,7 +211,7 @@ impl Tunnel {
     }
 }
 
-fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
+pub(super) fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
     match &config.role {
         Role::Listen { at, .. } => {
             let prefix = random() as u16;

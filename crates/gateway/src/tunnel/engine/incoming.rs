@@ -59,7 +59,7 @@ impl Engine {
         }
     }
 
-    fn on_datagram(
+    pub(super) fn on_datagram(
         &mut self,
         now: (Instant, Time),
         path: Path,

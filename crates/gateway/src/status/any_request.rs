@@ -1,0 +1,51 @@
+//! Requests of any content to the status over HTTP and to the control socket: the property that a fuzz target and
+//! the replay of its corpus share.
+
+use std::sync::Arc;
+
+use super::{Meter, examples, http};
+use crate::control;
+
+/// A request is answered or refused. The first byte selects the kind: HTTP if it is even, else a line of the control
+/// socket. Returns the status of the answer, or whether the line is a request.
+#[must_use]
+pub fn hold(bytes: &[u8]) -> &'static str {
+    match bytes.split_first() {
+        Some((kind, request)) if kind % 2 == 0 => {
+            http::status_of(request, &Meter::new(Arc::new(examples::proxy)))
+        }
+        Some((_, line)) if control::is_request(line) => "a request",
+        _ => "none",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_request_is_answered_or_refused() {
+        let folder = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fuzz/corpus/status_request"
+        );
+        let files = std::fs::read_dir(folder).unwrap();
+        let mut said: Vec<_> = files
+            .map(|file| hold(&std::fs::read(file.unwrap().path()).unwrap()))
+            .collect();
+        said.sort_unstable();
+        said.dedup();
+        for expected in [
+            "200 OK",
+            "400 Bad Request",
+            "403 Forbidden",
+            "404 Not Found",
+            "405 Method Not Allowed",
+            "421 Misdirected Request",
+            "a request",
+            "none",
+        ] {
+            assert!(said.contains(&expected), "{expected} of {said:?}");
+        }
+    }
+}

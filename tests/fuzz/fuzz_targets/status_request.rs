@@ -1,0 +1,6 @@
+//! Any bytes as a request to the status over HTTP or to the control socket.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = ropewalk_gateway::status::hold_any_request(bytes);
+});
