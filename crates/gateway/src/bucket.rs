@@ -1,10 +1,11 @@
 //! A rate limit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ropewalk_quantities::Rate;
+use tokio::sync::{Mutex as Queue, MutexGuard as QueueGuard};
 use tokio::time::{Instant, sleep_until};
 
 /// A rate limit for bytes: taking more than is available waits.
@@ -14,6 +15,15 @@ pub struct Bucket {
     rate: AtomicU64,
     /// Time until which the bytes taken are paid for.
     paid: Mutex<Option<Instant>>,
+    /// The order of those who wait before they know how much they will take.
+    queue: Queue<()>,
+}
+
+/// The right to take bytes at once.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    bucket: &'a Bucket,
+    _place: Option<QueueGuard<'a, ()>>,
 }
 
 impl Bucket {
@@ -26,6 +36,7 @@ impl Bucket {
         let bucket = Bucket {
             rate: AtomicU64::new(0),
             paid: Mutex::default(),
+            queue: Queue::default(),
         };
         bucket.set_rate(rate);
         bucket
@@ -39,20 +50,66 @@ impl Bucket {
 
     /// Takes this many bytes, and waits as long as they cost.
     pub async fn take(&self, bytes: usize) {
+        if let Some(paid) = self.charge(bytes)
+            && paid > Instant::now() + Bucket::BURST
+        {
+            sleep_until(paid - Bucket::BURST).await;
+        }
+    }
+
+    /// Waits until bytes are available, in the order of the calls. Others wait until the turn is dropped.
+    pub async fn turn(&self) -> Turn<'_> {
+        if self.rate.load(Ordering::Relaxed) == 0 {
+            return Turn {
+                bucket: self,
+                _place: None,
+            };
+        }
+        let place = self.queue.lock().await;
+        let paid = *self.paid();
+        if let Some(paid) = paid {
+            sleep_until(paid - Bucket::BURST).await;
+        }
+        Turn {
+            bucket: self,
+            _place: Some(place),
+        }
+    }
+
+    /// Takes this many bytes if they are available now, otherwise none.
+    pub fn take_now(&self, bytes: usize) -> bool {
+        let paid = *self.paid();
+        let is_open = paid.is_none_or(|paid| paid <= Instant::now() + Bucket::BURST);
+        if is_open {
+            self.charge(bytes);
+        }
+        is_open
+    }
+
+    /// Takes this many bytes; returns until when all that was taken is paid for, if there is a limit.
+    fn charge(&self, bytes: usize) -> Option<Instant> {
         let rate = self.rate.load(Ordering::Relaxed);
         if rate == 0 {
-            return;
+            return None;
         }
         let cost = bytes as f64 * 8.0 / rate as f64;
         let now = Instant::now();
-        let paid = {
-            let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
-            let from = paid.map_or(now, |paid| paid.max(now));
-            *paid.insert(from + Duration::from_secs_f64(cost))
-        };
-        if paid > now + Bucket::BURST {
-            sleep_until(paid - Bucket::BURST).await;
-        }
+        let mut paid = self.paid();
+        let from = paid.map_or(now, |paid| paid.max(now));
+        // A rate so low that nothing is ever paid for does not overflow the clock.
+        let cost = Duration::from_secs_f64(cost.min(1e6));
+        Some(*paid.insert(from + cost))
+    }
+
+    fn paid(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.paid.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// Takes this many bytes.
+    pub fn take(self, bytes: usize) {
+        self.bucket.charge(bytes);
     }
 }
 
@@ -73,5 +130,37 @@ mod tests {
             took >= exact && took < exact + Duration::from_millis(5),
             "{took:?}"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn turns_pass_at_the_rate() {
+        let bucket = std::sync::Arc::new(Bucket::new(Some(Rate::from_bps(8_000_000))));
+        let start = Instant::now();
+        let takers: Vec<_> = (0..10)
+            .map(|_| {
+                let bucket = std::sync::Arc::clone(&bucket);
+                tokio::spawn(async move {
+                    for _ in 0..10 {
+                        bucket.turn().await.take(10_000);
+                    }
+                })
+            })
+            .collect();
+        for taker in takers {
+            taker.await.unwrap();
+        }
+        let took = start.elapsed();
+        let (least, most) = (Duration::from_millis(900), Duration::from_millis(1100));
+        assert!(took >= least && took < most, "{took:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_beyond_the_rate_are_refused() {
+        let bucket = Bucket::new(Some(Rate::from_bps(8_000_000)));
+        let taken = (0..100).filter(|_| bucket.take_now(10_000)).count();
+        assert_eq!(taken, 6);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(bucket.take_now(10_000));
+        assert!(Bucket::new(None).take_now(usize::MAX));
     }
 }

@@ -3,7 +3,11 @@
 //! Freshly allocated memory costs a page fault every 4 KiB, which took nearly half of a carrier's time
 //! without this.
 
+use std::sync::Arc;
+
 use bytes::BytesMut;
+
+use crate::budget::Budget;
 
 /// Size of a buffer: several records, so that few are split and moved.
 const SIZE: usize = 256 << 10;
@@ -24,9 +28,34 @@ pub(crate) struct Buffers {
     /// all slices are dropped. The newest unused one is taken, since more of it is still in the processor's
     /// cache.
     full: Vec<BytesMut>,
+    /// The memory that they are part of, if that is bounded.
+    budget: Option<Arc<Budget>>,
+    /// Bytes that the budget has counted.
+    counted: u64,
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        if let Some(budget) = &self.budget {
+            budget.change(self.counted, 0);
+        }
+    }
 }
 
 impl Buffers {
+    /// Counts the buffers in a budget from now on.
+    pub(crate) fn count_in(&mut self, budget: Arc<Budget>) {
+        self.budget = Some(budget);
+        self.count();
+    }
+
+    fn count(&mut self) {
+        if let Some(budget) = &self.budget {
+            let bytes = ((1 + self.full.len()) * SIZE) as u64;
+            budget.change(std::mem::replace(&mut self.counted, bytes), bytes);
+        }
+    }
+
     /// The buffer under way, with room to read.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
         if self.current.capacity() - self.current.len() < MIN {
@@ -38,6 +67,7 @@ impl Buffers {
                 self.full.push(full);
             }
             self.is_begun = true;
+            self.count();
         }
         &mut self.current
     }
@@ -45,6 +75,12 @@ impl Buffers {
     /// The buffer under way.
     pub(crate) fn current(&mut self) -> &mut BytesMut {
         &mut self.current
+    }
+
+    /// Whether slices are to be copied: as many full buffers are kept as may be, or memory is short. A slice that
+    /// stays keeps its whole buffer.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.full.len() >= KEPT || self.budget.as_ref().is_some_and(|budget| budget.is_short())
     }
 
     fn unused(&mut self) -> BytesMut {
@@ -91,6 +127,19 @@ mod tests {
         assert_eq!(space.split_to(len - 3).len(), len - 3);
         assert_eq!(buffers.space()[..], [7; 3]);
         assert_eq!(buffers.space().capacity(), SIZE);
+    }
+
+    #[test]
+    fn buffers_are_counted_and_crowded_while_memory_is_short() {
+        let budget = Arc::new(Budget::new(16 * SIZE as u64));
+        let mut buffers = Buffers::default();
+        buffers.count_in(Arc::clone(&budget));
+        assert_eq!(budget.used(), SIZE as u64);
+        let stay: Vec<BytesMut> = (0..10).map(|_| take(&mut buffers)).collect();
+        assert!(buffers.is_crowded());
+        assert!(budget.used() > 8 * SIZE as u64, "{}", budget.used());
+        drop((buffers, stay));
+        assert_eq!(budget.used(), 0);
     }
 
     #[test]

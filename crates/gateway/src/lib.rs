@@ -8,6 +8,7 @@
 pub mod allowance;
 pub mod association;
 mod bucket;
+mod budget;
 mod buffers;
 pub mod classes;
 mod cli;
@@ -24,6 +25,8 @@ mod keygen;
 pub mod keys;
 pub mod links;
 pub mod measure;
+mod memory;
+mod names;
 pub mod noise;
 mod output;
 mod privileges;

@@ -6,10 +6,12 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
+use std::sync::Arc;
 
 use bytes::{Buf, Bytes, BytesMut};
 use ropewalk_wire::gateway::{Frame, MAX_HEADER_LEN, MalformedFrame};
 
+use crate::budget::Budget;
 use crate::buffers::Buffers;
 use crate::noise::{NoiseError, TAG_LEN};
 use crate::record_sequence::RecordSequence;
@@ -165,6 +167,11 @@ impl Decoder {
         }
     }
 
+    /// Counts its buffers in a budget.
+    pub(crate) fn count_in(&mut self, budget: Arc<Budget>) {
+        self.buffers.count_in(budget);
+    }
+
     /// The buffer to read into.
     pub fn space(&mut self) -> &mut BytesMut {
         self.buffers.space()
@@ -175,8 +182,12 @@ impl Decoder {
     /// # Errors
     /// The carrier cannot go on.
     pub fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RecordError> {
+        let copied = match self.buffers.is_crowded() {
+            true => usize::MAX,
+            false => COPIED,
+        };
         if self.key.is_none() {
-            return take_frame(self.buffers.current());
+            return take_frame(self.buffers.current(), copied);
         }
         while self.record.is_empty() {
             match self.open()? {
@@ -184,7 +195,7 @@ impl Decoder {
                 Some(record) => self.record = record,
             }
         }
-        match take_frame(&mut self.record)? {
+        match take_frame(&mut self.record, copied)? {
             None => Err(RecordError::Cut),
             frame => Ok(frame),
         }
@@ -210,7 +221,8 @@ impl Decoder {
     }
 }
 
-fn take_frame(buffer: &mut BytesMut) -> Result<Option<Frame<Bytes>>, RecordError> {
+/// Payloads shorter than `copied` are copied.
+fn take_frame(buffer: &mut BytesMut, copied: usize) -> Result<Option<Frame<Bytes>>, RecordError> {
     let Some((frame, header_len)) = Frame::parse(buffer)? else {
         return Ok(None);
     };
@@ -222,7 +234,7 @@ fn take_frame(buffer: &mut BytesMut) -> Result<Option<Frame<Bytes>>, RecordError
         return Ok(None);
     }
     buffer.advance(header_len);
-    Ok(Some(frame.map(|len| match len < COPIED {
+    Ok(Some(frame.map(|len| match len < copied {
         true => {
             let payload = Bytes::copy_from_slice(&buffer[..len]);
             buffer.advance(len);

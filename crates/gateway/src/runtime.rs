@@ -6,6 +6,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
 use tracing::{error, info, warn};
@@ -29,6 +30,17 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
     // Blocking tasks, such as name resolution, are not waited for.
     runtime.shutdown_background();
     Ok(output)
+}
+
+/// Allows this process as many descriptors as it may have: each stream of each client takes one.
+pub(crate) fn raise_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    // The limit stays as it is where the system refuses that.
+    let _ = setrlimit(Resource::Nofile, raised);
 }
 
 /// What a signal says about the end.

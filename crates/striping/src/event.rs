@@ -50,6 +50,9 @@ pub const NO_CARRIER: u32 = 0xffff_0001;
 /// Error code for a stream that exceeds the peer's limit.
 pub const TOO_MANY_STREAMS: u32 = 0xffff_0002;
 
+/// Error code of a stream that was reset since the association took too much memory.
+pub const OUT_OF_MEMORY: u32 = 0xffff_0005;
+
 /// The peer violated the protocol; the association cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProtocolError {

@@ -30,7 +30,7 @@ pub use config::{
     CarrierConfig, CarrierId, Config, Role, StreamId, Terms, carrier_scheduler, carrier_schedulers,
 };
 pub use dialling::{Dial, Dialling};
-pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
+pub use event::{Event, NO_CARRIER, OUT_OF_MEMORY, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};
 // Needed to use the schedulers' names.

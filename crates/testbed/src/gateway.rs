@@ -93,7 +93,7 @@ impl Gateway {
                 associations: 4,
                 streams: 64,
                 memory: Bytes::from_mib(1024),
-                rate: None,
+                ..DefaultLimits::default()
             },
             congestion: congestion.map(str::to_owned),
         };

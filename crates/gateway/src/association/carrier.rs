@@ -72,10 +72,13 @@ impl Association {
     pub fn carry(
         &self,
         socket: TcpStream,
-        established: Established,
+        mut established: Established,
         config: CarrierConfig,
         congestion: Congestion,
     ) -> CarrierTask {
+        if let Some(budget) = &self.0.budget {
+            established.decoder.count_in(Arc::clone(budget));
+        }
         let measured = || tcp_info(&socket).ok().and_then(|info| info.round_trip);
         let rtt = config
             .rtt

@@ -12,6 +12,7 @@ mod stream;
 mod timer;
 
 use std::collections::HashMap;
+use std::mem;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -23,6 +24,7 @@ use ropewalk_striping::{CarrierId, CarrierStatistics, Config, Event, Role, Strea
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, watch};
 
+use crate::budget::Budget;
 use crate::classes::Urgency;
 use crate::tcp_info::tcp_info;
 
@@ -31,6 +33,10 @@ pub use carrier::{CarrierEnd, CarrierTask};
 pub use congestion::Congestion;
 pub(crate) use congestion::FOR_LOSS;
 pub use stream::{Stream, StreamError};
+
+/// Memory of frames in flight or to be sent for which an association without data is ended when its budget is
+/// used up.
+const MOST_FRAMES: u64 = 1 << 20;
 
 /// One end of an association. Clones refer to the same one.
 #[derive(Clone)]
@@ -46,6 +52,8 @@ struct Shared {
     start: Instant,
     config: Config,
     state: Mutex<State>,
+    /// The memory that it shares with others, if that is bounded.
+    budget: Option<Arc<Budget>>,
     /// Wakes the timer's task to look again.
     timer: Notify,
     /// Why the association has ended.
@@ -60,6 +68,8 @@ struct State {
     opened: mpsc::UnboundedSender<StreamId>,
     /// When the timer's task wakes by itself.
     armed: Option<Time>,
+    /// Memory that the budget has counted.
+    counted: u64,
     /// Counters of carriers that have ended.
     ledger: status::Ledger,
 }
@@ -106,6 +116,17 @@ impl Association {
     /// Without carriers. Needs a tokio runtime, in which its timer runs.
     #[must_use]
     pub fn new(role: Role, config: Config) -> (Association, Incoming) {
+        Association::within(role, config, None)
+    }
+
+    /// As [`new`](Association::new), within a budget of memory that it may share with others. Beyond the
+    /// budget its streams are reset, those that hold most first.
+    #[must_use]
+    pub(crate) fn within(
+        role: Role,
+        config: Config,
+        budget: Option<Arc<Budget>>,
+    ) -> (Association, Incoming) {
         let (sender, opened) = mpsc::unbounded_channel();
         let association = Association(Arc::new(Shared {
             start: Instant::now(),
@@ -116,8 +137,10 @@ impl Association {
                 carriers: HashMap::new(),
                 opened: sender,
                 armed: None,
+                counted: 0,
                 ledger: status::Ledger::default(),
             }),
+            budget,
             timer: Notify::new(),
             closed: watch::Sender::new(None),
         }));
@@ -243,6 +266,12 @@ impl Shared {
             let mut state = self.lock();
             let now = self.now();
             let result = step(&mut state, now);
+            if let Some(budget) = &self.budget
+                && !state.keep_within(budget)
+            {
+                state.core.close(striping::OUT_OF_MEMORY);
+                ended = Some(striping::OUT_OF_MEMORY);
+            }
             state.note_events(&mut wakes, &mut ended);
             let is_sooner = match (state.core.poll_timeout(), state.armed) {
                 (Some(wanted), Some(armed)) => wanted < armed,
@@ -286,7 +315,39 @@ impl Shared {
     }
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(budget) = &self.budget {
+            let state = self.state.get_mut();
+            let state = state.unwrap_or_else(PoisonError::into_inner);
+            budget.change(state.counted, 0);
+        }
+    }
+}
+
 impl State {
+    /// Counts what the association takes, and frees memory if it has grown beyond the budget. Returns whether
+    /// that helped.
+    fn keep_within(&mut self, budget: &Budget) -> bool {
+        let before = self.count(budget);
+        self.core.set_short(budget.is_short());
+        let excess = budget.excess();
+        if excess == 0 || self.counted <= before {
+            return true;
+        }
+        let is_free = self.core.free_memory(excess);
+        self.count(budget);
+        is_free || self.core.is_closed() || self.counted <= MOST_FRAMES
+    }
+
+    /// Tells the budget what the association takes; returns what it took before.
+    fn count(&mut self, budget: &Budget) -> u64 {
+        let cost = self.core.cost();
+        let before = mem::replace(&mut self.counted, cost);
+        budget.change(before, cost);
+        before
+    }
+
     fn note_events(&mut self, wakes: &mut Vec<Arc<Notify>>, ended: &mut Option<u32>) {
         while let Some(event) = self.core.poll_event() {
             match event {

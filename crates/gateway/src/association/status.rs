@@ -17,6 +17,9 @@ use crate::status::document::{self, MAX_STREAMS};
 /// Receive window of a stream before any data (see [`striping::Config::memory`]).
 const INITIAL_WINDOW: u64 = 64 << 10;
 
+/// Most links whose counters are kept. A peer may name links at will.
+const LINKS: usize = 256;
+
 /// Counters of links whose carriers have ended.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
@@ -38,7 +41,9 @@ impl Ledger {
     /// A carrier ends: its counters are added to its link's.
     pub(super) fn keep(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
         if let Some(carrier) = core.carrier_statistics(id) {
-            let past = self.links.entry(carrier.link).or_default();
+            let Some(past) = self.past(carrier.link) else {
+                return;
+            };
             past.sent += carrier.sent.as_u64();
             past.received += carrier.received.as_u64();
             past.resent += carrier.resent.as_u64();
@@ -48,9 +53,17 @@ impl Ledger {
 
     /// A carrier is suspected.
     pub(super) fn note_suspicion(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
-        if let Some(carrier) = core.carrier_statistics(id) {
-            self.links.entry(carrier.link).or_default().suspicions += 1;
+        if let Some(carrier) = core.carrier_statistics(id)
+            && let Some(past) = self.past(carrier.link)
+        {
+            past.suspicions += 1;
         }
+    }
+
+    /// The counters of a link, unless there are too many links.
+    fn past(&mut self, link: u32) -> Option<&mut Past> {
+        let has_room = self.links.len() < LINKS || self.links.contains_key(&link);
+        has_room.then(|| self.links.entry(link).or_default())
     }
 }
 

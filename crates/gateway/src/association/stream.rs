@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use ropewalk_striping::StreamId;
 use socket2::SockRef;
 use tokio::net::TcpStream;
@@ -38,7 +38,7 @@ pub struct Stream {
     writable: Arc<Notify>,
     /// What was written is to arrive even after the stream is dropped here.
     finished: AtomicBool,
-    /// What was read and put back.
+    /// What was taken and put back.
     put_back: Mutex<Bytes>,
 }
 
@@ -93,19 +93,38 @@ impl Stream {
     /// # Errors
     /// The peer reset the stream.
     pub async fn read(&self, pieces: &mut Vec<Bytes>) -> Result<bool, StreamError> {
+        let before = pieces.len();
+        let is_more = self.take(0, pieces).await?;
+        self.release(pieces[before..].iter().map(Bytes::len).sum());
+        Ok(is_more)
+    }
+
+    /// As [`read`](Stream::read), but the peer may not send more instead of the data until they are released.
+    /// Releases `released` bytes that were taken before.
+    ///
+    /// # Errors
+    /// The peer reset the stream.
+    pub(crate) async fn take(
+        &self,
+        released: usize,
+        pieces: &mut Vec<Bytes>,
+    ) -> Result<bool, StreamError> {
+        let mut released = released as u64;
         let put_back =
             mem::take(&mut *self.put_back.lock().unwrap_or_else(PoisonError::into_inner));
         if !put_back.is_empty() {
+            self.release(mem::take(&mut released) as usize);
             pieces.push(put_back);
             return Ok(true);
         }
         loop {
             let (got, end) = self.association.0.step(|state, now| {
+                state.core.release(now, self.id, mem::take(&mut released));
                 let before = pieces.len();
                 let mut len = 0;
                 while len < WRITE
                     && pieces.len() < PIECES
-                    && let Some(piece) = state.core.read(now, self.id)
+                    && let Some(piece) = state.core.take(self.id)
                 {
                     len += piece.len();
                     pieces.push(piece);
@@ -121,6 +140,26 @@ impl Stream {
                 Some(Err(code)) => return Err(StreamError::Reset(code)),
                 None => self.readable.notified().await,
             }
+        }
+    }
+
+    /// Releases bytes that were taken: the peer may send more.
+    pub(crate) fn release(&self, bytes: usize) {
+        if bytes > 0 {
+            let step = |state: &mut super::State, now| {
+                state.core.release(now, self.id, bytes as u64);
+            };
+            self.association.0.step(step);
+        }
+    }
+
+    /// Waits until the peer has reset the stream, or the association has ended.
+    pub(crate) async fn reset_by_peer(&self) -> StreamError {
+        loop {
+            if let Some(Err(code)) = self.read_end(&self.association.0.lock()) {
+                return StreamError::Reset(code);
+            }
+            self.readable.notified().await;
         }
     }
 
@@ -140,11 +179,12 @@ impl Stream {
         loop {
             if let Some((first, len)) = parse(&bytes).ok()? {
                 bytes.advance(len);
+                self.release(len);
                 let mut put_back = self.put_back.lock().unwrap_or_else(PoisonError::into_inner);
                 *put_back = bytes.freeze();
                 return Some(first);
             }
-            if bytes.len() > most || !self.read(&mut pieces).await.ok()? {
+            if bytes.len() > most || !self.take(0, &mut pieces).await.ok()? {
                 return None;
             }
             for piece in pieces.drain(..) {
@@ -185,6 +225,47 @@ impl Stream {
         }
     }
 
+    /// Writes all of it if there is room for it, otherwise nothing. Returns whether it did.
+    ///
+    /// # Errors
+    /// The other end reads no more.
+    pub(crate) fn write_now(&self, mut payload: Bytes) -> Result<bool, StreamError> {
+        let written = self.association.0.step(|state, _| {
+            let entry = state.streams.get_mut(&self.id);
+            if let Some(code) = entry.as_ref().and_then(|entry| entry.stopped) {
+                return Err(code);
+            }
+            let has_room = state
+                .core
+                .room(self.id)
+                .is_some_and(|room| room >= payload.len() as u64);
+            if has_room {
+                let taken = state.core.write(self.id, &mut payload);
+                if let Some(entry) = entry {
+                    entry.written += taken as u64;
+                }
+            }
+            Ok(has_room)
+        });
+        written.map_err(StreamError::Stopped)
+    }
+
+    /// Waits until there is room; returns how many bytes can be written at once.
+    async fn room(&self) -> Result<usize, StreamError> {
+        loop {
+            let (room, stopped) = self.association.0.step(|state, _| {
+                let entry = state.streams.get(&self.id);
+                let stopped = entry.and_then(|entry| entry.stopped);
+                (state.core.room(self.id), stopped)
+            });
+            match (room, stopped) {
+                (_, Some(code)) => return Err(StreamError::Stopped(code)),
+                (Some(room @ 1..), None) => return Ok(room.min(READ as u64) as usize),
+                _ => self.writable.notified().await,
+            }
+        }
+    }
+
     /// Nothing more will be written.
     pub fn finish(&self) {
         self.finished.store(true, Ordering::Relaxed);
@@ -221,15 +302,23 @@ impl Stream {
         }
     }
 
-    /// From the connection to the stream.
+    /// From the connection to the stream. Nothing is read that the stream has no room for.
     async fn carry_up(&self, socket: &TcpStream, rate: Option<&Bucket>) -> Result<(), StreamError> {
-        let mut buffer = BytesMut::new();
         loop {
-            buffer.reserve(READ);
-            let read = match socket.readable().await {
-                Ok(()) => socket.try_read_buf(&mut buffer),
-                Err(error) => Err(error),
+            let room = match self.room().await {
+                Ok(room) => room,
+                // The stream's other direction may still be in use.
+                Err(StreamError::Stopped(_)) => return Ok(()),
+                Err(reset) => return Err(reset),
             };
+            let ready = socket.readable().await;
+            let turn = match rate {
+                Some(rate) => Some(rate.turn().await),
+                None => None,
+            };
+            // Idle streams have no buffer.
+            let mut buffer = BytesMut::with_capacity(room);
+            let read = ready.and_then(|()| socket.try_read_buf(&mut (&mut buffer).limit(room)));
             match read {
                 Ok(0) => {
                     self.finish();
@@ -242,12 +331,11 @@ impl Stream {
                     return Ok(());
                 }
             }
-            if let Some(rate) = rate {
-                rate.take(buffer.len()).await;
+            if let Some(turn) = turn {
+                turn.take(buffer.len());
             }
-            match self.write(buffer.split().freeze()).await {
+            match self.write(compact(buffer)).await {
                 Ok(()) => {}
-                // The stream's other direction may still be in use.
                 Err(StreamError::Stopped(_)) => return Ok(()),
                 Err(reset) => return Err(reset),
             }
@@ -261,11 +349,22 @@ impl Stream {
         rate: Option<&Bucket>,
     ) -> Result<(), StreamError> {
         let mut pieces = Vec::with_capacity(PIECES);
-        while self.read(&mut pieces).await? {
-            if let Some(rate) = rate {
-                rate.take(pieces.iter().map(Bytes::len).sum()).await;
-            }
-            if write_all(socket, &mut pieces).await.is_err() {
+        let mut written = 0;
+        while self.take(written, &mut pieces).await? {
+            written = pieces.iter().map(Bytes::len).sum();
+            let writing = async {
+                if let Some(rate) = rate {
+                    rate.take(written).await;
+                }
+                write_all(socket, &mut pieces).await
+            };
+            // The target may never read again: then only the peer can end the stream.
+            let done = tokio::select! {
+                biased;
+                done = writing => done,
+                reset = self.reset_by_peer() => return Err(reset),
+            };
+            if done.is_err() {
                 self.stop(BROKEN);
                 return Ok(());
             }
@@ -273,6 +372,14 @@ impl Stream {
         // A connection that is gone already cannot be told.
         let _ = SockRef::from(socket).shutdown(std::net::Shutdown::Write);
         Ok(())
+    }
+}
+
+/// The content of a read buffer. A short content is copied, so that it does not keep the buffer in memory.
+fn compact(buffer: BytesMut) -> Bytes {
+    match buffer.len() < buffer.capacity() / 4 {
+        true => Bytes::copy_from_slice(&buffer),
+        false => buffer.freeze(),
     }
 }
 

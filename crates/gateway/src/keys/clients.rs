@@ -15,17 +15,19 @@ use crate::input_file::open_input;
 /// Longest list of clients, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-const LIMITS: &str = "streams=NUMBER, memory=SIZE, rate=RATE, addresses=ADDRESS,...";
+const LIMITS: &str = "streams=NUMBER, memory=SIZE, rate=RATE, names=NUMBER, addresses=ADDRESS,...";
 
 /// Limits of a client; `None`: the relay's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Simultaneous streams.
     pub streams: Option<u32>,
-    /// Bytes buffered at the relay.
+    /// Memory at the relay.
     pub memory: Option<Bytes>,
     /// Rate in each direction.
     pub rate: Option<Rate>,
+    /// Simultaneous look-ups of names.
+    pub names: Option<u32>,
 }
 
 /// A client that is allowed to connect.
@@ -178,6 +180,10 @@ fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
                 Ok(streams @ 1..) => limits.streams = Some(streams),
                 _ => return Err(wrong(&"not from 1 to 4294967295")),
             },
+            "names" => match value.parse() {
+                Ok(names @ 1..=1024) => limits.names = Some(names),
+                _ => return Err(wrong(&"not from 1 to 1024")),
+            },
             "memory" => limits.memory = Some(given::size(value).map_err(|error| wrong(&error))?),
             "rate" => limits.rate = Some(given::rate(value).map_err(|error| wrong(&error))?),
             "addresses" => {
@@ -222,7 +228,9 @@ mod tests {
         let text = format!(
             "# clients\n\n{}{} # the train\n{}",
             key(1).to_line("van"),
-            key(2).to_line("train streams=20 rate=50mbit").trim_end(),
+            key(2)
+                .to_line("train streams=20 rate=50mbit names=7")
+                .trim_end(),
             key(3).to_line("").trim_end(),
         );
         let clients = Clients::parse(&text).unwrap();
@@ -231,6 +239,7 @@ mod tests {
         let train = clients.get(&key(2)).unwrap();
         assert_eq!(train.limits.streams, Some(20));
         assert_eq!(train.limits.rate, Some(Rate::from_bps(50_000_000)));
+        assert_eq!(train.limits.names, Some(7));
         let unnamed = &clients.get(&key(3)).unwrap().name;
         assert_eq!(*unnamed, key(3).to_string()[..8]);
         assert_eq!(clients.get(&key(4)), None);
@@ -245,6 +254,8 @@ mod tests {
             (&key(2).to_line("a b"), "\"b\" is no name"),
             (&key(2).to_line("a streams=-1"), "streams=-1"),
             (&key(2).to_line("a memory=1"), "memory=1"),
+            (&key(2).to_line("a names=0"), "names=0: not from 1 to 1024"),
+            (&key(2).to_line("a names=1025"), "names=1025: not from"),
             (&key(2).to_line("a color=red"), "\"color\" is no limit"),
             (
                 &key(2).to_line("a addresses=10.9.0"),

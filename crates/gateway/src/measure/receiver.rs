@@ -11,12 +11,16 @@ use std::time::Duration;
 use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
 use super::socket::Clock;
 use super::train::Arrival;
+use crate::bucket::Bucket;
 
 /// Most recorded arrivals of a train.
 const MAX_ARRIVALS: usize = 50_000;
 
 /// Most recorded answers to echoes.
 const MAX_ANSWERS: usize = 10_000;
+
+/// Bytes of the headers of IPv4 and UDP.
+const HEADERS: usize = 28;
 
 /// How often the thread checks whether to end.
 const STEP: Duration = Duration::from_millis(50);
@@ -54,13 +58,15 @@ struct Noted {
 }
 
 impl ProbeReceiver {
-    /// Starts receiving; at most `answerable` bytes of answers to echoes are sent.
-    pub fn open(
+    /// Starts receiving; at most `answerable` bytes of answers to echoes are sent. Datagrams beyond the limits of
+    /// what is received and answered are lost.
+    pub(crate) fn open(
         socket: Arc<UdpSocket>,
         token: Token,
         side: Side,
         clock: Clock,
         answerable: u64,
+        limits: Option<Arc<[Bucket; 2]>>,
     ) -> io::Result<ProbeReceiver> {
         socket.set_read_timeout(Some(STEP))?;
         let noted = Arc::new(Mutex::new(Noted {
@@ -83,11 +89,17 @@ impl ProbeReceiver {
                     let Some(datagram) = Datagram::parse(&bytes[..length]) else {
                         continue;
                     };
-                    if datagram.token != token {
+                    let passes = |direction: usize, bytes: usize| {
+                        let limits = limits.as_ref();
+                        limits.is_none_or(|limits| limits[direction].take_now(bytes + HEADERS))
+                    };
+                    if datagram.token != token || !passes(0, length) {
                         continue;
                     }
                     let answer = lock(&noted).note(datagram, length, from, received_ns, side);
-                    if let Some((answer, length)) = answer {
+                    if let Some((answer, length)) = answer
+                        && passes(1, length)
+                    {
                         answer.emit(&mut bytes[..length]);
                         // A failure to send counts as a loss on the path.
                         let _ = match side {
@@ -237,6 +249,8 @@ fn lock(noted: &Mutex<Noted>) -> MutexGuard<'_, Noted> {
 
 #[cfg(test)]
 mod tests {
+    use ropewalk_quantities::Rate;
+
     use super::*;
 
     const TOKEN: Token = [7; 16];
@@ -275,8 +289,9 @@ mod tests {
         let (near, far) = pair();
         let clock = Clock::start();
         let side = Side::Relay { challenge: 42 };
-        let relay = ProbeReceiver::open(Arc::clone(&far), TOKEN, side, clock, 1000).unwrap();
-        let client = ProbeReceiver::open(Arc::clone(&near), TOKEN, Side::Client, clock, 0).unwrap();
+        let relay = ProbeReceiver::open(Arc::clone(&far), TOKEN, side, clock, 1000, None).unwrap();
+        let client =
+            ProbeReceiver::open(Arc::clone(&near), TOKEN, Side::Client, clock, 0, None).unwrap();
         near.send(&echo(0, &clock)).unwrap();
         assert_eq!(wait_for(|| client.challenge()), 42);
         assert_eq!(relay.heard_from(), Some(near.local_addr().unwrap()));
@@ -296,7 +311,7 @@ mod tests {
         let (near, far) = pair();
         let clock = Clock::start();
         let side = Side::Relay { challenge: 42 };
-        let relay = ProbeReceiver::open(far, [8; 16], side, clock, 1000).unwrap();
+        let relay = ProbeReceiver::open(far, [8; 16], side, clock, 1000, None).unwrap();
         near.send(&echo(0, &clock)).unwrap();
         near.send(b"short").unwrap();
         thread::sleep(2 * STEP);
@@ -304,10 +319,43 @@ mod tests {
     }
 
     #[test]
+    fn datagrams_beyond_the_rate_are_lost() {
+        let (near, far) = pair();
+        let clock = Clock::start();
+        // A datagram of 428 bytes takes a second of either direction.
+        let limit = || Bucket::new(Some(Rate::from_bps(8 * 428)));
+        let limits = Some(Arc::new([limit(), limit()]));
+        let receiver =
+            ProbeReceiver::open(Arc::clone(&far), TOKEN, Side::Client, clock, 0, limits).unwrap();
+        receiver.expect(1);
+        let train = super::super::socket::Train {
+            number: 1,
+            datagrams: 100,
+            packet_bytes: 428,
+            rate_bps: 1e8,
+        };
+        super::super::socket::send(&near, TOKEN, &train, &clock, None).unwrap();
+        wait_for(|| receiver.progress().1);
+        thread::sleep(2 * STEP);
+        assert!(receiver.progress().0 < 50, "{:?}", receiver.progress());
+        // The same for what is sent.
+        let limit = limit();
+        let receiver = {
+            drop(receiver);
+            ProbeReceiver::open(far, TOKEN, Side::Client, clock, 0, None).unwrap()
+        };
+        receiver.expect(1);
+        super::super::socket::send(&near, TOKEN, &train, &clock, Some(&limit)).unwrap();
+        wait_for(|| receiver.progress().1);
+        thread::sleep(2 * STEP);
+        assert!(receiver.progress().0 < 50, "{:?}", receiver.progress());
+    }
+
+    #[test]
     fn arrivals_are_those_of_the_expected_train() {
         let (near, far) = pair();
         let clock = Clock::start();
-        let receiver = ProbeReceiver::open(far, TOKEN, Side::Client, clock, 0).unwrap();
+        let receiver = ProbeReceiver::open(far, TOKEN, Side::Client, clock, 0, None).unwrap();
         receiver.expect(2);
         let train = |number, datagrams| super::super::socket::Train {
             number,
@@ -316,7 +364,8 @@ mod tests {
             rate_bps: 1e6,
         };
         for (number, datagrams) in [(1, 5), (2, 10)] {
-            super::super::socket::send(&near, TOKEN, &train(number, datagrams), &clock).unwrap();
+            super::super::socket::send(&near, TOKEN, &train(number, datagrams), &clock, None)
+                .unwrap();
         }
         wait_for(|| (receiver.progress().0 == 10).then_some(()));
         let indices: Vec<u32> = receiver

@@ -16,6 +16,7 @@ use super::messages::{ClientMessage, Lines, MessageError, RelayMessage};
 use super::receiver::{ProbeReceiver, Side};
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::Seen;
+use crate::bucket::Bucket;
 
 /// Most bytes of trains, and most bytes of answers to echoes, that a session sends.
 pub const MAX_BYTES: u64 = 256_000_000;
@@ -48,8 +49,8 @@ impl Default for Responder {
 impl Responder {
     /// Serves one session, whose stream has been requested and answered. UDP is expected at the address where
     /// the client's carrier arrived, so that datagrams sent from there reach the client as the carrier does;
-    /// at another port if that one is in use.
-    pub async fn answer(&self, mut lines: Lines, carrier: SocketAddr) {
+    /// at another port if that one is in use. Datagrams beyond the client's rates, from it and to it, are lost.
+    pub async fn answer(&self, mut lines: Lines, carrier: SocketAddr, rates: Arc<[Bucket; 2]>) {
         let local = SocketAddr::new(carrier.ip().to_canonical(), carrier.port());
         let Ok(_permit) = self.room.try_acquire() else {
             let reason = "the relay measures with another client".to_owned();
@@ -57,7 +58,7 @@ impl Responder {
             return;
         };
         let session = async {
-            if let Err(SessionError::Io(error)) = converse(&mut lines, local).await {
+            if let Err(SessionError::Io(error)) = converse(&mut lines, local, &rates).await {
                 let reason = error.to_string();
                 let _ = lines.say(&RelayMessage::Refused { reason }).await;
             }
@@ -75,12 +76,18 @@ enum SessionError {
     Io(#[from] io::Error),
 }
 
-async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionError> {
+async fn converse(
+    lines: &mut Lines,
+    local: SocketAddr,
+    rates: &Arc<[Bucket; 2]>,
+) -> Result<(), SessionError> {
     let socket = Arc::new(bind(local)?);
     let (token, challenge) = draw()?;
     let clock = Clock::start();
     let side = Side::Relay { challenge };
-    let receiver = ProbeReceiver::open(Arc::clone(&socket), token, side, clock, MAX_BYTES)?;
+    let limits = Some(Arc::clone(rates));
+    let of_socket = Arc::clone(&socket);
+    let receiver = ProbeReceiver::open(of_socket, token, side, clock, MAX_BYTES, limits)?;
     let mut left = MAX_BYTES;
     lines
         .say(&RelayMessage::Session {
@@ -126,8 +133,9 @@ async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionErr
                         Ok(bytes) => {
                             left -= bytes;
                             let socket = Arc::clone(&socket);
+                            let rates = Arc::clone(rates);
                             let sending = spawn_blocking(move || {
-                                socket::send(&socket, token, &train, &clock)
+                                socket::send(&socket, token, &train, &clock, Some(&rates[1]))
                             });
                             RelayMessage::Sent(sending.await.map_err(io::Error::other)??)
                         }

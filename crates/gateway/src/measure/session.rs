@@ -117,7 +117,8 @@ impl Session {
         let address = SocketAddr::new(relay.ip(), port);
         let socket = Arc::new(socket(address)?);
         let clock = Clock::start();
-        let receiver = ProbeReceiver::open(Arc::clone(&socket), token, Side::Client, clock, 0)?;
+        let receiver =
+            ProbeReceiver::open(Arc::clone(&socket), token, Side::Client, clock, 0, None)?;
         let mut session = Session {
             lines,
             socket,
@@ -319,7 +320,7 @@ impl Session {
             other => return Err(unexpected(other)),
         }
         let (socket, token, clock) = (Arc::clone(&self.socket), self.token, self.clock);
-        let sending = spawn_blocking(move || socket::send(&socket, token, &train, &clock));
+        let sending = spawn_blocking(move || socket::send(&socket, token, &train, &clock, None));
         let sent = sending.await.map_err(io::Error::other)??;
         let report = ClientMessage::Report {
             train: number,

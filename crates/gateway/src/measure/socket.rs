@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
 use super::train::Sent;
+use crate::bucket::Bucket;
 
 /// Header bytes that UDP and IP add to a datagram of a connected socket (RFC 768, RFC 791, RFC 8200).
 pub fn header_bytes(socket: &UdpSocket) -> io::Result<u32> {
@@ -29,8 +30,15 @@ pub struct Train {
     pub rate_bps: f64,
 }
 
-/// Sends a train over a connected socket. If this thread is late, overdue datagrams are sent at once.
-pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> io::Result<Sent> {
+/// Sends a train over a connected socket. If this thread is late, overdue datagrams are sent at once. Datagrams
+/// beyond a rate limit are lost.
+pub(crate) fn send(
+    socket: &UdpSocket,
+    token: Token,
+    train: &Train,
+    clock: &Clock,
+    limit: Option<&Bucket>,
+) -> io::Result<Sent> {
     let payload = train.packet_bytes.saturating_sub(header_bytes(socket)?) as usize;
     let mut bytes = vec![0; payload.max(HEADER_LEN)];
     let interval_s = f64::from(train.packet_bytes) * 8.0 / train.rate_bps;
@@ -42,6 +50,9 @@ pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> i
             && wait > Duration::from_micros(100)
         {
             sleep(wait);
+        }
+        if limit.is_some_and(|limit| !limit.take_now(train.packet_bytes as usize)) {
+            continue;
         }
         let datagram = Datagram {
             token,

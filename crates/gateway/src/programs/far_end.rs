@@ -1,12 +1,18 @@
 //! How connections of programs reach their targets.
 
+use std::net::SocketAddr;
+
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
 use crate::association::Stream;
+use crate::names::{LookupLimit, Names};
 use crate::request::{Host, Status, Target};
 use crate::uplink::Uplink;
 use ropewalk_preload_protocol::Reason;
+
+/// Most simultaneous look-ups of names for the programs of this machine.
+const LOOKUPS: u32 = 64;
 
 /// Connects programs to targets.
 pub trait FarEnd: Sync {
@@ -36,17 +42,36 @@ impl FarEnd for Uplink {
 
 /// At the far end, programs are on the machine where they want to be: they serve there, and connect to
 /// targets like any local program.
-#[derive(Debug)]
-pub struct LocalEnd;
+pub struct LocalEnd {
+    names: Names,
+    lookups: LookupLimit,
+}
+
+impl Default for LocalEnd {
+    fn default() -> LocalEnd {
+        LocalEnd {
+            names: Names::system(),
+            lookups: LookupLimit::new(LOOKUPS),
+        }
+    }
+}
 
 impl FarEnd for LocalEnd {
     type Stream = TcpStream;
 
     async fn open(&self, target: Target) -> Result<TcpStream, Reason> {
-        let connected = match &target.host {
-            Host::Address(ip) => TcpStream::connect((*ip, target.port)).await,
-            Host::Name(name) => TcpStream::connect((name.as_str(), target.port)).await,
+        let addresses: Vec<SocketAddr> = match &target.host {
+            Host::Address(ip) => vec![SocketAddr::new(*ip, target.port)],
+            Host::Name(name) => {
+                let found = self.names.resolve(name, &self.lookups).await;
+                let found = found.map_err(|_| Reason::HostUnreachable)?;
+                found
+                    .iter()
+                    .map(|ip| SocketAddr::new(*ip, target.port))
+                    .collect()
+            }
         };
+        let connected = TcpStream::connect(&addresses[..]).await;
         connected.map_err(|error| Status::of_error(&error).into())
     }
 

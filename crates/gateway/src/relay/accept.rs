@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tracing::warn;
 
 use super::half_open::{HalfOpen, Slot};
-use super::registry::{Joined, Member, Relay};
+use super::registry::{Joined, Member, Place, Relay};
 use super::serve::serve_association;
 use crate::association::Congestion;
 use crate::handshake::{Established, HandshakeError, accept as handshake};
@@ -61,10 +61,13 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc
 async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) {
     let end = Instant::now() + TIMEOUT;
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
-        Ok(Ok((member, established, join))) => {
+        Ok(Ok(begun)) => {
             drop(slot);
             let congestion = Congestion::of(relay.config().congestion.as_deref());
-            return member.carry(socket, established, join, congestion).await;
+            let (member, established, join, place) = begun;
+            return member
+                .carry(socket, established, join, place, congestion)
+                .await;
         }
         Ok(Err(error)) => error,
         Err(_) => io::Error::from(io::ErrorKind::TimedOut).into(),
@@ -82,20 +85,24 @@ async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) 
 async fn begin(
     relay: &Arc<Relay>,
     socket: &mut TcpStream,
-) -> Result<(Arc<Member>, Established, Join), HandshakeError> {
+) -> Result<(Arc<Member>, Established, Join, Place), HandshakeError> {
     let config = relay.config();
     set_up_carrier(socket, config.congestion.as_deref())?;
     let admit = |key: &PublicKey, hello: &[u8]| relay.admit(key, hello);
     let (asked, peer) = handshake(socket, &config.security, admit).await?;
     let join = asked.join.clone();
     match relay.join(peer, &join) {
-        Ok(Joined { member, began }) => {
+        Ok(Joined {
+            member,
+            place,
+            began,
+        }) => {
             if let Some((name, incoming)) = began {
                 let (relay, member) = (Arc::clone(relay), Arc::clone(&member));
                 tokio::spawn(serve_association(relay, name, member, incoming));
             }
             let established = asked.answer(socket, JoinAnswer::Joined).await?;
-            Ok((member, established, join))
+            Ok((member, established, join, place))
         }
         Err(answer) => {
             asked.answer(socket, answer).await?;

@@ -1,11 +1,12 @@
 //! Resources of each client, over all of its associations.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use ropewalk_quantities::Rate;
-
+use super::registry::DefaultLimits;
 use crate::bucket::Bucket;
+use crate::budget::Budget;
+use crate::names::LookupLimit;
 
 /// A client that is connected.
 #[derive(Debug)]
@@ -14,9 +15,28 @@ pub struct ClientAccount {
     pub name: String,
     streams: AtomicU32,
     most_streams: AtomicU32,
+    links: AtomicU64,
+    most_links: AtomicU64,
     /// Rate limits from the client to targets, and from targets to the client.
-    pub rates: [Bucket; 2],
+    pub rates: Arc<[Bucket; 2]>,
+    /// Memory, of all that the client has here.
+    pub memory: Arc<Budget>,
+    /// Simultaneous look-ups of names.
+    pub names: LookupLimit,
 }
+
+/// Least memory of a client, with which a few links and streams work.
+const LEAST_MEMORY: u64 = 8 << 20;
+
+/// Memory of a link: the read buffer of its carrier.
+const LINK: u64 = 256 << 10;
+
+/// Most links of a client, and how many it may always have.
+const LINKS: [u64; 2] = [4, 256];
+
+/// A link of a client, counted until this is dropped.
+#[derive(Debug)]
+pub struct LinkSlot(Arc<ClientAccount>);
 
 /// A stream of a client, counted until this is dropped.
 #[derive(Debug)]
@@ -25,30 +45,61 @@ pub struct StreamSlot(Arc<ClientAccount>);
 impl ClientAccount {
     /// Of a client with these limits.
     #[must_use]
-    pub fn new(name: &str, most_streams: u32, rate: Option<Rate>) -> Arc<ClientAccount> {
+    pub fn new(name: &str, limits: &DefaultLimits) -> Arc<ClientAccount> {
         Arc::new(ClientAccount {
             name: name.to_owned(),
             streams: AtomicU32::new(0),
-            most_streams: AtomicU32::new(most_streams),
-            rates: [Bucket::new(rate), Bucket::new(rate)],
+            most_streams: AtomicU32::new(limits.streams),
+            links: AtomicU64::new(0),
+            most_links: AtomicU64::new(most_links(limits)),
+            rates: Arc::new([Bucket::new(limits.rate), Bucket::new(limits.rate)]),
+            memory: Arc::new(Budget::new(limits.memory.as_u64().max(LEAST_MEMORY))),
+            names: LookupLimit::new(limits.names),
         })
     }
 
     /// Changes the limits; streams that are open stay open.
-    pub fn set_limits(&self, most_streams: u32, rate: Option<Rate>) {
-        self.most_streams.store(most_streams, Ordering::Relaxed);
-        for bucket in &self.rates {
-            bucket.set_rate(rate);
+    pub fn set_limits(&self, limits: &DefaultLimits) {
+        self.most_streams.store(limits.streams, Ordering::Relaxed);
+        self.most_links.store(most_links(limits), Ordering::Relaxed);
+        for bucket in &*self.rates {
+            bucket.set_rate(limits.rate);
         }
+        let memory = limits.memory.as_u64().max(LEAST_MEMORY);
+        self.memory.set_most(memory);
+        self.names.set(limits.names);
     }
 
-    /// Counts another stream, unless the limit is reached.
+    /// Counts another stream, unless the limit is reached or the client's memory is used up.
     #[must_use]
     pub fn open(self: &Arc<ClientAccount>) -> Option<StreamSlot> {
         let slot = StreamSlot(Arc::clone(self));
         let before = self.streams.fetch_add(1, Ordering::Relaxed);
         // Dropping the slot undoes the count.
-        (before < self.most_streams.load(Ordering::Relaxed)).then_some(slot)
+        let has_room = before < self.most_streams.load(Ordering::Relaxed);
+        (has_room && self.memory.excess() == 0).then_some(slot)
+    }
+}
+
+impl ClientAccount {
+    /// Counts another link, unless the limit is reached.
+    #[must_use]
+    pub fn add_link(self: &Arc<ClientAccount>) -> Option<LinkSlot> {
+        let slot = LinkSlot(Arc::clone(self));
+        let before = self.links.fetch_add(1, Ordering::Relaxed);
+        (before < self.most_links.load(Ordering::Relaxed)).then_some(slot)
+    }
+}
+
+/// The links whose buffers take an eighth of the client's memory.
+fn most_links(limits: &DefaultLimits) -> u64 {
+    let [least, most] = LINKS;
+    (limits.memory.as_u64() / 8 / LINK).clamp(least, most)
+}
+
+impl Drop for LinkSlot {
+    fn drop(&mut self) {
+        self.0.links.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -64,7 +115,11 @@ mod tests {
 
     #[test]
     fn streams_are_counted() {
-        let account = ClientAccount::new("van", 2, None);
+        let limits = DefaultLimits {
+            streams: 2,
+            ..DefaultLimits::default()
+        };
+        let account = ClientAccount::new("van", &limits);
         let slots: Vec<_> = (0..5).map(|_| account.open()).collect();
         assert_eq!(slots.iter().flatten().count(), 2);
         drop(slots);

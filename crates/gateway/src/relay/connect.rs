@@ -1,17 +1,16 @@
 //! Connects to a target, if the rules allow its address.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::own::is_own;
 use super::rules::Rules;
+use crate::names::{LookupLimit, NameError, Names};
 use crate::request::{Host, Status, Target};
-
-/// Most addresses of a name that are tried.
-const MAX: usize = 8;
 
 /// Time limit for all addresses together.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,27 +22,49 @@ const TIMEOUT_EACH: Duration = Duration::from_secs(5);
 /// cannot resolve differently a moment later (DNS rebinding).
 ///
 /// # Errors
-/// [`Status::NotAllowed`] if all addresses are forbidden, [`Status::HostUnreachable`] if there is none.
-pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<SocketAddr>, Status> {
-    let addresses: Vec<SocketAddr> = match &target.host {
-        Host::Address(ip) => vec![SocketAddr::new(*ip, target.port)],
-        Host::Name(name) => {
-            match timeout(TIMEOUT, lookup_host((name.as_str(), target.port))).await {
-                Ok(Ok(addresses)) => addresses.take(MAX).collect(),
-                Ok(Err(_)) => return Err(Status::HostUnreachable),
-                Err(_) => return Err(Status::TimedOut),
-            }
-        }
-    };
-    let is_known = !addresses.is_empty();
-    let allowed: Vec<SocketAddr> = addresses
-        .into_iter()
-        .filter(|address| rules.allow(address.ip(), address.port(), is_own))
-        .collect();
-    match (allowed.is_empty(), is_known) {
-        (false, _) => Ok(allowed),
-        (true, true) => Err(Status::NotAllowed),
-        (true, false) => Err(Status::HostUnreachable),
+/// [`Status::NotAllowed`] if all addresses are forbidden, [`Status::HostUnreachable`] if there is none,
+/// [`Status::Limit`] if the client has too many look-ups.
+pub(super) async fn resolve(
+    target: &Target,
+    rules: &Rules,
+    names: &Names,
+    limit: &LookupLimit,
+) -> Result<Vec<SocketAddr>, Status> {
+    let found = addresses(target, names, limit)
+        .await
+        .map_err(|error| match error {
+            NameError::Absent | NameError::Failed(_) => Status::HostUnreachable,
+            NameError::TimedOut => Status::TimedOut,
+            NameError::Busy => Status::Limit,
+        })?;
+    match allowed(&found, target.port, rules) {
+        allowed if allowed.is_empty() => Err(Status::NotAllowed),
+        allowed => Ok(allowed),
+    }
+}
+
+/// The addresses that the rules allow.
+pub(super) fn allowed(found: &[IpAddr], port: u16, rules: &Rules) -> Vec<SocketAddr> {
+    let found = found.iter().filter(|ip| rules.allow(**ip, port, is_own));
+    found.map(|ip| SocketAddr::new(*ip, port)).collect()
+}
+
+/// The addresses of a target that needs no look-up: none if the name has none.
+pub(super) fn known(target: &Target, names: &Names) -> Option<Arc<[IpAddr]>> {
+    match &target.host {
+        Host::Address(ip) => Some([*ip].into()),
+        Host::Name(name) => names.known(name).map(Result::unwrap_or_default),
+    }
+}
+
+async fn addresses(
+    target: &Target,
+    names: &Names,
+    limit: &LookupLimit,
+) -> Result<Arc<[IpAddr]>, NameError> {
+    match &target.host {
+        Host::Address(ip) => Ok([*ip].into()),
+        Host::Name(name) => names.resolve(name, limit).await,
     }
 }
 
@@ -51,8 +72,13 @@ pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<Socket
 ///
 /// # Errors
 /// That of the last address.
-pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream, Status> {
-    let addresses = resolve(target, rules).await?;
+pub(super) async fn connect(
+    target: &Target,
+    rules: &Rules,
+    names: &Names,
+    limit: &LookupLimit,
+) -> Result<TcpStream, Status> {
+    let addresses = resolve(target, rules, names, limit).await?;
     let limit = match addresses.len() {
         1 => TIMEOUT,
         _ => TIMEOUT_EACH,
@@ -73,15 +99,9 @@ pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream,
 }
 
 /// Whether the target is this machine.
-pub(super) async fn is_here(target: &Target) -> bool {
-    let addresses: Vec<IpAddr> = match &target.host {
-        Host::Address(ip) => vec![*ip],
-        Host::Name(name) => match timeout(TIMEOUT, lookup_host((name.as_str(), 0))).await {
-            Ok(Ok(addresses)) => addresses.take(MAX).map(|address| address.ip()).collect(),
-            _ => return false,
-        },
-    };
-    addresses.into_iter().any(is_own)
+pub(super) async fn is_here(target: &Target, names: &Names, limit: &LookupLimit) -> bool {
+    let found = addresses(target, names, limit).await.unwrap_or_default();
+    found.iter().any(|ip| is_own(*ip))
 }
 
 #[cfg(test)]
@@ -89,12 +109,17 @@ mod tests {
     use super::*;
     use tokio::net::TcpListener;
 
+    fn resolver() -> (Names, LookupLimit) {
+        (Names::system(), LookupLimit::new(8))
+    }
+
     fn rules(allow: &str) -> Rules {
         Rules::new(vec![allow.parse().unwrap()], vec![])
     }
 
     #[tokio::test]
     async fn this_machine_is_known_by_its_addresses() {
+        let (names, limit) = resolver();
         for (target, here) in [
             ("127.0.0.1:1", true),
             ("localhost:1", true),
@@ -103,12 +128,16 @@ mod tests {
             ("192.0.2.1:1", false),
             ("[2001:db8::1]:1", false),
         ] {
-            assert_eq!(is_here(&target.parse().unwrap()).await, here, "{target}");
+            let is_here = is_here(&target.parse().unwrap(), &names, &limit).await;
+            assert_eq!(is_here, here, "{target}");
         }
     }
 
     #[tokio::test]
     async fn what_a_name_stands_for_must_be_allowed() {
+        let (names, limit) = resolver();
+        let connect =
+            async |target: &Target, rules: &Rules| connect(target, rules, &names, &limit).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let target: Target = format!("localhost:{port}").parse().unwrap();

@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tracing::{debug, info};
 
-use super::clients::ClientAccount;
+use super::clients::{ClientAccount, LinkSlot};
 use super::hellos::Hellos;
 use super::rules::Rules;
 use crate::association::status::{About, LinkAbout};
@@ -23,6 +23,7 @@ use crate::association::{Association, Congestion, Incoming};
 use crate::handshake::{AcceptSecurity, Established, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
 use crate::measure::responder::Responder;
+use crate::names::Names;
 use crate::programs::Programs;
 use crate::refusals::Refusals;
 use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
@@ -63,6 +64,7 @@ impl RelayConfig {
             streams: own.streams.unwrap_or(self.limits.streams),
             memory: own.memory.unwrap_or(self.limits.memory),
             rate: own.rate.or(self.limits.rate),
+            names: own.names.unwrap_or(self.limits.names),
             ..self.limits
         }
     }
@@ -75,10 +77,24 @@ pub struct DefaultLimits {
     pub associations: usize,
     /// Simultaneous streams, over all associations.
     pub streams: u32,
-    /// Bytes buffered at the relay, over all associations.
+    /// Memory at the relay, over all associations.
     pub memory: Bytes,
     /// Rate in each direction; `None`: unlimited.
     pub rate: Option<Rate>,
+    /// Simultaneous look-ups of names.
+    pub names: u32,
+}
+
+impl Default for DefaultLimits {
+    fn default() -> DefaultLimits {
+        DefaultLimits {
+            associations: 4,
+            streams: 4096,
+            memory: Bytes::new(256 << 20),
+            rate: None,
+            names: 64,
+        }
+    }
 }
 
 /// The far end.
@@ -89,6 +105,8 @@ pub struct Relay {
     /// Serves clients that measure their links.
     pub(super) measuring: Responder,
     began: Instant,
+    /// Resolves the names of targets.
+    pub(super) names: Names,
     /// Programs of this machine that serve, which need no rule.
     pub(super) programs: Arc<Programs>,
     registry: Mutex<Registry>,
@@ -97,6 +115,7 @@ pub struct Relay {
 #[derive(Default)]
 struct Registry {
     associations: HashMap<Name, Arc<Member>>,
+    /// Also of clients without an association, whose last streams may not have ended.
     accounts: HashMap<Option<PublicKey>, Arc<ClientAccount>>,
 }
 
@@ -106,6 +125,8 @@ pub(super) type Name = (Option<PublicKey>, [u8; 16]);
 /// The association that a carrier has joined.
 pub(super) struct Joined {
     pub(super) member: Arc<Member>,
+    /// The place of the carrier's link.
+    pub(super) place: Place,
     /// If it is new: its identifier, and the streams to serve.
     pub(super) began: Option<(Name, Incoming)>,
 }
@@ -121,12 +142,15 @@ pub(super) struct Member {
 }
 
 /// A link, as its carriers' JOINs describe it.
-#[derive(Default)]
 struct LinkEntry {
     cost: f64,
-    /// The number of its newest carrier, which replaces older ones.
+    /// The number of its newest carrier, which replaces older ones. Without a receiver, it has no carrier.
     newest: watch::Sender<u64>,
+    _slot: LinkSlot,
 }
+
+/// A carrier's place on a link: tells when the link has a newer one.
+pub(super) type Place = watch::Receiver<u64>;
 
 impl Relay {
     /// A relay without listeners.
@@ -134,6 +158,7 @@ impl Relay {
     pub fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
         Arc::new(Relay {
             config: RwLock::new(Arc::new(config)),
+            names: Names::system(),
             programs,
             refusals: Refusals::default(),
             hellos: Hellos::default(),
@@ -157,7 +182,7 @@ impl Relay {
         let registry = self.registry();
         for (peer, account) in &registry.accounts {
             let limits = config.limits_of(*peer);
-            account.set_limits(limits.streams, limits.rate);
+            account.set_limits(&limits);
         }
         let revoked = registry
             .associations
@@ -196,24 +221,24 @@ impl Relay {
             return Err(JoinAnswer::Full);
         }
         if let Some(member) = registry.associations.get(&name) {
-            return match member.has_room(&join.link) {
-                true => Ok(Joined {
-                    member: Arc::clone(member),
-                    began: None,
-                }),
-                false => Err(JoinAnswer::Full),
-            };
+            return Ok(Joined {
+                place: member.place(&join.link).ok_or(JoinAnswer::Full)?,
+                member: Arc::clone(member),
+                began: None,
+            });
         }
         if join.resumes {
             return Err(JoinAnswer::Gone);
         }
         make_room(&config, &mut registry, peer)?;
         let (member, incoming) = begin(&config, &mut registry, name, scheduling);
+        let place = member.place(&join.link).ok_or(JoinAnswer::Full)?;
         registry.associations.insert(name, Arc::clone(&member));
         drop(registry);
         info!("{}: connected", member.account.name);
         Ok(Joined {
             member,
+            place,
             began: Some((name, incoming)),
         })
     }
@@ -296,7 +321,7 @@ fn begin(
     let account = registry.accounts.entry(name.0).or_insert_with(|| {
         let client = name.0.and_then(|peer| config.clients.get(&peer));
         let client = client.map_or("plaintext", |client| &client.name);
-        ClientAccount::new(client, limits.streams, limits.rate)
+        ClientAccount::new(client, &limits)
     });
     let memory = limits.memory.as_u64() / limits.associations.max(1) as u64;
     let config = Config {
@@ -305,7 +330,8 @@ fn begin(
         memory: Bytes::new(memory),
         ..config.association.clone()
     };
-    let (association, incoming) = Association::new(Role::Responder, config);
+    let budget = Some(Arc::clone(&account.memory));
+    let (association, incoming) = Association::within(Role::Responder, config, budget);
     let member = Arc::new(Member {
         association,
         account: Arc::clone(account),
@@ -340,9 +366,30 @@ impl Member {
         })
     }
 
-    fn has_room(&self, link: &str) -> bool {
-        let links = self.links();
-        links.len() < MAX_LINKS || links.contains_key(link)
+    /// A place for a carrier of the link, unless there are too many links. Links without a carrier make room.
+    fn place(&self, link: &str) -> Option<Place> {
+        let mut links = self.links();
+        if let Some(entry) = links.get(link) {
+            return Some(entry.newest.subscribe());
+        }
+        if links.len() >= MAX_LINKS {
+            links.retain(|_, entry| entry.newest.receiver_count() > 0);
+        }
+        let slot = self.account.add_link().or_else(|| {
+            links.retain(|_, entry| entry.newest.receiver_count() > 0);
+            self.account.add_link()
+        })?;
+        if links.len() >= MAX_LINKS {
+            return None;
+        }
+        let (newest, place) = watch::channel(0);
+        let entry = LinkEntry {
+            cost: 0.0,
+            newest,
+            _slot: slot,
+        };
+        links.insert(link.to_owned(), entry);
+        Some(place)
     }
 
     /// The address of a stream's client, as shown to a program that serves it: the address that the newest
@@ -359,18 +406,17 @@ impl Member {
         socket: TcpStream,
         established: Established,
         join: Join,
+        mut place: Place,
         congestion: Congestion,
     ) {
         if let Ok(peer) = socket.peer_addr() {
             *self.client.lock().unwrap_or_else(PoisonError::into_inner) = peer.ip();
         }
-        let mut newest = {
-            let mut links = self.links();
-            let entry = links.entry(join.link.clone()).or_default();
+        if let Some(entry) = self.links().get_mut(&join.link) {
             entry.cost = f64::from(join.cost) / 1000.0;
             entry.newest.send_modify(|number| *number += 1);
-            entry.newest.subscribe()
-        };
+            place.mark_unchanged();
+        }
         let config = CarrierConfig {
             link: link_number(&join.link),
             terms: Terms {
@@ -388,7 +434,7 @@ impl Member {
         debug!("{}: link {} up", self.account.name, join.link);
         tokio::select! {
             end = carrier.ended() => debug!("{}: link {} down: {end}", self.account.name, join.link),
-            _ = newest.changed() => debug!("{}: link {} dialled anew", self.account.name, join.link),
+            _ = place.changed() => debug!("{}: link {} dialled anew", self.account.name, join.link),
         }
     }
 

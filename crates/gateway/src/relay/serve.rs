@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tracing::{debug, info};
 
 use super::connect::{connect, is_here};
@@ -13,13 +13,17 @@ use super::datagrams;
 use super::registry::{Member, Name, Relay};
 use crate::association::{Incoming, Stream};
 use crate::measure::messages::Lines;
+use crate::memory;
 use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
 
 /// How long a stream may take to send its request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Serves the streams of an association until it ends.
+/// How long the streams of an association that has ended may take to end.
+const FREED: Duration = Duration::from_secs(1);
+
+/// Serves the streams of an association until it ends, and then returns its memory.
 pub(super) async fn serve_association(
     relay: Arc<Relay>,
     name: Name,
@@ -32,6 +36,9 @@ pub(super) async fn serve_association(
     let code = member.association.closed().await;
     relay.forget(&name);
     info!("{}: ended with code {code:#x}", member.account.name);
+    drop((incoming, member));
+    sleep(FREED).await;
+    memory::trim();
 }
 
 /// Serves a stream until it ends.
@@ -44,12 +51,16 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
     let request = stream.read_first(Request::MAX_LEN, Request::parse);
     match timeout(TIMEOUT, request).await {
         Ok(Some(Request::Connect(target, urgency))) => {
-            match open(&relay, &member, &stream, &target).await {
+            let opened = tokio::select! {
+                opened = open(&relay, &member, &stream, &target) => opened,
+                _ = stream.reset_by_peer() => return,
+            };
+            match opened {
                 Ok((socket, _entry)) => {
                     debug!("{}: {target}", account.name);
                     stream.set_target(target.to_string(), urgency);
                     answer(&stream, Status::Done).await;
-                    let [up, down] = &account.rates;
+                    let [up, down] = &*account.rates;
                     stream.carry(&socket, Some([down, up])).await;
                 }
                 Err(status) => {
@@ -64,12 +75,13 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
         Ok(Some(Request::Measure)) => match stream.carrier_address() {
             Some(at) => {
                 answer(&stream, Status::Done).await;
-                relay.measuring.answer(Lines::new(stream), at).await;
+                let rates = Arc::clone(&account.rates);
+                relay.measuring.answer(Lines::new(stream), at, rates).await;
             }
             // The carrier of the stream has ended meanwhile.
             None => answer(&stream, Status::Failed).await,
         },
-        Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay.config().rules).await,
+        Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay, account).await,
         _ => answer(&stream, Status::Unknown).await,
     }
 }
@@ -84,14 +96,16 @@ async fn open(
 ) -> Result<(TcpStream, Option<ClientEntry>), Status> {
     if let Some(servers) = relay.programs.servers()
         && servers.has(target.port)
-        && is_here(target).await
+        && is_here(target, &relay.names, &member.account.names).await
     {
         let client = member.client(stream.id());
         let connected = servers.connect(target.port, client).await;
         let connection = connected.map_err(|error| Status::of_error(&error))?;
         return Ok((connection.stream, Some(connection.entry)));
     }
-    Ok((connect(target, &relay.config().rules).await?, None))
+    let (rules, limit) = (&relay.config().rules, &member.account.names);
+    let socket = connect(target, rules, &relay.names, limit).await?;
+    Ok((socket, None))
 }
 
 async fn answer(stream: &Stream, status: Status) {

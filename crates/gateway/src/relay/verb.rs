@@ -24,7 +24,7 @@ use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
 use crate::privileges::{Confinement, UserOption, for_congestion, for_ports};
 use crate::programs::{LocalEnd, Programs};
-use crate::runtime::{block_on, notify_ready, until_signal};
+use crate::runtime::{block_on, notify_ready, raise_descriptors, until_signal};
 use crate::sockets;
 use crate::status::{self, Meter};
 
@@ -32,13 +32,14 @@ use crate::status::{self, Meter};
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The options that are read anew at SIGHUP.
-const READ_ANEW: [&str; 9] = [
+const READ_ANEW: [&str; 10] = [
     "clients",
     "allow",
     "deny",
     "streams",
     "associations",
     "rate",
+    "names",
     "memory",
     "buffer",
     "congestion",
@@ -59,8 +60,8 @@ pub struct Arguments {
     /// The relay's own key, as `keygen` wrote it.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub(crate) key: Option<PathBuf>,
-    /// Who may connect: lines as in NAME.pub, each with streams=, memory=, rate= behind it if
-    /// wanted.
+    /// Clients that may connect: lines as in NAME.pub, each followed by limits if wanted: streams=,
+    /// memory=, rate=, names=.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub(crate) clients: Option<PathBuf>,
     /// Targets that may be opened: public, private, loopback, own (addresses of this machine), or
@@ -76,15 +77,19 @@ pub struct Arguments {
     /// Associations of a client at a time; its memory is shared evenly among as many.
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     associations: u16,
-    /// What may wait here of a client.
+    /// Memory of a client at the relay: data of its streams, their bookkeeping and buffers. Beyond it,
+    /// the streams that hold most are reset.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = given::size)]
     memory: Bytes,
     /// What may wait here of one stream.
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
     buffer: Bytes,
-    /// What a client may send and receive, each.
+    /// Rate of a client in each direction, over TCP, UDP and measurements; unlimited by default.
     #[arg(long, value_name = "RATE", value_parser = given::rate)]
     rate: Option<Rate>,
+    /// Names that the relay resolves for a client at a time; others wait.
+    #[arg(long, value_name = "NUMBER", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    names: u32,
     /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses
     /// packets without a queue.
     #[arg(long, value_name = "NAME", value_parser = given::congestion)]
@@ -115,6 +120,7 @@ pub(crate) fn run(
     if config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
+    raise_descriptors();
     let user = arguments.user.find()?;
     let sockets = Sockets {
         programs: Programs::new(true).map_err(Failure::run)?,
@@ -195,6 +201,7 @@ fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<Rel
             streams: arguments.streams,
             memory: arguments.memory,
             rate: arguments.rate,
+            names: arguments.names,
         },
         congestion: arguments.congestion.clone(),
     })
@@ -246,7 +253,7 @@ async fn serve(
     let meter = Meter::new(Arc::new(move || observed.document()));
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
     if let Some(socket) = sockets.control {
-        tasks.spawn(socket.run(meter, Some((programs, Arc::new(LocalEnd)))));
+        tasks.spawn(socket.run(meter, Some((programs, Arc::new(LocalEnd::default())))));
     }
     for (listener, at) in sockets.listeners {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;

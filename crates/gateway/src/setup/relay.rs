@@ -167,8 +167,8 @@ fn missing(arguments: &Arguments) -> Result<Vec<NewFile>, Failure> {
 }
 
 const CLIENTS: &str = "\
-# Who may come in, a line each: ropewalk-public-key BASE64 NAME, then streams=, memory=, rate= and
-# addresses= (within the tunnel) if wanted. `ropewalk-gateway setup relay` adds lines.
+# Who may come in, a line each: ropewalk-public-key BASE64 NAME, then streams=, memory=, rate=, names=
+# and addresses= (within the tunnel) if wanted. `ropewalk-gateway setup relay` adds lines.
 ";
 
 fn relay_file(any: IpAddr) -> String {

@@ -281,10 +281,15 @@ impl Engine {
         let (instant, now) = self.now();
         let polls = self.peers.iter_mut().flat_map(|peer| {
             let open = peer.is_open(instant);
-            [
-                peer.sender.poll_timeout().filter(|_| open),
-                peer.receiver.poll_timeout(),
-            ]
+            let mut sends_at = peer.sender.poll_timeout();
+            let opens_at = peer.limit.opens_at();
+            if opens_at > now {
+                // Packets that wait for the client's rate have no other timer.
+                let waits = peer.sender.backlog().0 > 0;
+                let waits = waits.then_some(opens_at);
+                sends_at = sends_at.map(|at| at.max(opens_at)).or(waits);
+            }
+            [sends_at.filter(|_| open), peer.receiver.poll_timeout()]
         });
         let mut left = polls
             .flatten()

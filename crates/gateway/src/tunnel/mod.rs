@@ -39,6 +39,7 @@
 //! one's public key. `tests/tunnel` of the testbed does both in two namespaces.
 
 mod batch;
+mod client_rate;
 mod coalescer;
 mod config;
 mod contracts;

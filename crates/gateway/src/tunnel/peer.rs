@@ -12,6 +12,7 @@ use ropewalk_striping::tunnel::{
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
 use super::batch::Batch;
+use super::client_rate::ClientRate;
 use super::handshake::random;
 use super::link_path::{LinkPath, Pong, Probes};
 use super::refusal::Refusal;
@@ -87,6 +88,8 @@ pub struct Peer {
     pub receiver: Receiver<Waiting>,
     /// Terms that a client has announced.
     pub announced: AnnouncedTerms,
+    /// The client's rate limit.
+    pub limit: ClientRate,
     /// Since when something is in flight that should be answered, and nothing authenticated was received.
     pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
@@ -149,6 +152,7 @@ impl Peer {
             sender: Sender::new(configs.0),
             receiver: Receiver::new(configs.1),
             announced: AnnouncedTerms::default(),
+            limit: ClientRate::default(),
             unanswered: None,
             configs,
             config: configs.0,
@@ -654,6 +658,7 @@ impl Peer {
             queued_packets: self.sender.queued_packets() as u64,
             mtu: self.mtu(),
             sent: self.sender.counters(),
+            over_rate: self.limit.dropped(),
             backlog: (Bytes::new(waiting), Bytes::new(room)),
             received: self.receiver.counters(),
             held: Bytes::new(self.receiver.held()),

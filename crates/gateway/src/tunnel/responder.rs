@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
+use ropewalk_quantities::Rate;
 use subtle::ConstantTimeEq;
 
 use super::cookie::{COOKIE_MESSAGE_LEN, HelloKeys};
@@ -74,6 +75,8 @@ pub struct AcceptedClient {
     pub key: PublicKey,
     /// Its name in the list of clients.
     pub name: String,
+    /// Its rate limit.
+    pub rate: Option<Rate>,
     /// The payload of its hello.
     pub hello: HelloPayload,
     /// The source of its hello, at which it receives once it uses the keys.
@@ -177,6 +180,7 @@ impl HandshakeResponder {
         let accepted = AcceptedClient {
             key,
             name: client.name.clone(),
+            rate: client.limits.rate,
             keys: Keys {
                 session: self.sealed.then_some(session),
                 ours,

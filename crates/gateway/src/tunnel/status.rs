@@ -40,6 +40,8 @@ pub struct PeerStatus {
     pub mtu: Option<u32>,
     /// Packets of the device that were taken for it, dropped, and sent again.
     pub sent: SenderCounters,
+    /// Packets of the client that were dropped beyond its rate.
+    pub over_rate: u64,
     /// Bytes queued for the links, and the bound of the queue.
     pub backlog: (Bytes, Bytes),
     /// Packets queued.
@@ -103,6 +105,7 @@ impl Status {
             dropped_packets: BTreeMap::from([
                 ("queue-full".to_owned(), peer.sent.dropped),
                 ("given-up".to_owned(), peer.received.given_up),
+                ("over-rate".to_owned(), peer.over_rate),
             ]),
             mtu_bytes: Some(peer.mtu.unwrap_or(u32::MAX).min(self.mtu.into()).into()),
             hold_ms: Some(peer.skew.as_millis_f64()),
@@ -224,6 +227,7 @@ mod tests {
             format!("ropewalk_tunnel_session_state{{{of},state=\"handshaking\"}} 1"),
             format!("ropewalk_tunnel_session_state{{{of},state=\"up\"}} 0"),
             format!("ropewalk_tunnel_dropped_packets_total{{{of},reason=\"queue-full\"}} 2"),
+            format!("ropewalk_tunnel_dropped_packets_total{{{of},reason=\"over-rate\"}} 7"),
             "ropewalk_tunnel_refused_total{reason=\"forged\"} 0".to_owned(),
         ] {
             assert!(text.lines().any(|one| one == line), "{line} in:\n{text}");
@@ -252,6 +256,7 @@ mod tests {
                 dropped: 2,
                 repaired: 3,
             },
+            over_rate: 7,
             backlog: (Bytes::default(), Bytes::default()),
             received: ResequencerCounters::default(),
             held: Bytes::default(),

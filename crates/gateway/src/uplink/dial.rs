@@ -260,7 +260,19 @@ pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
 impl UplinkState {
     /// The relay's addresses. If name resolution takes too long, the previous ones are used.
     async fn relays(&self) -> io::Result<Vec<SocketAddr>> {
-        let found = timeout(RESOLVING, resolve(&self.config.relay)).await;
+        let resolving = async {
+            let relay = &self.config.relay;
+            match &relay.host {
+                Host::Address(_) => resolve(relay).await,
+                Host::Name(name) => {
+                    let found = self.names.resolve(name, &self.lookups).await;
+                    let found = found.map_err(io::Error::other)?;
+                    let found = found.iter().map(|ip| SocketAddr::new(*ip, relay.port));
+                    Ok(families_in_turn(found.collect()))
+                }
+            }
+        };
+        let found = timeout(RESOLVING, resolving).await;
         let found = found.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
         let mut known = self.relays.lock().unwrap_or_else(PoisonError::into_inner);
         match found {

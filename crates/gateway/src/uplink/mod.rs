@@ -28,6 +28,7 @@ use crate::association::{Association, Stream};
 use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::links::{Link, Rank};
+use crate::names::{LookupLimit, Names};
 use crate::quota::UsageStore;
 use crate::request::{Request, Status, Target};
 use crate::status::document::{Document, Role as DocumentRole, State};
@@ -40,6 +41,9 @@ const GONE: u32 = 0xffff_0004;
 
 /// A request that no link could carry for this long fails.
 const TIMEOUT: Duration = Duration::from_secs(9);
+
+/// Most simultaneous look-ups of the relay's name. Each dial of each link has one.
+const LOOKUPS: u32 = 4;
 
 /// Configuration of an uplink, except for its links.
 #[derive(Clone, Debug)]
@@ -66,6 +70,9 @@ struct UplinkState {
     session: Mutex<Arc<Session>>,
     /// No new association is opened.
     closing: AtomicBool,
+    /// Resolves the relay's name.
+    names: Names,
+    lookups: LookupLimit,
     /// The relay's addresses, as last resolved.
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
@@ -124,6 +131,8 @@ impl Uplink {
             config,
             session: Mutex::new(session),
             closing: AtomicBool::new(false),
+            names: Names::system(),
+            lookups: LookupLimit::new(LOOKUPS),
             relays: Mutex::default(),
             links: Mutex::default(),
             reasons: Mutex::default(),

@@ -6,6 +6,7 @@ mod classes;
 mod control_path;
 mod ends;
 mod exit_status;
+mod hostile;
 mod http;
 mod metrics;
 mod mute;

@@ -157,6 +157,7 @@ impl<P: Payload> Association<P> {
             self.events.push_back(Event::StreamReset { stream, code });
         }
         self.streams.clear();
+        self.streams_cost = 0;
         self.closed = Some(code);
         self.events.push_back(Event::Closed { code });
     }

@@ -11,6 +11,9 @@ use crate::carrier::LinkHistory;
 const INITIAL_TIMEOUT: Time = Time::from_secs(1);
 const MAX_DOUBLINGS: u32 = 5;
 
+/// Most links of which something is remembered. A peer may name links at will.
+const MOST: usize = 256;
+
 /// By the number of the link.
 #[derive(Debug, Default)]
 pub(super) struct Links {
@@ -29,6 +32,9 @@ impl Links {
 
     /// A carrier was suspected before it gave a first sign of life.
     pub(super) fn on_suspected_early(&mut self, link: u32) {
+        if self.suspected_early.len() >= MOST {
+            self.suspected_early.pop_first();
+        }
         *self.suspected_early.entry(link).or_default() += 1;
     }
 
@@ -44,6 +50,9 @@ impl Links {
 
     /// A carrier that is gone has learnt this.
     pub(super) fn remember(&mut self, link: u32, history: LinkHistory) {
+        if self.histories.len() >= MOST {
+            self.histories.pop_first();
+        }
         self.histories.insert(link, history);
     }
 }

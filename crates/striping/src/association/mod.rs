@@ -3,6 +3,7 @@
 mod asking;
 mod carriers;
 mod copies;
+mod cost;
 mod failure;
 mod in_time;
 mod links;
@@ -89,6 +90,8 @@ pub struct Association<P> {
     links: Links,
     next_token: u64,
     closed: Option<u32>,
+    /// Memory that the streams take, as last counted.
+    streams_cost: u64,
     resent_bytes: u64,
     /// Cached result of [`poll_timeout`](Association::poll_timeout); cleared by every call that may change
     /// it.
@@ -116,6 +119,7 @@ impl<P: Payload> Association<P> {
             links: Links::default(),
             next_token: 0,
             closed: None,
+            streams_cost: 0,
             resent_bytes: 0,
             due: None,
             config,
@@ -141,6 +145,7 @@ impl<P: Payload> Association<P> {
         if self.closed.is_none() {
             self.closed = Some(code);
             self.streams.clear();
+            self.streams_cost = 0;
             self.control = ControlQueue::default();
             self.copies.clear();
             self.wake_all();

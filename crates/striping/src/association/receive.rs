@@ -169,6 +169,10 @@ impl<P: Payload> Association<P> {
         }
         let limit = state.window.limit();
         state.receive.insert(number, offset, payload, fin, limit)?;
+        self.recount(number);
+        let Some(state) = self.streams.get_mut(&number) else {
+            return Ok(());
+        };
         if !state.receive.is_readable() {
             let (_, early) = state.receive.held();
             self.make_room(number, early);

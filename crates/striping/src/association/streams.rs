@@ -51,9 +51,24 @@ impl<P: Payload> Association<P> {
             self.table.count_written(taken as u64);
             state.settle_send(&mut self.send_memory);
             self.turns.enter(stream.0, state);
+            self.recount(stream.0);
             self.wake_all();
         }
         taken
+    }
+
+    /// Bytes that [`write`](Association::write) would take now. If that is zero,
+    /// [`Writable`](Event::Writable) reports when there is room. `None` once the direction has ended.
+    #[must_use]
+    pub fn room(&mut self, stream: StreamId) -> Option<u64> {
+        let state = self.streams.get_mut(&stream.0)?;
+        if state.send_ended || state.send.is_finished() {
+            return None;
+        }
+        let bound = state.send_bound(self.config.send_buffer.as_u64(), &self.send_memory);
+        let room = bound.saturating_sub(state.send.held());
+        state.wants_room = room == 0;
+        Some(room)
     }
 
     /// As [`write`](Association::write), for bytes that should be delivered by `deadline`. Schedulers may
@@ -102,6 +117,7 @@ impl<P: Payload> Association<P> {
             let final_size = state.send.sent_end();
             state.send.clear();
             state.settle_send(&mut self.send_memory);
+            self.recount(number);
             self.control.push(Control::Reset {
                 stream: number,
                 code,
@@ -120,6 +136,7 @@ impl<P: Payload> Association<P> {
             self.due = None;
             state.receive.discard();
             let number = stream.0;
+            self.recount(number);
             self.control.push(Control::Stop {
                 stream: number,
                 code,
@@ -138,22 +155,42 @@ impl<P: Payload> Association<P> {
     /// none.
     #[must_use]
     pub fn read(&mut self, now: Time, stream: StreamId) -> Option<P> {
+        let piece = self.take(stream)?;
+        self.release(now, stream, piece.len() as u64);
+        Some(piece)
+    }
+
+    /// As [`read`](Association::read), but the piece counts against the receive window, and the stream does not
+    /// finish, until the piece is [released](Association::release).
+    #[must_use]
+    pub fn take(&mut self, stream: StreamId) -> Option<P> {
         let state = self.streams.get_mut(&stream.0)?;
         if state.receive_ended {
             return None;
         }
-        let Some(piece) = state.receive.read() else {
-            state.wants_data = true;
-            return None;
+        let piece = state.receive.take();
+        state.wants_data = piece.is_none();
+        piece
+    }
+
+    /// The reader no longer holds this many bytes that it [took](Association::take): the peer may send more.
+    pub fn release(&mut self, now: Time, stream: StreamId, bytes: u64) {
+        let Some(state) = self.streams.get_mut(&stream.0) else {
+            return;
         };
+        if state.receive_ended || bytes == 0 {
+            return;
+        }
         self.due = None;
-        if state.receive.is_finished() {
+        state.receive.release(bytes);
+        let is_finished = state.receive.is_finished();
+        self.recount(stream.0);
+        if is_finished {
             self.events.push_back(Event::StreamFinished(stream));
             self.end_receive(stream.0);
         } else {
             self.give_credit(now, stream.0);
         }
-        Some(piece)
     }
 
     /// After data were read: raises the peer's limit, if that is worth a frame.
@@ -187,13 +224,16 @@ impl<P: Payload> Association<P> {
             state.receive.discard();
             state.window.close(&mut self.memory);
         }
+        self.recount(number);
         self.forget_if_over(number);
     }
 
     /// Removes a stream of which both directions have ended.
     pub(super) fn forget_if_over(&mut self, number: u32) {
         if self.streams.get(&number).is_some_and(Stream::is_over) {
-            self.streams.remove(&number);
+            if let Some(stream) = self.streams.remove(&number) {
+                self.streams_cost -= stream.counted;
+            }
             if !is_opened_by(number, self.role) {
                 self.ids.peers_open -= 1;
             }
@@ -203,12 +243,14 @@ impl<P: Payload> Association<P> {
 
     /// Data of a stream were acknowledged: there may be room to write, or the stream may be finished.
     pub(super) fn after_acknowledged(&mut self, number: u32) {
+        self.recount(number);
         let Some(state) = self.streams.get_mut(&number) else {
             return;
         };
         if state.send.is_done() && !state.send_ended {
             state.send_ended = true;
             state.settle_send(&mut self.send_memory);
+            self.recount(number);
             self.forget_if_over(number);
             return;
         }

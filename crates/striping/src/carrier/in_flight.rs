@@ -102,6 +102,11 @@ impl InFlight {
         self.bytes
     }
 
+    /// Frames.
+    pub(crate) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }

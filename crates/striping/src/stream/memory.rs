@@ -3,24 +3,36 @@
 /// What a stream may always hold, in each direction.
 pub(crate) const ALWAYS: u64 = 64 << 10;
 
+/// What a stream may hold to be sent while memory is short.
+const WHEN_SHORT: u64 = 4 << 10;
+
 /// The unused part of the shared memory, in one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     left: u64,
+    is_short: bool,
 }
 
 impl Memory {
     pub(crate) fn new(bytes: u64) -> Memory {
-        Memory { left: bytes }
+        Memory {
+            left: bytes,
+            is_short: false,
+        }
     }
 
     /// Takes this many bytes, or none.
     pub(crate) fn take(&mut self, bytes: u64) -> bool {
-        let enough = bytes <= self.left;
+        let enough = bytes <= self.left && !self.is_short;
         if enough {
             self.left -= bytes;
         }
         enough
+    }
+
+    /// While memory is short, no stream gets more.
+    pub(crate) fn set_short(&mut self, is_short: bool) {
+        self.is_short = is_short;
     }
 
     pub(crate) fn give_back(&mut self, bytes: u64) {
@@ -42,7 +54,10 @@ pub(crate) struct Share {
 impl Share {
     /// How much the stream may hold, if it could hold `most` alone.
     pub(crate) fn bound(self, most: u64, memory: &Memory) -> u64 {
-        most.min(ALWAYS + self.taken + memory.left)
+        match memory.is_short {
+            true => most.min(WHEN_SHORT),
+            false => most.min(ALWAYS + self.taken + memory.left),
+        }
     }
 
     /// The stream holds `held` bytes now, at most its bound.
@@ -56,6 +71,16 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_memory_leaves_a_stream_little_and_no_more_window() {
+        let mut memory = Memory::new(1000);
+        memory.set_short(true);
+        assert!(!memory.take(1));
+        assert_eq!(Share::default().bound(u64::MAX, &memory), WHEN_SHORT);
+        memory.set_short(false);
+        assert!(memory.take(1));
+    }
 
     #[test]
     fn what_one_holds_others_may_not() {

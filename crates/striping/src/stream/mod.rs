@@ -14,6 +14,9 @@ use receive::ReceiveBuffer;
 use send::SendBuffer;
 use window::{INITIAL_WINDOW, Window};
 
+/// Memory of a piece beside its bytes: its entry in a queue or tree, and what the allocator adds.
+const PIECE: u64 = 128;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Stream<P> {
     pub(crate) send: SendBuffer<P>,
@@ -33,6 +36,8 @@ pub(crate) struct Stream<P> {
     /// Bytes that it may still send in its turn.
     pub(crate) deficit: i64,
     pub(crate) resent_bytes: u64,
+    /// Its share of the association's [cost](crate::Association::cost), as last counted.
+    pub(crate) counted: u64,
 }
 
 /// State of a stream in the round robin.
@@ -60,7 +65,15 @@ impl<P: Payload> Stream<P> {
             turn: Turn::Out,
             deficit: 0,
             resent_bytes: 0,
+            counted: 0,
         }
+    }
+
+    /// Memory that it takes: bytes held in both directions, and the bookkeeping of their pieces.
+    pub(crate) fn cost(&self) -> u64 {
+        let sent = if self.send_ended { 0 } else { self.send.held() };
+        let pieces = self.receive.pieces() + self.send.pieces();
+        self.receive.held().0 + sent + PIECE * pieces as u64
     }
 
     /// Bound of its send buffer, if it could have `most` alone.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Payload, ProtocolError};
 
-/// Fragments shorter than this are joined with the fragment before.
+/// Consecutive pieces that together are shorter than this are joined, so that the memory of a piece of one
+/// byte is not that of its bookkeeping.
 const JOIN_BELOW: usize = 1024;
 /// Most fragments whatever the window is; beyond that, one per [`BYTES_PER_PIECE`].
 const PIECES: usize = 4096;
@@ -20,7 +21,7 @@ pub(crate) struct ReceiveBuffer<P> {
     early_bytes: u64,
     /// End of the data in order.
     edge: u64,
-    /// Bytes read.
+    /// Bytes that the reader has taken and released.
     read: u64,
     final_size: Option<u64>,
     highest: u64,
@@ -111,7 +112,12 @@ impl<P: Payload> ReceiveBuffer<P> {
                 None => self.ready.push_back(payload),
                 Some(last) => {
                     if let Err(payload) = last.append(payload) {
-                        self.ready.push_back(payload);
+                        match last.len() + payload.len() {
+                            len @ 0..JOIN_BELOW => {
+                                *last = P::join([last.clone(), payload].into_iter(), len);
+                            }
+                            _ => self.ready.push_back(payload),
+                        }
                     }
                 }
             }
@@ -171,11 +177,21 @@ impl<P: Payload> ReceiveBuffer<P> {
         }
     }
 
-    /// The next piece in order.
-    pub(crate) fn read(&mut self) -> Option<P> {
-        let piece = self.ready.pop_front()?;
-        self.read += piece.len() as u64;
-        Some(piece)
+    /// The next piece in order. It counts as held until it is [released](ReceiveBuffer::release).
+    pub(crate) fn take(&mut self) -> Option<P> {
+        self.ready.pop_front()
+    }
+
+    /// The reader no longer holds this many bytes that it took.
+    pub(crate) fn release(&mut self, bytes: u64) {
+        if !self.discard {
+            self.read = self.edge.min(self.read + bytes);
+        }
+    }
+
+    /// Pieces held.
+    pub(crate) fn pieces(&self) -> usize {
+        self.ready.len() + self.early.len()
     }
 
     /// The reader wants no more.
@@ -194,7 +210,7 @@ impl<P: Payload> ReceiveBuffer<P> {
         !self.ready.is_empty()
     }
 
-    /// Bytes that were read, or dropped for a reader that wants no more.
+    /// Bytes that were released, or dropped for a reader that wants no more.
     pub(crate) fn consumed(&self) -> u64 {
         self.read
     }

@@ -15,6 +15,10 @@ use crate::Payload;
 /// pieces are joined by copying.
 const JOIN_BELOW: usize = 4096;
 
+/// Consecutive pieces that together are shorter than this are joined when they are written, so that the memory
+/// of a piece of one byte is not that of its bookkeeping.
+const SHORT: usize = 1024;
+
 /// The bytes of a stream from the first unacknowledged one on.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBuffer<P> {
@@ -80,6 +84,10 @@ impl<P: Payload> SendBuffer<P> {
                 Ok(()) => return,
                 Err(back) => piece = back,
             }
+            if let len @ 0..SHORT = last.len() + piece.len() {
+                *last = P::join([last.clone(), piece].into_iter(), len);
+                return;
+            }
         }
         self.pieces.push_back((start, piece));
     }
@@ -117,6 +125,11 @@ impl<P: Payload> SendBuffer<P> {
     /// Bytes held: from the first unacknowledged one on.
     pub(crate) fn held(&self) -> u64 {
         self.written - self.base()
+    }
+
+    /// Pieces held.
+    pub(crate) fn pieces(&self) -> usize {
+        self.pieces.len()
     }
 
     /// Offset of the first unacknowledged byte.

@@ -7,12 +7,19 @@ use ropewalk_transport::Deadline;
 
 use super::receive::ReceiveBuffer;
 use super::send::{Closed, Part, SendBuffer};
-use crate::{Length, ProtocolError};
+use crate::{Length, Payload, ProtocolError};
 
 fn written(len: usize, limit: u64) -> SendBuffer<Length> {
     let mut send = SendBuffer::new(limit);
     send.write(Length(len));
     send
+}
+
+/// Takes the next piece, and releases it.
+fn read_next<P: Payload>(receive: &mut ReceiveBuffer<P>) -> Option<P> {
+    let piece = receive.take()?;
+    receive.release(piece.len() as u64);
+    Some(piece)
 }
 
 fn part(start: u64, end: u64) -> Option<Part> {
@@ -160,7 +167,7 @@ proptest! {
             let payload: Vec<u8> = (offset..end).map(byte).collect();
             let new = receive.insert(1, offset, Bytes::from(payload), false, 1 << 20);
             prop_assert_eq!(new, Ok(fresh));
-            while reads && let Some(piece) = receive.read() {
+            while reads && let Some(piece) = read_next(&mut receive) {
                 read.extend(&piece);
             }
             let (held, early) = receive.held();
@@ -168,7 +175,7 @@ proptest! {
             prop_assert_eq!(held, all - read.len() as u64);
             prop_assert!(early <= held);
         }
-        while let Some(piece) = receive.read() {
+        while let Some(piece) = read_next(&mut receive) {
             read.extend(&piece);
         }
         let in_order = known.iter().take_while(|known| **known).count();

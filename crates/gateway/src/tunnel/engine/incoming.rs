@@ -129,11 +129,11 @@ impl Engine {
                     if !peer.receiver.is_copy() {
                         peer.sender.on_packet(now.1, bytes.len() as u32);
                     }
-                    if passes {
+                    if passes && peer.limit.admit(now.1, bytes.len()) {
                         let file = &self.device.file;
                         self.coalescer
                             .push(bytes, partial_checksum, |bytes| write(file, bytes));
-                    } else {
+                    } else if !passes {
                         let waiting = Waiting {
                             bytes: bytes.to_vec(),
                             partial_checksum,
@@ -212,6 +212,9 @@ impl Engine {
 
 fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Time) {
     while let Some(waiting) = peer.receiver.poll_deliver(now) {
+        if !peer.limit.admit(now, waiting.bytes.len()) {
+            continue;
+        }
         let file = &device.file;
         coalescer.push(&waiting.bytes, waiting.partial_checksum, |bytes| {
             write(file, bytes)

@@ -109,10 +109,18 @@ impl Engine {
                     peer.answer(now, link, &frame, sending(sockets));
                 }
             }
-            while let Some(first) = peer.sender.poll_transmit(now) {
+            while peer.limit.opens_at() <= now
+                && let Some(first) = peer.sender.poll_transmit(now)
+            {
                 let link = first.link;
-                let fill = |sender: &mut _, out: &mut Vec<u8>| fill(sender, out, first);
+                let mut len = 0;
+                let fill = |sender: &mut _, out: &mut Vec<u8>| {
+                    let start = out.len();
+                    fill(sender, out, first);
+                    len = out.len() - start;
+                };
                 peer.seal(now, link, fill, sending(sockets));
+                peer.limit.on_sent(now, len);
             }
             peer.flush(now, sending(sockets));
         }

@@ -24,6 +24,8 @@ impl Engine {
         let mut cut = Vec::new();
         for (key, &number) in &self.keys {
             let peer = &mut self.peers[number];
+            let limits = clients.get(key).map(|client| client.limits);
+            peer.limit.set(limits.and_then(|limits| limits.rate));
             let own = peer.addresses.iter().flatten();
             let is_known = clients.get(key).is_some_and(|client| {
                 let mut own = own;

@@ -59,8 +59,13 @@ impl Engine {
             self.peers.len() - 1
         });
         let AcceptedClient {
-            keys, hello, from, ..
+            keys,
+            hello,
+            from,
+            rate,
+            ..
         } = accepted;
+        self.peers[number].limit.set(rate);
         self.peers[number].offer_keys(keys, hello.addresses, from);
         self.forget_sessions(number);
         for session in self.peers[number].sessions() {

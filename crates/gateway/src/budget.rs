@@ -1,0 +1,97 @@
+//! Memory of a client, over all that it uses here.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A bound of memory, and how much of it is in use.
+///
+/// Users count what they hold. Near the bound they stop to take more, and beyond it they free memory.
+#[derive(Debug)]
+pub struct Budget {
+    most: AtomicU64,
+    used: AtomicU64,
+}
+
+/// Memory that is counted until this is dropped.
+#[derive(Debug)]
+pub struct Held<'a> {
+    budget: &'a Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    /// With nothing in use.
+    #[must_use]
+    pub fn new(most: u64) -> Budget {
+        Budget {
+            most: AtomicU64::new(most),
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// Changes the bound.
+    pub fn set_most(&self, most: u64) {
+        self.most.store(most, Ordering::Relaxed);
+    }
+
+    /// Counts these bytes.
+    #[must_use]
+    pub fn hold(&self, bytes: u64) -> Held<'_> {
+        self.change(0, bytes);
+        Held {
+            budget: self,
+            bytes,
+        }
+    }
+
+    /// A user held `before` bytes, and holds `after` now.
+    pub fn change(&self, before: u64, after: u64) {
+        // Wrapping, so that a decrease is an addition, too.
+        let change = after.wrapping_sub(before);
+        self.used.fetch_add(change, Ordering::Relaxed);
+    }
+
+    /// Bytes in use.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Whether half of the memory is in use.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.used() > self.most.load(Ordering::Relaxed) / 2
+    }
+
+    /// Bytes in use beyond the bound.
+    #[must_use]
+    pub fn excess(&self) -> u64 {
+        self.used()
+            .saturating_sub(self.most.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.budget.change(self.bytes, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budget_counts_what_is_held() {
+        let budget = Budget::new(1000);
+        let held = budget.hold(400);
+        assert!(!budget.is_short());
+        budget.change(0, 700);
+        assert_eq!((budget.used(), budget.excess()), (1100, 100));
+        budget.change(700, 50);
+        assert_eq!((budget.used(), budget.excess()), (450, 0));
+        budget.set_most(100);
+        assert!(budget.is_short());
+        drop(held);
+        assert_eq!(budget.used(), 50);
+    }
+}

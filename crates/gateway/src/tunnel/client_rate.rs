@@ -1,0 +1,122 @@
+//! The rate limit of a client, over all of its links.
+
+use ropewalk_quantities::{Rate, Time};
+
+/// What may be sent to the client at once, and received from it, as times at the rate. The second is longer,
+/// since packets beyond it are dropped, and TCP sends bursts of a round trip.
+const BURST: Time = Time::from_millis(20);
+const RECEIVED_BURST: Time = Time::from_millis(200);
+
+/// Each direction may have this many bytes at once, however low the rate is: a few packets.
+const LEAST_BURST: u64 = 16 << 10;
+
+/// Limits each direction to a rate: packets to the client wait, and packets from it beyond the rate are dropped.
+///
+/// The generic cell rate algorithm (ITU-T I.371, Annex A): a token bucket whose whole state is one time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClientRate {
+    rate: Option<Rate>,
+    /// When everything sent, or received, so far would have passed at the rate.
+    sent_until: Time,
+    received_until: Time,
+    /// Packets that were dropped.
+    dropped: u64,
+}
+
+impl ClientRate {
+    /// Changes the rate.
+    pub fn set(&mut self, rate: Option<Rate>) {
+        if self.rate != rate {
+            self.rate = rate;
+            (self.sent_until, self.received_until) = (Time::ZERO, Time::ZERO);
+        }
+    }
+
+    /// When more may be sent; in the past if it may now.
+    #[must_use]
+    pub fn opens_at(&self) -> Time {
+        self.sent_until.saturating_sub(BURST)
+    }
+
+    /// Bytes were sent to the client.
+    pub fn on_sent(&mut self, now: Time, bytes: usize) {
+        let takes = self.takes(bytes as u64);
+        self.sent_until = self.sent_until.max(now).saturating_add(takes);
+    }
+
+    /// Whether a packet of the client passes; otherwise it is counted as dropped.
+    pub fn admit(&mut self, now: Time, bytes: usize) -> bool {
+        let takes = self.takes(bytes as u64);
+        let burst = RECEIVED_BURST.max(self.takes(LEAST_BURST));
+        let until = self.received_until.max(now).saturating_add(takes);
+        let passes = until <= now.saturating_add(burst);
+        match passes {
+            true => self.received_until = until,
+            false => self.dropped += 1,
+        }
+        passes
+    }
+
+    /// Packets that were dropped.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    fn takes(&self, bytes: u64) -> Time {
+        self.rate.map_or(Time::ZERO, |rate| {
+            Time::from_secs_f64(bytes as f64 * 8.0 / rate.as_bps().max(1) as f64)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limited() -> ClientRate {
+        let mut limit = ClientRate::default();
+        limit.set(Some(Rate::from_bps(8_000_000)));
+        limit
+    }
+
+    #[test]
+    fn packets_to_the_client_wait_for_the_rate() {
+        let mut limit = limited();
+        let (mut now, mut sent) = (Time::from_secs(5), 0);
+        while now < Time::from_secs(6) {
+            now = now.max(limit.opens_at());
+            limit.on_sent(now, 1500);
+            sent += 1500;
+        }
+        assert!((1_000_000..1_030_000).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn packets_of_the_client_beyond_the_rate_are_dropped_and_counted() {
+        let mut limit = limited();
+        let admitted = (0..10_000u64).filter(|number| {
+            let now = Time::from_secs(5) + Time::from_micros(100) * *number;
+            limit.admit(now, 1500)
+        });
+        let bytes = admitted.count() * 1500;
+        assert!((1_100_000..1_250_000).contains(&bytes), "{bytes}");
+        assert_eq!(limit.dropped(), 10_000 - bytes as u64 / 1500);
+    }
+
+    #[test]
+    fn low_rate_admits_a_large_packet() {
+        let mut limit = ClientRate::default();
+        limit.set(Some(Rate::from_bps(8)));
+        assert!(limit.admit(Time::from_secs(1), 9000));
+        assert!(!limit.admit(Time::from_secs(2), 9000));
+    }
+
+    #[test]
+    fn without_a_rate_everything_passes() {
+        let mut limit = ClientRate::default();
+        limit.on_sent(Time::from_secs(1), usize::MAX);
+        assert_eq!(limit.opens_at(), Time::from_secs(1).saturating_sub(BURST));
+        assert!(limit.admit(Time::from_secs(1), usize::MAX));
+    }
+}

@@ -1,0 +1,86 @@
+//! Memory that an association takes, and how it is cut when that is too much.
+//!
+//! Windows promise a peer more than memory has, since most streams use little of theirs. The driver bounds the
+//! memory in use instead: near the bound [`set_short`](Association::set_short) stops all growth, and beyond it
+//! [`free_memory`](Association::free_memory) resets the streams that hold most.
+
+use crate::control::Control;
+use crate::event::OUT_OF_MEMORY;
+use crate::{Event, Payload, StreamId};
+
+use super::Association;
+
+/// Memory of a stream without data: its state at both the association and its driver.
+const STREAM: u64 = 4 << 10;
+
+/// Memory of a frame that is to be sent or acknowledged.
+const FRAME: u64 = 128;
+
+impl<P: Payload> Association<P> {
+    /// Memory that the association takes, in bytes: data held, and bookkeeping of streams, pieces and frames.
+    #[must_use]
+    pub fn cost(&self) -> u64 {
+        let in_flight = self.carriers.iter().map(|carrier| carrier.in_flight.len());
+        let frames = in_flight.sum::<usize>() + self.control.len();
+        let streams = self.streams.len() as u64 * STREAM;
+        self.streams_cost + streams + frames as u64 * FRAME
+    }
+
+    /// While memory is short, receive windows do not grow, and a stream takes little to send.
+    pub fn set_short(&mut self, is_short: bool) {
+        self.memory.set_short(is_short);
+        self.send_memory.set_short(is_short);
+    }
+
+    /// Resets streams, those that hold most first, until `excess` bytes are free. Returns whether they are.
+    pub fn free_memory(&mut self, excess: u64) -> bool {
+        let mut held: Vec<(u64, u32)> = self
+            .streams
+            .iter()
+            .map(|(number, stream)| (stream.counted, *number))
+            .filter(|(cost, _)| *cost > 0)
+            .collect();
+        held.sort_unstable_by(|one, other| other.cmp(one));
+        let mut freed = 0;
+        for (cost, number) in held {
+            if freed >= excess {
+                break;
+            }
+            freed += cost;
+            self.drop_stream(number);
+        }
+        self.due = None;
+        freed >= excess
+    }
+
+    /// Resets both directions of a stream; both ends learn of it.
+    fn drop_stream(&mut self, number: u32) {
+        let stream = StreamId(number);
+        let Some(state) = self.streams.get_mut(&number) else {
+            return;
+        };
+        let code = OUT_OF_MEMORY;
+        let (receives, sends) = (!state.receive_ended, !state.send_ended);
+        if receives {
+            self.events.push_back(Event::StreamReset { stream, code });
+            let stream = number;
+            self.control.push(Control::Stop { stream, code });
+        }
+        if sends {
+            self.events.push_back(Event::StreamStopped { stream, code });
+            self.reset_send(number, code);
+        }
+        // The stream is over now: what still arrives of it is ignored.
+        self.end_receive(number);
+        self.wake_all();
+    }
+
+    /// Counts a stream that has changed.
+    pub(super) fn recount(&mut self, number: u32) {
+        if let Some(stream) = self.streams.get_mut(&number) {
+            let cost = stream.cost();
+            self.streams_cost = self.streams_cost + cost - stream.counted;
+            stream.counted = cost;
+        }
+    }
+}
