@@ -5,8 +5,8 @@
 It reads the installed unit and does what that says, as far as these services need it: conditions,
 required units and StopWhenUnneeded=, credentials, runtime folders, the environment, readiness
 (Type=notify), oneshot units, the commands before and after with their prefixes, and a user without
-rights but the ambient capabilities. It does not sandbox. `kill` is SIGKILL; what systemd starts again
-after it is for the caller to start.
+rights but the ambient capabilities. It does not sandbox. `kill` is SIGKILL; the caller starts a
+killed unit again, as Restart= would.
 """
 
 from __future__ import annotations
