@@ -45,7 +45,10 @@ impl Bucket {
     /// Changes the rate.
     pub fn set_rate(&self, rate: Option<Rate>) {
         let rate = rate.map_or(0, |rate| rate.as_bps().max(1));
-        self.rate.store(rate, Ordering::Relaxed);
+        if self.rate.swap(rate, Ordering::Relaxed) != rate {
+            // Bytes that were taken at the old rate may be paid for in hours only.
+            *self.paid() = None;
+        }
     }
 
     /// Takes this many bytes, and waits as long as they cost.
@@ -162,5 +165,15 @@ mod tests {
         tokio::time::sleep(Duration::from_millis(10)).await;
         assert!(bucket.take_now(10_000));
         assert!(Bucket::new(None).take_now(usize::MAX));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn debt_of_an_old_rate_ends_with_it() {
+        let bucket = Bucket::new(Some(Rate::from_bps(64_000)));
+        assert!(bucket.take_now(1 << 20) && !bucket.take_now(1));
+        bucket.set_rate(Some(Rate::from_bps(100_000_000)));
+        let start = Instant::now();
+        bucket.take(1000).await;
+        assert!(bucket.take_now(1) && start.elapsed() < Duration::from_millis(1));
     }
 }

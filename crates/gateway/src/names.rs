@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hickory_resolver::config::{LookupIpStrategy, ResolveHosts, ResolverConfig, ResolverOpts};
+use hickory_resolver::config::{
+    LookupIpStrategy, ResolveHosts, ResolverConfig, ResolverOpts, ServerOrderingStrategy,
+};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::Query;
@@ -166,6 +168,8 @@ impl Names {
     /// There is none, or it was not found out.
     pub async fn resolve(&self, name: &str, limit: &LookupLimit) -> Found {
         let name = name.to_ascii_lowercase();
+        // Empties the cache if a file has changed.
+        self.present();
         if let Some(known) = self.known(&name) {
             return known;
         }
@@ -219,7 +223,9 @@ impl Names {
         });
         let from_hosts: Vec<IpAddr> = from_hosts.into_iter().flatten().collect();
         if !from_hosts.is_empty() {
-            return Ok(in_order(from_hosts));
+            let found = Ok(in_order(from_hosts));
+            self.keep(name, found.clone(), CHECKED);
+            return found;
         }
         let Some(resolver) = resolver else {
             return Err(NameError::Failed("no name server is known".to_owned()));
@@ -272,7 +278,7 @@ impl Names {
             let stamps = [RESOLV_CONF, HOSTS].map(stamp);
             if system.read != Some(stamps) {
                 system.read = Some(stamps);
-                system.hosts = Arc::new(Hosts::from_system().unwrap_or_default());
+                system.hosts = Arc::new(read_hosts());
                 system.resolver = from_system();
                 self.cache().clear();
             }
@@ -288,6 +294,14 @@ impl Names {
 fn stamp(path: &str) -> Stamp {
     let file = fs::metadata(path).ok()?;
     Some((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
+}
+
+/// The names of hosts(5). Letters in another encoding do not hide the rest of the file.
+fn read_hosts() -> Hosts {
+    let text = fs::read(HOSTS).unwrap_or_default();
+    let mut hosts = Hosts::default();
+    let _ = hosts.read_hosts_conf(String::from_utf8_lossy(&text).as_bytes());
+    hosts
 }
 
 /// The resolver that resolv.conf(5) describes. Without a name server, that is the one of this machine.
@@ -309,6 +323,7 @@ fn build(config: ResolverConfig, mut options: ResolverOpts) -> Option<TokioResol
     options.preserve_intermediates = false;
     // Each query has a socket of its own.
     options.num_concurrent_reqs = 1;
+    options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
     let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
     *builder.options_mut() = options;
     builder.build().ok()

@@ -253,16 +253,23 @@ impl Stream {
     /// Waits until there is room; returns how many bytes can be written at once.
     async fn room(&self) -> Result<usize, StreamError> {
         loop {
-            let (room, stopped) = self.association.0.step(|state, _| {
-                let entry = state.streams.get(&self.id);
-                let stopped = entry.and_then(|entry| entry.stopped);
-                (state.core.room(self.id), stopped)
-            });
-            match (room, stopped) {
-                (_, Some(code)) => return Err(StreamError::Stopped(code)),
-                (Some(room @ 1..), None) => return Ok(room.min(READ as u64) as usize),
-                _ => self.writable.notified().await,
+            match self.room_now()? {
+                0 => self.writable.notified().await,
+                room => return Ok(room),
             }
+        }
+    }
+
+    /// How many bytes can be written at once; 0 if there is no room.
+    fn room_now(&self) -> Result<usize, StreamError> {
+        let (room, stopped) = self.association.0.step(|state, _| {
+            let entry = state.streams.get(&self.id);
+            let stopped = entry.and_then(|entry| entry.stopped);
+            (state.core.room(self.id), stopped)
+        });
+        match stopped {
+            Some(code) => Err(StreamError::Stopped(code)),
+            None => Ok(room.unwrap_or(0).min(READ as u64) as usize),
         }
     }
 
@@ -305,16 +312,22 @@ impl Stream {
     /// From the connection to the stream. Nothing is read that the stream has no room for.
     async fn carry_up(&self, socket: &TcpStream, rate: Option<&Bucket>) -> Result<(), StreamError> {
         loop {
-            let room = match self.room().await {
-                Ok(room) => room,
+            let ready = async {
+                self.room().await?;
+                let ready = socket.readable().await;
+                let turn = match rate {
+                    Some(rate) => Some(rate.turn().await),
+                    None => None,
+                };
+                // Memory may have become short while nothing was readable.
+                Ok::<_, StreamError>((ready, turn, self.room_now()?))
+            };
+            let (ready, turn, room) = match ready.await {
+                Ok((.., 0)) => continue,
+                Ok(ready) => ready,
                 // The stream's other direction may still be in use.
                 Err(StreamError::Stopped(_)) => return Ok(()),
                 Err(reset) => return Err(reset),
-            };
-            let ready = socket.readable().await;
-            let turn = match rate {
-                Some(rate) => Some(rate.turn().await),
-                None => None,
             };
             // Idle streams have no buffer.
             let mut buffer = BytesMut::with_capacity(room);

@@ -80,6 +80,8 @@ enum Step {
 impl Relaying<'_> {
     async fn run(&mut self, stream: &Stream) {
         let (mut up, mut waiting) = (Vec::new(), Vec::new());
+        let account = Arc::clone(self.account);
+        let mut _held = account.memory.hold(0);
         loop {
             let step = async {
                 let socket = &self.socket;
@@ -93,10 +95,16 @@ impl Relaying<'_> {
             };
             match timeout(IDLE, step).await {
                 Ok(Step::FromClient(true)) => {
+                    let taken = up.iter().map(Bytes::len).sum();
                     for piece in up.drain(..) {
                         waiting.extend_from_slice(&piece);
                     }
-                    let Some(done) = self.send_all(&waiting).await else {
+                    // A low rate does not keep a stream that the client has reset.
+                    let sent = tokio::select! {
+                        sent = self.send_all(&waiting) => sent,
+                        _ = stream.reset_by_peer() => None,
+                    };
+                    let Some(done) = sent else {
                         return;
                     };
                     waiting.drain(..done);
@@ -104,8 +112,9 @@ impl Relaying<'_> {
                         // An idle stream has no buffer.
                         waiting = Vec::new();
                     }
-                    // The rest of a datagram counts as unread.
-                    stream.release(done);
+                    // The rest of a datagram may need the whole window.
+                    _held = account.memory.hold(waiting.len() as u64);
+                    stream.release(taken);
                 }
                 Ok(Step::FromPeer) => {
                     let turn = self.account.rates[1].turn().await;

@@ -234,6 +234,12 @@ impl Relay {
             return Err(JoinAnswer::Gone);
         }
         make_room(&config, &mut registry, peer)?;
+        // After a client's restart, its links of before make room.
+        let own = registry
+            .associations
+            .iter()
+            .filter(|(known, _)| known.0 == peer);
+        own.for_each(|(_, member)| member.drop_links_without_carrier());
         let (member, incoming) = begin(&config, &mut registry, name, scheduling);
         let place = member.place(&join.link).ok_or(JoinAnswer::Full)?;
         registry.associations.insert(name, Arc::clone(&member));
@@ -345,6 +351,11 @@ fn begin(
     (member, incoming)
 }
 
+/// Drops the links that no carrier has.
+fn retain_used(links: &mut HashMap<String, LinkEntry>) {
+    links.retain(|_, entry| entry.newest.receiver_count() > 0);
+}
+
 impl Member {
     fn document(&self, name: [u8; 16]) -> document::Association {
         let mut links: Vec<(String, f64)> = self
@@ -376,10 +387,10 @@ impl Member {
             return Some(entry.newest.subscribe());
         }
         if links.len() >= MAX_LINKS {
-            links.retain(|_, entry| entry.newest.receiver_count() > 0);
+            retain_used(&mut links);
         }
         let slot = self.account.add_link().or_else(|| {
-            links.retain(|_, entry| entry.newest.receiver_count() > 0);
+            retain_used(&mut links);
             self.account.add_link()
         })?;
         if links.len() >= MAX_LINKS {
@@ -393,6 +404,10 @@ impl Member {
         };
         links.insert(link.to_owned(), entry);
         Some(place)
+    }
+
+    fn drop_links_without_carrier(&self) {
+        retain_used(&mut self.links());
     }
 
     /// The address of a stream's client, as shown to a program that serves it: the address that the newest

@@ -38,7 +38,7 @@ pub(super) async fn serve_association(
     info!("{}: ended with code {code:#x}", member.account.name);
     drop((incoming, member));
     sleep(FREED).await;
-    memory::trim();
+    tokio::task::spawn_blocking(memory::trim);
 }
 
 /// Serves a stream until it ends.

@@ -32,8 +32,8 @@ pub(super) enum Firewall {
 pub(super) struct Guard {
     /// Firewall mark of the tunnel's own sockets.
     pub mark: u32,
-    /// Interfaces of the links.
-    pub links: Vec<String>,
+    /// Interfaces of the links; `None` if that of a link is not known.
+    pub links: Option<Vec<String>>,
 }
 
 /// Destinations of local networks: private, link-local, multicast and broadcast addresses.
@@ -139,28 +139,37 @@ fn client(device: &str, addresses: &[Prefix]) -> String {
 
 impl Guard {
     fn chains(&self, device: &str) -> String {
-        let links = list(self.links.iter().map(|link| format!("\"{link}\"")));
         let mut leaving = format!(
             "    oifname {{ \"{device}\", \"lo\" }} accept
-    udp sport 68 udp dport 67 accept
-    udp sport 546 udp dport 547 accept
     icmpv6 type {{ nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert }} accept
     icmpv6 type {{ mld-listener-report, mld-listener-done, mld2-listener-report }} accept
 "
         );
         for (family, local) in [("ip", LOCAL_V4), ("ip6", LOCAL_V6)] {
-            let local = format!("{family} daddr {{ {local} }}");
-            let rules = match links.is_empty() {
-                true => format!("    {local} accept\n"),
-                // Over a link, only answers: a shell of the link's own network stays.
-                false => format!(
-                    "    oifname != {{ {links} }} {local} accept\n    ct direction reply {local} accept\n"
-                ),
-            };
-            leaving += &rules;
+            // Over a link, only answers: a shell of the link's own network stays.
+            let _ = writeln!(
+                leaving,
+                "    ct direction reply {family} daddr {{ {local} }} accept"
+            );
+        }
+        if let Some(links) = &self.links {
+            let links = list(links.iter().map(|link| format!("\"{link}\"")));
+            let other = format!("    oifname != {{ {links} }}");
+            let _ = writeln!(
+                leaving,
+                "{other} ip daddr {{ {LOCAL_V4} }} accept\n{other} ip6 daddr {{ {LOCAL_V6} }} accept"
+            );
+            // Machines behind this one may have public addresses.
+            let _ = writeln!(leaving, "{other} ct direction reply accept");
         }
         let _ = writeln!(leaving, "    counter {REFUSE}\n    drop");
-        let output = format!("    meta mark {} accept\n    jump leaving\n", self.mark);
+        let output = format!(
+            "    meta mark {} accept
+    udp sport 68 udp dport 67 accept
+    udp sport 546 udp dport 547 accept
+    jump leaving\n",
+            self.mark
+        );
         chain("leaving", "", &leaving)
             + &chain("output", "type filter hook output priority filter", &output)
             + &chain(
@@ -219,10 +228,15 @@ fn relay(
     );
     let never = "    ip daddr { 0.0.0.0, 224.0.0.0/4, 255.255.255.255 } drop\n    ip6 daddr { ::, ff00::/8 } drop\n";
     let through = accepted(allow, deny, |rule| through(rule, addresses));
+    // NAT skips packets that fit no connection: they would leave with the client's own address.
+    let is_invalid = match masquerade {
+        true => "    ct state invalid drop\n",
+        false => "",
+    };
     out += &chain(
         "through",
         "",
-        &(is_established.to_owned() + never + &through),
+        &(is_invalid.to_owned() + is_established + never + &through),
     );
     out += &chain(
         "input",
@@ -420,7 +434,8 @@ mod tests {
     #[test]
     fn guard_knows_links_and_mark() {
         let guard = |links: &[&str]| {
-            let links = links.iter().map(|link| (*link).to_owned()).collect();
+            let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
+            let links = Some(links).filter(|links| !links.is_empty());
             let guard = Guard { mark: 7, links };
             let client = Firewall::Client { guard: Some(guard) };
             client.ruleset("rope0", &addresses(&["10.9.0.2/24"]))
@@ -428,17 +443,27 @@ mod tests {
         let text = guard(&["wlan0", "wwan0"]);
         assert_eq!(
             chain_of(&text, "output")[1..],
-            ["meta mark 7 accept", "jump leaving"]
+            [
+                "meta mark 7 accept",
+                "udp sport 68 udp dport 67 accept",
+                "udp sport 546 udp dport 547 accept",
+                "jump leaving"
+            ]
         );
         let leaving = chain_of(&text, "leaving");
         assert!(leaving.contains(&format!(
             "oifname != {{ \"wlan0\", \"wwan0\" }} ip daddr {{ {LOCAL_V4} }} accept"
         )));
+        let answers = "oifname != { \"wlan0\", \"wwan0\" } ct direction reply accept";
+        assert!(leaving.iter().any(|rule| rule == answers));
+        assert!(!leaving.iter().any(|rule| rule.starts_with("udp")));
         assert_eq!(leaving.last().unwrap(), "drop");
-        // Links that are not there yet.
-        assert!(
-            chain_of(&guard(&[]), "leaving").contains(&format!("ip daddr {{ {LOCAL_V4} }} accept"))
-        );
+        // A link's interface is not known: any may be one.
+        let leaving = chain_of(&guard(&[]), "leaving");
+        let answers = format!("ct direction reply ip daddr {{ {LOCAL_V4} }} accept");
+        assert!(leaving.contains(&answers), "{leaving:#?}");
+        let is_new = |rule: &String| rule.contains("daddr") && !rule.contains("reply");
+        assert!(!leaving.iter().any(is_new), "{leaving:#?}");
     }
 
     #[test]
@@ -471,6 +496,9 @@ mod tests {
         ];
         assert!(order.is_sorted(), "{through:#?}");
         assert_eq!(order[8] + 1, through.len());
+        assert!(through.iter().any(|rule| rule == "ct state invalid drop"));
+        let routed = of_relay(&["public"], &[], false);
+        assert!(!routed.contains("invalid"), "{routed}");
         let to_relay = chain_of(&text, "to_relay");
         assert!(
             to_relay.contains(&format!("{ports} {{ 53 }} accept")),

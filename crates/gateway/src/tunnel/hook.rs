@@ -188,7 +188,7 @@ impl HookOptions {
             false => self.default_route.then(|| Firewall::Client {
                 guard: (self.leak == Leak::Block).then(|| Guard {
                     mark: self.mark,
-                    links: variables.links.iter().filter_map(interface_of).collect(),
+                    links: variables.links.iter().map(interface_of).collect(),
                 }),
             }),
         };

@@ -44,3 +44,36 @@ async fn association_is_joined_by_its_own_client_alone() {
     let other = relay.join(Some(bus), &join(7, false)).unwrap();
     assert!(other.began.is_some() && !Arc::ptr_eq(&first.member, &other.member));
 }
+
+/// A client that was restarted has its links again, although those of before have not ended yet.
+#[tokio::test]
+async fn links_of_an_association_without_carriers_make_room() {
+    let van = SecretKey::from_bytes([1; 32]).public();
+    let relay = relay_of(Clients::of_one("van", van, Vec::new()));
+    let mut places = Vec::new();
+    let mut names = (0..1000).map(|number| format!("l{number}"));
+    let mut fill = |association: u8, places: &mut Vec<Joined>| {
+        names.find(|name| {
+            let link = name.clone();
+            let joined = relay.join(
+                Some(van),
+                &Join {
+                    link,
+                    ..join(association, false)
+                },
+            );
+            joined.map(|joined| places.push(joined)).is_err()
+        })
+    };
+    for association in 0..8 {
+        fill(association, &mut places);
+    }
+    let most = places.len();
+    assert!(relay.join(Some(van), &join(9, false)).is_err());
+    // The carriers have gone, and the associations stay for a while.
+    places.clear();
+    for association in 10..18 {
+        fill(association, &mut places);
+    }
+    assert_eq!(places.len(), most);
+}
