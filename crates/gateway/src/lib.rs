@@ -6,6 +6,8 @@
 //! ([`noise`]).
 
 pub mod allowance;
+#[cfg(any(test, fuzzing))]
+mod any_request;
 pub mod association;
 mod bucket;
 mod budget;
@@ -38,6 +40,7 @@ pub mod record_sequence;
 mod refusals;
 pub mod relay;
 pub mod request;
+mod routes;
 mod runtime;
 mod setup;
 mod sockets;
@@ -48,6 +51,8 @@ pub mod tunnel;
 pub mod uplink;
 mod watch;
 
+#[cfg(fuzzing)]
+pub use any_request::hold as hold_any_request;
 pub use cli::{command, main};
 pub use failure::Failure;
 pub use links::Link;

@@ -7,6 +7,9 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
+/// Congestion control for a lossy link.
+pub(crate) const FOR_LOSS: &str = "bbr";
+
 /// Statistics of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {

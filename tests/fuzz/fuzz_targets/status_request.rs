@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = ropewalk_gateway::status::hold_any_request(bytes);
+    let _ = ropewalk_gateway::hold_any_request(bytes);
 });

@@ -15,10 +15,8 @@ use tracing::debug;
 
 use ropewalk_striping::CarrierStatistics;
 
-use crate::tcp_info::tcp_info;
+use crate::tcp_info::{FOR_LOSS, tcp_info};
 
-/// Congestion control for a lossy link.
-pub(crate) const FOR_LOSS: &str = "bbr";
 /// Each check covers at least this much time and this many segments.
 const LOOK: Duration = Duration::from_secs(1);
 const SEGMENTS: u64 = 300;

@@ -31,7 +31,6 @@ use crate::tcp_info::tcp_info;
 pub use crate::tcp_info::TcpInfo;
 pub use carrier::{CarrierEnd, CarrierTask};
 pub use congestion::Congestion;
-pub(crate) use congestion::FOR_LOSS;
 pub use stream::{Stream, StreamError};
 
 /// Memory of frames in flight or to be sent for which an association without data is ended when its budget is

@@ -8,8 +8,8 @@ use rustix::thread::{
     remove_capability_from_bounding_set, set_capabilities,
 };
 
-use crate::association::FOR_LOSS;
 use crate::links::{Egress, Link};
+use crate::tcp_info::FOR_LOSS;
 use crate::{Failure, given};
 
 /// The first port that every user may bind (ip(7)).

@@ -3,10 +3,38 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::registry::DefaultLimits;
+use ropewalk_quantities::{Bytes, Rate};
+
 use crate::bucket::Bucket;
 use crate::budget::Budget;
 use crate::names::LookupLimit;
+
+/// Default limits of a client.
+#[derive(Clone, Copy, Debug)]
+pub struct DefaultLimits {
+    /// Simultaneous associations.
+    pub associations: usize,
+    /// Simultaneous streams, over all associations.
+    pub streams: u32,
+    /// Memory at the relay, over all associations.
+    pub memory: Bytes,
+    /// Rate in each direction; `None`: unlimited.
+    pub rate: Option<Rate>,
+    /// Simultaneous look-ups of names.
+    pub names: u32,
+}
+
+impl Default for DefaultLimits {
+    fn default() -> DefaultLimits {
+        DefaultLimits {
+            associations: 4,
+            streams: 4096,
+            memory: Bytes::new(256 << 20),
+            rate: None,
+            names: 64,
+        }
+    }
+}
 
 /// A client that is connected.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ mod serve;
 pub(crate) mod special;
 mod verb;
 
-pub use registry::{DefaultLimits, Relay, RelayConfig};
+pub use clients::DefaultLimits;
+pub use registry::{Relay, RelayConfig};
 pub use verb::Arguments;
 pub(crate) use verb::{check, run};

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_quantities::Bytes;
 use ropewalk_striping::{
     CarrierConfig, Config, Role, SchedulerConfig, StreamId, Terms, carrier_scheduler,
 };
@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tracing::{debug, info};
 
-use super::clients::{ClientAccount, LinkSlot};
+use super::clients::{ClientAccount, DefaultLimits, LinkSlot};
 use super::hellos::Hellos;
 use super::rules::Rules;
 use crate::association::status::{About, LinkAbout};
@@ -69,33 +69,6 @@ impl RelayConfig {
             rate: own.rate.or(self.limits.rate),
             names: own.names.unwrap_or(self.limits.names),
             ..self.limits
-        }
-    }
-}
-
-/// Default limits of a client.
-#[derive(Clone, Copy, Debug)]
-pub struct DefaultLimits {
-    /// Simultaneous associations.
-    pub associations: usize,
-    /// Simultaneous streams, over all associations.
-    pub streams: u32,
-    /// Memory at the relay, over all associations.
-    pub memory: Bytes,
-    /// Rate in each direction; `None`: unlimited.
-    pub rate: Option<Rate>,
-    /// Simultaneous look-ups of names.
-    pub names: u32,
-}
-
-impl Default for DefaultLimits {
-    fn default() -> DefaultLimits {
-        DefaultLimits {
-            associations: 4,
-            streams: 4096,
-            memory: Bytes::new(256 << 20),
-            rate: None,
-            names: 64,
         }
     }
 }

@@ -12,8 +12,9 @@ use tokio::task::JoinSet;
 use tracing::{info, warn};
 
 use super::accept::{self, HALF_OPEN, HALF_OPEN_PER_SOURCE};
+use super::clients::DefaultLimits;
 use super::half_open::HalfOpen;
-use super::registry::{DefaultLimits, Relay, RelayConfig};
+use super::registry::{Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
 use crate::configuration::{ConfigurationFile, Reread};

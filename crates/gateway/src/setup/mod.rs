@@ -10,8 +10,6 @@ mod token;
 
 use std::path::Path;
 
-pub(crate) use client::default_interfaces;
-
 use clap::{Args, Subcommand};
 
 use crate::{Failure, tunnel};

@@ -148,7 +148,7 @@ impl Answer {
 
 /// The status of the answer to a request.
 #[cfg(any(test, fuzzing))]
-pub(super) fn status_of(request: &[u8], meter: &Meter) -> &'static str {
+pub(crate) fn status_of(request: &[u8], meter: &Meter) -> &'static str {
     let answer = answer(request, meter);
     assert!(answer.bytes().starts_with(b"HTTP/1.1 "));
     answer.status

@@ -1,7 +1,5 @@
 //! Status of a gateway: as JSON, as Prometheus metrics, as a page, and as a table.
 
-#[cfg(any(test, fuzzing))]
-mod any_request;
 pub mod document;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod examples;
@@ -11,8 +9,6 @@ mod meter;
 pub mod metrics;
 pub mod table;
 
-#[cfg(fuzzing)]
-pub use any_request::hold as hold_any_request;
 pub use document::Document;
 pub use history::{Recorded, RecordedLink};
 pub use meter::{Meter, Source};

@@ -10,12 +10,10 @@ use chacha20poly1305::{Tag, XChaCha20Poly1305, XNonce};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac};
 
-use super::handshake::{COOKIE, HELLO_PROOF, MARK_LEN};
+use super::handshake::{COOKIE, COOKIE_LEN, HELLO_PROOF, MARK_LEN};
 use crate::keys::PublicKey;
 use crate::noise::TAG_LEN;
 
-/// Bytes of a cookie, and of the proof of one.
-pub const COOKIE_LEN: usize = 16;
 /// A cookie.
 pub type Cookie = [u8; COOKIE_LEN];
 

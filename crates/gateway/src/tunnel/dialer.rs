@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use tracing::warn;
 
-use super::cookie::{self, COOKIE_LEN, Cookie, HelloKeys};
+use super::cookie::{self, Cookie, HelloKeys};
 use super::handshake::{
-    ANSWER_HEAD, Acceptance, HELLO, HELLO_HEAD, HELLO_PROOF, HelloPayload, MARK_LEN, purpose,
-    random, since_1970,
+    ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, HELLO_PROOF, HelloPayload, MARK_LEN,
+    purpose, random, since_1970,
 };
 use super::peer::{Keys, Peer};
 use super::refusal::Refusal;

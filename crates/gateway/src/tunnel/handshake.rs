@@ -19,13 +19,14 @@ use std::time::SystemTime;
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::cookie::COOKIE_LEN;
 use crate::noise::{HELLO_LEN, Purpose};
 
 /// First byte of each kind of datagram.
 pub const HELLO: u8 = 1;
 pub const ANSWER: u8 = 2;
 pub const COOKIE: u8 = 3;
+/// Bytes of a cookie, and of the proof of one.
+pub const COOKIE_LEN: usize = 16;
 /// The bytes of a hello that prove a cookie.
 pub const HELLO_PROOF: Range<usize> = 2..2 + COOKIE_LEN;
 /// The bytes of a hello that are its mark.

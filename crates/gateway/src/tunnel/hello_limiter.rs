@@ -8,9 +8,9 @@ use ring::hmac;
 use ring::rand::SystemRandom;
 use subtle::ConstantTimeEq;
 
-use super::cookie::{self, COOKIE_LEN, Cookie};
+use super::cookie::{self, Cookie};
 use super::credit::{Credit, Limit};
-use super::handshake::HELLO_PROOF;
+use super::handshake::{COOKIE_LEN, HELLO_PROOF};
 use crate::source::source;
 
 /// Hellos without the proof of a cookie.

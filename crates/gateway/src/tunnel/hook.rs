@@ -294,9 +294,6 @@ pub(super) async fn between(
 }
 
 impl Hook {
-    /// What a tunnel runs it with.
-    pub const VERBS: [&str; 3] = ["up", "down", "purge"];
-
     /// Leaves running it to a helper.
     pub fn by(mut self, helper: HookHelper) -> Hook {
         self.helper = Some(Arc::new(helper));

@@ -13,7 +13,6 @@ use std::{env, fmt};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 
-use super::hook::Hook;
 use crate::Failure;
 use crate::runtime::block_on;
 
@@ -21,6 +20,8 @@ use crate::runtime::block_on;
 pub(super) const VARIABLE: &str = "ROPEWALK_HOOK_HELPER";
 /// Longest request, and longest reply.
 const LONGEST: u64 = 8192;
+/// What the hook is run with.
+const VERBS: [&str; 3] = ["up", "down", "purge"];
 
 /// The tunnel's end of its helper. The helper ends when this is dropped.
 pub(super) struct HookHelper(Mutex<(ChildStdin, BufReader<ChildStdout>)>);
@@ -75,11 +76,13 @@ pub(super) fn device() -> Option<OsString> {
     env::var_os(VARIABLE)
 }
 
-/// Runs the hook whenever the tunnel asks for it, until the tunnel has ended.
+/// Runs the hook by `run` whenever the tunnel asks for it, until the tunnel has ended.
 ///
 /// # Errors
 /// A request is none.
-pub(super) fn serve(hook: Hook) -> Result<(), Failure> {
+pub(super) fn serve(
+    run: impl Fn(&str) -> Result<(), Failure> + Send + 'static,
+) -> Result<(), Failure> {
     block_on(async {
         // They end the tunnel, which still needs the hook.
         let ends = [
@@ -88,22 +91,26 @@ pub(super) fn serve(hook: Hook) -> Result<(), Failure> {
             SignalKind::hangup(),
         ];
         let _ignored = ends.map(signal);
-        let answering = spawn_blocking(move || answer(&hook, io::stdin().lock(), io::stdout()));
+        let answering = spawn_blocking(move || answer(run, io::stdin().lock(), io::stdout()));
         let answered = answering.await.map_err(io::Error::other);
         answered.and_then(|done| done)
     })?
     .map_err(|error| Failure::run(format!("requests to run the hook: {error}")))
 }
 
-fn answer(hook: &Hook, mut requests: impl BufRead, mut replies: impl Write) -> io::Result<()> {
+fn answer(
+    run: impl Fn(&str) -> Result<(), Failure>,
+    mut requests: impl BufRead,
+    mut replies: impl Write,
+) -> io::Result<()> {
     loop {
         let verb = match read_line(&mut requests) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             verb => verb?,
         };
-        let known = Hook::VERBS.into_iter().find(|known| *known == verb);
+        let known = VERBS.into_iter().find(|known| *known == verb);
         let verb = known.ok_or(io::ErrorKind::InvalidData)?;
-        let reply = match hook.run(verb) {
+        let reply = match run(verb) {
             Ok(()) => String::new(),
             Err(failure) => failure.to_string().replace('\n', " "),
         };

@@ -13,11 +13,9 @@
 //! At most three times the bytes that came from a candidate are sent to it. A link that has no address yet sends
 //! its pongs and feedback to the candidate, within this limit, and nothing else.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use ropewalk_quantities::Time;
-
-use super::peer::Path;
 
 /// Bytes that may be sent to a candidate, per byte that came from it (RFC 9000, section 8.1).
 const AMPLIFICATION: u64 = 3;
@@ -29,6 +27,32 @@ const PATIENCE: Time = Time::from_millis(500);
 const RETURN: Time = Time::from_secs(3);
 /// How long new addresses are ignored after the address in use has answered.
 const SETTLED: Time = Time::from_secs(2);
+
+/// The path of a link: the local socket and address, and the peer's address.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Number of our socket.
+    pub socket: usize,
+    /// The peer's address on this link.
+    pub remote: SocketAddr,
+    /// The local address that the peer knows, if the socket has several.
+    pub local: Option<IpAddr>,
+    /// Longest datagram to send in one piece, IP header included; longer ones are sent in fragments.
+    pub whole: u32,
+}
+
+impl Path {
+    /// From this socket to that address.
+    #[must_use]
+    pub fn new(socket: usize, remote: SocketAddr, local: Option<IpAddr>) -> Path {
+        Path {
+            socket,
+            remote,
+            local,
+            whole: u32::MAX,
+        }
+    }
+}
 
 /// The addresses of a link's other end.
 #[derive(Debug, Default)]

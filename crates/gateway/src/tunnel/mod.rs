@@ -39,6 +39,7 @@
 //! one's public key. `tests/tunnel` of the testbed does both in two namespaces.
 
 mod batch;
+mod bind;
 mod client_rate;
 mod coalescer;
 mod config;
@@ -49,6 +50,7 @@ mod credit;
 mod device;
 mod dialer;
 mod engine;
+mod error;
 mod firewall;
 mod foreign;
 mod handshake;
@@ -76,7 +78,8 @@ pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::{Control, Reload};
 #[cfg(fuzzing)]
 pub use engine::any_datagrams;
-pub use open::{Tunnel, TunnelError};
+pub use error::TunnelError;
+pub use open::Tunnel;
 pub use options::Arguments;
 pub(crate) use options::{check, run};
 pub use refusal::{Refusal, Refused};

@@ -4,21 +4,18 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
-use ropewalk_wire::gateway::tunnel::TunnelHeader;
-use socket2::{Domain, Protocol, Socket, Type};
-
+use super::bind;
 use super::config::{Config, Role};
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
 use super::engine::{End, Engine};
+use super::error::TunnelError;
 use super::foreign::Foreign;
-use super::handshake::{MAX_ADDRESSES, random};
+use super::handshake::MAX_ADDRESSES;
 use super::network_changes::NetworkChanges;
 use super::relay_name::NameResolver;
 use super::responder::HandshakeResponder;
-use super::socket::{KERNEL_BUFFER, UdpSocket};
-use super::socket_filter;
 use super::sockets::Sockets;
 use super::status::Status;
 
@@ -34,61 +31,6 @@ pub struct Tunnel {
     changes: Option<NetworkChanges>,
     control: Control,
     foreign: Option<Foreign>,
-}
-
-/// Why a tunnel could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum TunnelError {
-    /// A link MTU out of range.
-    #[error("link MTU {0}: allowed: 1280 to 9000")]
-    LinkMtu(u16),
-    /// No links, or too many.
-    #[error("{0} links: allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
-    Links(usize),
-    /// No address in the tunnel, or too many; a client needs at least one.
-    #[error("{0} addresses of the device: allowed: 1 to {MAX_ADDRESSES}")]
-    Addresses(usize),
-    /// The list of clients gives one of this end's addresses to a client.
-    #[error("client {client} has the address {address}, which is that of this end's device")]
-    OwnAddress {
-        /// The client's name in the list.
-        client: String,
-        /// The address.
-        address: IpAddr,
-    },
-    /// The device cannot be created.
-    #[error("device {name}: {source}; it takes root or CAP_NET_ADMIN, and /dev/net/tun")]
-    Device {
-        /// The requested name.
-        name: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The device's addresses or routes cannot be set.
-    #[error("{0}")]
-    Interface(io::Error),
-    /// The address cannot be listened on.
-    #[error("{at}: {source}")]
-    Listen {
-        /// The address.
-        at: SocketAddr,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// No address of the relay is given.
-    #[error("the relay has no address")]
-    NoRelay,
-    /// A link cannot be used, although it is there.
-    #[error("link {name}: {source}")]
-    Link {
-        /// The link's name.
-        name: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// No file descriptor is available.
-    #[error("no eventfd: {0}")]
-    Control(io::Error),
 }
 
 impl Tunnel {
@@ -115,7 +57,7 @@ impl Tunnel {
                 }
             }
         }
-        let sockets = sockets(&config)?;
+        let sockets = bind::sockets(&config)?;
         let name = &config.interface.name;
         let device = Device::create(name).map_err(|source| TunnelError::Device {
             name: name.clone(),
@@ -209,51 +151,4 @@ impl Tunnel {
         let device = (self.device, self.foreign);
         Engine::new(end, device, network, config, self.control).run()
     }
-}
-
-pub(super) fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
-    match &config.role {
-        Role::Listen { at, .. } => {
-            let prefix = random() as u16;
-            let sockets = listen(*at, prefix);
-            let sockets = sockets.map_err(|source| TunnelError::Listen { at: *at, source })?;
-            Ok(Sockets::listening(sockets, prefix))
-        }
-        Role::Dial { relays, links, .. } => {
-            if relays.is_empty() && config.relay_name.is_none() {
-                return Err(TunnelError::NoRelay);
-            }
-            if !(1..=usize::from(TunnelHeader::MAX_LINK) + 1).contains(&links.len()) {
-                return Err(TunnelError::Links(links.len()));
-            }
-            let failed = |(name, source)| TunnelError::Link { name, source };
-            Sockets::dialling(links, relays).map_err(failed)
-        }
-    }
-}
-
-/// Buffer for hellos: a flood of them must not take more memory, and a client repeats its own.
-const HELLO_BUFFER: usize = 256 << 10;
-
-/// Two sockets on one port: the first receives the datagrams of sessions, the second hellos, so that a flood of
-/// hellos takes no room from sessions. Only processes of the same user can bind to the port, too (SO_REUSEPORT).
-fn listen(at: SocketAddr, prefix: u16) -> io::Result<[UdpSocket; 2]> {
-    let socket = |at: SocketAddr| {
-        let domain = Domain::for_address(at);
-        Socket::new(domain, Type::DGRAM.nonblocking(), Some(Protocol::UDP))
-    };
-    let sessions = socket(at)?;
-    socket_filter::accept_sessions(&sessions, prefix)?;
-    // Without SO_REUSEPORT first: fails if another process has the port.
-    sessions.bind(&at.into())?;
-    sessions.set_reuse_port(true)?;
-    let hellos = socket(at)?;
-    socket_filter::accept_hellos(&hellos)?;
-    hellos.set_reuse_port(true)?;
-    hellos.bind(&sessions.local_addr()?)?;
-    socket_filter::steer_hellos(&sessions)?;
-    Ok([
-        UdpSocket::new(sessions, KERNEL_BUFFER)?,
-        UdpSocket::new(hellos, HELLO_BUFFER)?,
-    ])
 }

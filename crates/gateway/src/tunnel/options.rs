@@ -17,9 +17,10 @@ use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role, own_address};
 use super::control::{Control, Reload};
+use super::error::TunnelError;
 use super::hook::{self, Hook, HookOptions, HookVariables, Leak};
 use super::hook_helper::{self, HookHelper};
-use super::open::{Tunnel, TunnelError};
+use super::open::Tunnel;
 use super::relay_name::RelayName;
 use crate::configuration::{ConfigurationFile, Reread};
 use crate::control::{self, ControlSocket};
@@ -30,8 +31,8 @@ use crate::privileges::{Confinement, UserOption, for_links};
 use crate::programs::{LocalEnd, Programs};
 use crate::quota::{self, UsageStore};
 use crate::request::Host;
+use crate::routes::default_interfaces;
 use crate::runtime::{Ending, block_on, until_signal};
-use crate::setup::default_interfaces;
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 use crate::{Failure, Link};
@@ -182,7 +183,8 @@ pub(crate) fn run(
         false => hook_of(&arguments),
     };
     if let (Some(hook), Some(device)) = (&hook, hook_helper::device()) {
-        return hook_helper::serve(hook.clone().of_device(&device.to_string_lossy()));
+        let hook = hook.clone().of_device(&device.to_string_lossy());
+        return hook_helper::serve(move |verb| hook.run(verb));
     }
     let user = arguments.user.find()?;
     quota::check(arguments.quota_state.as_deref())?;

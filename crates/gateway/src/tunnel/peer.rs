@@ -14,7 +14,7 @@ use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use super::batch::Batch;
 use super::client_rate::ClientRate;
 use super::handshake::random;
-use super::link_path::{LinkPath, Pong, Probes};
+use super::link_path::{LinkPath, Path, Pong, Probes};
 use super::refusal::Refusal;
 use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
@@ -59,19 +59,6 @@ impl Keys {
     fn tag_len(&self) -> usize {
         self.session.as_ref().map_or(0, |_| TAG_LEN)
     }
-}
-
-/// The path of a link: the local socket and address, and the peer's address.
-#[derive(Clone, Copy, Debug)]
-pub struct Path {
-    /// Number of our socket.
-    pub socket: usize,
-    /// The peer's address on this link.
-    pub remote: SocketAddr,
-    /// The local address that the peer knows, if the socket has several.
-    pub local: Option<IpAddr>,
-    /// Longest datagram to send in one piece, IP header included; longer ones are sent in fragments.
-    pub whole: u32,
 }
 
 /// The peer of a tunnel.
@@ -664,19 +651,6 @@ impl Peer {
             held: Bytes::new(self.receiver.held()),
             skew: self.receiver.skew(now.1),
             links: links.collect(),
-        }
-    }
-}
-
-impl Path {
-    /// From this socket to that address.
-    #[must_use]
-    pub fn new(socket: usize, remote: SocketAddr, local: Option<IpAddr>) -> Path {
-        Path {
-            socket,
-            remote,
-            local,
-            whole: u32::MAX,
         }
     }
 }

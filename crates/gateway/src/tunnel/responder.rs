@@ -198,8 +198,8 @@ impl HandshakeResponder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tunnel::cookie::COOKIE_LEN;
     use crate::tunnel::dialer::Dialer;
+    use crate::tunnel::handshake::COOKIE_LEN;
     use std::time::Duration;
 
     fn ip(text: &str) -> IpAddr {

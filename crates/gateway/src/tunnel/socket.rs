@@ -14,7 +14,8 @@ use rustix::net::sockopt::{
 };
 use socket2::Socket;
 
-use super::peer::{Path, ip_udp_len};
+use super::link_path::Path;
+use super::peer::ip_udp_len;
 
 /// Requested socket buffers; the kernel grants what it allows.
 pub const KERNEL_BUFFER: usize = 4 << 20;

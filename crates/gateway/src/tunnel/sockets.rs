@@ -14,7 +14,8 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tracing::{info, warn};
 
 use super::handshake::random;
-use super::peer::{Path, ip_udp_len};
+use super::link_path::Path;
+use super::peer::ip_udp_len;
 use super::session_ids::SessionIds;
 use super::socket::{Buffers, KERNEL_BUFFER, UdpSocket};
 use super::socket_filter;

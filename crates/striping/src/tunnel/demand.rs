@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::{Rate, Time};
 
-use super::selection::MIN_DELAY;
-
+/// Shorter delays count as this: on a short link, most of the delay is a queue, which comes and goes.
+pub(super) const MIN_DELAY: Time = Time::from_millis(5);
 /// After this many rounds that did not grow by an eighth, what is in flight is all there is.
 const FLAT_ROUNDS: u32 = 3;
 /// The largest of this many rounds counts.

@@ -12,7 +12,7 @@
 
 use ropewalk_quantities::{Rate, Time};
 
-use super::demand::InFlight;
+use super::demand::{InFlight, MIN_DELAY};
 
 /// Weight of the logarithm of the round trip: a tenfold round trip has to be worth a fifth more rate.
 const WORTH: f64 = 0.08;
@@ -24,8 +24,6 @@ const MARGIN: f64 = 0.02;
 const SOON: Time = Time::from_secs(1);
 /// A link whose known rate is lower counts as this.
 const MIN_RATE: Rate = Rate::from_bps(500_000);
-/// Shorter delays count as this: on a short link, most of the delay is a queue, which comes and goes.
-pub(super) const MIN_DELAY: Time = Time::from_millis(5);
 /// A trial of a link lasts at least this long, and this many round trips.
 const MIN_TRIAL: Time = Time::from_secs(1);
 const TRIAL_ROUNDS: u64 = 6;

@@ -14,6 +14,7 @@ use super::{End, Engine};
 use crate::Link;
 use crate::keys::{Clients, SecretKey};
 use crate::links::Egress;
+use crate::tunnel::bind;
 use crate::tunnel::config::{Config, Prefix, Role};
 use crate::tunnel::control::Control;
 use crate::tunnel::cookie::HelloKeys;
@@ -22,8 +23,7 @@ use crate::tunnel::dialer::Dialer;
 use crate::tunnel::handshake::{
     ANSWER, HELLO, HELLO_HEAD, HELLO_LENGTHS, HELLO_MARK, MAX_ADDRESSES,
 };
-use crate::tunnel::open;
-use crate::tunnel::peer::Path;
+use crate::tunnel::link_path::Path;
 use crate::tunnel::responder::{HandshakeResponder, Reply};
 use crate::tunnel::sockets::Sockets;
 use crate::tunnel::status::Status;
@@ -167,7 +167,7 @@ fn relay() -> Engine {
         clients: clients.clone(),
     };
     let config = config(secret(1), role, "10.9.0.1/24");
-    let sockets = open::sockets(&config).expect("a socket on loopback");
+    let sockets = bind::sockets(&config).expect("a socket on loopback");
     let ids = sockets.session_ids();
     let responder = HandshakeResponder::new(Instant::now(), secret(1), clients, ids);
     let end = End::Responder(Box::new(responder.sealed(false)));
@@ -185,7 +185,7 @@ fn client() -> Engine {
         links: links.collect(),
     };
     let config = config(secret(2), role, "10.9.0.2/24");
-    let sockets = open::sockets(&config).expect("sockets on loopback");
+    let sockets = bind::sockets(&config).expect("sockets on loopback");
     let ids = sockets.session_ids();
     let dialer = Dialer::new(secret(2), secret(1).public(), vec![INNER], ids);
     let end = End::Initiator(Box::new(dialer.sealed(false)));

@@ -13,7 +13,8 @@ use crate::tunnel::coalescer::Coalescer;
 use crate::tunnel::device::Device;
 use crate::tunnel::dialer::SILENCE;
 use crate::tunnel::handshake::{ANSWER, COOKIE, HELLO};
-use crate::tunnel::peer::{Path, Peer, Waiting, ip_udp_len};
+use crate::tunnel::link_path::Path;
+use crate::tunnel::peer::{Peer, Waiting, ip_udp_len};
 use crate::tunnel::refusal::Refusal;
 use crate::tunnel::socket::Buffers;
 

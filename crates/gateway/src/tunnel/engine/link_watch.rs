@@ -8,8 +8,8 @@ use ropewalk_striping::tunnel::Ping;
 use rustix::fd::OwnedFd;
 
 use super::{End, Engine, sending};
+use crate::tunnel::link_path::Path;
 use crate::tunnel::network_changes::NetworkChanges;
-use crate::tunnel::peer::Path;
 use crate::tunnel::sockets::Change;
 
 /// Changes of the network come in bursts: least interval between checks of the links.

@@ -9,7 +9,8 @@ use tracing::info;
 
 use super::{End, Engine, sending};
 use crate::source::source;
-use crate::tunnel::peer::{Path, Peer};
+use crate::tunnel::link_path::Path;
+use crate::tunnel::peer::Peer;
 use crate::tunnel::refusal::Refusal;
 use crate::tunnel::responder::{AcceptedClient, Reply};
 

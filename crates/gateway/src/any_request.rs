@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::{Meter, examples, http};
 use crate::control;
+use crate::status::{Meter, examples, http};
 
 /// A request is answered or refused. The first byte selects the kind: HTTP if it is even, else a line of the control
 /// socket. Returns the status of the answer, or whether the line is a request.

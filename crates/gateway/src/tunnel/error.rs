@@ -1,0 +1,63 @@
+//! Errors of opening a tunnel.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use ropewalk_wire::gateway::tunnel::TunnelHeader;
+
+use super::handshake::MAX_ADDRESSES;
+
+/// Why a tunnel could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum TunnelError {
+    /// A link MTU out of range.
+    #[error("link MTU {0}: allowed: 1280 to 9000")]
+    LinkMtu(u16),
+    /// No links, or too many.
+    #[error("{0} links: allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
+    Links(usize),
+    /// No address in the tunnel, or too many; a client needs at least one.
+    #[error("{0} addresses of the device: allowed: 1 to {MAX_ADDRESSES}")]
+    Addresses(usize),
+    /// The list of clients gives one of this end's addresses to a client.
+    #[error("client {client} has the address {address}, which is that of this end's device")]
+    OwnAddress {
+        /// The client's name in the list.
+        client: String,
+        /// The address.
+        address: IpAddr,
+    },
+    /// The device cannot be created.
+    #[error("device {name}: {source}; it takes root or CAP_NET_ADMIN, and /dev/net/tun")]
+    Device {
+        /// The requested name.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The device's addresses or routes cannot be set.
+    #[error("{0}")]
+    Interface(io::Error),
+    /// The address cannot be listened on.
+    #[error("{at}: {source}")]
+    Listen {
+        /// The address.
+        at: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No address of the relay is given.
+    #[error("the relay has no address")]
+    NoRelay,
+    /// A link cannot be used, although it is there.
+    #[error("link {name}: {source}")]
+    Link {
+        /// The link's name.
+        name: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No file descriptor is available.
+    #[error("no eventfd: {0}")]
+    Control(io::Error),
+}
