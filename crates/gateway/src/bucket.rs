@@ -15,7 +15,7 @@ pub struct Bucket {
     rate: AtomicU64,
     /// Time until which the bytes taken are paid for.
     paid: Mutex<Option<Instant>>,
-    /// The order of those who wait before they know how much they will take.
+    /// The order of callers that wait before they know how many bytes they will take.
     queue: Queue<()>,
 }
 

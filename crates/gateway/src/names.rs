@@ -109,7 +109,7 @@ pub struct LookupLimit {
 }
 
 impl LookupLimit {
-    /// So many at a time.
+    /// A limit of `most` simultaneous look-ups.
     #[must_use]
     pub fn new(most: u32) -> LookupLimit {
         LookupLimit {
@@ -422,7 +422,7 @@ mod tests {
         while hostile.waiting.load(Ordering::Relaxed) < WAITING {
             tokio::task::yield_now().await;
         }
-        // Those that wait are bounded.
+        // Waiting look-ups are bounded.
         let refused = names.resolve("slow.example", &hostile).await;
         assert_eq!(refused, Err(NameError::Busy));
         let found = names.resolve("fast.example", &LookupLimit::new(64)).await;

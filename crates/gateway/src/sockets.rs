@@ -13,7 +13,7 @@ const BACKLOG: i32 = 1024;
 /// before there is a runtime.
 ///
 /// # Errors
-/// Those of bind(2) and listen(2).
+/// The errors of bind(2) and listen(2).
 pub(crate) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     let kind = Type::STREAM.nonblocking();
     let socket = Socket::new(Domain::for_address(at), kind, Some(Protocol::TCP))?;

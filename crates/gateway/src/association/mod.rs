@@ -119,7 +119,7 @@ impl Association {
     }
 
     /// As [`new`](Association::new), within a budget of memory that it may share with others. Beyond the
-    /// budget its streams are reset, those that hold most first.
+    /// budget its streams are reset, the largest holders first.
     #[must_use]
     pub(crate) fn within(
         role: Role,
@@ -339,7 +339,7 @@ impl State {
         is_free || self.core.is_closed() || self.counted <= MOST_FRAMES
     }
 
-    /// Tells the budget what the association takes; returns what it took before.
+    /// Reports the association's memory to the budget; returns the memory reported before.
     fn count(&mut self, budget: &Budget) -> u64 {
         let cost = self.core.cost();
         let before = mem::replace(&mut self.counted, cost);

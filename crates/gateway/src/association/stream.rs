@@ -38,7 +38,7 @@ pub struct Stream {
     writable: Arc<Notify>,
     /// What was written is to arrive even after the stream is dropped here.
     finished: AtomicBool,
-    /// What was taken and put back.
+    /// Pieces that were taken and put back.
     put_back: Mutex<Bytes>,
 }
 

@@ -1,4 +1,4 @@
-//! A process of its own drops its privileges and tries what it may no longer do.
+//! A separate process drops its privileges and tries forbidden actions.
 
 use std::env;
 use std::fs;

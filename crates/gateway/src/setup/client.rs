@@ -92,7 +92,7 @@ fn ask() -> Result<Zeroizing<String>, Failure> {
     Ok(text)
 }
 
-/// A terminal that does not echo what is typed, until this is dropped.
+/// A terminal without echo, until this is dropped.
 struct Silent<'a> {
     terminal: &'a io::Stdin,
     before: Termios,

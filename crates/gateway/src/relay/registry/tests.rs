@@ -45,7 +45,7 @@ async fn association_is_joined_by_its_own_client_alone() {
     assert!(other.began.is_some() && !Arc::ptr_eq(&first.member, &other.member));
 }
 
-/// A client that was restarted has its links again, although those of before have not ended yet.
+/// A restarted client has its links again, although its old associations have not ended yet.
 #[tokio::test]
 async fn links_of_an_association_without_carriers_make_room() {
     let van = SecretKey::from_bytes([1; 32]).public();
