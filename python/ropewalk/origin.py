@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .scenario import Scenario
 
 KEY = "origin"
+SEVERAL = "origins"
 # What a build writes beside this file, where no repository will be.
 COMMIT_FILE = Path(__file__).with_name("commit.txt")
 GIT_WAITS_S = 5.0
@@ -79,7 +80,18 @@ class Origin:
 
     def json(self) -> dict[str, Any]:
         """Return the object ``origin`` of what ``--json`` prints; what is not known is absent."""
-        known: dict[str, Any] = {
+        known: dict[str, Any] = self.without_scenarios()
+        if self.scenario is not None:
+            known["scenario"] = self.scenario
+        elif self.scenarios:
+            known["scenarios"] = {
+                name: scenario.effective() for name, scenario in self.scenarios.items()
+            }
+        return known
+
+    def without_scenarios(self) -> dict[str, Any]:
+        """Return the object of `json` without the texts of scenarios."""
+        known = {
             "version": self.version,
             "commit": self.commit,
             "date": self.date,
@@ -88,12 +100,6 @@ class Origin:
             "wall_s": self.wall_s,
             "seeds": list(self.seeds) or None,
         }
-        if self.scenario is not None:
-            known["scenario"] = self.scenario
-        elif self.scenarios:
-            known["scenarios"] = {
-                name: scenario.effective() for name, scenario in self.scenarios.items()
-            }
         return {key: value for key, value in known.items() if value is not None}
 
 
@@ -149,9 +155,13 @@ def restored(known: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Ori
     scenarios : mapping of str to Scenario
         What was asked about, as the folder has it.
     """
-    kept = known.get(KEY)
-    if kept is None:
-        return None
+    # A study that has not ended has but the origins of the commands that ran it.
+    kept = known.get(KEY) or next(reversed(known.get(SEVERAL, [])), None)
+    return None if kept is None else restored_one(kept, scenarios)
+
+
+def restored_one(kept: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Origin:
+    """Return the origin that an object `Origin.json` describes."""
     return Origin(
         version=kept["version"],
         commit=kept.get("commit"),

@@ -1,5 +1,6 @@
 """Studies: kept as they come, gone on with, in one process, in many, on a cluster."""
 
+import json
 import multiprocessing
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
+from ropewalk.report import write as write_report
 from ropewalk.studies import axes, backends, definition, work
 from ropewalk.studies.driver import DEATHS, Driver
 from ropewalk.studies.running import wanted
@@ -28,8 +30,9 @@ def lossy():
 
 
 def same(one, other):
-    """Whether two studies gave the same; how long each run took aside."""
-    return one.points.drop("wall_s").equals(other.points.drop("wall_s"))
+    """Whether two studies gave the same; how long each run took, and where, aside."""
+    aside = ("wall_s", "origin")
+    return one.points.drop(aside).equals(other.points.drop(aside))
 
 
 def count_runs(monkeypatch):
@@ -270,6 +273,10 @@ def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     there = ropewalk.load(tmp_path / "ended")
     assert 0 < there.points.height < 2000
     assert there.points.height + there.missing == 2000
+    (killed,) = there.origins
+    assert killed == there.origin
+    assert killed.command.startswith("ropewalk sweep")
+    assert killed.wall_s > 0
     for worker in workers:
         _wait_until_gone(worker)
     done = subprocess.run([*program, *out], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -277,9 +284,44 @@ def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     assert f"{there.points.height:,} runs are there" in done.stderr
     whole = ropewalk.load(tmp_path / "ended")
     assert whole.points["point"].n_unique() == whole.points.height == 2000
+    first, second = whole.origins
+    # Ctrl-C writes what was pending, and the time up to it.
+    assert first == killed
+    assert second.date > first.date
+    made = dict(whole.points["origin"].value_counts().iter_rows())
+    assert made == {0: there.points.height, 1: there.missing}
     lossy = ropewalk.Scenario.load(TWO_LINKS, [("link.dsl.loss", "1%"), ("duration", "2s")])
     vary = {"link.dsl.delay": {"from": "1ms", "to": "100ms", "steps": 100}}
     assert same(whole, ropewalk.study(lossy, vary, runs=20))
+
+
+def test_a_command_that_makes_no_run_leaves_the_origin_of_the_runs(lossy, tmp_path):
+    made = ropewalk.study(lossy, VARY, out=tmp_path)
+    kept = (tmp_path / "result.json").read_bytes()
+    again = ropewalk.study(lossy, VARY, out=tmp_path)
+    assert (tmp_path / "result.json").read_bytes() == kept
+    assert again.origin == made.origin
+    further = ropewalk.study(lossy, VARY, runs=2, out=tmp_path)
+    assert further.origins[0] == made.origin
+    assert further.points.select("seed", "origin").unique().sort("seed").rows() == [(1, 0), (2, 1)]
+    assert "origin" not in further.combinations.columns
+    page = write_report([tmp_path]).read_text()
+    assert "Commands that made the runs" in page
+
+
+def test_a_folder_without_origins_of_runs_keeps_the_one_that_it_has(lossy, tmp_path):
+    ropewalk.study(lossy, VARY, out=tmp_path)
+    result = json.loads((tmp_path / "result.json").read_text())
+    del result["origins"]
+    result["origin"]["command"] = "ropewalk sweep of before"
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    for part in (tmp_path / "points").iterdir():
+        pl.read_parquet(part).drop("origin").write_parquet(part)
+    made = ropewalk.study(lossy, VARY, runs=2, out=tmp_path)
+    assert made.origins[0].command == "ropewalk sweep of before"
+    assert made.points.filter(seed=2)["origin"].unique().to_list() == [1]
+    assert made.points.filter(seed=1)["origin"].unique().to_list() == [None]
+    assert "not kept" in write_report([tmp_path]).read_text()
 
 
 def _wait_until_gone(pid):

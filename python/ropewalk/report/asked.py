@@ -8,6 +8,7 @@ from typing import Any
 
 from ..explanation import explain
 from ..folders import Kept
+from ..origin import Origin
 from ..scenario import Scenario
 from . import drawing
 from .section import Drawing, Facts, Part, Piece, Source, Table, Text
@@ -19,10 +20,7 @@ HIDDEN = (
     "Hidden stations: {count}. Each reaches the receiver of a hop and does not hear its sender, so"
     " that their frames collide."
 )
-NO_ORIGIN = (
-    "Version, date, command and machine are not known: a study writes them at its end, and folders"
-    " from before Ropewalk did have none."
-)
+NO_ORIGIN = "Version, date, command and machine are not known: no run was kept with them."
 
 
 def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
@@ -73,8 +71,8 @@ def drawn(scenario: Scenario) -> Part:
     return Part("The scenario", pieces)
 
 
-def origin_part(kept: Kept) -> Part:
-    """Return the origin of results: version, date, command, machine, time, seeds."""
+def origin_part(kept: Kept, *more: Piece) -> Part:
+    """Return the origin of results: version, date, command, machine, time, seeds, and more."""
     known = kept.origin
     folder = ("folder", str(kept.folder))
     if known is None:
@@ -82,14 +80,24 @@ def origin_part(kept: Kept) -> Part:
     commit = f", commit {known.commit}" if known.commit else ""
     pairs = [
         ("Ropewalk", f"{known.version}{commit}"),
-        ("date", known.date.replace("T", " ").replace("Z", " UTC")),
+        ("date", date(known)),
         ("command", known.command),
         ("machine", known.machine),
-        ("took", f"{known.wall_s:,.2f} s"),
+        ("took", took(known)),
     ]
     if known.seeds:
         pairs.append(("seeds", _seeds(known.seeds)))
-    return Part("Origin", (Facts((*pairs, folder)),))
+    return Part("Origin", (Facts((*pairs, folder)), *more))
+
+
+def date(origin: Origin) -> str:
+    """Return when the work began, as one reads it."""
+    return origin.date.replace("T", " ").replace("Z", " UTC")
+
+
+def took(origin: Origin) -> str:
+    """Return how long the work took."""
+    return f"{origin.wall_s:,.2f} s"
 
 
 def _seeds(seeds: Sequence[int]) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..folders import TABLES, Kept
+from ..origin import KEY as ORIGIN
 from ..studies import StudyResults
 from ..studies.folder import COMBINATIONS, restore
 from ..units import heading
 from . import asked, belief
 from .combined import Axis, Combined, pictures, table
 from .section import Part, Piece, Section, Source, Text
+from .tables import cut, value
 
 KIND = "Studied: a scenario, over and over with keys varied"
 UNFINISHED = "The study has not come to its end: the same command goes on with it."
@@ -40,7 +42,7 @@ def section(kept: Kept) -> Section:
             ),
             asked.drawn(kept.scenario),
             Part(belief.TITLE, tuple(_believed(kept, restored, study))),
-            asked.origin_part(kept),
+            asked.origin_part(kept, *_commands(restored)),
         ),
     )
 
@@ -82,6 +84,29 @@ def _believed(kept: Kept, restored: StudyResults, study: Combined) -> Iterator[P
     elif result["verb"] != "predict":
         yield Text(ONE_RUN)
     yield from belief.beside(kept.scenario)
+
+
+def _commands(study: StudyResults) -> Iterator[Piece]:
+    """Yield a table of the commands that made the runs, if there are several."""
+    import polars as pl
+
+    if len(study.origins) < 2:
+        return
+    counts = {}
+    if ORIGIN in study.points.columns:
+        counts = dict(study.points.group_by(ORIGIN).agg(pl.len()).iter_rows())
+    rows = [
+        tuple(
+            value(cell)
+            for cell in (asked.date(each), each.command, counts.get(at, 0), asked.took(each))
+        )
+        for at, each in enumerate(study.origins)
+    ]
+    if None in counts:
+        rows.append(tuple(value(cell) for cell in (None, "not kept", counts[None], None)))
+    caption = "Commands that made the runs"
+    headings = ("date", "command", "runs in this study", "took")
+    yield cut(caption, headings, rows, "result.json")
 
 
 def _widest(study: Combined) -> Iterator[Piece]:

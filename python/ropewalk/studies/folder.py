@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import folders
-from ..origin import Beginning, Origin
+from ..origin import KEY as ORIGIN
+from ..origin import SEVERAL as ORIGINS
+from ..origin import Beginning, Origin, restored_one
 from ..replacing import named, replace
+from ..scenario import Scenario
 from .axes import Axis, count
 from .definition import Definition
 from .points import EARLIER, KEY, POINTS, Parts, read, settle
@@ -37,13 +40,19 @@ class Opened:
         Path of the folder.
     study : Definition
         The study.
+    began : Beginning
+        When this command began.
     """
 
-    def __init__(self, folder: Path, study: Definition) -> None:
+    def __init__(self, folder: Path, study: Definition, began: Beginning) -> None:
         self._folder = folder
         self._study = study
-        self._parts = Parts(folder / POINTS)
+        self._began = began
+        self._earlier = _origins(folder, study)
         self._has_more = False
+        self._write_begun()
+        folders.write_scenario(folder / folders.SCENARIO, study.scenario)
+        self._parts = Parts(folder / POINTS)
 
     def rows(self) -> pl.DataFrame:
         """Return the rows of all runs in the folder, each once."""
@@ -53,16 +62,21 @@ class Opened:
         return pl.concat(found, how="diagonal_relaxed").unique(KEY, keep="last")
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Write rows."""
-        self._parts.add(rows)
+        """Write rows, with the place of this command's origin among all of the folder."""
         self._has_more = True
+        if self._parts.add([{**row, ORIGIN: len(self._earlier)} for row in rows]):
+            # A command that is killed afterwards has left its origin, with the time up to here.
+            self._write_begun()
+            self._parts.flush()
 
-    def finish(self, order: Mapping[str, int], origin: Origin) -> StudyResults:
+    def finish(self, order: Mapping[str, int]) -> StudyResults:
         """Sort the rows, and write the results."""
         self._parts.flush()
         points = settle(self._folder, order, self._study.columns, self.rows())
         missing = len(order) - points.height
-        made = StudyResults(self._study.scenario, self._study.json(), points, missing, origin)
+        made = StudyResults(
+            self._study.scenario, self._study.json(), points, missing, self._origins
+        )
         tables = self._folder / folders.TABLES
         tables.mkdir(exist_ok=True)
         if points.height:
@@ -73,9 +87,23 @@ class Opened:
             (self._folder / folders.REPORT).unlink(missing_ok=True)
         return made
 
+    @property
+    def _origins(self) -> tuple[Origin, ...]:
+        """The origins of the folder's runs; a command that made none adds none."""
+        if self._earlier and not self._has_more:
+            return self._earlier
+        return (*self._earlier, origin_of(self._study, self._began))
+
+    def _write_begun(self) -> None:
+        """Write the result of a study that has not ended."""
+        begun = {"engine": ENGINE, "scenario": self._study.scenario.title, **self._study.json()}
+        origins = self._origins if self._has_more else self._earlier
+        begun[ORIGINS] = [each.without_scenarios() for each in origins]
+        _write_result(self._folder, begun)
+
 
 @contextmanager
-def opened(folder: Path, study: Definition) -> Iterator[Opened]:
+def opened(folder: Path, study: Definition, began: Beginning) -> Iterator[Opened]:
     """Open the folder of a study, new or existing, for the duration of a run.
 
     Raises
@@ -92,10 +120,7 @@ def opened(folder: Path, study: Definition) -> Iterator[Opened]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise FileExistsError(f"{folder}: another study is being run in it") from None
-            began = {"engine": ENGINE, "scenario": study.scenario.title, **study.json()}
-            _write_result(folder, began)
-            folders.write_scenario(folder / folders.SCENARIO, study.scenario)
-            yield Opened(folder, study)
+            yield Opened(folder, study, began)
         finally:
             os.close(lock)
     except OSError as error:
@@ -144,7 +169,8 @@ def restore(kept: folders.Kept) -> StudyResults:
         # Nobody came to write it.
         axes = [Axis(key, tuple(values), ()) for key, values in study["vary"].items()]
         missing = max(count(axes, study.get("zip", ())) * study["runs"] - points.height, 0)
-    return StudyResults(kept.scenario, study, points, missing, kept.origin)
+    origins = _restored(kept.result, kept.scenario)
+    return StudyResults(kept.scenario, study, points, missing, origins)
 
 
 def origin_of(study: Definition, began: Beginning) -> Origin:
@@ -152,6 +178,21 @@ def origin_of(study: Definition, began: Beginning) -> Origin:
     most = study.runs if study.until is None else study.until.at_most
     drawn = () if study.verb == "predict" else range(study.seed, study.seed + most)
     return began.origin(study.scenario, seeds=drawn)
+
+
+def _origins(folder: Path, study: Definition) -> tuple[Origin, ...]:
+    """Return the origins of the runs that a folder holds; of a new folder, none."""
+    try:
+        result = json.loads((folder / folders.RESULT).read_text())
+    except (FileNotFoundError, ValueError):
+        return ()
+    return _restored(result, study.scenario)
+
+
+def _restored(result: Mapping[str, Any], scenario: Scenario) -> tuple[Origin, ...]:
+    # A folder from before each run kept its origin has one, that of its last command.
+    kept = result.get(ORIGINS, [result[ORIGIN]] if ORIGIN in result else [])
+    return tuple(restored_one(each, {scenario.title: scenario}) for each in kept)
 
 
 def _write_result(folder: Path, result: Mapping[str, Any]) -> None:

@@ -42,13 +42,15 @@ class Parts:
         self._pending: list[Row] = []
         self._began = self._written = time.monotonic()
 
-    def add(self, rows: Iterable[Row]) -> None:
-        """Add rows; they are written with others, at most a few seconds later."""
+    def add(self, rows: Iterable[Row]) -> bool:
+        """Add rows, written with others at most a minute later; return whether they are now due.
+
+        `flush` writes them.
+        """
         self._pending += rows
         now = time.monotonic()
         every = min(max(FIRST_S, SHARE * (now - self._began)), LAST_S)
-        if now - self._written >= every or len(self._pending) >= MAX_ROWS:
-            self.flush()
+        return now - self._written >= every or len(self._pending) >= MAX_ROWS
 
     def flush(self) -> None:
         """Write the rows that have not been written."""

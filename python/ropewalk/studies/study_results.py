@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..origin import KEY as ORIGIN
+from ..origin import SEVERAL as ORIGINS
 from ..origin import with_origin
 from ..shown import Shown
 from .points import KEY
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 ENGINE = "sweep"
-NOT_MEASURED = ("seed",)
+NOT_MEASURED = ("seed", ORIGIN)
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,12 @@ class StudyResults(Shown):
     points : polars.DataFrame
         A row a run: the varied keys as spelled, ``KEY_value`` of each in base units where it is
         a number, ``seed``, ``status`` (``"done"`` or ``"failed"``), ``error``, the keys of the
-        verb's summary, and ``point``, by which the run is known again.
+        verb's summary, ``origin``, the place in `origins` of the command that made it, and
+        ``point``, by which the run is known again.
     missing : int
         Number of runs without a row.
-    origin : Origin or None
-        Origin of the results.
+    origins : tuple of Origin
+        Of each command that made runs: a study that was killed and resumed has two.
 
     Examples
     --------
@@ -60,7 +63,12 @@ class StudyResults(Shown):
     study: dict[str, Any]
     points: pl.DataFrame
     missing: int = 0
-    origin: Origin | None = field(default=None, compare=False)
+    origins: tuple[Origin, ...] = field(default=(), compare=False)
+
+    @property
+    def origin(self) -> Origin | None:
+        """Origin of the latest runs; that command makes all of them anew."""
+        return self.origins[-1] if self.origins else None
 
     @property
     def keys(self) -> list[str]:
@@ -148,6 +156,8 @@ class StudyResults(Shown):
         }
         if self.failed.height:
             known["errors"] = self.failed["error"].unique(maintain_order=True).to_list()
+        if self.origins:
+            known[ORIGINS] = [each.without_scenarios() for each in self.origins]
         return with_origin(known, self.origin)
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..needs import need
+from ..origin import KEY as ORIGIN
 from ..origin import Beginning
 from ..scenario import Scenario
 from . import definition, folder
@@ -144,10 +145,10 @@ def run(
         return StudyResults(
             defined.scenario,
             defined.json(),
-            tidy(frame_of(rows), defined.columns),
-            origin=folder.origin_of(defined, began),
+            tidy(frame_of([{**row, ORIGIN: 0} for row in rows]), defined.columns),
+            origins=(folder.origin_of(defined, began),),
         )
-    with folder.opened(out, defined) as kept:
+    with folder.opened(out, defined, began) as kept:
         known = known_of(kept.rows(), None if defined.until is None else defined.until.of)
         runner = Runner(defined, known, kept.add, progress)
         missing = runner.plan()
@@ -156,5 +157,5 @@ def run(
         try:
             runner.run(on)
         finally:
-            made = kept.finish(runner.order, folder.origin_of(defined, began))
+            made = kept.finish(runner.order)
     return made
