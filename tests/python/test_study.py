@@ -183,6 +183,80 @@ def test_a_cluster_of_dask_gives_the_same_though_a_worker_dies(lossy, tmp_path):
     assert same(made, ropewalk.study(lossy, vary, runs=4))
 
 
+def test_a_dead_scheduler_of_dask_ends_a_study_that_resumes(lossy, tmp_path):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    import dask
+
+    file, out = tmp_path / "scheduler.json", tmp_path / "study"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--no-dashboard",
+            "--scheduler-file",
+            str(file),
+        ],
+        **quiet,
+    )
+    try:
+        address = _written(file)["address"]
+        worker = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "distributed.cli.dask_worker",
+                address,
+                "--nthreads",
+                "1",
+                "--no-dashboard",
+                "--death-timeout",
+                "5",
+                "--local-directory",
+                str(tmp_path),
+            ],
+            **quiet,
+        )
+        try:
+            short = {"distributed.comm.timeouts.connect": "1 s"}
+            with dask.config.set(short), pytest.raises(RuntimeError) as ended:
+                ropewalk.study(
+                    lossy,
+                    VARY,
+                    runs=2000,
+                    out=out,
+                    on=address,
+                    progress=lambda *_: scheduler.kill(),
+                )
+        finally:
+            worker.kill()
+            worker.wait()
+    finally:
+        scheduler.kill()
+        scheduler.wait()
+    assert str(ended.value) == f"{address}: the Dask scheduler is gone"
+    there = ropewalk.load(out).points.height
+    assert there > 0
+    kept = f"{there:,} of 8,000 runs are kept; the same command goes on: {out}"
+    assert ended.value.__notes__ == [kept]
+
+
+def _written(file):
+    """Return what a JSON file has, when it is there."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            return json.loads(file.read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            time.sleep(0.05)
+    raise AssertionError(f"{file} is not there")
+
+
 def test_a_killed_worker_costs_nothing_but_time(lossy):
     vary = {"link.dsl.delay": {"from": "1 ms", "to": "100 ms", "steps": 100}}
     killed = []
@@ -269,7 +343,8 @@ def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     assert "Traceback" not in said
     if ending == signal.SIGINT:
         assert running.returncode == 130
-        assert "the same command goes on" in said
+        assert "interrupted; " in said
+        assert "of 2,000 runs are kept; the same command goes on" in said
     there = ropewalk.load(tmp_path / "ended")
     assert 0 < there.points.height < 2000
     assert there.points.height + there.missing == 2000

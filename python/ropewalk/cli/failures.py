@@ -50,9 +50,14 @@ def failures() -> Iterator[None]:
     except (ScenarioError, ValueError, MissingLibraryError) as error:
         fail(by_option(str(error)), WRONG_INPUT)
     except OSError as error:
-        fail(_told(error), FAILED)
+        fail(_noted(_told(error), error), FAILED)
     except (RuntimeError, MemoryError) as error:
-        fail(str(error) or type(error).__name__, FAILED)
+        fail(_noted(str(error) or type(error).__name__, error), FAILED)
+
+
+def _noted(message: str, error: BaseException) -> str:
+    """Return a message with the notes of its error, one a line."""
+    return "\n".join([message, *getattr(error, "__notes__", ())])
 
 
 def by_option(message: str) -> str:

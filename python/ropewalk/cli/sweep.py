@@ -124,6 +124,7 @@ def sweep(
     from .. import studies
     from ..studies.backends import check_on
     from ..studies.folder import check_folder
+    from ..studies.studying import RESUME
 
     pictures = pictures or []
     with wrong_input():
@@ -148,8 +149,10 @@ def sweep(
     try:
         with failures(), progress("running", rate=True) as finished:
             made = studies.run(defined, folder, on=where, progress=finished, begun=shown.begun)
-    except KeyboardInterrupt:
-        print(f"interrupted; the same command goes on: {folder}", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        # An interrupt before the first run has no note.
+        (note,) = getattr(interrupt, "__notes__", ()) or (f"{RESUME}: {folder}",)
+        print(f"interrupted; {note}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     written = [f"points:  {folder / 'points'}", f"tables:  {folder / 'tables'}"]
     undrawn = ""

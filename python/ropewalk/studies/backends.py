@@ -143,14 +143,25 @@ def _dask(job: Job, on: str) -> Iterator[list[Backend]]:
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
-            yield [_Dask(client, job)]
+            yield from _while_connected(client, job, cluster.scheduler_address)
     else:
         try:
             client = distributed.Client(on, timeout=10)
         except (OSError, TimeoutError) as error:
             raise OSError(f"{on}: no Dask scheduler answers: {error}") from None
         with client:
-            yield [_Dask(client, job)]
+            yield from _while_connected(client, job, on)
+
+
+def _while_connected(client: Any, job: Job, address: str) -> Iterator[list[Backend]]:
+    """Yield a cluster; errors after its scheduler is gone say so."""
+    try:
+        yield [_Dask(client, job)]
+    except Exception as error:
+        # Dask has an exception of its own for each call that finds no scheduler.
+        if client.status != "running":
+            raise RuntimeError(f"{address}: the Dask scheduler is gone") from error
+        raise
 
 
 class _Threads(Executor):

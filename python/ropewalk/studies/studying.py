@@ -19,6 +19,10 @@ from .running import Runner
 from .study_results import StudyResults
 from .work import Row
 
+# Ends that the same command goes on from: a full disk, a lost cluster, an interrupt.
+RESUMABLE = (OSError, RuntimeError, MemoryError, KeyboardInterrupt)
+RESUME = "the same command goes on"
+
 
 def study(
     scenario: Scenario | str | os.PathLike[str],
@@ -78,7 +82,8 @@ def study(
     OSError
         The folder holds something else, is in use, or cannot be written.
     RuntimeError
-        There is nothing to run on.
+        There is nothing to run on, or it is gone. With `out`, the error has a note that counts
+        the runs kept so far; the same call resumes.
 
     Examples
     --------
@@ -156,6 +161,10 @@ def run(
             begun(len(runner.order) - missing, missing)
         try:
             runner.run(on)
-        finally:
+        except BaseException as error:
             made = kept.finish(runner.order)
-    return made
+            if isinstance(error, RESUMABLE):
+                there, of = made.points.height, made.points.height + made.missing
+                error.add_note(f"{there:,} of {of:,} runs are kept; {RESUME}: {out}")
+            raise
+        return kept.finish(runner.order)
