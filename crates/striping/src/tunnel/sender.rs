@@ -68,7 +68,7 @@ pub struct Sender<P> {
     /// Bytes of the packets taken so far.
     taken: u64,
     activity: Activity,
-    /// Since when something is in flight that should be answered, and nothing was heard.
+    /// Since when something is in flight that should be answered, or waits to be sent, and nothing was heard.
     unanswered: Option<Time>,
     counters: SenderCounters,
 }
@@ -170,6 +170,7 @@ impl<P: Clone> Sender<P> {
             return false;
         }
         self.counters.packets += 1;
+        self.unanswered.get_or_insert(now);
         self.on_packet(now, bytes);
         self.taken += u64::from(bytes);
         let queued = Queued {
@@ -335,7 +336,8 @@ impl<P: Clone> Sender<P> {
 
     /// The peer was heard on a link.
     pub fn on_heard(&mut self, now: Time, link: usize) {
-        self.unanswered = None;
+        let has_packets = !self.queue.is_empty() || self.keeps_packets();
+        self.unanswered = has_packets.then_some(now);
         if link < self.links.len() {
             self.links.note(link).on_heard(now);
         }
@@ -346,10 +348,18 @@ impl<P: Clone> Sender<P> {
         self.activity.on_packet(now, bytes);
     }
 
-    /// Whether the peer has been silent for so long that the connections inside have nothing of use in the queue.
+    /// Whether packets are kept for retransmission, or wait for it.
+    fn keeps_packets(&self) -> bool {
+        !self.repairs.is_empty() || self.links.keep_packets()
+    }
+
+    /// When the peer will have been silent for so long that the connections inside have nothing of use in the queue.
+    fn deserted_at(&self) -> Option<Time> {
+        self.unanswered.map(|since| since + DESERTED_AFTER)
+    }
+
     fn is_deserted(&self, now: Time) -> bool {
-        self.unanswered
-            .is_some_and(|since| now >= since + DESERTED_AFTER)
+        self.deserted_at().is_some_and(|at| now >= at)
     }
 
     /// The peer may have gone: drops packets that wait for it or for its feedback, but the least queue.

@@ -1,5 +1,6 @@
 //! Peers that have the keys and send whatever costs most: memory is bounded, and returns.
 
+mod aggregation;
 mod draw;
 mod end;
 mod memory;
@@ -12,6 +13,16 @@ fn tunnel_memory_is_bounded_under_adversaries_and_returns() {
     for seed in 0..6 {
         let outcome = tunnel::run(seed, 20_000);
         assert!(outcome.most < 64 * MIB, "seed {seed}: {outcome:?}");
-        assert!(outcome.left < 8 * MIB, "seed {seed}: {outcome:?}");
+        assert!(outcome.left < 4 * MIB, "seed {seed}: {outcome:?}");
+    }
+}
+
+#[test]
+fn association_memory_is_bounded_under_adversaries_and_returns() {
+    for seed in 0..6 {
+        let outcome = aggregation::run(seed, 20_000);
+        let bound = aggregation::BOUND as usize;
+        assert!(outcome.most < bound + bound / 2, "seed {seed}: {outcome:?}");
+        assert!(outcome.left < MIB, "seed {seed}: {outcome:?}");
     }
 }

@@ -221,6 +221,11 @@ impl<P> Links<P> {
         }
     }
 
+    /// Whether packets are kept for retransmission.
+    pub(super) fn keep_packets(&self) -> bool {
+        self.buffers.iter().any(|buffer| !buffer.is_empty())
+    }
+
     /// Nothing is kept for retransmission any more.
     pub(super) fn keep_nothing(&mut self) {
         for link in 0..self.len() {

@@ -210,10 +210,9 @@ fn urgent_packets_of_a_flood_are_kept_up_to_a_bound() {
     }
 }
 
-#[test]
-fn packets_kept_for_a_silent_peer_are_dropped_after_eight_seconds() {
-    let (mut sender, packet) = (Sender::new(SenderConfig::default()), Rc::new(()));
-    let begin = Time::from_secs(1);
+/// A sender on two links with 100 packets, of which it has sent as many as it may.
+fn busy_sender(begin: Time, packet: &Rc<()>) -> Sender<Rc<()>> {
+    let mut sender = Sender::new(SenderConfig::default());
     for _ in 0..2 {
         sender.add_link(begin);
     }
@@ -222,11 +221,18 @@ fn packets_kept_for_a_silent_peer_are_dropped_after_eight_seconds() {
         class: Class::InStep,
     };
     for _ in 0..100 {
-        assert!(sender.enqueue(begin, Rc::clone(&packet), 1400, flow));
+        assert!(sender.enqueue(begin, Rc::clone(packet), 1400, flow));
     }
     while let Some(next) = sender.poll_transmit(begin) {
         sender.send(begin, next.link, next.bytes);
     }
+    sender
+}
+
+#[test]
+fn packets_kept_for_a_silent_peer_are_dropped_after_eight_seconds() {
+    let (begin, packet) = (Time::from_secs(1), Rc::new(()));
+    let mut sender = busy_sender(begin, &packet);
     let mut held = |seconds| {
         drop(sender.handle_timeout(begin + Time::from_secs(seconds)));
         let queued = sender.backlog().0 / 1400;
@@ -236,4 +242,20 @@ fn packets_kept_for_a_silent_peer_are_dropped_after_eight_seconds() {
     assert!(0 < queued && queued < all, "{queued} of {all}");
     let (all, queued) = held(8);
     assert_eq!(all, queued);
+}
+
+#[test]
+fn packets_kept_for_a_silent_peer_are_dropped_in_time_if_nothing_more_is_sent() {
+    let (begin, packet) = (Time::from_secs(1), Rc::new(()));
+    let mut sender = busy_sender(begin, &packet);
+    let heard = begin + Time::from_millis(500);
+    sender.on_heard(heard, 0);
+    while let Some(due) = sender.poll_timeout()
+        && due <= heard + Time::from_secs(8)
+    {
+        // Pings could not be sent.
+        drop(sender.handle_timeout(due));
+    }
+    let kept = Rc::strong_count(&packet) as u64 - 1;
+    assert_eq!(kept, sender.backlog().0 / 1400);
 }

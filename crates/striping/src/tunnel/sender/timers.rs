@@ -3,6 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::Sender;
+use crate::tunnel::queue_limit;
 use crate::tunnel::scheduler::Scheduler;
 use crate::tunnel::sending::Ping;
 use crate::tunnel::train;
@@ -91,7 +92,19 @@ impl<P: Clone> Sender<P> {
         let copied = self.copies.waited_for(&self.usable);
         let copying = copied.filter_map(|link| controls[link].room_at()).min();
         let of_links = Some(of_links.at).filter(|at| *at < Time::MAX);
-        let due = [of_links, sending, copying, self.urgent_at()];
+        let due = [
+            of_links,
+            sending,
+            copying,
+            self.urgent_at(),
+            self.drops_at(),
+        ];
         due.into_iter().flatten().min()
+    }
+
+    /// When more waits than is kept for a silent peer.
+    fn drops_at(&self) -> Option<Time> {
+        let drops = self.queue.bytes() > queue_limit::MIN || self.keeps_packets();
+        self.deserted_at().filter(|_| drops)
     }
 }

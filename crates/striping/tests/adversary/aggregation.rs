@@ -1,0 +1,251 @@
+//! Random adversaries that are the peer of an association, in virtual time.
+
+use bytes::Bytes;
+use ropewalk_quantities::{Bytes as Amount, Time};
+use ropewalk_striping::{
+    Association, CarrierConfig, CarrierId, Config, Event, Frame, ProtocolError, Role,
+};
+
+use crate::draw::Draw;
+use crate::memory::held;
+
+/// Bound of the memory of an association, as the driver keeps it.
+pub const BOUND: u64 = 16 << 20;
+/// After so many frames an adversary changes its ways.
+const EACH: u64 = 2_000;
+/// Longest carriers' queue at the driver: it polls no more frames until the peer reads.
+const QUEUE: u64 = 64 << 10;
+
+/// What an adversary has brought about.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Most memory above that of an idle association, and what is left of it once the peer has gone.
+    pub most: usize,
+    pub left: usize,
+    /// The ways in which the most memory was taken.
+    pub greedy: String,
+    /// Why the association refused the peer, which ends it.
+    pub refused: Option<ProtocolError>,
+    /// Its memory by its own count, when the most was taken.
+    pub counted: u64,
+}
+
+/// The ways of an adversary, for some time.
+#[derive(Clone, Copy, Debug)]
+struct Ways {
+    carriers: u64,
+    streams: u64,
+    /// Length of a payload.
+    len: u64,
+    offsets: Offsets,
+    /// Frames of other kinds than data, once in so many frames.
+    others: u64,
+    /// How often the peer acknowledges, reads its connections, and the application here reads.
+    acknowledges: u64,
+    accepts: u64,
+    reads: u64,
+    /// Bytes that the application here writes with each frame.
+    writes: u64,
+    /// Microseconds between frames.
+    wait: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Offsets {
+    Next,
+    EverySecond,
+    Descending,
+    Any,
+}
+
+impl Ways {
+    fn new(draw: &mut Draw) -> Ways {
+        Ways {
+            carriers: draw.one(&[1, 2, 8]),
+            streams: draw.one(&[1, 10, 1000, 4096]),
+            len: draw.one(&[1, 1, 100, 1400, 60_000]),
+            offsets: draw.one(&[
+                Offsets::Next,
+                Offsets::EverySecond,
+                Offsets::Descending,
+                Offsets::Any,
+            ]),
+            others: draw.one(&[1, 2, 100]),
+            acknowledges: draw.one(&[1, 100, 1_000_000]),
+            accepts: draw.one(&[1, 100, 1_000_000]),
+            reads: draw.one(&[1, 100, 1_000_000]),
+            writes: draw.one(&[0, 0, 100, 10_000]),
+            wait: draw.one(&[1, 100, 10_000]),
+        }
+    }
+}
+
+struct Run {
+    draw: Draw,
+    ways: Ways,
+    own: Association<Bytes>,
+    carriers: Vec<CarrierId>,
+    /// Of each carrier: bytes that wait in its connection, and frames to be acknowledged that were sent.
+    sent: Vec<(u64, u64)>,
+    number: u64,
+}
+
+/// Lets a random adversary send so many frames.
+pub fn run(seed: u64, frames: u64) -> Outcome {
+    let mut draw = Draw::new(seed);
+    let mut now = Time::from_secs(100);
+    let idle = held().0;
+    let mut run = Run {
+        ways: Ways::new(&mut draw),
+        draw,
+        own: Association::new(
+            Role::Responder,
+            Config {
+                memory: Amount::new(BOUND),
+                ..Config::default()
+            },
+        ),
+        carriers: Vec::new(),
+        sent: vec![(0, 0); 8],
+        number: 0,
+    };
+    for _ in 0..8 {
+        run.carriers
+            .push(run.own.carrier_up(now, CarrierConfig::default()));
+    }
+    let mut outcome = Outcome::default();
+    for number in 1..=frames {
+        now += Time::from_micros(1 + run.draw.below(2 * run.ways.wait));
+        outcome.refused = run.act(now).err();
+        let most = held().1.saturating_sub(idle);
+        if most > outcome.most {
+            outcome.most = most;
+            outcome.counted = run.own.cost();
+            outcome.greedy = format!("{:?}", run.ways);
+        }
+        if outcome.refused.is_some() {
+            break;
+        }
+        if number % EACH == 0 {
+            run.ways = Ways::new(&mut run.draw);
+        }
+    }
+    // Its connections have ended.
+    for carrier in std::mem::take(&mut run.carriers) {
+        run.own.carrier_down(now, carrier);
+    }
+    while let Some(due) = run.own.poll_timeout() {
+        run.own.handle_timeout(due);
+    }
+    while run.own.poll_event().is_some() {}
+    drop(run.carriers);
+    outcome.left = held().0.saturating_sub(idle);
+    outcome
+}
+
+impl Run {
+    /// One frame of the peer, and what this end does then.
+    fn act(&mut self, now: Time) -> Result<(), ProtocolError> {
+        let carrier = self.draw.below(self.ways.carriers) as usize;
+        let frame = self.frame(carrier);
+        self.own.received(now, self.carriers[carrier], frame)?;
+        if self.own.poll_timeout().is_some_and(|at| at <= now) {
+            self.own.handle_timeout(now);
+        }
+        if self.draw.once_in(self.ways.accepts) {
+            self.sent.iter_mut().for_each(|(waiting, _)| *waiting = 0);
+        }
+        for number in 0..self.carriers.len() {
+            while self.sent[number].0 < QUEUE
+                && let Some(frame) = self.own.poll_transmit(now, self.carriers[number])
+            {
+                self.sent[number].0 += 32;
+                self.sent[number].1 += u64::from(is_acknowledged(&frame));
+                if let Frame::Data { payload, .. } = frame {
+                    self.sent[number].0 += payload.len() as u64;
+                }
+            }
+        }
+        let reads = self.draw.once_in(self.ways.reads);
+        while let Some(event) = self.own.poll_event() {
+            match event {
+                Event::StreamOpened(stream) | Event::Readable(stream) if reads => {
+                    while self.own.read(now, stream).is_some() {}
+                }
+                Event::StreamOpened(stream) if self.ways.writes > 0 => {
+                    let mut payload = Bytes::from(vec![0; self.ways.writes as usize]);
+                    let _ = self.own.write(stream, &mut payload);
+                }
+                _ => {}
+            }
+        }
+        let cost = self.own.cost();
+        self.own.set_short(cost > BOUND / 2);
+        if cost > BOUND {
+            self.own.free_memory(cost - BOUND);
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, carrier: usize) -> Frame<Bytes> {
+        self.number += 1;
+        let ways = self.ways;
+        let stream = 1 + 2 * self.draw.below(ways.streams) as u32;
+        if self.draw.once_in(ways.acknowledges) {
+            let count = self.sent[carrier].1;
+            return Frame::Ack { count };
+        }
+        if !self.draw.once_in(ways.others) {
+            return self.data(stream);
+        }
+        let code = self.number as u32;
+        match self.draw.below(7) {
+            0 => Frame::Ping { token: self.number },
+            1 => Frame::Window {
+                stream,
+                limit: self.draw.magnitude(40),
+            },
+            2 => Frame::Stop { stream, code },
+            3 => Frame::Pong { token: self.number },
+            4 => Frame::Reset {
+                stream,
+                code,
+                final_size: 4 << 20,
+            },
+            5 => Frame::Terms {
+                cost: code,
+                quota: self.draw.once_in(2).then_some(self.number),
+                rate: Some(1 + self.draw.magnitude(40)),
+            },
+            _ => self.data(stream),
+        }
+    }
+
+    /// Within the initial window, so that it is not refused.
+    fn data(&mut self, stream: u32) -> Frame<Bytes> {
+        const WINDOW: u64 = 64 << 10;
+        let len = self.ways.len;
+        // More pieces of a stream are refused.
+        const PIECES: u64 = 4000;
+        let places = (WINDOW / len).min(PIECES);
+        let offset = match self.ways.offsets {
+            Offsets::Next => self.number % places * len,
+            Offsets::EverySecond => self.number % places.div_ceil(2) * 2 * len,
+            Offsets::Descending => (places - 1 - self.number % places) * len,
+            Offsets::Any => self.draw.below(places) * len,
+        };
+        Frame::Data {
+            stream,
+            offset: offset.min(WINDOW - len),
+            fin: false,
+            payload: Bytes::from(vec![0; len as usize]),
+        }
+    }
+}
+
+fn is_acknowledged(frame: &Frame<Bytes>) -> bool {
+    matches!(
+        frame,
+        Frame::Data { .. } | Frame::Window { .. } | Frame::Reset { .. } | Frame::Stop { .. }
+    )
+}
