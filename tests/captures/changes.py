@@ -17,9 +17,15 @@ def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:
 
 
 def said(packets: list[Packet], expected: str, folder: Path, **arguments: Any) -> None:
-    """Make sure that a violation is told in these words."""
+    """Make sure that a violation of an exact capture is told in these words."""
+    arguments = {"exact": True} | arguments
     violations = checked(folder, packets, **arguments).violations
-    assert any(expected in text for text in violations), violations
+    assert any(expected in str(each) for each in violations), [*map(str, violations)]
+
+
+def notes(report: Report) -> str:
+    """Return the notes of a report as one text."""
+    return "\n".join(map(str, report.notes))
 
 
 def named(packets: list[Packet], name: str) -> Packet:

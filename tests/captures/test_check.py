@@ -6,7 +6,7 @@ from ipaddress import ip_address
 import pytest
 
 from builder import pcap, pcapng, written
-from changes import added, checked, named, optioned, without
+from changes import added, checked, named, notes, optioned, said, without
 from conversations import (
     CLIENT,
     KEYS,
@@ -99,11 +99,13 @@ def test_at_the_server_what_was_lost_is_not_counted(tmp_path):
     assert [subflow.sent[0].data_segments, subflow.sent[0].retransmitted] == [7, 2]
 
 
-def test_an_open_end_passes_if_the_capture_is_cut(tmp_path):
+def test_an_open_end_is_a_trait_of_the_capture(tmp_path):
     packets = mptcp(SERVER)
     end = next(at for at, packet in enumerate(packets) if packet["name"] == "server data fin")
-    assert checked(tmp_path, packets[:end], cut=True).violations == []
-    assert any("DATA_FIN never" in text for text in checked(tmp_path, packets[:end]).violations)
+    report = checked(tmp_path, packets[:end])
+    assert report.violations == []
+    assert "1 connection still open where the capture ends" in notes(report)
+    said(packets[:end], "DATA_FIN never", tmp_path)
 
 
 def test_other_payload_passes_if_it_is_not_asked_for(tmp_path):
@@ -165,8 +167,7 @@ def test_a_segment_may_arrive_before_the_keys(tmp_path):
     ack = ("dss", mp.data_ack(SERVER, 2 * SHORT))
     talk.say("ack", path, SERVER, options=[ack], acks=1 + 2 * SHORT)
     assert checked(tmp_path, talk.packets).violations == []
-    violations = checked(tmp_path, without(talk.packets, "zero")).violations
-    assert any("data of a host whose key was never seen" in text for text in violations)
+    said(without(talk.packets, "zero"), "data of a host whose key was never seen", tmp_path)
 
 
 def test_a_segment_may_arrive_before_its_mapping(tmp_path):
@@ -186,7 +187,7 @@ def test_a_segment_may_arrive_before_its_mapping(tmp_path):
 
 def test_data_that_came_with_32_bits_too_may_be_acknowledged_so(tmp_path):
     packets = optioned(mptcp(), "two", "dss", {"wide": True})
-    wide = [text for text in checked(tmp_path, packets).violations if "32 bits" in text]
+    wide = [each for each in checked(tmp_path, packets).violations if "32 bits" in each.text]
     assert len(wide) == 2
     again = named(mptcp(), "two") | {"time": named(packets, "one by second")["time"]}
     at = packets.index(named(packets, "one by second"))
@@ -209,12 +210,13 @@ def test_checking_takes_time_in_proportion(tmp_path):
     assert time.process_time() - start < 5
 
 
-def test_a_capture_that_begins_midway_passes_if_it_is_cut(tmp_path):
+def test_a_capture_that_begins_midway_passes(tmp_path):
     packets = plain_tcp()[3:]
-    report = checked(tmp_path, packets, cut=True)
+    report = checked(tmp_path, packets, pattern=False)
     assert report.violations == []
-    assert report.midway == len(packets)
-    assert len(checked(tmp_path, packets).violations) == len(packets)
+    assert "1 connection open before the capture began" in notes(report)
+    assert report.connections[0].unique_bytes == (800, 0)
+    said(packets, "the SYN of 10.0.1.1:40000 was not captured", tmp_path)
 
 
 def test_a_checksum_that_is_left_to_the_device_is_counted(tmp_path):
@@ -227,7 +229,9 @@ def test_a_checksum_that_is_left_to_the_device_is_counted(tmp_path):
     assert report.violations == []
     assert report.offloaded == len(sent)
     worse = [packet | {"checksum": 7} for packet in packets]
-    assert all("wrong TCP checksum" in text for text in checked(tmp_path, worse).violations)
+    found = checked(tmp_path, worse)
+    assert found.violations == []
+    assert f"{len(sent)} checksums wrong, on most packets of 10.0.1.1" in notes(found)
 
 
 def left_to_device(packet):

@@ -28,12 +28,15 @@ def test_good_captures_are_shown(tmp_path):
     done = run(*names)
     assert done.returncode == 0, done.stdout
     assert (
-        "connection 0: MPTCP, 2 subflows; 800 bytes there, 0 back; closed by both ends"
-        in done.stdout
+        "connection 0: MPTCP, 2 subflows, 10.0.1.1:40000 > 10.0.9.1:5001; 800 bytes there, 0 back;"
+        " 0.027 s; closed by both ends" in done.stdout
     )
-    assert "connection 0: TCP; 800 bytes there, 0 back; closed by both ends" in done.stdout
+    assert (
+        "connection 0: TCP, 10.0.1.1:40000 > 10.0.9.1:5001; 800 bytes there, 0 back;"
+        " 0.018 s; closed by both ends" in done.stdout
+    )
     assert "10.0.1.1:40000: 11 segments, 7 with data, 2 of them again" in done.stdout
-    assert "1 x comment: hello" in done.stdout
+    assert "Comments:\n  1 x hello" in done.stdout
 
 
 def test_a_bad_capture_has_another_status(tmp_path):
@@ -42,7 +45,10 @@ def test_a_bad_capture_has_another_status(tmp_path):
     path.write_bytes(pcapng(packets, ["dsl"]))
     done = run(path)
     assert done.returncode == 1
-    assert "VIOLATION packet 5 (0.005000 s, dsl, 10.0.1.1:40000 > 10.0.9.1:5001): " in done.stdout
+    first = "packet 5 (0.005000 s, dsl, 10.0.1.1:40000 > 10.0.9.1:5001): data up to 160"
+    assert f"6 x mptcp-window (protocol), first: {first}" in done.stdout
+    assert done.stdout.count("[RFC 8684, 3.3.4]") == 1
+    assert run(path, "--all").stdout.count("[RFC 8684, 3.3.4]") == 6
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from changes import (
     early,
     filled,
     moved,
+    named,
     optioned,
     said,
     unoptioned,
@@ -23,8 +24,6 @@ CHANGES = {
     "wrong IPv4 header checksum": lambda p: wrong(p, "ack 0", ip_checksum_error=1),
     "wrong TCP checksum": lambda p: wrong(p, "data 2", checksum_error=0x100),
     "IPv4 total length 90 of a packet of": lambda p: wrong(p, "data 2", ip_length=90),
-    "captured before the packet in front": lambda p: wrong(p, "fin", time=1),
-    "from 10.0.9.1 are both inbound and out": lambda p: wrong(p, "ack 3", inbound=False),
     "TCP data offset of 16 bytes": lambda p: wrong(p, "ack 3", offset=4),
     "TCP data offset of 60 bytes": lambda p: wrong(p, "ack 3", offset=15),
     "bytes captured of a TCP header of": lambda p: wrong(p, "ack 3", snap=50),
@@ -45,17 +44,15 @@ CHANGES = {
     "MSS on a segment that is no SYN": lambda p: added(p, "ack 3", "mss", 1460),
     "SACK permitted on a segment": lambda p: added(p, "ack 3", "sack_permitted"),
     "window scale that the SYN did not offer": lambda p: unoptioned(p, "syn", "scale"),
-    "SACK permitted that the SYN did not": lambda p: unoptioned(p, "syn", "sack_permitted"),
     "timestamps that the SYN did not offer": lambda p: unoptioned(p, "syn", "timestamps"),
-    "SACK that was not agreed on": lambda p: unoptioned(p, "synack", "sack_permitted"),
+    "SACK to a host that has not permitted it": lambda p: unoptioned(p, "syn", "sack_permitted"),
     "timestamps that were not agreed on": lambda p: unoptioned(p, "synack", "timestamps"),
     "160 bytes and 12 of options exceed": lambda p: optioned(p, "synack", "mss", 171),
-    "whose SYN was not seen": lambda p: without(p, "syn"),
+    "SYN of 10.0.1.1:40000 was not captured": lambda p: without(p, "syn"),
     "segment before the SYN-ACK": lambda p: without(p, "synack"),
     "responder before the initiator's ACK": lambda p: early(p, "ack 0", "ack"),
-    "data on a SYN": lambda p: wrong(p, "syn", payload=payload(0, 8)),
     "SYN-ACK of the initiator": lambda p: again(p, "syn", flags="SA", ack=0),
-    "repeated SYN with another": lambda p: again(p, "syn", seq=5),
+    "repeated SYN with another": lambda p: [*p, named(p, "synack") | {"seq": 5, "name": "late"}],
     "SYN with FIN or RST": lambda p: wrong(p, "syn", flags="SF"),
     "segment without ACK": lambda p: wrong(p, "data 2", flags="P"),
     "sequence number leaves out 8 bytes": lambda p: moved(p, "data 2", seq=8),
@@ -92,7 +89,6 @@ AT_SERVER = {
     "D-SACK of 161..321, which was not seen twice": lambda p: optioned(
         p, "dsack", "sack", [(1161, 1321)]
     ),
-    "the window's end moves back": lambda p: wrong(p, "ack 3", window=400),
     "acknowledgement 481 is less than 641 before": lambda p: moved(p, "dsack", ack=-SHORT),
     "up to 641, but only up to 161 was seen": lambda p: without(p, "data 1 again"),
 }
@@ -130,7 +126,7 @@ def test_udp_without_a_checksum_is_wrong_over_ipv6_alone(version, tmp_path):
         packet["outer"]["checksum"] = 0
     violations = checked(tmp_path, packets, encapsulated=True).violations
     assert len(violations) == (len(packets) if version == 6 else 0)
-    assert all("UDP over IPv6 without a checksum" in text for text in violations)
+    assert all("UDP over IPv6 without a checksum" in each.text for each in violations)
 
 
 def test_udp_that_holds_no_packet_is_told(tmp_path):

@@ -6,13 +6,18 @@ is judged alike, from its bytes alone.
 
 from .checking import capture
 from .files import PacketFileError
-from .report import ConnectionFigures, DirectionFigures, Report, SubflowFigures
+from .findings import Violation
+from .notes import Note
+from .report import ConnectionFigures, DirectionFigures, Ranked, Report, SubflowFigures
 
 __all__ = [
     "ConnectionFigures",
     "DirectionFigures",
+    "Note",
     "PacketFileError",
+    "Ranked",
     "Report",
     "SubflowFigures",
+    "Violation",
     "capture",
 ]

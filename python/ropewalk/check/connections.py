@@ -5,17 +5,21 @@ data stream the first byte has offset 0.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from . import keys
+from .findings import Endpoint, Findings, Place
 from .headers import ACK, FIN, RST, SYN, Address, Segment
 from .mptcp_options import MpCapable, MpJoin
-from .ranges import Content, RangeSet
+from .notes import Kind
+from .ranges import Content, RangeSet, Recent, Seen
+from .rules import Mptcp, Rule
 
 INITIATOR, RESPONDER = 0, 1
-Endpoint = tuple[Address, int]
-Fault = Callable[[str], None]
+VERSION_0 = "MPTCP of version 0 (RFC 6824), whose TCP is examined"
+LATER_VERSION = "MPTCP of a later version than 1, whose TCP is examined"
+FAST_OPEN = "MPTCP with data on the SYN (RFC 8684, B.1), whose TCP is examined"
+STARTED_BEFORE = "MPTCP of connections whose start is not captured, whose TCP is examined"
 
 
 def unwrap(value: int, near: int, bits: int = 32) -> int:
@@ -39,6 +43,13 @@ class Packet:
     outbound: bool | None
     """Whether the capturing host sent it; None if not known."""
     segment: Segment
+    sent_complete: bool = False
+    """Whether the capturing host sent it with its checksum filled in."""
+
+    def place(self) -> Place:
+        """Return where it is."""
+        ends = self.segment.source, self.segment.destination
+        return Place(self.number, self.time_ns, self.interface, *ends)
 
     def has(self, flag: int) -> bool:
         """Whether a flag of the TCP header is set."""
@@ -61,7 +72,7 @@ class Mappings:
         self._ahead: list[int] = []
 
     def pieces(self, start: int, end: int) -> list[tuple[int, int, int | None]]:
-        """Yield the pieces of a range that each mapping covers, with their data offsets."""
+        """Return the pieces of a range that each mapping covers, with their data offsets."""
         found: list[tuple[int, int, int | None]] = []
         at = bisect_right(self._ends, start)
         while start < end:
@@ -96,17 +107,21 @@ class Mappings:
         self._ahead.insert(at, ahead)
 
 
-@dataclass
+@dataclass(slots=True)
 class Half:
     """One direction of a subflow: what one end has sent."""
 
     endpoint: Endpoint
     isn: int | None = None
+    is_midway: bool = False
+    """Whether its SYN was not captured: its numbers count from what was captured first."""
+    first: int = 0
+    """If so, the first number that was captured."""
     mss: int | None = None
     scale: int | None = None
     sack_permitted: bool = False
     timestamps: bool = False
-    seen: RangeSet = field(default_factory=RangeSet)
+    seen: Seen = field(default_factory=Seen)
     """The ranges of its sequence space that were seen, SYN and FIN included."""
     twice: RangeSet = field(default_factory=RangeSet)
     """The ranges that were seen at least twice."""
@@ -115,11 +130,14 @@ class Half:
     acked: int = 0
     """The highest acknowledgement of it by the other end."""
     window_end: int = 0
-    """The highest right edge of the window that it has advertised."""
+    """The highest right edge of the window that the other end has advertised."""
+    first_value: int | None = None
     last_value: int | None = None
     last_echo: int | None = None
-    values: set[int] = field(default_factory=set)
+    values: Recent = field(default_factory=Recent)
     """The timestamp values that it has sent."""
+    echoed: "tuple[int, Placed] | None" = None
+    """A timestamp that the other end has echoed before it was captured, and where."""
     last_transmission: int | None = None
     """Number of the last data segment, where there are transmission numbers."""
     last_bare: tuple[int, int] | None = None
@@ -130,6 +148,8 @@ class Half:
     nonce: bytes | None = None
     sent_join_ack: bool = False
     sent_data_ack: bool = False
+    sent_mptcp: bool = False
+    """Whether it has sent an option of MPTCP after its SYN."""
     mappings: Mappings = field(default_factory=Mappings)
     segments: int = 0
     data_segments: int = 0
@@ -137,14 +157,14 @@ class Half:
     payload_bytes: int = 0
 
 
-@dataclass
+@dataclass(slots=True)
 class Stream:
     """The data stream that one host of a connection sends."""
 
     key: bytes | None = None
     initial: int = 0
     """The data sequence number of offset 0."""
-    seen: RangeSet = field(default_factory=RangeSet)
+    seen: Seen = field(default_factory=Seen)
     """The ranges of it that were seen, the DATA_FIN included."""
     content: Content = field(default_factory=Content)
     fin: int | None = None
@@ -156,6 +176,7 @@ class Stream:
     first_long: int | None = None
     """The lowest offset that came with 64 bits and not with 32."""
     sent_dss: bool = False
+    sent_add_addr: bool = False
     refuses: Endpoint | None = None
     """Where it accepts no further subflows, by flag C of MP_CAPABLE."""
     addresses: dict[int, Address] = field(default_factory=dict)
@@ -171,21 +192,27 @@ class Stream:
         return unwrap(number - self.initial, near, 64 if is_long else 32)
 
 
-@dataclass
+@dataclass(slots=True)
 class Connection:
     """One connection: plain TCP, or MPTCP of one or more subflows."""
 
+    number: int
+    """Its place among all of the capture."""
     is_multipath: bool
     subflows: list["Subflow"] = field(default_factory=list)
     streams: tuple[Stream, Stream] = field(default_factory=lambda: (Stream(), Stream()))
     """By the host that sends; the first has opened the connection."""
+    version: int | None = None
+    """Of MPTCP, by the SYN."""
     checksum: bool = False
     """Whether either host wants the checksum of RFC 8684, 3.3.1."""
+    fell_back: bool = False
+    """Whether it goes on as plain TCP after data of MPTCP (RFC 8684, 3.7)."""
     waiting: list["Placed"] = field(default_factory=list)
     """Segments seen before their sender's key."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Subflow:
     """One TCP connection: alone, or a subflow of MPTCP."""
 
@@ -196,7 +223,23 @@ class Subflow:
     """Which host of the connection has opened this subflow."""
     halves: tuple[Half, Half]
     """The initiator's, and the responder's."""
+    syn: Place
+    """Where its first packet is."""
+    last_ns: int = 0
+    """Time of its last packet."""
     interfaces: set[str | None] = field(default_factory=set)
+    is_agreed: bool = False
+    """Whether both SYNs were captured, so that it is known which options are in use."""
+    is_simultaneous: bool = False
+    """Whether both ends have sent a SYN without ACK (RFC 9293, 3.5)."""
+    has_early_data: bool = False
+    """Whether the SYN has data, so that the responder may send at once (RFC 7413, 4.2)."""
+    unexamined: str | None = None
+    """Why its MPTCP options are not examined."""
+    join: MpJoin | None = None
+    """Its MP_JOIN, if the token is of no connection of the capture."""
+    earlier: "Subflow | None" = None
+    """The subflow of the same addresses and ports that its SYN may not have ended."""
 
     def host(self, side: int) -> int:
         """Return which host of the connection a side of this subflow is."""
@@ -205,9 +248,8 @@ class Subflow:
     @property
     def is_over(self) -> bool:
         """Whether both ends have sent a FIN, or one a RST."""
-        return any(half.reset for half in self.halves) or all(
-            half.fin is not None for half in self.halves
-        )
+        first, second = self.halves
+        return first.reset or second.reset or (first.fin is not None and second.fin is not None)
 
 
 @dataclass(slots=True)
@@ -217,20 +259,28 @@ class Placed:
     packet: Packet
     subflow: Subflow
     side: int
-    relative: int
+    own: Half
+    """The direction of the subflow that it belongs to."""
+    other: Half
+    """The other direction of the subflow."""
+    findings: Findings
+    relative: int = 0
     """Its sequence number."""
-    fault: Fault
-    """Takes what is wrong with it."""
+    is_probe: bool = False
+    """Whether it is a keep-alive, whose byte is none of the stream (RFC 9293, 3.8.4)."""
 
-    @property
-    def half(self) -> Half:
-        """The direction of the subflow that it belongs to."""
-        return self.subflow.halves[self.side]
+    def fault(self, rule: Rule, text: str, *also: int) -> None:
+        """Note that it breaks a rule; `also` are further packets that show it."""
+        number = self.subflow.connection.number
+        self.findings.add(rule, text, self.packet.place(), number, also)
 
-    @property
-    def other_half(self) -> Half:
-        """The other direction of the subflow."""
-        return self.subflow.halves[1 - self.side]
+    def place(self) -> Place:
+        """Return where it is."""
+        return self.packet.place()
+
+    def note(self, kind: Kind, detail: str = "") -> None:
+        """Note a trait that it shows."""
+        self.findings.notes.add(kind, self.packet.number, detail=detail)
 
     @property
     def stream(self) -> Stream:
@@ -246,21 +296,22 @@ class Placed:
 class Connections:
     """All connections of a capture."""
 
-    def __init__(self) -> None:
+    def __init__(self, findings: Findings) -> None:
         self.all: list[Connection] = []
+        self._findings = findings
         self._subflows: dict[tuple[Endpoint, Endpoint], tuple[Subflow, int]] = {}
         self._tokens: dict[bytes, tuple[Connection, int]] = {}
 
-    def place(self, packet: Packet, fault: Fault) -> tuple[Subflow, int] | None:
-        """Return a packet's subflow, and which side sent it; None if it has none."""
+    def place(self, packet: Packet) -> tuple[Subflow, int]:
+        """Return a packet's subflow, and which side sent it; a new one if it has none."""
         segment = packet.segment
-        pair = (segment.source, segment.destination)
-        found = self._subflows.get(pair)
-        opens = packet.has(SYN) and not packet.has(ACK)
-        if opens and (found is None or found[0].is_over):
-            subflow = self._opened(packet, fault)
-            self._subflows[pair] = found = (subflow, INITIATOR)
-            self._subflows[pair[::-1]] = (subflow, RESPONDER)
+        found = self._subflows.get((segment.source, segment.destination))
+        flags = segment.flags
+        if found is None or (flags & SYN and _opens_anew(packet, *found)):
+            return self._open(packet, found)
+        earlier = found[0].earlier
+        if earlier is not None and _is_of_earlier(packet, found[0]):
+            return earlier, found[1] ^ (earlier.halves[0].endpoint != found[0].halves[0].endpoint)
         return found
 
     def learn(self, connection: Connection, host: int, key: bytes) -> None:
@@ -271,31 +322,107 @@ class Connections:
         stream.initial = (keys.initial_number(key) + 1) % (1 << 64)
         self._tokens[keys.token(key)] = connection, host
 
-    def _opened(self, packet: Packet, fault: Fault) -> Subflow:
+    def joined(self, nonces: tuple[bytes, bytes], proof: bytes) -> Connection | None:
+        """Return the connection whose keys give a proof of a SYN-ACK with MP_JOIN."""
+        for connection, host in self._tokens.values():
+            own, peer = connection.streams[host].key, connection.streams[1 - host].key
+            if own is not None and peer is not None:
+                expected = keys.join_hmac(own, peer, nonces[RESPONDER], nonces[INITIATOR])
+                if expected.startswith(proof):
+                    return connection
+        return None
+
+    def _open(self, packet: Packet, before: tuple[Subflow, int] | None) -> tuple[Subflow, int]:
+        """Begin a subflow with a packet: a SYN, or the first one captured of it."""
         segment = packet.segment
-        halves = Half(segment.source), Half(segment.destination)
-        join = segment.options.of(MpJoin)
-        capable = segment.options.of(MpCapable)
-        if join and capable:
-            fault("both MP_CAPABLE and MP_JOIN")
-        if join and join.token is not None:
+        side = _side_of_first(segment)
+        pair = segment.source, segment.destination
+        ends = pair if side == INITIATOR else (pair[1], pair[0])
+        subflow = self._subflow(packet, (Half(ends[0]), Half(ends[1])))
+        if before is not None and not before[0].is_over:
+            subflow.earlier = before[0]
+        self._subflows[ends] = subflow, INITIATOR
+        self._subflows[ends[1], ends[0]] = subflow, RESPONDER
+        return subflow, side
+
+    def _subflow(self, packet: Packet, halves: tuple[Half, Half]) -> Subflow:
+        segment, place = packet.segment, packet.place()
+        is_syn = segment.flags & (SYN | ACK) == SYN
+        join = segment.options.of(MpJoin) if is_syn else None
+        capable = segment.options.of(MpCapable) if is_syn else None
+        if join and join.token is not None and not capable:
             owner = self._tokens.get(join.token)
             if owner is not None:
                 connection, host = owner
-                subflow = Subflow("MP_JOIN", connection, 1 - host, halves)
+                subflow = Subflow("MP_JOIN", connection, 1 - host, halves, place)
                 connection.subflows.append(subflow)
                 return subflow
-            fault(f"token {join.token.hex()} is of no connection")
-        connection = Connection(capable is not None)
-        subflow = Subflow("MP_CAPABLE" if capable else "TCP", connection, 0, halves)
+        connection = Connection(len(self.all), capable is not None)
+        subflow = Subflow("MP_CAPABLE" if capable else "TCP", connection, 0, halves, place)
+        if join and capable:
+            text = "SYN with both MP_CAPABLE and MP_JOIN"
+            self._findings.add(Mptcp.CAPABLE, text, place, connection.number)
+        elif join:
+            subflow.unexamined, subflow.join = STARTED_BEFORE, join
+        elif not is_syn:
+            subflow.unexamined = STARTED_BEFORE
         connection.subflows.append(subflow)
         self.all.append(connection)
         if capable:
-            for half, stream in zip(halves, connection.streams, strict=True):
-                stream.addresses[0] = half.endpoint[0]
+            _begin_multipath(subflow, capable, bool(segment.length))
         return subflow
 
 
 def is_bare(packet: Packet) -> bool:
     """Whether a packet only acknowledges."""
     return not packet.segment.length and not packet.segment.flags & (SYN | FIN | RST)
+
+
+def unexamined(version: int) -> str:
+    """Return why MPTCP of a version is not examined; version 1 is, but for data on the SYN."""
+    return {0: VERSION_0, 1: FAST_OPEN}.get(version, LATER_VERSION)
+
+
+def _begin_multipath(subflow: Subflow, capable: MpCapable, has_data: bool) -> None:
+    connection = subflow.connection
+    connection.version = capable.version
+    if capable.version != 1 or has_data:
+        subflow.unexamined = unexamined(capable.version)
+        subflow.kind, connection.is_multipath = "TCP", False
+        return
+    for half, stream in zip(subflow.halves, connection.streams, strict=True):
+        stream.addresses[0] = half.endpoint[0]
+
+
+def _side_of_first(segment: Segment) -> int:
+    """Return the side of a subflow's first captured packet; servers have the lower port."""
+    if segment.flags & SYN:
+        return RESPONDER if segment.flags & ACK else INITIATOR
+    return RESPONDER if segment.source[1] < segment.destination[1] else INITIATOR
+
+
+def _opens_anew(packet: Packet, subflow: Subflow, side: int) -> bool:
+    """Whether a SYN begins another subflow of the same addresses and ports."""
+    own, other = subflow.halves[side], subflow.halves[1 - side]
+    if packet.has(ACK):
+        # The SYN that it answers was not captured, but that of a subflow before it was.
+        return subflow.is_over and side == INITIATOR
+    if own.isn == packet.segment.sequence and not own.is_midway:
+        return False
+    if side == RESPONDER and own.isn is None and not other.answered and not subflow.is_over:
+        subflow.is_simultaneous = True
+        return False
+    return True
+
+
+def _is_of_earlier(packet: Packet, subflow: Subflow) -> bool:
+    """Whether a packet is of the subflow before, while a new SYN is not answered yet.
+
+    The other end may not have forgotten that one: it acknowledges what it expects, and the
+    RST that this gets ends it (RFC 9293, 3.5.1; RFC 5961, 4).
+    """
+    initiator, responder = subflow.halves
+    if responder.isn is not None or initiator.isn is None:
+        return False
+    acks = (packet.segment.acknowledgement - initiator.isn) % (1 << 32)
+    return not (packet.has(ACK) and 1 <= acks <= initiator.seen.end())

@@ -6,10 +6,13 @@ Data at the offsets of a stream comes by any subflow, but always the same bytes.
 from dataclasses import dataclass
 
 from .checksum import is_right, word_sum
-from .connections import Fault, Placed, Stream, unwrap
+from .connections import Connection, Placed, Stream, unwrap
+from .findings import Findings
 from .headers import SYN
 from .mptcp_options import Dss, Mapping, MpCapable
+from .notes import Kind
 from .pattern import check_pattern
+from .rules import Mptcp
 from .tcp_rules import check_window, scaled_window, shrinks
 
 
@@ -34,8 +37,8 @@ class Mapped:
 class DataRules:
     """The rules, and the checks that have to wait for later segments."""
 
-    def __init__(self, has_pattern: bool) -> None:
-        self._has_pattern = has_pattern
+    def __init__(self, has_pattern: bool, is_exact: bool) -> None:
+        self._has_pattern, self._is_exact = has_pattern, is_exact
         self._unmapped: list[tuple[Placed, int, int]] = []
         self._unsummed: list[Mapped] = []
 
@@ -49,41 +52,55 @@ class DataRules:
             own.sent_dss = True
         if capable and capable.data_length is not None:
             if mapping:
-                placed.fault("mappings by both MP_CAPABLE and DSS")
+                placed.fault(Mptcp.MAPPING, "mappings by both MP_CAPABLE and DSS")
             first = own.number(0) & 0xFFFFFFFF
             mapping = Mapping(first, False, 1, capable.data_length, capable.checksum)
             # It has no number, so its receiver may take it for one of either width.
             own.showed_long = True
+        if mapping and mapping.length == 0:
+            self._fall_back(placed)
+            return
         if mapping:
             self._map(placed, mapping, dss is not None and dss.is_fin)
         if packet.segment.length:
-            if not mapping and not placed.other_half.sent_data_ack:
-                placed.fault("data without a mapping before any DATA_ACK on its subflow")
+            if not mapping and not placed.other.sent_data_ack:
+                text = "data without a mapping before any DATA_ACK on its subflow"
+                placed.fault(Mptcp.ESTABLISHED, text)
             self._place(placed, placed.relative, placed.relative + packet.segment.length)
-        _acknowledge(placed, dss)
+        _acknowledge(placed, dss, self._is_exact)
 
     def check_end(self) -> None:
         """Make the checks that had to wait."""
         for mapped in self._unsummed:
             self._sum(mapped, is_last=True)
         for placed, start, end in self._unmapped:
-            half = placed.half
+            half = placed.own
             for low, high, offset in half.mappings.pieces(start, end):
                 if offset is None and low < half.seen.end_of_prefix():
-                    placed.fault(f"bytes {low}..{high} of the subflow are in no mapping")
+                    text = f"bytes {low}..{high} of the subflow are in no mapping"
+                    placed.fault(Mptcp.UNMAPPED, text)
+
+    @staticmethod
+    def _fall_back(placed: Placed) -> None:
+        """Take a mapping without end: a fallback to plain TCP (RFC 8684, 3.7)."""
+        connection = placed.subflow.connection
+        if len(connection.subflows) > 1:
+            placed.fault(Mptcp.FALLBACK, "mapping without end while there are several subflows")
+        if not connection.fell_back:
+            connection.fell_back = True
+            placed.note(Kind.FALLBACK)
 
     def _map(self, placed: Placed, mapping: Mapping, is_fin: bool) -> None:
         """Note a mapping, and check it."""
-        own, fault = placed.stream, placed.fault
-        if mapping.length == 0:
-            fault("mapping without end: a fallback to plain TCP")
-            return
+        own = placed.stream
         if (mapping.checksum is not None) != placed.subflow.connection.checksum:
             has = "without" if mapping.checksum is None else "with"
-            fault(f"mapping {has} a checksum, other than was agreed on")
+            text = f"mapping {has} a checksum, other than was agreed on"
+            placed.fault(Mptcp.CHECKSUM_USE, text)
         offset = own.offset(mapping.number, mapping.is_long, own.seen.end())
         if offset < 0:
-            fault(f"data sequence number {mapping.number:#x} is before the first")
+            text = f"data sequence number {mapping.number:#x} is before the first"
+            placed.fault(Mptcp.MAPPING, text)
             return
         start = placed.relative + unwrap(mapping.subflow - placed.relative, 0)
         mapped = Mapped(placed, mapping, start, offset, mapping.length - is_fin)
@@ -91,47 +108,66 @@ class DataRules:
         if mapped.length:
             self._map_data(mapped)
         elif mapping.subflow:
-            fault(f"DATA_FIN alone with subflow sequence number {mapping.subflow}, not 0")
+            text = f"DATA_FIN alone with subflow sequence number {mapping.subflow}, not 0"
+            placed.fault(Mptcp.DATA_FIN, text)
         data_end = offset + mapped.length
         if is_fin:
-            _data_fin(own, data_end, fault)
+            _data_fin(placed, own, data_end)
         if own.fin is not None and (data_end > own.fin or own.seen.end() > own.fin + 1):
-            fault("data after the DATA_FIN")
+            placed.fault(Mptcp.AFTER_FIN, "data after the DATA_FIN")
         self._sum(mapped)
 
     def _map_data(self, mapped: Mapped) -> None:
         placed, start, end = mapped.placed, mapped.start, mapped.end
         if end <= placed.relative or start >= placed.relative + placed.packet.segment.length:
-            placed.fault(f"mapping of {start}..{end} on a segment that has nothing of it")
+            text = f"mapping of {start}..{end} on a segment that has nothing of it"
+            placed.fault(Mptcp.MAPPING, text)
             return
-        differs = placed.half.mappings.add(start, end, mapped.offset)
+        differs = placed.own.mappings.add(start, end, mapped.offset)
         if differs is not None:
-            placed.fault(f"byte {differs} of the subflow was mapped to other data before")
+            text = f"byte {differs} of the subflow was mapped to other data before"
+            placed.fault(Mptcp.MAPPING, text)
         waiting, self._unmapped = self._unmapped, []
         for other, low, high in waiting:
-            if other.half is placed.half and low < end and start < high:
+            if other.own is placed.own and low < end and start < high:
                 self._place(other, low, high)
             else:
                 self._unmapped.append((other, low, high))
 
     def _place(self, placed: Placed, start: int, end: int) -> None:
         """Place the bytes of a segment in the data stream by its subflow's mappings."""
-        own, fault = placed.stream, placed.fault
-        for low, high, offset in placed.half.mappings.pieces(start, end):
+        own = placed.stream
+        for low, high, offset in placed.own.mappings.pieces(start, end):
             if offset is None:
                 if placed.packet.outbound:
-                    fault(f"bytes {low}..{high} of the subflow are in no mapping")
+                    text = f"bytes {low}..{high} of the subflow are in no mapping"
+                    placed.fault(Mptcp.UNMAPPED, text)
                 else:
                     self._unmapped.append((placed, low, high))
                 continue
-            check_window(offset, offset + high - low, own.window_end, fault)
-            own.seen.add(offset, offset + high - low)
+            end = offset + high - low
+            if high - low == 1 and end == own.acked:
+                # A probe of a closed window, as Linux sends it: a new byte of the subflow at the
+                # place of the last acknowledged one. Its receiver drops it.
+                continue
+            self._window(placed, offset, end, high)
+            own.seen.put(offset, end, placed.packet.number)
             data = placed.packet.segment.payload[low - placed.relative : high - placed.relative]
             differs = own.content.add(offset, data)
             if differs is not None:
-                fault(f"bytes differ from those sent before at data offset {differs}")
+                text = f"bytes differ from those sent before at data offset {differs}"
+                placed.fault(Mptcp.RESENT, text)
             if self._has_pattern:
-                check_pattern(data, offset, fault)
+                check_pattern(placed, data, offset)
+
+    def _window(self, placed: Placed, offset: int, end: int, subflow_end: int) -> None:
+        """Check that data is in the window that all subflows share (RFC 8684, 3.3.4)."""
+        limit = placed.stream.window_end
+        is_in_own = limit < end and subflow_end <= placed.own.window_end
+        if is_in_own and not self._is_exact:
+            placed.note(Kind.SUBFLOW_WINDOW)
+        else:
+            check_window(placed, offset, end, limit, Mptcp.WINDOW)
 
     def _sum(self, mapped: Mapped, is_last: bool = False) -> None:
         """Check the checksum of a mapping, once all of its bytes were seen."""
@@ -140,7 +176,7 @@ class DataRules:
             return
         data: bytes | None = b""
         if mapped.length:
-            data = placed.half.content.get(mapped.start - 1, mapped.end - 1)
+            data = placed.own.content.get(mapped.start - 1, mapped.end - 1)
         if data is None:
             if not is_last:
                 self._unsummed.append(mapped)
@@ -148,35 +184,44 @@ class DataRules:
         number = placed.stream.number(mapped.offset)
         header = number.to_bytes(8, "big") + mapping.subflow.to_bytes(4, "big")
         if not is_right(word_sum(header) + mapping.length + mapping.checksum + word_sum(data)):
-            placed.fault("wrong DSS checksum")
+            placed.fault(Mptcp.CHECKSUM, "wrong DSS checksum")
 
 
-def _acknowledge(placed: Placed, dss: Dss | None) -> None:
-    half, other, fault = placed.half, placed.other_half, placed.fault
+def _acknowledge(placed: Placed, dss: Dss | None, is_exact: bool) -> None:
+    half, other = placed.own, placed.other
     peer = placed.peer_stream
     if dss is None or dss.ack is None:
         if other.data_segments and other.acked > 1 and not half.sent_data_ack:
-            fault("acknowledges data without a DATA_ACK")
+            placed.fault(Mptcp.ACK_MISSING, "acknowledges data without a DATA_ACK")
         return
     half.sent_data_ack = True
     acked = peer.offset(dss.ack, dss.ack_is_long, peer.acked)
     if dss.ack_is_long and not peer.showed_long:
-        fault("DATA_ACK of 64 bits before any data sequence number of 64 bits")
+        text = "DATA_ACK of 64 bits before any data sequence number of 64 bits"
+        placed.fault(Mptcp.ACK_WIDTH, text)
     if not dss.ack_is_long and peer.first_long is not None and acked > peer.first_long:
-        fault("DATA_ACK of 32 bits for data that came with 64 bits")
+        placed.fault(Mptcp.ACK_WIDTH, "DATA_ACK of 32 bits for data that came with 64 bits")
     if acked < 0:
-        fault(f"DATA_ACK {dss.ack:#x} is before the first data")
+        placed.fault(Mptcp.ACK, f"DATA_ACK {dss.ack:#x} is before the first data")
         return
-    if acked > peer.seen.end_of_prefix():
-        known = peer.seen.end_of_prefix()
-        fault(f"DATA_ACK up to {acked}, but only up to {known} was seen without a gap")
+    known = peer.seen.end_of_prefix()
+    if acked > known:
+        if is_exact:
+            text = f"DATA_ACK up to {acked}, but only up to {known} was seen without a gap"
+            placed.fault(Mptcp.ACK_UNSENT, text)
+        elif other.segments:
+            peer.seen.assume(known, acked, placed.place(), "acknowledged")
         return
-    if placed.packet.outbound and acked < peer.acked:
-        fault(f"DATA_ACK up to {acked} is less than {peer.acked} before")
-    peer.acked = max(peer.acked, acked)
-    end = acked + scaled_window(placed.packet, half)
+    if acked < peer.acked:
+        if placed.packet.outbound:
+            text = f"DATA_ACK up to {acked} is less than {peer.acked} before"
+            placed.fault(Mptcp.ACK_BACK, text)
+    elif acked > peer.acked:
+        peer.acked = acked
+        peer.content.forget(acked)
+    end = acked + scaled_window(placed)
     if placed.packet.outbound and shrinks(end, peer.window_end, half):
-        fault(f"the data window's end moves back from {peer.window_end} to {end}")
+        placed.note(Kind.WINDOW_SHRINKS)
     peer.window_end = max(peer.window_end, end)
 
 
@@ -184,17 +229,21 @@ def note_first_window(placed: Placed) -> None:
     """Before any DATA_ACK, the windows of the first subflow count from offset 0."""
     packet = placed.packet
     if packet.has(SYN) or packet.segment.options.of(MpCapable):
-        window = scaled_window(packet, placed.half)
+        window = scaled_window(placed)
         placed.peer_stream.window_end = max(placed.peer_stream.window_end, window)
 
 
-def check_complete(stream: Stream, fault: Fault) -> None:
-    """Check that nothing of a stream is missing, and its DATA_FIN acknowledged."""
-    known, end = stream.seen.end_of_prefix(), stream.seen.end()
-    if known < end:
-        fault(f"data from offset {known} is missing at the end, though {end} was seen")
-    if stream.fin is not None and stream.acked <= stream.fin:
-        fault("DATA_FIN never acknowledged")
+def check_complete(connection: Connection, findings: Findings) -> None:
+    """Check that nothing of the streams is missing, and each DATA_FIN acknowledged."""
+    for stream in connection.streams:
+        known, end = stream.seen.end_of_prefix(), stream.seen.end()
+        if known < end:
+            text = f"data from offset {known} is missing at the end, though {end} was seen"
+            findings.add(Mptcp.MISSING, text, connection=connection.number)
+        if stream.fin is not None and stream.acked <= stream.fin:
+            findings.add(
+                Mptcp.MISSING, "DATA_FIN never acknowledged", connection=connection.number
+            )
 
 
 def _note_width(own: Stream, mapped: Mapped) -> None:
@@ -208,9 +257,9 @@ def _note_width(own: Stream, mapped: Mapped) -> None:
         own.first_long = None
 
 
-def _data_fin(own: Stream, offset: int, fault: Fault) -> None:
+def _data_fin(placed: Placed, own: Stream, offset: int) -> None:
     if own.fin is not None and own.fin != offset:
-        fault(f"DATA_FIN at {offset}, at {own.fin} before")
+        placed.fault(Mptcp.DATA_FIN, f"DATA_FIN at {offset}, at {own.fin} before")
         return
     own.fin = offset
-    own.seen.add(offset, offset + 1)
+    own.seen.put(offset, offset + 1, placed.packet.number)

@@ -4,13 +4,14 @@ from . import keys
 from .connections import (
     INITIATOR,
     RESPONDER,
+    Connection,
     Connections,
-    Fault,
-    Packet,
     Placed,
     Stream,
     Subflow,
+    unexamined,
 )
+from .findings import Findings
 from .headers import ACK, RST, SYN, Address, address_of
 from .mptcp_options import (
     AddAddr,
@@ -21,6 +22,8 @@ from .mptcp_options import (
     MpTcpRst,
     RemoveAddr,
 )
+from .notes import Kind
+from .rules import Mptcp, Rule
 
 CHECKSUM_REQUIRED, NO_MORE_SUBFLOWS, HMAC_SHA256 = 0x80, 0x20, 0x01
 
@@ -30,57 +33,96 @@ def check(placed: Placed, is_first: bool, connections: Connections) -> None:
 
     `is_first` tells whether the side has sent nothing but SYN and RST before.
     """
-    packet, subflow, fault = placed.packet, placed.subflow, placed.fault
-    capable = packet.segment.options.of(MpCapable)
-    join = packet.segment.options.of(MpJoin)
+    packet, subflow = placed.packet, placed.subflow
+    found = packet.segment.options
+    capable, join = found.of(MpCapable), found.of(MpJoin)
     if packet.has(SYN) and placed.side == RESPONDER:
-        _falls_back(subflow, capable, fault)
+        _falls_back(placed, capable)
     if subflow.kind == "TCP":
-        if packet.segment.options.mptcp:
-            fault("MPTCP option on plain TCP")
+        _plain(placed, join, connections)
         return
+    if found.mptcp and not packet.has(SYN):
+        placed.own.sent_mptcp = True
     if subflow.kind == "MP_CAPABLE":
         if join:
-            fault("MP_JOIN on the first subflow")
+            placed.fault(Mptcp.JOIN, "MP_JOIN on the first subflow")
         if capable:
             _capable(placed, capable, connections)
         if not packet.has(SYN | RST):
             _first_subflow(placed, is_first)
     else:
         if capable:
-            fault("MP_CAPABLE on a joined subflow")
+            placed.fault(Mptcp.JOIN, "MP_CAPABLE on a joined subflow")
         if join:
             _join(placed, join)
         elif packet.has(SYN):
-            fault("SYN-ACK without MP_JOIN")
+            placed.fault(Mptcp.JOIN, "SYN-ACK without MP_JOIN")
         if not packet.has(SYN | RST):
             _joined_subflow(placed, is_first)
     _other_options(placed)
 
 
-def check_end(subflow: Subflow, outbound: set[Address], fault: Fault) -> None:
-    """Check that the handshake of a joined subflow was answered."""
+def check_end(subflow: Subflow, outbound: set[Address], findings: Findings) -> None:
+    """Check that the handshake of a joined subflow was answered, where the capture is exact."""
     initiator, responder = subflow.halves
     sends_here = responder.endpoint[0] in outbound
     if initiator.sent_join_ack and sends_here and not (responder.answered or responder.reset):
-        fault("ACK with MP_JOIN never answered")
+        text = "ACK with MP_JOIN never answered"
+        findings.add(Mptcp.JOIN, text, connection=subflow.connection.number)
 
 
-def _falls_back(subflow: Subflow, capable: MpCapable | None, fault: Fault) -> None:
+def falls_back(connection: Connection) -> bool:
+    """Whether an end that has agreed on MPTCP sends none of its options (RFC 8684, 3.7)."""
+    first = connection.subflows[0]
+    silent = any(half.answered and not half.sent_mptcp for half in first.halves)
+    return first.kind == "MP_CAPABLE" and (silent or connection.fell_back)
+
+
+def _falls_back(placed: Placed, capable: MpCapable | None) -> None:
     """Without MP_CAPABLE on both SYNs a connection is plain TCP."""
-    if subflow.kind == "MP_CAPABLE" and not capable:
+    subflow, version = placed.subflow, placed.subflow.connection.version
+    if capable is not None and version is not None and capable.version > version:
+        text = f"SYN-ACK with MP_CAPABLE of version {capable.version}, the SYN of {version}"
+        placed.fault(Mptcp.VERSION, text)
+    if subflow.kind == "MP_CAPABLE" and (capable is None or capable.version != 1):
         subflow.kind, subflow.connection.is_multipath = "TCP", False
-    elif subflow.kind == "TCP" and capable:
-        fault("MP_CAPABLE that the SYN did not offer")
+        subflow.unexamined = None if capable is None else unexamined(capable.version)
+    elif subflow.kind == "TCP" and subflow.unexamined is None and capable:
+        placed.fault(Mptcp.PLAIN, "MP_CAPABLE that the SYN did not offer")
+
+
+def _plain(placed: Placed, join: MpJoin | None, connections: Connections) -> None:
+    """Take the options on a subflow of which MPTCP is not in use, or not examined."""
+    subflow, segment = placed.subflow, placed.packet.segment
+    if subflow.join and join and placed.packet.has(ACK) and placed.packet.has(SYN):
+        _unknown_token(placed, subflow.join, join, connections)
+    if segment.options.mptcp and subflow.unexamined is None and not segment.flags & SYN:
+        placed.fault(Mptcp.PLAIN, "MPTCP option on plain TCP")
+
+
+def _unknown_token(
+    placed: Placed, asked: MpJoin, answer: MpJoin, connections: Connections
+) -> None:
+    """A token of no captured connection is wrong if that of one is proved by the answer."""
+    if asked.nonce is None or asked.token is None or answer.nonce is None:
+        return
+    owner = connections.joined((asked.nonce, answer.nonce), answer.hmac)
+    if owner is not None:
+        text = f"token {asked.token.hex()} is of no connection, though the keys are known"
+        placed.findings.add(
+            Mptcp.JOIN_TOKEN, text, placed.subflow.syn, owner.number, (placed.packet.number,)
+        )
 
 
 def _capable(placed: Placed, option: MpCapable, connections: Connections) -> None:
-    packet, side, fault = placed.packet, placed.side, placed.fault
-    if option.version != 1:
-        fault(f"MP_CAPABLE of version {option.version}")
+    packet, side, connection = placed.packet, placed.side, placed.subflow.connection
+    if option.version != connection.version:
+        text = f"MP_CAPABLE of version {option.version}, where {connection.version} is in use"
+        placed.fault(Mptcp.VERSION, text)
+        return
     if option.flags & ~(CHECKSUM_REQUIRED | NO_MORE_SUBFLOWS) != HMAC_SHA256:
-        fault(f"MP_CAPABLE with flags {option.flags:#04x}: of B and D to H only H must be 1")
-    connection = placed.subflow.connection
+        text = f"MP_CAPABLE with flags {option.flags:#04x}: of B and D to H only H must be 1"
+        placed.fault(Mptcp.CAPABLE, text)
     if option.flags & NO_MORE_SUBFLOWS:
         placed.stream.refuses = packet.segment.source
     if packet.has(SYN):
@@ -88,144 +130,181 @@ def _capable(placed: Placed, option: MpCapable, connections: Connections) -> Non
     elif side == INITIATOR:
         keys_wanted = 2
     else:
-        fault("MP_CAPABLE of the listener after its SYN-ACK")
+        placed.fault(Mptcp.CAPABLE, "MP_CAPABLE of the listener after its SYN-ACK")
         return
     if (option.sender_key is not None) + (option.receiver_key is not None) != keys_wanted:
-        fault(f"MP_CAPABLE without the {keys_wanted} keys of its place")
+        text = f"MP_CAPABLE without the {keys_wanted} keys of its place"
+        placed.fault(Mptcp.CAPABLE, text)
         return
     if packet.has(SYN):
-        connection.checksum |= option.wants_checksum
+        connection.checksum = connection.checksum or option.wants_checksum
     elif option.wants_checksum != connection.checksum:
-        fault("MP_CAPABLE confirms another use of checksums than was agreed on")
+        text = "MP_CAPABLE confirms another use of checksums than was agreed on"
+        placed.fault(Mptcp.CAPABLE_CHECKSUM, text)
     _keys(placed, option, connections)
     if (option.data_length is not None) != bool(packet.segment.length):
-        fault("MP_CAPABLE has a data length if and only if there is data")
+        placed.fault(Mptcp.CAPABLE, "MP_CAPABLE has a data length if and only if there is data")
 
 
 def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:
     """A host sends the same key each time, and the listener's key is echoed."""
-    connection, fault = placed.subflow.connection, placed.fault
+    connection = placed.subflow.connection
     listener = connection.streams[RESPONDER]
     if option.sender_key is not None:
         known = placed.stream.key
         if known is None:
             connections.learn(connection, placed.side, option.sender_key)
         elif known != option.sender_key:
-            fault(f"MP_CAPABLE with key {option.sender_key.hex()}, {known.hex()} before")
-    if option.receiver_key is not None and option.receiver_key != listener.key:
-        fault(f"MP_CAPABLE returns key {option.receiver_key.hex()}, which is not the listener's")
+            text = f"MP_CAPABLE with key {option.sender_key.hex()}, {known.hex()} before"
+            placed.fault(Mptcp.CAPABLE_KEY, text)
+    if option.receiver_key is None:
+        return
+    if listener.key is None and placed.other.is_midway:
+        # The SYN-ACK was not captured.
+        connections.learn(connection, RESPONDER, option.receiver_key)
+    elif option.receiver_key != listener.key:
+        text = f"MP_CAPABLE returns key {option.receiver_key.hex()}, which is not the listener's"
+        placed.fault(Mptcp.CAPABLE_KEY, text)
 
 
 def _first_subflow(placed: Placed, is_first: bool) -> None:
     """Keys are delivered reliably, and the listener confirms them."""
-    packet, fault = placed.packet, placed.fault
+    packet = placed.packet
     found = packet.segment.options
     if placed.side == INITIATOR:
         if is_first and packet.outbound and not found.of(MpCapable):
-            fault("first segment after the SYN without MP_CAPABLE")
+            placed.fault(Mptcp.ESTABLISHED, "first segment after the SYN without MP_CAPABLE")
         begins = packet.segment.length and placed.relative == 1
-        if begins and not found.of(MpCapable) and not placed.other_half.sent_data_ack:
-            fault("first data without MP_CAPABLE before any DATA_ACK")
+        if begins and not found.of(MpCapable) and not placed.other.sent_data_ack:
+            text = "first data without MP_CAPABLE before any DATA_ACK"
+            _or_add_addr(placed, placed.peer_stream.sent_add_addr, Mptcp.ESTABLISHED, text)
     elif is_first:
         if placed.peer_stream.key is None:
-            fault("segment of the listener before the initiator's key")
-        dss = found.of(Dss)
+            text = "segment of the listener before the initiator's key"
+            placed.fault(Mptcp.ESTABLISHED, text)
+        dss, advertised = found.of(Dss), found.of(AddAddr)
         if dss is None or dss.ack is None:
-            fault("first segment after the SYN-ACK without a DATA_ACK")
+            text = "first segment after the SYN-ACK without a DATA_ACK"
+            has_other = advertised is not None and not advertised.is_echo
+            _or_add_addr(placed, has_other, Mptcp.ESTABLISHED, text)
+
+
+def _or_add_addr(placed: Placed, has_add_addr: bool, rule: Rule, text: str) -> None:
+    """Linux takes an ADD_ADDR for the proof that keys have come: a habit to be noted."""
+    if has_add_addr:
+        placed.note(Kind.ADD_ADDR_PROOF)
+    else:
+        placed.fault(rule, text)
 
 
 def _join(placed: Placed, option: MpJoin) -> None:
-    packet, side, fault = placed.packet, placed.side, placed.fault
-    own, peer, half, other = placed.stream, placed.peer_stream, placed.half, placed.other_half
+    packet, side = placed.packet, placed.side
+    own, peer, half, other = placed.stream, placed.peer_stream, placed.own, placed.other
     form = (option.token is not None, option.nonce is not None, len(option.hmac))
     if packet.has(SYN):
         if form != ((True, True, 0) if side == INITIATOR else (False, True, 8)):
-            fault("MP_JOIN of the wrong form on a SYN")
+            placed.fault(Mptcp.JOIN, "MP_JOIN of the wrong form on a SYN")
             return
         if half.nonce not in (None, option.nonce):
-            fault("MP_JOIN with another random number on a repeated SYN")
+            placed.fault(Mptcp.JOIN, "MP_JOIN with another random number on a repeated SYN")
         half.nonce = option.nonce
         assert option.address_id is not None
-        _bind(own, option.address_id, packet.segment.source[0], fault)
+        _bind(placed, option.address_id, packet.segment.source[0])
         if side == INITIATOR:
-            _may_join(packet, option, peer, fault)
+            _may_join(placed, option, peer)
             return
     elif side == RESPONDER or form != (False, False, 20):
-        fault("MP_JOIN of the wrong form on a segment that is no SYN")
+        placed.fault(Mptcp.JOIN, "MP_JOIN of the wrong form on a segment that is no SYN")
         return
     else:
         half.sent_join_ack = True
     if own.key is None or peer.key is None or half.nonce is None or other.nonce is None:
-        fault("MP_JOIN before keys and random numbers are known")
+        placed.fault(Mptcp.JOIN_ORDER, "MP_JOIN before keys and random numbers are known")
         return
     expected = keys.join_hmac(own.key, peer.key, half.nonce, other.nonce)
     if not expected.startswith(option.hmac):
-        fault(f"MP_JOIN with HMAC {option.hmac.hex()}, not {expected[: len(option.hmac)].hex()}")
+        wanted = expected[: len(option.hmac)].hex()
+        placed.fault(Mptcp.JOIN_HMAC, f"MP_JOIN with HMAC {option.hmac.hex()}, not {wanted}")
 
 
-def _may_join(packet: Packet, option: MpJoin, peer: Stream, fault: Fault) -> None:
+def _may_join(placed: Placed, option: MpJoin, peer: Stream) -> None:
     """No subflow before a DSS has come (RFC 8684, 3.1); the token is the peer's."""
+    segment = placed.packet.segment
     if not peer.sent_dss:
-        fault("MP_JOIN before any DSS of the peer")
+        text = "MP_JOIN before any DSS of the peer"
+        _or_add_addr(placed, peer.sent_add_addr, Mptcp.JOIN_ORDER, text)
     if peer.key is not None and option.token != keys.token(peer.key):
-        fault("repeated SYN with another token")
-    if packet.segment.source[0] in peer.addresses.values():
-        fault("MP_JOIN with the token of its own sender")
-    if packet.segment.destination == peer.refuses:
-        fault("MP_JOIN to an address and port that take no more subflows")
+        placed.fault(Mptcp.JOIN_TOKEN, "repeated SYN with another token")
+    if placed.packet.outbound and segment.source[0] in peer.addresses.values():
+        placed.fault(Mptcp.JOIN_TOKEN, "MP_JOIN with the token of its own sender")
+    if segment.destination == peer.refuses:
+        text = "MP_JOIN to an address and port that take no more subflows"
+        placed.fault(Mptcp.CAPABLE_REFUSED, text)
 
 
 def _joined_subflow(placed: Placed, is_first: bool) -> None:
     """The initiator authenticates itself, and sends no data before that is acknowledged."""
-    packet, fault = placed.packet, placed.fault
+    packet = placed.packet
     if placed.side == INITIATOR:
         if is_first and packet.outbound and not packet.segment.options.of(MpJoin):
-            fault("first segment after the SYN without MP_JOIN")
-        if packet.segment.length and not placed.other_half.answered:
-            fault("data before the ACK with MP_JOIN was acknowledged")
+            placed.fault(Mptcp.JOIN_ORDER, "first segment after the SYN without MP_JOIN")
+        if packet.segment.length and not placed.other.answered:
+            placed.fault(Mptcp.JOIN_ORDER, "data before the ACK with MP_JOIN was acknowledged")
     elif is_first:
-        if not placed.other_half.sent_join_ack:
-            fault("segment of the responder before the ACK with MP_JOIN")
+        if not placed.other.sent_join_ack:
+            text = "segment of the responder before the ACK with MP_JOIN"
+            placed.fault(Mptcp.JOIN_ORDER, text)
         if packet.segment.length and packet.outbound:
-            fault("data where the ACK with MP_JOIN is to be acknowledged")
+            text = "data where the ACK with MP_JOIN is to be acknowledged"
+            placed.fault(Mptcp.JOIN_ORDER, text)
 
 
-def _bind(owner: Stream, address_id: int, address: Address, fault: Fault) -> None:
-    """Note an address and its identifier: each has only one of the other, per host."""
+def _bind(placed: Placed, address_id: int, address: Address) -> None:
+    """Note an address and its identifier: each has only one of the other, per host.
+
+    Behind a NAT several addresses look alike, so only the sending host can be asked.
+    """
+    owner = placed.stream
     for known_id, known in owner.addresses.items():
-        if (known_id == address_id) != (known == address):
-            fault(f"address {address} has identifier {address_id}, but {known} has {known_id}")
+        if (known_id == address_id) != (known == address) and placed.packet.outbound:
+            text = f"address {address} has identifier {address_id}, but {known} has {known_id}"
+            placed.fault(Mptcp.ADDRESS, text)
             return
     owner.addresses[address_id] = address
 
 
 def _other_options(placed: Placed) -> None:
-    packet, fault = placed.packet, placed.fault
+    packet = placed.packet
     own, peer = placed.stream, placed.peer_stream
     for option in packet.segment.options.mptcp:
         if isinstance(option, AddAddr):
-            _add_addr(option, own, peer, fault)
+            _add_addr(placed, option, own, peer)
         elif isinstance(option, RemoveAddr):
             for address_id in option.address_ids:
                 own.addresses.pop(address_id, None)
         elif isinstance(option, MpFastclose):
-            if option.receiver_key != peer.key:
-                fault(f"MP_FASTCLOSE with key {option.receiver_key.hex()}, not the receiver's")
+            if peer.key is not None and option.receiver_key != peer.key:
+                text = f"MP_FASTCLOSE with key {option.receiver_key.hex()}, not the receiver's"
+                placed.fault(Mptcp.FASTCLOSE, text)
             if not packet.has(ACK | RST):
-                fault("MP_FASTCLOSE on neither ACK nor RST")
+                placed.fault(Mptcp.FASTCLOSE, "MP_FASTCLOSE on neither ACK nor RST")
         elif isinstance(option, MpTcpRst) and not packet.has(RST):
-            fault("MP_TCPRST on a segment that is no RST")
+            placed.fault(Mptcp.RESET, "MP_TCPRST on a segment that is no RST")
 
 
-def _add_addr(option: AddAddr, own: Stream, peer: Stream, fault: Fault) -> None:
+def _add_addr(placed: Placed, option: AddAddr, own: Stream, peer: Stream) -> None:
     what = (option.address_id, option.address, option.port)
     if option.is_echo:
         if what not in peer.advertised:
-            fault("echo of an ADD_ADDR that was not seen")
+            text = "echo of an ADD_ADDR that was not seen"
+            placed.fault(Mptcp.ADDRESS_ECHO, text)
         return
     own.advertised.add(what)
+    own.sent_add_addr = True
     if own.key is None or peer.key is None:
-        fault("ADD_ADDR before both keys are known")
+        placed.fault(Mptcp.ADDRESS_ECHO, "ADD_ADDR before both keys are known")
     elif option.hmac != keys.address_hmac(own.key, peer.key, *what):
-        fault(f"ADD_ADDR with the wrong HMAC {option.hmac.hex()}")
-    _bind(own, option.address_id, address_of(option.address), fault)
+        text = f"ADD_ADDR with the wrong HMAC {option.hmac.hex()}"
+        placed.fault(Mptcp.ADDRESS_HMAC, text)
+    if option.port is None:
+        _bind(placed, option.address_id, address_of(option.address))

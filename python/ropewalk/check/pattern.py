@@ -3,7 +3,8 @@
 import sys
 from array import array
 
-from .connections import Fault
+from .connections import Placed
+from .rules import Tcp
 
 
 def pattern(start: int, length: int) -> bytes:
@@ -19,9 +20,9 @@ def pattern(start: int, length: int) -> bytes:
     return words.tobytes()[start - first : start - first + length]
 
 
-def check_pattern(data: bytes, start: int, fault: Fault) -> None:
+def check_pattern(placed: Placed, data: bytes, start: int) -> None:
     """Check that the bytes at an offset are the pattern's."""
     wanted = pattern(start, len(data))
     if data != wanted:
         differs = next(at for at in range(len(data)) if data[at] != wanted[at])
-        fault(f"payload is not the pattern at offset {start + differs}")
+        placed.fault(Tcp.PATTERN, f"payload is not the pattern at offset {start + differs}")

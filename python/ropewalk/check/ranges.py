@@ -2,9 +2,16 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .findings import Place
 
 FARTHEST = 1 << 26
 """Bytes further than this ahead of all others are not kept."""
+KEPT = 1 << 24
+"""Bytes kept of a stream that nobody acknowledges."""
+KEPT_ACKNOWLEDGED = 1 << 18
+"""Bytes kept of a stream below its acknowledgement, for needless retransmissions."""
 
 
 class RangeSet:
@@ -60,6 +67,13 @@ class RangeSet:
             found.append((start, end))
         return found
 
+    def drop_below(self, offset: int) -> None:
+        """Remove all that is below an offset."""
+        at = bisect_right(self._ends, offset)
+        del self._starts[:at], self._ends[:at]
+        if self._starts and self._starts[0] < offset:
+            self._starts[0] = offset
+
     def end_of_prefix(self) -> int:
         """Return where the range that begins at 0 ends, 0 if there is none."""
         return self._ends[0] if self._starts and self._starts[0] == 0 else 0
@@ -73,8 +87,71 @@ class RangeSet:
         return sum(self._ends) - sum(self._starts)
 
 
+@dataclass(slots=True)
+class Hole:
+    """A range that a packet claims was sent, and that was not captured before that packet."""
+
+    start: int
+    end: int
+    claim: Place
+    """Where the packet is that claims it."""
+    reason: str
+    """How it claims so: "acknowledged", "selectively acknowledged" or "left out"."""
+    filled_by: int | None = None
+    """Number of the packet that brought some of it later."""
+
+
+class Seen(RangeSet):
+    """The ranges of a stream that were captured, and those that other packets vouch for.
+
+    A packet that acknowledges bytes that are not in the capture leaves two explanations. The
+    capturing program has lost them, or they were never sent. Later packets decide: bytes that
+    come after all had not been sent before.
+
+    >>> seen = Seen()
+    >>> seen.add(0, 10), seen.assume(0, 20, Place(7, 0, None), "acknowledged")
+    ([], None)
+    >>> seen.put(10, 15, 8), seen.end_of_prefix(), seen.holes[0].filled_by
+    ([], 20, 8)
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.holes: list[Hole] = []
+
+    def assume(self, start: int, end: int, claim: Place, reason: str) -> None:
+        """Take a range as sent since a packet claims it."""
+        for low, high in self.missing(start, end):
+            last = self.holes[-1] if self.holes else None
+            joins = last is not None and last.end == low and last.filled_by is None
+            if last is not None and joins and last.reason == reason:
+                last.end = high
+            else:
+                self.holes.append(Hole(low, high, claim, reason))
+            self.add(low, high)
+
+    def put(self, start: int, end: int, number: int) -> list[tuple[int, int]]:
+        """Add a captured range; return which parts of it were captured before."""
+        if self.holes and start < end:
+            found = [each for each in self.holes if each.start < end and start < each.end]
+            if found:
+                for hole in found:
+                    hole.filled_by = hole.filled_by or number
+                self.add(start, end)
+                return []
+        return self.add(start, end)
+
+    def claims_beyond(self, end: int) -> bool:
+        """Whether a packet claims bytes beyond an offset that were not captured."""
+        return any(hole.end > end for hole in self.holes)
+
+    def unseen(self) -> int:
+        """Return how many offsets were claimed and never captured."""
+        return sum(hole.end - hole.start for hole in self.holes if hole.filled_by is None)
+
+
 class Content:
-    """The bytes of a stream, as far as captured.
+    """The bytes of a stream, as far as captured and not forgotten.
 
     >>> content = Content()
     >>> content.add(2, b"cd"), content.add(0, b"abcx"), content.get(0, 4), content.get(0, 5)
@@ -83,29 +160,76 @@ class Content:
 
     def __init__(self) -> None:
         self._bytes = bytearray()
+        self._first = 0
+        """Offset of the first byte that is kept."""
         self._known = RangeSet()
 
     def add(self, start: int, data: bytes) -> int | None:
         """Keep the bytes at an offset; return the first offset where others were before."""
-        if not data or start > len(self._bytes) + FARTHEST:
+        if start < self._first:
+            data = data[self._first - start :]
+            start = self._first
+        if not data or start > self._first + len(self._bytes) + FARTHEST:
             return None
+        held, first = self._bytes, self._first
         end = start + len(data)
-        held = self._bytes
-        if start == len(held):
+        if start == first + len(held):
             held += data
             self._known.add(start, end)
+            if len(held) > 2 * KEPT:
+                self._cut(end - KEPT)
             return None
-        if end > len(held):
-            held.extend(bytes(end - len(held)))
+        if end > first + len(held):
+            held.extend(bytes(end - first - len(held)))
         new = self._known.missing(start, end)
         before = self._known.add(start, end)
         for low, high in new:
-            held[low:high] = data[low - start : high - start]
+            held[low - first : high - first] = data[low - start : high - start]
         for low, high in before:
-            if held[low:high] != data[low - start : high - start]:
-                return next(at for at in range(low, high) if held[at] != data[at - start])
+            if held[low - first : high - first] != data[low - start : high - start]:
+                return next(at for at in range(low, high) if held[at - first] != data[at - start])
         return None
 
+    def forget(self, offset: int) -> None:
+        """Drop bytes far below an offset: nothing below it is expected any more."""
+        if offset - self._first > 2 * KEPT_ACKNOWLEDGED:
+            self._cut(offset - KEPT_ACKNOWLEDGED)
+
     def get(self, start: int, end: int) -> bytes | None:
-        """Return the bytes of a range, None if some were not captured."""
-        return bytes(self._bytes[start:end]) if (start, end) in self._known else None
+        """Return the bytes of a range, None if some were not captured or are forgotten."""
+        if start < self._first or (start, end) not in self._known:
+            return None
+        return bytes(self._bytes[start - self._first : end - self._first])
+
+    def _cut(self, offset: int) -> None:
+        del self._bytes[: offset - self._first]
+        self._first = offset
+        self._known.drop_below(offset)
+
+
+class Recent:
+    """Numbers seen lately, for membership: memory does not grow with the capture.
+
+    >>> recent = Recent(2)
+    >>> for value in range(5):
+    ...     recent.add(value)
+    >>> 4 in recent, 2 in recent, 1 in recent, recent.forgot
+    (True, True, False, True)
+    """
+
+    def __init__(self, most: int = 1 << 15) -> None:
+        self._most = most
+        self._new: set[int] = set()
+        self._old: set[int] = set()
+        self.forgot = False
+        """Whether some were dropped."""
+
+    def __contains__(self, value: int) -> bool:
+        return value in self._new or value in self._old
+
+    def add(self, value: int) -> None:
+        """Note a number."""
+        if len(self._new) >= self._most and value not in self._new:
+            self.forgot = self.forgot or bool(self._old)
+            self._old, self._new = self._new, set()
+        self._new.add(value)

@@ -1,10 +1,12 @@
-"""Result of checking a capture: violations, and counters."""
+"""Result of checking a capture: violations of hosts, notes, traffic not examined, and counters."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .connections import Connection, Half, Subflow
+from .findings import NANOSECONDS, Violation, written
+from .notes import Note
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class SubflowFigures:
     connection: int
     """The place of its connection in the report."""
     interfaces: tuple[str, ...]
+    start_s: float
+    duration_s: float
     sent: tuple[DirectionFigures, DirectionFigures]
 
 
@@ -37,107 +41,165 @@ class ConnectionFigures:
 
     is_multipath: bool
     subflows: int
+    ends: tuple[str, str]
+    """Addresses and ports of its first subflow."""
+    start_s: float
+    duration_s: float
+    """From its first captured packet to the last."""
     unique_bytes: tuple[int, int]
     fin_acked: tuple[bool, bool]
     """Whether a host's DATA_FIN was acknowledged; with plain TCP, its FIN."""
+    reset: bool
+    """Whether a RST ended a subflow."""
+    violations: int
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A broken rule, with its count: an entry of the summary."""
+
+    rule: str
+    clause: str
+    severity: str
+    count: int
+    first: Violation
 
 
 @dataclass
 class Report:
     """Results of checking a capture."""
 
-    violations: list[str] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
+    """Rules that hosts have broken, by packet."""
+    notes: list[Note] = field(default_factory=list)
+    """Traits of the capture, and habits of hosts that break no rule."""
+    unexamined: Counter[str] = field(default_factory=Counter)
+    """Traffic that was not examined: kind, and number of packets."""
     packets: int = 0
+    segments: int = 0
+    """TCP segments: all were examined."""
     snapped: int = 0
     """Packets captured in part."""
     datagrams: int = 0
-    """UDP packets, those that hold a packet included."""
-    others: int = 0
-    """Packets of other protocols."""
-    midway: int = 0
-    """Segments of connections whose SYN was not seen."""
+    """UDP packets, those that hold a packet included: of others length and checksum count."""
     offloaded: int = 0
     """Segments whose checksum, and maybe cutting, the host left to its network device."""
+    first_ns: int | None = None
+    last_ns: int = 0
     comments: Counter[str] = field(default_factory=Counter)
     connections: list[ConnectionFigures] = field(default_factory=list)
     subflows: list[SubflowFigures] = field(default_factory=list)
+
+    @property
+    def examined(self) -> bool:
+        """Whether there was anything to examine: a TCP segment, or a violation elsewhere."""
+        return self.segments > 0 or bool(self.violations)
+
+    @property
+    def duration_s(self) -> float:
+        """Time from the earliest packet to the latest."""
+        return (self.last_ns - (self.first_ns or 0)) / NANOSECONDS if self.packets else 0.0
 
     def comments_with(self, prefix: str) -> int:
         """Return how many comments begin so."""
         return sum(count for text, count in self.comments.items() if text.startswith(prefix))
 
-    def count(self, connections: list[Connection]) -> None:
-        """Collect the counters of all connections."""
-        for number, connection in enumerate(connections):
-            self.connections.append(_connection(connection))
-            self.subflows += [_subflow(subflow, number) for subflow in connection.subflows]
+    def ranked(self) -> list[Ranked]:
+        """Return the broken rules: the most severe first, then the most frequent.
+
+        Examples
+        --------
+        >>> Report().ranked()
+        []
+        """
+        groups: dict[tuple[str, str], list[Violation]] = {}
+        for violation in self.violations:
+            groups.setdefault((violation.rule, violation.clause), []).append(violation)
+        order = {"data": 0, "protocol": 1, "form": 2}
+        found = [
+            Ranked(rule, clause, group[0].severity, len(group), group[0])
+            for (rule, clause), group in groups.items()
+        ]
+        return sorted(found, key=lambda each: (order[each.severity], -each.count))
 
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints of it."""
-        return asdict(self) | {"comments": dict(self.comments)}
-
-    def __str__(self) -> str:
-        lines = [f"{self.packets} packets, {self.snapped} of them in part"]
-        for count, what in (
-            (self.datagrams, "UDP datagrams"),
-            (self.others, "packets of other protocols"),
-            (self.midway, "segments of connections whose SYN was not seen"),
-            (self.offloaded, "segments whose checksum was left to the network device"),
-        ):
-            if count:
-                lines.append(f"{count} {what}")
-        for number, connection in enumerate(self.connections):
-            kind = "MPTCP" if connection.is_multipath else "TCP"
-            several = f", {connection.subflows} subflows" if connection.is_multipath else ""
-            there, back = connection.unique_bytes
-            ends = ("neither end", "one end", "both ends")[sum(connection.fin_acked)]
-            lines.append(
-                f"connection {number}: {kind}{several}; {there} bytes there, {back} back; "
-                f"closed by {ends}"
-            )
-            for subflow in self.subflows:
-                if subflow.connection == number:
-                    lines.append(f"  {subflow.kind} on {', '.join(subflow.interfaces) or '?'}")
-                    lines += [f"    {_line(direction)}" for direction in subflow.sent]
-        lines += [f"{count} x comment: {text}" for text, count in self.comments.most_common(20)]
-        return "\n".join(lines)
+        found = asdict(self)
+        del found["first_ns"], found["last_ns"]
+        return found | {
+            "examined": self.examined,
+            "duration_s": self.duration_s,
+            "comments": dict(self.comments),
+            "unexamined": dict(self.unexamined),
+        }
 
 
-def _line(sent: DirectionFigures) -> str:
-    return (
-        f"{sent.source}: {sent.segments} segments, {sent.data_segments} with data, "
-        f"{sent.retransmitted} of them again; {sent.payload_bytes} bytes, "
-        f"{sent.unique_bytes} unique"
-    )
+def count(report: Report, connections: list[Connection]) -> None:
+    """Collect the counters of all connections."""
+    broken = Counter(violation.connection for violation in report.violations)
+    for connection in connections:
+        number = connection.number
+        report.connections.append(_connection(connection, broken[number]))
+        report.subflows += [_subflow(subflow, number) for subflow in connection.subflows]
 
 
-def _connection(connection: Connection) -> ConnectionFigures:
-    streams = connection.streams
-    if connection.is_multipath:
+def _connection(connection: Connection, violations: int) -> ConnectionFigures:
+    streams, first = connection.streams, connection.subflows[0]
+    if connection.is_multipath and not connection.fell_back:
         acked = [stream.fin is not None and stream.acked > stream.fin for stream in streams]
+        unique = [
+            stream.seen.size() - stream.seen.unseen() - (stream.fin is not None)
+            for stream in streams
+        ]
     else:
-        halves = connection.subflows[0].halves
-        acked = [half.fin is not None and half.acked > half.fin for half in halves]
-    first, second = (stream.seen.size() - (stream.fin is not None) for stream in streams)
+        acked = [half.fin is not None and half.acked > half.fin for half in first.halves]
+        unique = [_unique(half) for half in first.halves]
+    start_ns = min(subflow.syn.time_ns for subflow in connection.subflows)
+    end_ns = max(subflow.last_ns for subflow in connection.subflows)
     return ConnectionFigures(
-        connection.is_multipath, len(connection.subflows), (first, second), (acked[0], acked[1])
+        connection.is_multipath,
+        len(connection.subflows),
+        (written(first.halves[0].endpoint), written(first.halves[1].endpoint)),
+        start_ns / NANOSECONDS,
+        max(0, end_ns - start_ns) / NANOSECONDS,
+        (unique[0], unique[1]),
+        (acked[0], acked[1]),
+        any(half.reset for subflow in connection.subflows for half in subflow.halves),
+        violations,
     )
 
 
 def _subflow(subflow: Subflow, number: int) -> SubflowFigures:
     names = sorted(name for name in subflow.interfaces if name is not None)
     first, second = (_direction(half) for half in subflow.halves)
-    return SubflowFigures(subflow.kind, number, tuple(names), (first, second))
+    start_ns = subflow.syn.time_ns
+    return SubflowFigures(
+        subflow.kind,
+        number,
+        tuple(names),
+        start_ns / NANOSECONDS,
+        max(0, subflow.last_ns - start_ns) / NANOSECONDS,
+        (first, second),
+    )
 
 
 def _direction(half: Half) -> DirectionFigures:
-    numbered = (half.isn is not None) + (half.fin is not None)
-    address, port = half.endpoint
     return DirectionFigures(
-        f"[{address}]:{port}" if address.version == 6 else f"{address}:{port}",
+        written(half.endpoint),
         half.segments,
         half.data_segments,
         half.retransmitted,
         half.payload_bytes,
-        half.seen.size() - numbered,
+        _unique(half),
     )
+
+
+def _unique(half: Half) -> int:
+    """Return how many bytes of payload were captured, each counted once."""
+    return max(0, half.seen.size() - half.seen.unseen() - _numbered(half))
+
+
+def _numbered(half: Half) -> int:
+    """Return how many sequence numbers stand for no byte, or for none that was captured."""
+    before = half.first if half.is_midway else int(half.isn is not None and half.segments > 0)
+    return before + (half.fin is not None)

@@ -1,4 +1,4 @@
-"""Rules for each TCP connection: RFC 9293, 7323, 2018, 2883.
+"""Rules for each TCP connection: RFC 9293, 7323, 2018, 2883, 7413.
 
 A rule holds at the sender's host, where all that is sent is seen, and at the
 receiver's, where only what arrives is, maybe in another order. What needs the order of
@@ -7,182 +7,256 @@ sending is asked only of packets that the capturing host has sent.
 
 from itertools import pairwise
 
-from .connections import (
-    INITIATOR,
-    RESPONDER,
-    Connection,
-    Fault,
-    Half,
-    Packet,
-    Subflow,
-    is_bare,
-    unwrap,
-)
+from .connections import INITIATOR, RESPONDER, Half, Placed, is_bare, unwrap
+from .findings import Findings, written
 from .headers import ACK, FIN, RST, SYN
+from .notes import Kind
+from .rules import Rule, Tcp
 
 DEFAULT_MSS = {4: 536, 6: 1220}
+USUAL_MSS = 1460
 
 
-def check(packet: Packet, subflow: Subflow, side: int, fault: Fault) -> int | None:
-    """Check a segment and record it; return its relative sequence number."""
-    own, other = subflow.halves[side], subflow.halves[1 - side]
-    own.segments += 1
-    subflow.interfaces.add(packet.interface)
-    if packet.has(SYN):
-        _syn(packet, own, other, side, fault)
-    elif not _after_handshake(packet, subflow, side, fault):
-        return None
-    relative = _sequence(packet, own, fault)
-    if packet.has(RST):
-        own.reset = True
-        return relative
-    if not packet.has(SYN):
-        own.answered = True
-        _options(packet, own, other, fault)
-    _timestamps(packet, own, other, fault)
-    if packet.outbound:
-        _transmission(packet, own, fault)
-    if packet.has(ACK) and other.isn is not None:
-        acked = _acknowledgement(packet, own, other, fault)
-        _sack(packet, own, other, acked, fault)
-        if not subflow.connection.is_multipath:
-            _window(packet, own, other, acked, fault)
-    return relative
+def check(placed: Placed, is_exact: bool) -> None:
+    """Check a segment and record it.
 
-
-def check_end(connection: Connection, fault: Fault) -> None:
-    """Check that all of a plain TCP connection has arrived; of MPTCP the data tells."""
-    for subflow in connection.subflows:
-        if connection.is_multipath or subflow.halves[0].reset or subflow.halves[1].reset:
-            continue
-        for half in subflow.halves:
-            if half.seen.end_of_prefix() < half.seen.end():
-                start, end = half.seen.end_of_prefix(), half.seen.end()
-                fault(f"bytes from {start} are missing at the end, though {end} was seen")
-            if half.fin is not None and half.acked <= half.fin:
-                fault("FIN never acknowledged")
-
-
-def _syn(packet: Packet, own: Half, other: Half, side: int, fault: Fault) -> None:
+    `is_exact` tells that the capture shows each packet as it was on the wire, none missing.
+    """
+    packet, subflow, own = placed.packet, placed.subflow, placed.own
     segment = packet.segment
-    if packet.has(FIN) or packet.has(RST):
-        fault("SYN with FIN or RST")
-    if packet.has(ACK) != (side == RESPONDER):
-        fault("SYN-ACK of the initiator" if side == INITIATOR else "SYN of the responder")
-    if segment.length:
-        fault("data on a SYN")
-    if own.isn is not None:
-        if segment.sequence != own.isn:
-            fault("repeated SYN with another sequence number")
+    flags = segment.flags
+    own.segments += 1
+    subflow.last_ns = max(subflow.last_ns, packet.time_ns)
+    subflow.interfaces.add(packet.interface)
+    if flags & SYN:
+        _syn(placed)
+    elif flags & RST:
+        _reset(placed)
+        return
+    else:
+        _after_handshake(placed, is_exact)
+        _options(placed, is_exact)
+    if flags & ACK and placed.other.isn is None:
+        # Its SYN was not captured.
+        placed.other.isn = (segment.acknowledgement - 1) % (1 << 32)
+        placed.other.is_midway = True
+    _sequence(placed, is_exact)
+    if not flags & SYN:
+        own.answered = True
+    _timestamps(placed, is_exact)
+    if packet.outbound and segment.options.transmission is not None:
+        _transmission(placed)
+    if flags & ACK:
+        acked = _acknowledgement(placed, is_exact)
+        if acked is not None:
+            if segment.options.sack:
+                _sack(placed, acked, is_exact)
+            if subflow.is_agreed:
+                _window(placed, acked)
+
+
+def check_end(halves: tuple[Half, Half], connection: int, findings: Findings) -> None:
+    """Check that all of a connection has arrived, where the capture is exact."""
+    for half in halves:
+        if half.is_midway:
+            text = f"the SYN of {written(half.endpoint)} was not captured"
+            findings.add(Tcp.CAPTURE, text, connection=connection)
+    if halves[0].reset or halves[1].reset:
+        return
+    for half in halves:
+        if half.seen.end_of_prefix() < half.seen.end():
+            start, end = half.seen.end_of_prefix(), half.seen.end()
+            text = f"bytes from {start} are missing at the end, though {end} was seen"
+            findings.add(Tcp.MISSING, text, connection=connection)
+        if half.fin is not None and half.acked <= half.fin:
+            findings.add(Tcp.MISSING, "FIN never acknowledged", connection=connection)
+
+
+def _syn(placed: Placed) -> None:
+    segment, own, other = placed.packet.segment, placed.own, placed.other
+    subflow, side = placed.subflow, placed.side
+    if segment.flags & (FIN | RST):
+        placed.fault(Tcp.SYN_FLAGS, "SYN with FIN or RST")
+    has_ack = bool(segment.flags & ACK)
+    if not subflow.is_simultaneous and has_ack != (side == RESPONDER):
+        text = "SYN-ACK of the initiator" if side == INITIATOR else "SYN of the responder"
+        placed.fault(Tcp.HANDSHAKE, text)
+    if own.isn is not None and not own.is_midway:
+        if has_ack and not other.answered and segment.sequence != own.isn:
+            # A listener that keeps no state answers each SYN with a new cookie (RFC 4987, 3.6).
+            own.isn = segment.sequence
         return
     offered = segment.options
     own.isn = segment.sequence
+    own.is_midway = False
     own.mss, own.scale = offered.mss, offered.window_scale
     own.sack_permitted, own.timestamps = offered.sack_permitted, offered.timestamps is not None
+    subflow.has_early_data = subflow.has_early_data or segment.length > 0
     # Windows on SYNs are never scaled (RFC 7323, 2.2).
     other.window_end = max(other.window_end, 1 + segment.window)
-    if side == RESPONDER:
-        _agree(own, other, fault)
+    if other.isn is not None and not other.is_midway:
+        _agree(placed)
 
 
-def _agree(responder: Half, initiator: Half, fault: Fault) -> None:
+def _agree(placed: Placed) -> None:
     """Only options of both SYNs are in use, and the responder offers none by itself."""
-    if responder.scale is not None and initiator.scale is None:
-        fault("window scale that the SYN did not offer")
-    if responder.sack_permitted and not initiator.sack_permitted:
-        fault("SACK permitted that the SYN did not offer")
-    if responder.timestamps and not initiator.timestamps:
-        fault("timestamps that the SYN did not offer")
+    initiator, responder = placed.subflow.halves
+    placed.subflow.is_agreed = True
+    if not placed.subflow.is_simultaneous:
+        if responder.scale is not None and initiator.scale is None:
+            placed.fault(Tcp.SCALE_OFFER, "window scale that the SYN did not offer")
+        if responder.timestamps and not initiator.timestamps:
+            placed.fault(Tcp.TIMESTAMPS_OFFER, "timestamps that the SYN did not offer")
     if responder.scale is None or initiator.scale is None:
         responder.scale = initiator.scale = None
-    both = responder.sack_permitted and initiator.sack_permitted
-    responder.sack_permitted = initiator.sack_permitted = both
     both = responder.timestamps and initiator.timestamps
     responder.timestamps = initiator.timestamps = both
 
 
-def _after_handshake(packet: Packet, subflow: Subflow, side: int, fault: Fault) -> bool:
-    """Whether the handshake allows a segment that is no SYN."""
-    if packet.has(RST):
-        return subflow.halves[side].isn is not None
-    if not packet.has(ACK):
-        fault("segment without ACK after the SYN")
-    if subflow.halves[RESPONDER].isn is None:
-        fault("segment before the SYN-ACK")
-        return False
-    if side == RESPONDER and not subflow.halves[INITIATOR].answered:
-        fault("segment of the responder before the initiator's ACK")
-    return True
+def _after_handshake(placed: Placed, is_exact: bool) -> None:
+    """Check that the handshake allows a segment; number one whose SYN is not captured."""
+    segment, own = placed.packet.segment, placed.own
+    subflow = placed.subflow
+    if not segment.flags & ACK:
+        placed.fault(Tcp.MISSING_ACK, "segment without ACK after the SYN")
+    initiator, responder = subflow.halves
+    if responder.isn is None and initiator.isn is not None and not initiator.is_midway:
+        placed.fault(Tcp.HANDSHAKE, "segment before the SYN-ACK")
+    elif placed.side == RESPONDER and not initiator.answered and not initiator.is_midway:
+        early = subflow.has_early_data or subflow.is_simultaneous or initiator.isn is None
+        if is_exact and not early:
+            text = "segment of the responder before the initiator's ACK"
+            placed.fault(Tcp.HANDSHAKE, text)
+    if own.isn is None:
+        own.isn, own.is_midway = (segment.sequence - 1) % (1 << 32), True
+    if own.is_midway and not own.seen.end():
+        # What was sent before the capture began counts as seen.
+        start = unwrap(segment.sequence - own.isn, 1)
+        own.first = max(1, start, own.acked)
+        own.seen.add(0, own.first)
 
 
-def _options(packet: Packet, own: Half, other: Half, fault: Fault) -> None:
-    segment, found = packet.segment, packet.segment.options
+def _options(placed: Placed, is_exact: bool) -> None:
+    segment, found = placed.packet.segment, placed.packet.segment.options
     if found.mss is not None:
-        fault("MSS on a segment that is no SYN")
+        placed.fault(Tcp.MSS_PLACE, "MSS on a segment that is no SYN")
     if found.window_scale is not None:
-        fault("window scale on a segment that is no SYN")
+        placed.fault(Tcp.SCALE_PLACE, "window scale on a segment that is no SYN")
     if found.sack_permitted:
-        fault("SACK permitted on a segment that is no SYN")
+        placed.fault(Tcp.SACK_PERMITTED_PLACE, "SACK permitted on a segment that is no SYN")
+    if not segment.length or placed.other.is_midway or placed.other.isn is None:
+        return
     # RFC 9293, 3.7.1: options take their room from the MSS.
-    mss = DEFAULT_MSS[own.endpoint[0].version] if other.mss is None else other.mss
-    # One that a device is to finish it may cut, too.
-    if segment.length + found.length > mss and segment.length and not segment.is_offloaded:
-        fault(f"{segment.length} bytes and {found.length} of options exceed the MSS of {mss}")
+    mss = placed.other.mss
+    if mss is None:
+        mss = DEFAULT_MSS[placed.own.endpoint[0].version]
+    if segment.length + found.length > mss:
+        # A device cuts only segments whose checksum it fills in.
+        if placed.packet.sent_complete or (is_exact and not segment.is_offloaded):
+            size = f"{segment.length} bytes and {found.length} of options"
+            placed.fault(Tcp.MSS, f"{size} exceed the MSS of {mss}")
+        else:
+            placed.note(Kind.ABOVE_MSS)
 
 
-def _sequence(packet: Packet, own: Half, fault: Fault) -> int:
-    """Place a segment in the sequence space; return its relative number."""
+def _sequence(placed: Placed, is_exact: bool) -> None:
+    """Place a segment in the sequence space."""
+    packet, own = placed.packet, placed.own
     segment = packet.segment
     assert own.isn is not None
-    start = unwrap(segment.sequence - own.isn, own.seen.end())
-    if packet.has(SYN):
-        own.seen.add(start, start + 1)
-        return start
+    start = placed.relative = unwrap(segment.sequence - own.isn, own.seen.end())
+    if segment.flags & SYN:
+        if start:
+            placed.fault(Tcp.SEQUENCE, "repeated SYN with another sequence number")
+            return
+        own.seen.put(0, 1, packet.number)
+        if segment.length:
+            _data(placed, 1)
+        return
     if start < 1:
-        fault("sequence number before the first byte")
-        return start
+        placed.is_probe = start == 0 and segment.length <= 1
+        if not own.is_midway and not placed.is_probe:
+            placed.fault(Tcp.SEQUENCE, "sequence number before the first byte")
+        return
     if packet.outbound:
-        if start > own.seen.end():
-            fault(f"sequence number leaves out {start - own.seen.end()} bytes")
-        if is_bare(packet) and start < own.acked - 1:
-            fault("sequence number of an ACK is behind what was acknowledged")
-    if not packet.has(RST):
-        _note(packet, own, start, fault)
-    return start
+        end = own.seen.end()
+        if start > end:
+            if is_exact:
+                text = f"sequence number leaves out {start - end} bytes"
+                placed.fault(Tcp.SEQUENCE_GAP, text)
+            else:
+                own.seen.assume(end, start, placed.place(), "left out")
+        if start < own.acked - 1 and is_bare(packet):
+            text = "sequence number of an ACK is behind what was acknowledged"
+            placed.fault(Tcp.SEQUENCE_BEHIND, text)
+    if segment.length:
+        _data(placed, start)
+    if segment.flags & FIN:
+        _fin(placed, start + segment.length)
 
 
-def _note(packet: Packet, own: Half, start: int, fault: Fault) -> None:
-    """Record payload and FIN."""
+def _data(placed: Placed, start: int) -> None:
+    """Record payload, and compare it with what was sent before."""
+    packet, own = placed.packet, placed.own
     segment = packet.segment
     end = start + segment.length
-    if segment.length:
-        if own.fin is not None and end > own.fin:
-            fault("data after the FIN")
-        own.data_segments += 1
-        own.payload_bytes += segment.length
-        before = own.seen.add(start, end)
-        own.retransmitted += bool(before)
+    if own.fin is not None and end > own.fin:
+        placed.fault(Tcp.AFTER_FIN, "data after the FIN")
+    if segment.length == 1 and end == own.seen.end() and own.acked >= end:
+        # A keep-alive: a byte of garbage where all is acknowledged (RFC 9293, 3.8.4).
+        own.twice.add(start, end)
+        placed.is_probe = True
+        return
+    own.data_segments += 1
+    own.payload_bytes += segment.length
+    before = own.seen.put(start, end, packet.number)
+    if before:
+        own.retransmitted += 1
         for low, high in before:
             own.twice.add(low, high)
-        differs = own.content.add(start - 1, segment.payload)
-        if differs is not None:
-            fault(f"re-sent bytes differ at sequence number {differs + 1}")
-    if packet.has(FIN):
-        if own.fin is not None and own.fin != end:
-            fault("repeated FIN with another sequence number")
-        elif own.fin is None and own.seen.end() > end:
-            fault("FIN before the end of the data")
-        own.fin = end
-        for low, high in own.seen.add(end, end + 1):
-            own.twice.add(low, high)
+    differs = own.content.add(start - 1, segment.payload)
+    if differs is not None:
+        placed.fault(Tcp.RESENT, f"re-sent bytes differ at sequence number {differs + 1}")
 
 
-def _transmission(packet: Packet, own: Half, fault: Fault) -> None:
-    """TCP-DOOR: data segments are counted, and acknowledgements of the same offset."""
-    segment = packet.segment
-    number = segment.options.transmission
-    if number is None:
+def _fin(placed: Placed, end: int) -> None:
+    own = placed.own
+    if own.fin is not None and own.fin != end:
+        placed.fault(Tcp.FIN, "repeated FIN with another sequence number")
+    elif own.fin is None and own.seen.end() > end and not own.seen.claims_beyond(end + 1):
+        placed.fault(Tcp.FIN_EARLY, "FIN before the end of the data")
+    own.fin = end
+    for low, high in own.seen.put(end, end + 1, placed.packet.number):
+        own.twice.add(low, high)
+
+
+def _reset(placed: Placed) -> None:
+    """A RST has the number that the other end expects (RFC 9293, 3.5.2)."""
+    segment, own, other = placed.packet.segment, placed.own, placed.other
+    own.reset = True
+    if own.isn is None:
+        refuses = segment.flags & ACK and other.isn is not None and not other.is_midway
+        if refuses and not other.answered:
+            acked = (segment.acknowledgement - (other.isn or 0)) % (1 << 32)
+            if acked not in (1, other.seen.end()):
+                placed.fault(Tcp.RESET, f"RST acknowledges {acked} of a SYN of 1")
         return
+    if segment.flags & ACK and not segment.sequence:
+        return
+    start = placed.relative = unwrap(segment.sequence - own.isn, own.seen.end())
+    if placed.packet.outbound and start > own.seen.end():
+        placed.fault(Tcp.RESET, f"RST at {start}, though only {own.seen.end()} was sent")
+    elif placed.subflow.is_agreed and own.window_end and placed.subflow.kind == "TCP":
+        limit = max(own.window_end, own.seen.end()) + 1
+        if start > limit and placed.subflow.unexamined is None:
+            placed.fault(Tcp.RESET, f"RST at {start}, outside the window, which ends at {limit}")
+
+
+def _transmission(placed: Placed) -> None:
+    """TCP-DOOR: data segments are counted, and acknowledgements of the same offset."""
+    segment, own = placed.packet.segment, placed.own
+    number = segment.options.transmission
+    assert number is not None
     if segment.length:
         what, last, own.last_transmission = "data segment", own.last_transmission, number
     else:
@@ -192,108 +266,186 @@ def _transmission(packet: Packet, own: Half, fault: Fault) -> None:
         own.last_bare = segment.acknowledgement, number
     wanted = 0 if last is None else (last + 1) % (1 << 16)
     if number != wanted:
-        fault(f"{what} has number {number}, not {wanted}")
+        placed.fault(Tcp.DOOR, f"{what} has number {number}, not {wanted}")
 
 
-def _timestamps(packet: Packet, own: Half, other: Half, fault: Fault) -> None:
+def _timestamps(placed: Placed, is_exact: bool) -> None:
+    packet, own, other = placed.packet, placed.own, placed.other
+    flags = packet.segment.flags
     found = packet.segment.options.timestamps
+    is_agreed = placed.subflow.is_agreed
     if found is None:
-        if own.timestamps and not packet.has(SYN):
-            fault("segment without timestamps")
+        if is_agreed and own.timestamps and not flags & SYN:
+            placed.fault(Tcp.TIMESTAMPS_USE, "segment without timestamps")
         return
-    if not own.timestamps:
-        if not packet.has(SYN):
-            fault("timestamps that were not agreed on")
+    if is_agreed and not own.timestamps:
+        if not flags & SYN:
+            placed.fault(Tcp.TIMESTAMPS_USE, "timestamps that were not agreed on")
         return
     value, echo = found
     if packet.outbound and own.last_value is not None:
         value = unwrap(value, own.last_value)
         if value < own.last_value:
-            fault(f"timestamp {found[0]} is less than the one before")
+            text = f"timestamp {found[0]} is less than the one before"
+            placed.fault(Tcp.TIMESTAMP_BACK, text)
     own.last_value = value
+    if own.first_value is None:
+        own.first_value = found[0]
     own.values.add(found[0])
-    if not packet.has(ACK):
+    if own.echoed is not None:
+        _reached(placed, found[0])
+    if not flags & ACK:
         if echo:
-            fault(f"timestamp echo {echo} without ACK")
+            placed.fault(Tcp.TIMESTAMP_ECHO, f"timestamp echo {echo} without ACK")
         return
-    if echo not in other.values:
-        fault(f"timestamp echo {echo} was never a timestamp")
-        return
-    if packet.outbound and own.last_echo is not None:
+    if echo in other.values:
+        _echo(placed, echo)
+    else:
+        _unknown_echo(placed, echo, is_exact)
+
+
+def _echo(placed: Placed, echo: int) -> None:
+    """Check that echoes do not go back."""
+    own = placed.own
+    if placed.packet.outbound and own.last_echo is not None:
         echo = unwrap(echo, own.last_echo)
         if echo < own.last_echo:
-            fault(f"timestamp echo {found[1]} is less than the one before")
+            text = f"timestamp echo {echo % (1 << 32)} is less than the one before"
+            placed.fault(Tcp.TIMESTAMP_BACK, text)
     own.last_echo = echo
 
 
-def _acknowledgement(packet: Packet, own: Half, other: Half, fault: Fault) -> int:
-    """Check an acknowledgement; return it as a relative number of the other end's."""
+def _unknown_echo(placed: Placed, echo: int, is_exact: bool) -> None:
+    """Take an echo of no captured timestamp: of a packet that was not captured, or wrong.
+
+    Timestamps grow. One below the first, or above one that comes later, was never sent.
+    """
+    other = placed.other
+    if other.last_value is None or other.is_midway:
+        return
+    near = unwrap(echo, other.last_value)
+    if near < other.last_value and other.values.forgot:
+        return
+    if is_exact or near < unwrap(other.first_value or 0, other.last_value):
+        placed.fault(Tcp.TIMESTAMP_ECHO, f"timestamp echo {echo} was never a timestamp")
+    elif near < other.last_value:
+        placed.note(Kind.ECHOED, written(other.endpoint))
+        other.values.add(echo)
+    elif other.echoed is None:
+        other.echoed = echo, placed
+
+
+def _reached(placed: Placed, value: int) -> None:
+    """Judge an echo of a timestamp that had not come yet, by one that comes."""
+    own = placed.own
+    assert own.echoed is not None
+    echo, earlier = own.echoed
+    own.echoed = None
+    if unwrap(echo, value) > value:
+        text = f"timestamp echo {echo} was never a timestamp"
+        earlier.fault(Tcp.TIMESTAMP_ECHO, text, placed.packet.number)
+    elif echo != value:
+        earlier.note(Kind.ECHOED, written(own.endpoint))
+        own.values.add(echo)
+
+
+def _acknowledgement(placed: Placed, is_exact: bool) -> int | None:
+    """Check an acknowledgement; return it as a relative number, None if it proves nothing."""
+    other = placed.other
     assert other.isn is not None
-    known = other.seen.end_of_prefix()
-    acked = unwrap(packet.segment.acknowledgement - other.isn, other.acked or 1)
+    acked = unwrap(placed.packet.segment.acknowledgement - other.isn, other.acked or 1)
     if acked < 1:
-        fault("acknowledges less than the SYN")
-    elif acked > known:
-        fault(f"acknowledges up to {acked}, but only up to {known} was seen without a gap")
-    else:
-        if packet.outbound and acked < other.acked:
-            fault(f"acknowledgement {acked} is less than {other.acked} before")
-        other.acked = max(other.acked, acked)
+        if not other.is_midway:
+            placed.fault(Tcp.ACK, "acknowledges less than the SYN")
+        return None
+    known = other.seen.end_of_prefix()
+    if acked > known:
+        if is_exact:
+            text = f"acknowledges up to {acked}, but only up to {known} was seen without a gap"
+            placed.fault(Tcp.ACK_UNSENT, text)
+        elif not other.segments:
+            other.acked = max(other.acked, acked)
+        else:
+            other.seen.assume(known, acked, placed.place(), "acknowledged")
+        return None
+    if acked < other.acked:
+        if placed.packet.outbound:
+            text = f"acknowledgement {acked} is less than {other.acked} before"
+            placed.fault(Tcp.ACK_BACK, text)
+    elif acked > other.acked:
+        other.acked = acked
+        other.content.forget(acked - 1)
     return acked
 
 
-def _sack(packet: Packet, own: Half, other: Half, acked: int, fault: Fault) -> None:
+def _sack(placed: Placed, acked: int, is_exact: bool) -> None:
     """RFC 2018; the first block may tell of bytes that came again (RFC 2883)."""
-    found = packet.segment.options.sack
-    if not found:
-        return
-    if not own.sack_permitted:
-        fault("SACK that was not agreed on")
+    other, packet = placed.other, placed.packet
+    if placed.subflow.is_agreed and not other.sack_permitted:
+        placed.fault(Tcp.SACK_USE, "SACK to a host that has not permitted it")
     assert other.isn is not None
-    blocks = [tuple(unwrap(edge - other.isn, acked) for edge in block) for block in found]
+    isn = other.isn
+    blocks = [
+        (unwrap(left - isn, acked), unwrap(right - isn, acked))
+        for left, right in packet.segment.options.sack
+    ]
     if any(left >= right for left, right in blocks):
-        fault("empty SACK block")
+        placed.fault(Tcp.SACK, "empty SACK block")
         return
     left, right = blocks[0]
     second = blocks[1] if len(blocks) > 1 else (0, 0)
     if right <= acked or (second[0] <= left and right <= second[1]):
-        where = f"{left}..{right}"
-        if (left, right) not in other.seen:
-            fault(f"D-SACK of {where}, which was not seen")
-        elif packet.outbound and (left, right) not in other.twice:
-            fault(f"D-SACK of {where}, which was not seen twice")
+        _duplicate(placed, left, right)
         blocks = blocks[1:]
     for left, right in blocks:
         if left <= acked:
-            fault(f"SACK block {left}..{right} is not above the acknowledgement {acked}")
+            text = f"SACK block {left}..{right} is not above the acknowledgement {acked}"
+            placed.fault(Tcp.SACK, text)
         elif (left, right) not in other.seen:
-            fault(f"SACK of {left}..{right}, which was not seen")
+            if is_exact:
+                placed.fault(Tcp.SACK_UNSENT, f"SACK of {left}..{right}, which was not seen")
+            elif other.segments:
+                other.seen.assume(left, right, placed.place(), "selectively acknowledged")
     blocks.sort()
     if any(left < end for (_, end), (left, _) in pairwise(blocks)):
-        fault("SACK blocks overlap")
+        placed.fault(Tcp.SACK, "SACK blocks overlap")
 
 
-def scaled_window(packet: Packet, own: Half) -> int:
+def _duplicate(placed: Placed, left: int, right: int) -> None:
+    """Check a D-SACK block."""
+    other = placed.other
+    if other.is_midway or not other.segments:
+        return
+    where = f"{left}..{right}"
+    if (left, right) not in other.seen:
+        placed.fault(Tcp.DSACK, f"D-SACK of {where}, which was not seen")
+    elif placed.packet.outbound and (left, right) not in other.twice:
+        placed.fault(Tcp.DSACK, f"D-SACK of {where}, which was not seen twice")
+
+
+def scaled_window(placed: Placed) -> int:
     """Return the window that a segment tells, in bytes."""
-    return packet.segment.window << (0 if packet.has(SYN) else own.scale or 0)
+    segment = placed.packet.segment
+    return segment.window << (0 if segment.flags & SYN else placed.own.scale or 0)
 
 
-def _window(packet: Packet, own: Half, other: Half, acked: int, fault: Fault) -> None:
+def _window(placed: Placed, acked: int) -> None:
     """Check that data stays in the window, and that the window's end does not move back."""
-    if packet.segment.length and not packet.has(SYN):
-        assert own.isn is not None
-        start = unwrap(packet.segment.sequence - own.isn, own.seen.end())
-        check_window(start, start + packet.segment.length, own.window_end, fault)
-    end = acked + scaled_window(packet, own)
-    if packet.outbound and shrinks(end, other.window_end, own):
-        fault(f"the window's end moves back from {other.window_end} to {end}")
+    segment, own, other = placed.packet.segment, placed.own, placed.other
+    end = acked + scaled_window(placed)
+    if placed.subflow.kind == "TCP" and placed.subflow.unexamined is None:
+        if segment.length and not segment.flags & SYN:
+            start = placed.relative
+            check_window(placed, start, start + segment.length, own.window_end, Tcp.WINDOW)
+        if placed.packet.outbound and shrinks(end, other.window_end, own):
+            placed.note(Kind.WINDOW_SHRINKS)
     other.window_end = max(other.window_end, end)
 
 
-def check_window(start: int, end: int, limit: int, fault: Fault) -> None:
+def check_window(placed: Placed, start: int, end: int, limit: int, rule: Rule) -> None:
     """Check that data is in the window; one byte may probe a closed one (RFC 9293, 3.8.6.1)."""
     if end > limit and (start, end) != (limit, limit + 1):
-        fault(f"data up to {end} where the window ends at {limit}")
+        placed.fault(rule, f"data up to {end} where the window ends at {limit}")
 
 
 def shrinks(end: int, before: int, own: Half) -> bool:

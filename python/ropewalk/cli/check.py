@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..printable import printable
+from .check_text import text
 from .failures import wrong_input
 from .options import Json
 from .output import print_json
 from .progress import progress
-from .statuses import FAILED
+from .statuses import FAILED, NOTHING_EXAMINED
 
 if TYPE_CHECKING:
     from ..check import Report
-
-SHOWN = 50  # most violations that are printed of a file, without --json
 
 
 def check(
@@ -27,9 +25,21 @@ def check(
         typer.Argument(help="Captures: .pcapng or .pcap.", show_default=False, metavar="file"),
     ],
     as_json: Json = False,
-    cut: Annotated[
+    show_all: Annotated[
         bool,
-        typer.Option("--cut", help="The capture may begin or end within connections."),
+        typer.Option("--all", help="Print all connections, violations and comments."),
+    ] = False,
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="The capture has all packets of its connections, as they were on the wire:"
+            " missing ones and segments above the MSS are violations.",
+        ),
+    ] = False,
+    cut: Annotated[  # scripts may still give it
+        bool,
+        typer.Option("--cut", help="No effect: check sees by itself that a capture is cut."),
     ] = False,
     encapsulated: Annotated[
         bool, typer.Option("--encapsulated", help="Check the packets inside UDP packets.")
@@ -60,7 +70,8 @@ def check(
 ) -> None:
     """Check captures of TCP and MPTCP against the RFCs, and count what is in them.
 
-    The exit status is 1 if a rule is broken.
+    The exit status is 0 if no host breaks a rule, 1 if one does, 2 if a file is no capture, and
+    3 if a capture has nothing that is examined.
 
     Example: ropewalk simulate start/two-links --capture two.pcapng && ropewalk check two.pcapng
     """
@@ -79,7 +90,7 @@ def check(
                     encapsulated=encapsulated,
                     port=port,
                     local=addresses,
-                    cut=cut,
+                    exact=exact,
                     pattern=pattern,
                     progress=told,
                 )
@@ -92,10 +103,11 @@ def check(
         ]
         print_json({"engine": "check", "violations": broken, "files": named})
     else:
-        for name, report in reports.items():
-            _print(name, report)
+        print("\n".join(text(name, report, show_all) for name, report in reports.items()))
     if broken:
         raise typer.Exit(FAILED)
+    if not all(report.examined for report in reports.values()):
+        raise typer.Exit(NOTHING_EXAMINED)
 
 
 def _address(text: str) -> Any:
@@ -103,13 +115,3 @@ def _address(text: str) -> Any:
         return ip_address(text)
     except ValueError:
         raise ValueError(f"--local {text}: no IPv4 or IPv6 address") from None
-
-
-def _print(name: str, report: Report) -> None:
-    lines = [f"{name}: {report}"]
-    lines += [f"VIOLATION {text}" for text in report.violations[:SHOWN]]
-    if len(report.violations) > SHOWN:
-        lines.append(f"and {len(report.violations) - SHOWN} more violations: --json has them")
-    if not report.violations:
-        lines.append("no rule is broken")
-    print("\n".join(printable(line) for text in lines for line in text.splitlines()))

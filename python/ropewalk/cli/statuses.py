@@ -2,4 +2,6 @@
 
 FAILED = 1
 WRONG_INPUT = 2
+NOTHING_EXAMINED = 3
+"""`ropewalk check` has found nothing in a capture that it examines."""
 INTERRUPTED = 130  # 128 plus SIGINT's number, as in shells

@@ -1,0 +1,149 @@
+"""The verdict on a capture: of its findings, which are violations and which are traits."""
+
+from collections import defaultdict
+
+from . import data_rules, handshake_rules, tcp_rules
+from .connections import Connection, Half, Subflow
+from .findings import Findings, written
+from .headers import Address
+from .notes import Kind
+from .report import Report
+from .rules import Mptcp, Needs, Tcp
+from .sums import Count, Sums
+
+RULES = {
+    "acknowledged": (Tcp.ACK_UNSENT, "acknowledges"),
+    "selectively acknowledged": (Tcp.SACK_UNSENT, "acknowledges selectively"),
+    "left out": (Tcp.SEQUENCE_GAP, "leaves out"),
+}
+UNKNOWN_MSS = 1460
+
+
+def judge(
+    connections: list[Connection],
+    findings: Findings,
+    sums: Sums,
+    outbound: set[Address],
+    is_exact: bool,
+    report: Report,
+) -> None:
+    """Fill in a report's violations and notes.
+
+    `outbound` has the addresses that the capturing host sends from.
+    """
+    partial: dict[int, Needs] = defaultdict(lambda: Needs.NOTHING)
+    for connection in connections:
+        for placed in connection.waiting:
+            placed.fault(Mptcp.UNKNOWN_KEY, "data of a host whose key was never seen")
+        if handshake_rules.falls_back(connection):
+            partial[connection.number] |= Needs.MPTCP
+            if not connection.fell_back:
+                findings.notes.add(Kind.FALLBACK, connection.subflows[0].syn.number)
+        if is_exact:
+            _complete(connection, outbound, findings)
+        else:
+            partial[connection.number] |= _traits(connection, findings)
+    sums.judge(_sent(connections), findings)
+    notes = findings.notes
+    void = Needs.NOTHING
+    if any(map(notes.count, (Kind.NOT_CAPTURED, Kind.LEFT_OUT, Kind.ECHOED, Kind.DROPPED))):
+        void |= Needs.WHOLE
+    if notes.count(Kind.TIME_BACK) or notes.count(Kind.BOTH_WAYS):
+        void |= Needs.ORDER
+    report.violations = findings.verdict(void, partial)
+    report.notes = notes.found()
+
+
+def _complete(connection: Connection, outbound: set[Address], findings: Findings) -> None:
+    """Ask an exact capture for the end of a connection."""
+    if not connection.is_multipath:
+        tcp_rules.check_end(connection.subflows[0].halves, connection.number, findings)
+        return
+    data_rules.check_complete(connection, findings)
+    for subflow in connection.subflows:
+        handshake_rules.check_end(subflow, outbound, findings)
+
+
+def _traits(connection: Connection, findings: Findings) -> Needs:
+    """Note what the capture lacks of a connection; return what rules cannot rely on."""
+    lacks = Needs.NOTHING
+    for subflow in connection.subflows:
+        number = subflow.syn.number
+        if any(half.is_midway and half.segments for half in subflow.halves):
+            lacks |= Needs.WHOLE
+        if subflow.halves[0].is_midway or subflow.halves[0].isn is None:
+            findings.notes.add(Kind.MIDWAY, number)
+        if not all(half.segments for half in subflow.halves):
+            lacks |= Needs.WHOLE
+            if any(half.answered for half in subflow.halves):
+                findings.notes.add(Kind.ONE_DIRECTION, number)
+        for half, other in (subflow.halves, subflow.halves[::-1]):
+            if half.segments and not half.is_midway:
+                _holes(subflow, half, other, findings)
+    if any(map(_is_open, connection.subflows)):
+        findings.notes.add(Kind.OPEN_END, connection.subflows[0].syn.number)
+    for host, stream in enumerate(connection.streams):
+        if _data_holes(connection, host, findings):
+            lacks |= Needs.WHOLE
+        if stream.key is None and connection.is_multipath:
+            lacks |= Needs.WHOLE
+    return lacks
+
+
+def _is_open(subflow: Subflow) -> bool:
+    """Whether both ends have sent, and none has closed the subflow."""
+    return not subflow.is_over and all(half.segments for half in subflow.halves)
+
+
+def _holes(subflow: Subflow, half: Half, other: Half, findings: Findings) -> None:
+    """Judge what was acknowledged of one direction, and not captured before."""
+    mss = min(each for each in (other.mss or UNKNOWN_MSS, half.mss or UNKNOWN_MSS))
+    for hole in half.seen.holes:
+        rule, verb = RULES[hole.reason]
+        beyond = half.fin is not None and hole.end > half.fin + 1
+        if hole.filled_by is None and not beyond:
+            kind = Kind.LEFT_OUT if hole.reason == "left out" else Kind.NOT_CAPTURED
+            detail = f"{written(half.endpoint)} > {written(other.endpoint)}"
+            segments = -((hole.start - hole.end) // mss)
+            findings.notes.add(kind, hole.claim.number, segments, detail)
+            continue
+        text = f"{verb} bytes {hole.start}..{hole.end}, which were not sent yet"
+        if beyond:
+            # Nothing can be behind a FIN, wherever packets were lost.
+            rule = Tcp.BEHIND_FIN
+            text = f"{verb} bytes up to {hole.end}, behind the FIN at {half.fin}"
+        also = () if hole.filled_by is None else (hole.filled_by,)
+        findings.add(rule, text, hole.claim, subflow.connection.number, also)
+
+
+def _data_holes(connection: Connection, host: int, findings: Findings) -> bool:
+    """Judge what was acknowledged of a data stream; return whether the capture lacks some."""
+    stream = connection.streams[host].seen
+    lost = False
+    fin = connection.streams[host].fin
+    for hole in stream.holes:
+        beyond = fin is not None and hole.end > fin + 1
+        if hole.filled_by is None and not beyond:
+            first = connection.subflows[0].halves
+            detail = f"{written(first[host].endpoint)} > {written(first[1 - host].endpoint)}"
+            size = hole.end - hole.start
+            findings.notes.add(Kind.DATA_NOT_CAPTURED, hole.claim.number, size, detail)
+            lost = True
+            continue
+        rule = Mptcp.BEHIND_FIN if beyond else Mptcp.ACK_UNSENT
+        text = f"DATA_ACK of data {hole.start}..{hole.end}, which were not sent yet"
+        also = () if hole.filled_by is None else (hole.filled_by,)
+        findings.add(rule, text, hole.claim, connection.number, also)
+    return lost
+
+
+def _sent(connections: list[Connection]) -> dict[Address, Count]:
+    """Return how many segments each address has sent."""
+    sent: dict[Address, Count] = defaultdict(Count)
+    for connection in connections:
+        for subflow in connection.subflows:
+            for half in subflow.halves:
+                held = sent[half.endpoint[0]]
+                held.packets += half.segments
+                held.with_data += half.data_segments
+    return sent
