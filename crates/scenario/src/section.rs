@@ -87,6 +87,18 @@ impl Section {
         self.slot_of(key).is_some()
     }
 
+    /// Whether this key is given a wrong value, so that a default stands for it. A comparison with another
+    /// key's value would report an error that the file does not have.
+    pub fn is_wrong(&self, key: &str) -> bool {
+        self.slot_of(key)
+            .is_some_and(|slot| matches!(slot.content, Content::Value(Parsed::Wrong)))
+    }
+
+    /// Whether none of these keys is given a wrong value.
+    pub fn none_wrong(&self, keys: &[&str]) -> bool {
+        !keys.iter().any(|key| self.is_wrong(key))
+    }
+
     /// The value of this key, if it is given and right.
     pub fn get<T: Held>(&self, key: &str) -> Option<T> {
         self.slot_of(key)

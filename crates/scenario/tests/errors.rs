@@ -404,6 +404,49 @@ fn too_many_of_anything() {
 }
 
 #[test]
+fn comparison_with_a_wrong_value_is_not_reported() {
+    let link = "[[link]]\nname = 'a'\nrate = '1mbit'\n";
+    for (file, wrong) in [
+        (format!("duration = 3\nwarmup = '20 s'\n{link}"), "duration"),
+        (format!("duration = '1 ms'\nwarmup = 3\n{link}"), "warmup"),
+        (format!("{link}delay = 3\njitter = '2 ms'"), "link.a.delay"),
+        (
+            format!("{link}delay = 3\nreverse = {{ jitter = '2 ms' }}"),
+            "link.a.delay",
+        ),
+        (
+            format!("{link}reverse = {{ delay = 3, jitter = '2 ms' }}"),
+            "link.a.reverse.delay",
+        ),
+        (
+            format!("{link}slot = {{ most = 3, least = '6 ms' }}"),
+            "link.a.slot.most",
+        ),
+        (
+            format!("{link}[transport]\nmin_rto = '200 s'\nmax_rto = 3"),
+            "transport.max_rto",
+        ),
+        (
+            format!("{link}[transport]\nsegment = 3\nsend_buffer = '1 kB'"),
+            "transport.segment",
+        ),
+        (
+            format!(
+                "{link}[traffic]\nkind = 'chunks'\nrate = '1 Mbit/s'\nbuffer = 3\nbuffer_max = '1 s'"
+            ),
+            "traffic.buffer",
+        ),
+    ] {
+        let said = errors(&file);
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(
+            said.contains(&format!(": {wrong} = 3: must have a unit")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn in_the_ns3_module() {
     let before = format!("{TWO_LINKS}[transport]\nprofile = 'mptcp-ns3'\n");
     snapshot!(table(

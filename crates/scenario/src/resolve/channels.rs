@@ -100,7 +100,7 @@ fn propagation(section: &Section, report: &mut Report) -> Propagation {
             missed("range", "a distance such as \"25 m\"");
             let range_m: f64 = section.get("range").unwrap_or(1.0);
             let sense_m: f64 = section.get("sense").unwrap_or(range_m);
-            if sense_m < range_m {
+            if sense_m < range_m && section.none_wrong(&["range", "sense"]) {
                 let limit = format!("the range ({range_m} m)");
                 section.complain("sense", Problem::BelowLeast(limit), report);
             }

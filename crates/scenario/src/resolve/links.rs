@@ -116,9 +116,13 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
     if section.has("channel") {
         return link_on_channel(section, report);
     }
-    let forward = direction(section, &unsaid(report), traces, report);
+    let delay_wrong = section.is_wrong("delay");
+    let forward = direction(section, &unsaid(report), delay_wrong, traces, report);
     let reverse = match section.table("reverse") {
-        Some(section) => direction(section, &forward, traces, report),
+        Some(section) => {
+            let wrong = section.is_wrong("delay") || (delay_wrong && !section.has("delay"));
+            direction(section, &forward, wrong, traces, report)
+        }
         None => forward.clone(),
     };
     let link = LinkConfig {
@@ -180,10 +184,11 @@ fn unsaid(report: &mut Report) -> DirectionConfig {
     }
 }
 
-/// A direction: the keys of the table, over those of `base`.
+/// A direction: the keys of the table, over those of `base`. With `delay_wrong`, a default stands for its delay.
 fn direction(
     section: &Section,
     base: &DirectionConfig,
+    delay_wrong: bool,
     traces: &mut Traces,
     report: &mut Report,
 ) -> DirectionConfig {
@@ -215,6 +220,7 @@ fn direction(
     }
     if let Some(jitter) = direction.jitter
         && jitter.amount > direction.delay
+        && !delay_wrong
         && (section.has("jitter") || section.has("delay"))
     {
         let limit = format!("the delay ({})", direction.delay);
@@ -238,7 +244,7 @@ fn jitter(section: &Section) -> Option<Jitter> {
 fn slot(section: &Section, report: &mut Report) -> Option<Slot> {
     let most = section.get("most").unwrap_or(Time::ZERO);
     let least = section.get("least").unwrap_or(most);
-    if least > most && section.has("most") {
+    if least > most && section.has("most") && !section.is_wrong("most") {
         let limit = format!("most ({most})");
         section.complain("least", Problem::AboveMost(limit), report);
     }

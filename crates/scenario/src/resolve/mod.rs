@@ -31,7 +31,7 @@ pub(crate) use traces::Traces;
 pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report) -> Scenario {
     let duration: Time = root.value("duration");
     let warmup: Time = root.value("warmup");
-    if warmup >= duration {
+    if warmup >= duration && root.none_wrong(&["warmup", "duration"]) {
         let limit = format!("the duration ({duration})");
         root.complain("warmup", Problem::NotBelow(limit), report);
     }

@@ -95,11 +95,11 @@ pub(super) fn check_buffers(
         return;
     };
     let packet = with_headers(aggregation.packet, 1);
-    if config.send_buffer.size < packet {
+    if config.send_buffer.size < packet && section.none_wrong(&["send_buffer", "packet"]) {
         let limit = format!("a packet with its header ({packet})");
         section.complain("send_buffer", Problem::BelowLeast(limit), report);
     }
-    if aggregation.main_buffer < payload {
+    if aggregation.main_buffer < payload && section.none_wrong(&["main_buffer", "packet"]) {
         let limit = format!("a packet ({payload})");
         section.complain("main_buffer", Problem::BelowLeast(limit), report);
     }

@@ -66,7 +66,7 @@ fn chunks(section: &Section, traces: &mut Traces, report: &mut Report) -> Chunks
         ("buffer_max", chunk, "a chunk"),
         ("buffer_max", start, "what the player starts with"),
     ] {
-        if chunks.buffer_max < least {
+        if chunks.buffer_max < least && section.none_wrong(&["buffer", "buffer_max", "chunk"]) {
             let problem = Problem::BelowLeast(format!("{least}, {what}"));
             section.complain(key, problem, report);
             break;

@@ -174,7 +174,7 @@ impl Transport {
 }
 
 fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
-    if config.rto.min > config.rto.max {
+    if config.rto.min > config.rto.max && section.none_wrong(&["min_rto", "max_rto"]) {
         // Report the key that the file has.
         if section.has("min_rto") {
             let limit = format!("max_rto ({})", config.rto.max);
@@ -193,7 +193,7 @@ fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
 }
 
 fn check_buffer(section: &Section, key: &str, buffer: Bytes, config: &Config, report: &mut Report) {
-    if buffer < config.segment {
+    if buffer < config.segment && section.none_wrong(&[key, "segment"]) {
         let limit = format!("a segment ({})", config.segment);
         section.complain(key, Problem::BelowLeast(limit), report);
     }
