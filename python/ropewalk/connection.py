@@ -9,6 +9,8 @@ import socket
 import struct
 import time
 
+from .arguments import positive, refused, whole
+
 DEFAULT_PROXY = "127.0.0.1:1080"
 
 _VERSION = 5
@@ -84,7 +86,11 @@ def connect(
     ...         connection.sendall(b"HEAD / HTTP/1.0\r\n\r\n")
     ...         return connection.makefile().readline()
     """
+    if not isinstance(address, (tuple, list)) or len(address) != 2:
+        raise refused("address", address, 'a pair, such as ("example.org", 80)')
     host, port = address
+    if timeout is not None:
+        timeout = positive("timeout", timeout)
     target = _target(host, port)
     method, credentials = _credentials(user, password)
     deadline = None if timeout is None else time.monotonic() + timeout
@@ -160,8 +166,9 @@ def _error(number: int, detail: str | None = None) -> OSError:
 
 
 def _target(host: str, port: int) -> bytes:
-    if not 0 < port < 65536:
-        raise ValueError(f"port {port}: allowed are 1 to 65535")
+    port = whole("port", port, least=1, most=65535)
+    if not isinstance(host, str):
+        raise refused("host", host, "a name or an address, as text")
     try:
         literal = ipaddress.ip_address(host)
     except ValueError:
@@ -193,9 +200,11 @@ def _credentials(user: str | None, password: str | None) -> tuple[int, bytes | N
 
 
 def _pair(proxy: str | tuple[str, int]) -> tuple[str, int]:
+    if isinstance(proxy, (tuple, list)) and len(proxy) == 2:
+        return proxy[0], proxy[1]
     if not isinstance(proxy, str):
-        return proxy
+        raise refused("proxy", proxy, f"HOST:PORT, such as {DEFAULT_PROXY!r}, or a pair")
     host, colon, port = proxy.rpartition(":")
     if not colon or not port.isdecimal() or not host:
-        raise ValueError(f"proxy {proxy!r}: allowed is HOST:PORT, such as {DEFAULT_PROXY}")
+        raise refused("proxy", proxy, f"HOST:PORT, such as {DEFAULT_PROXY!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)

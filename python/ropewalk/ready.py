@@ -71,15 +71,22 @@ def found(path: Path) -> Path:
     Raises
     ------
     FileNotFoundError
-        It is neither; the error says how near a name it is.
+        It is neither; the error says how near a name it is, or which ready scenario has
+        a file of this name.
 
     Examples
     --------
     >>> found(Path("start/two-links")).suffix
     '.toml'
     """
-    if path.exists() or path.suffix or path.is_absolute():
+    if path.exists() or path.is_absolute():
         return path
+    if path.suffix:
+        same = [name for name in names() if Path(name).name == path.stem]
+        if path.suffix != ".toml" or not same:
+            return path
+        told = f"no such file; the ready scenario {same[0]} is there in any folder"
+        raise FileNotFoundError(2, told, str(path))
     try:
         return file(str(path))
     except ValueError as error:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from . import _core
+from .arguments import choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,7 @@ def algorithms(key: str) -> tuple[Algorithm, ...]:
     '1.2'
     """
     declared = _declared()
-    if key not in declared:
-        raise ValueError(f"key = {key!r}; allowed: {', '.join(declared)}")
+    choice("key", key, declared)
     return tuple(
         Algorithm(
             each["name"],

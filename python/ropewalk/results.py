@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from . import statistics
+from .arguments import choice
 from .needs import need
 from .origin import with_origin
 from .scenario import Scenario
@@ -372,8 +373,7 @@ class Results(Shown):
         >>> results.to_pandas("links")["link"].tolist()
         ['dsl', 'cable']
         """
-        if frame not in get_args(Frame):
-            raise ValueError(f"frame = {frame!r}; allowed: {', '.join(get_args(Frame))}")
+        choice("frame", frame, get_args(Frame))
         need("to_pandas", "pandas", "pyarrow")
         found: pl.DataFrame = getattr(self, frame)
         return found.to_pandas()

@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from . import _core, ready
+from .arguments import mapping, plain, refused, shown
+from .arguments import path as _path
 
 Value: TypeAlias = str | int | float | bool | Sequence[Any] | Mapping[str, Any]
+Overrides: TypeAlias = "Sequence[tuple[str, Value]] | Mapping[str, Value]"
+# A scenario as every function takes it.
+Given: TypeAlias = "Scenario | str | os.PathLike[str] | Mapping[str, Any]"
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Scenario:
@@ -24,14 +30,14 @@ class Scenario:
 
     Parameters
     ----------
-    text : str
-        The scenario file's content (TOML).
+    text : str or mapping
+        The scenario file's content: TOML, or its keys with their values.
     name : str
         What error messages call the file.
     folder : path, optional
         Where trace files with relative paths are looked for; the working
         directory if not given.
-    overrides : sequence of (str, str)
+    overrides : sequence of (str, value), or mapping
         Keys set to other values, as ``--set`` does it.
     files : mapping of str to str, optional
         Content of trace files, by the names that the scenario has for them; others are read
@@ -53,28 +59,70 @@ class Scenario:
     ... ''')
     >>> scenario.links
     ['dsl']
+    >>> same = Scenario({
+    ...     "duration": "2 s",
+    ...     "link": [{"name": "dsl", "rate": "16 Mbit/s", "delay": "20 ms"}],
+    ... })
+    >>> same.links == scenario.links
+    True
     """
 
     def __init__(
         self,
-        text: str,
+        text: str | Mapping[str, Any],
         *,
         name: str = "scenario",
         folder: str | os.PathLike[str] | None = None,
-        overrides: Sequence[tuple[str, str]] = (),
+        overrides: Overrides = (),
         files: Mapping[str, str] | None = None,
     ) -> None:
+        if isinstance(text, Mapping):
+            text = toml(text)
+        if not isinstance(text, str):
+            raise refused("text", text, "text of a scenario file, or a mapping of its keys")
         self.text = text
         self.name = name
         self.folder = Path(folder) if folder is not None else Path()
-        self.overrides = tuple(overrides)
+        self.overrides = tuple(_pairs("overrides", overrides))
         self._files = dict(files or {})
         self._core = _core.Scenario(text, name, list(self.overrides), self._read)
 
     @classmethod
-    def load(
-        cls, path: str | os.PathLike[str], overrides: Sequence[tuple[str, str]] = ()
-    ) -> Scenario:
+    def of(cls, scenario: Given) -> Scenario:
+        """Return the scenario that a function was given.
+
+        Parameters
+        ----------
+        scenario : Scenario, path or mapping
+            A scenario; or a file, or the name of a ready one; or keys with their values.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong. The text names every error.
+        ValueError
+            It is none of these.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        >>> Scenario.of({"link": [{"name": "dsl", "rate": "16 Mbit/s"}]}).links
+        ['dsl']
+        """
+        if isinstance(scenario, Scenario):
+            return scenario
+        if isinstance(scenario, Mapping):
+            return cls(scenario)
+        if not isinstance(scenario, (str, os.PathLike)):
+            allowed = "a Scenario, a path, the name of a ready scenario, a mapping of keys"
+            raise refused("scenario", scenario, allowed)
+        if "\n" in os.fspath(scenario):
+            raise refused("scenario", scenario, "a path; for its text, ropewalk.Scenario(text)")
+        return cls.load(scenario)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], overrides: Overrides = ()) -> Scenario:
         """Read a scenario file.
 
         Parameters
@@ -82,7 +130,7 @@ class Scenario:
         path : path
             The file, or the name of a ready scenario, such as ``start/two-links``. Trace
             files are looked for beside it.
-        overrides : sequence of (str, str)
+        overrides : sequence of (str, value), or mapping
             Keys set to other values, as ``--set`` does it.
 
         Returns
@@ -102,9 +150,9 @@ class Scenario:
         >>> Scenario.load("scenarios/start/two-links.toml").links
         ['dsl', 'cable']
         """
-        path = ready.found(Path(path))
-        with path.open("rb") as file:
-            return cls.read(file, name=str(path), folder=path.parent, overrides=overrides)
+        found = ready.found(Path(_path("path", path)))
+        with found.open("rb") as file:
+            return cls.read(file, name=str(found), folder=found.parent, overrides=overrides)
 
     @classmethod
     def read(
@@ -113,7 +161,7 @@ class Scenario:
         *,
         name: str,
         folder: str | os.PathLike[str] | None = None,
-        overrides: Sequence[tuple[str, str]] = (),
+        overrides: Overrides = (),
     ) -> Scenario:
         r"""Read a scenario from an open file, such as standard input.
 
@@ -126,7 +174,7 @@ class Scenario:
         folder : path, optional
             Where trace files with relative paths are looked for; the working
             directory if not given.
-        overrides : sequence of (str, str)
+        overrides : sequence of (str, value), or mapping
             Keys set to other values, as ``--set`` does it.
 
         Returns
@@ -181,7 +229,7 @@ class Scenario:
         >>> slower.duration_s
         5.0
         """
-        added = tuple((key, spelled(value)) for key, value in changes.items())
+        added = tuple(_pairs("with_", mapping("changes", changes, "keys to values")))
         try:
             return Scenario(
                 self.text,
@@ -358,6 +406,25 @@ class Scenario:
 
         return html(table(self.values, self.warnings))
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same: keys with their changes, and content of further files.
+
+        Examples
+        --------
+        >>> Scenario.load("start/two-links") == Scenario.load("scenarios/start/two-links.toml")
+        True
+        """
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @cached_property
+    def _identity(self) -> tuple[Any, ...]:
+        return self.title, self.effective(), tuple(sorted(self._files.items()))
+
     def __repr__(self) -> str:
         changed = "".join(f", {key}={value}" for key, value in self.overrides)
         return f"<Scenario {self.title!r} from {self.name}{changed}>"
@@ -402,6 +469,11 @@ def schema() -> dict[str, Any]:
 def spelled(value: Value) -> str:
     """Return a value as a scenario file spells it.
 
+    Raises
+    ------
+    ValueError
+        It is of a type that no scenario file has; the message begins with the value.
+
     Examples
     --------
     >>> spelled("50 ms"), spelled(2), spelled(True), spelled([["5 s", "10 s"]])
@@ -409,13 +481,81 @@ def spelled(value: Value) -> str:
     >>> spelled({"model": "gilbert-elliott", "p": 0.1})
     '{ model = "gilbert-elliott", p = 0.1 }'
     """
+    value = plain(value)
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_quoted(item)}" for key, item in value.items()) + " }"
+        pairs = (f"{_key(key)} = {_quoted(item)}" for key, item in value.items())
+        return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(_quoted(item) for item in value) + "]"
+    if not isinstance(value, (bool, int, float)):
+        allowed = "text, a number, True, False, or a list or mapping of these"
+        raise ValueError(f"{shown(value)}: allowed: {allowed}")
     return json.dumps(value, ensure_ascii=False)
+
+
+def toml(keys: Mapping[str, Any]) -> str:
+    """Return keys with their values as the text of a scenario file.
+
+    Raises
+    ------
+    ValueError
+        A value is of a type that no scenario file has; the message names its key.
+
+    Examples
+    --------
+    >>> print(toml({"duration": "2 s", "link": [{"name": "dsl", "rate": "16 Mbit/s"}]}))
+    duration = "2 s"
+    [[link]]
+    name = "dsl"
+    rate = "16 Mbit/s"
+    <BLANKLINE>
+    """
+    plains = {key: plain(value) for key, value in mapping("scenario", keys, "keys").items()}
+    # A key after a table's heading would be the table's.
+    tables = {key: value for key, value in plains.items() if _is_tables(value)}
+    lines = [*_lines({key: value for key, value in plains.items() if key not in tables}, "")]
+    for key, value in tables.items():
+        is_list = not isinstance(value, Mapping)
+        for at, entry in enumerate(value if is_list else [value], 1):
+            lines.append(f"[[{_key(key)}]]" if is_list else f"[{_key(key)}]")
+            lines += _lines(entry, f"{key}-{at}." if is_list else f"{key}.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _is_tables(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, Mapping)
+
+
+def _lines(keys: Mapping[str, Any], before: str) -> Iterator[str]:
+    for key, value in keys.items():
+        try:
+            yield f"{_key(key)} = {_quoted(plain(value))}"
+        except ValueError as error:
+            raise ValueError(f"scenario: {before}{key} = {error}") from None
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"scenario: key {shown(key)}: allowed: text")
+    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+
+
+def _pairs(name: str, overrides: Overrides) -> Iterator[tuple[str, str]]:
+    """Yield dotted keys with their values as a scenario file spells them."""
+    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
+            allowed = 'a dotted key with its value, such as ("link.dsl.delay", "10 ms")'
+            raise ValueError(f"{name}: {shown(pair)}: allowed: {allowed}")
+        key, value = pair
+        try:
+            yield key, spelled(value)
+        except ValueError as error:
+            raise ValueError(f"{name}: {key} = {error}") from None
 
 
 def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
@@ -450,6 +590,7 @@ def _named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(value: Value) -> str:
+    value = plain(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spelled(value)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from . import _core
+from . import _core, arguments
 from .origin import Beginning
 from .results import Results
-from .scenario import Scenario
+from .scenario import Given, Scenario
 
 SEED_MAX = 2**64 - 1
 SNAPLEN_MAX = 262_144
 
 
 def simulate(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: Given,
     *,
     seed: int = 1,
     runs: int = 1,
@@ -35,7 +35,7 @@ def simulate(
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         The scenario to run.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
@@ -87,31 +87,28 @@ def simulate(
     [1, 2, 3]
     """
     began = Beginning()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
-    check_runs(seed, runs)
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads = {threads}; at least 1 is needed")
-    if snaplen is not None and not 1 <= snaplen <= SNAPLEN_MAX:
-        raise ValueError(f"snaplen = {snaplen}; 1 to {SNAPLEN_MAX} bytes")
+    scenario = Scenario.of(scenario)
+    seed, runs = check_runs(seed, runs)
     seeds = range(seed, seed + runs)
+    if snaplen is not None:
+        snaplen = arguments.whole("snaplen", snaplen, least=1, most=SNAPLEN_MAX)
     finished = _core.simulate(
         scenario._core,
         seeds,
-        step=step,
-        reordering=reordering,
-        threads=threads,
-        progress=progress,
-        capture=capture,
-        capture_at=capture_at,
+        step=None if step is None else arguments.text("step", step, "100 ms"),
+        reordering=arguments.flag("reordering", reordering),
+        threads=None if threads is None else arguments.whole("threads", threads, least=1),
+        progress=arguments.function("progress", progress),
+        capture=None if capture is None else arguments.path("capture", capture),
+        capture_at=arguments.text("capture_at", capture_at, "sender"),
         snaplen=snaplen,
-        qlog=qlog,
+        qlog=None if qlog is None else arguments.path("qlog", qlog),
     )
     return Results(scenario, finished, began.origin(scenario, seeds=seeds))
 
 
-def check_runs(seed: int, runs: int) -> None:
-    """Check the number of runs, and that there is a seed for each.
+def check_runs(seed: int, runs: int) -> tuple[int, int]:
+    """Return the first seed and the number of runs, if there is a seed for each run.
 
     Raises
     ------
@@ -122,9 +119,10 @@ def check_runs(seed: int, runs: int) -> None:
     --------
     >>> check_runs(1, 0)
     Traceback (most recent call last):
-    ValueError: runs = 0; at least 1 is needed
+    ValueError: runs = 0: allowed: a whole number, at least 1
     """
-    if runs < 1:
-        raise ValueError(f"runs = {runs}; at least 1 is needed")
-    if not 0 <= seed <= SEED_MAX - (runs - 1):
+    runs = arguments.whole("runs", runs, least=1)
+    seed = arguments.whole("seed", seed, least=0, most=SEED_MAX)
+    if seed > SEED_MAX - (runs - 1):
         raise ValueError(f"seed = {seed}: with {runs} run(s), seeds go from 0 to 2^64 - 1")
+    return seed, runs

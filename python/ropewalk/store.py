@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from .arguments import path, refused
 from .folders import RESULT, open_kept, write
 
 if TYPE_CHECKING:
@@ -67,11 +68,13 @@ def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
     ...     sorted(file.name for file in (Path(temporary) / "two-links").iterdir())
     ['pictures', 'result.json', 'scenario.toml', 'tables']
     """
+    if not callable(getattr(made, "json", None)):
+        raise refused("made", made, "what a verb returns, such as Results")
     result = made.json()
     engine = result.get("engine")
     if engine == STUDIES or engine not in KEEPING:
         raise ValueError(f"{type(made).__name__} is not kept so; a study is, with its out=")
-    return write(Path(folder), result, _keeping(engine).contents(made))
+    return write(Path(path("folder", folder)), result, _keeping(engine).contents(made))
 
 
 def load(folder: str | os.PathLike[str]) -> Loaded:
@@ -108,7 +111,7 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     >>> again.summary.equals(results.summary), again.origin == results.origin
     (True, True)
     """
-    kept = open_kept(Path(folder))
+    kept = open_kept(Path(path("folder", folder)))
     engine = kept.result["engine"]
     if engine not in KEEPING:
         known = ", ".join(KEEPING)

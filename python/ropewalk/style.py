@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from .arguments import choice
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -115,10 +117,10 @@ def check_width(width: Width | None) -> None:
     --------
     >>> check_width("poster")
     Traceback (most recent call last):
-    ValueError: width = 'poster'; allowed: column, page
+    ValueError: width = 'poster': allowed: column, page
     """
-    if width is not None and width not in get_args(Width):
-        raise ValueError(f"width = {width!r}; allowed: {', '.join(get_args(Width))}")
+    if width is not None:
+        choice("width", width, get_args(Width))
 
 
 @contextmanager

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, as_completed
 from typing import TYPE_CHECKING, Literal, get_args
 
+from . import arguments
 from .needs import need
-from .scenario import Scenario, Value, spelled
+from .scenario import Given, Scenario, Value, spelled
 from .simulation import check_runs, simulate
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ Table = Literal["summary", "links", "subflows", "competitors", "flows", "link_fl
 
 
 def sweep(
-    scenario: Scenario | str | os.PathLike[str],
-    vary: Mapping[str, Sequence[Value]],
+    scenario: Given,
+    vary: Mapping[str, Iterable[Value]],
     *,
     seed: int = 1,
     runs: int = 1,
@@ -32,9 +32,9 @@ def sweep(
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         What to run, a scenario file, or the name of a ready scenario.
-    vary : mapping of str to sequence of values
+    vary : mapping of str to iterable of values
         For each key the values that it takes, spelled as in a scenario file.
     seed : int
         Seed of each combination's first run.
@@ -78,15 +78,11 @@ def sweep(
     need("sweep", "polars")
     import polars as pl
 
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
-    if table not in get_args(Table):
-        raise ValueError(f"table = {table!r}; allowed: {', '.join(get_args(Table))}")
-    check_runs(seed, runs)
-    for key, values in vary.items():
-        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
-            raise ValueError(f"vary: {key} = {values!r}; allowed: a list of one value or more")
-    rows = [[spelled(value) for value in values] for values in itertools.product(*vary.values())]
+    scenario = Scenario.of(scenario)
+    arguments.choice("table", table, get_args(Table))
+    seed, runs = check_runs(seed, runs)
+    progress = arguments.function("progress", progress)
+    rows = [list(row) for row in itertools.product(*_spelled(vary))]
     changes = [dict(zip(vary, row, strict=True)) for row in rows]
     scenarios = [scenario.with_(change) for change in changes]
 
@@ -113,6 +109,18 @@ def sweep(
             for future in futures:
                 future.cancel()
     return pl.concat([frames[index] for index in sorted(frames)], how="diagonal")
+
+
+def _spelled(vary: Mapping[str, Iterable[Value]]) -> Iterator[list[str]]:
+    """Yield the values of each key as a scenario file spells them."""
+    for key, values in arguments.mapping("vary", vary, "keys to their values").items():
+        listed = arguments.several(values)
+        if not listed:
+            raise arguments.refused(f"vary: {key}", values, "a list of one value or more")
+        try:
+            yield [spelled(value) for value in listed]
+        except ValueError as error:
+            raise ValueError(f"vary: {key} = {error}") from None
 
 
 def _point(

@@ -102,7 +102,7 @@ def test_with_names_itself_and_not_an_option():
 
 
 def test_a_key_that_takes_no_algorithm_is_refused_with_those_that_do():
-    with pytest.raises(ValueError, match=r"key = 'schedulers'; allowed: .*scheduler"):
+    with pytest.raises(ValueError, match=r"key = 'schedulers': allowed: .*scheduler"):
         ropewalk.algorithms("schedulers")
 
 

@@ -223,8 +223,8 @@ def test_out_keeps_numbers_of_all_ways(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--ways", "predict,guess"], "--ways predict,guess: no way 'guess'; there are: predict,"),
-        (["--ways", ","], "--ways ,: no way at all; there are: predict,"),
+        (["--ways", "predict,guess"], "--ways predict,guess: allowed: some of predict, simulate,"),
+        (["--ways", ","], "--ways ,: allowed: some of predict, simulate, testbed"),
         (["--plot", "page.gif"], ".png, .svg, .pdf"),
         (["--set", "link.wifi.delay=1ms"], 'no link is called "wifi"'),
     ],

@@ -49,7 +49,7 @@ def test_one_subflow_goes_on_axes_of_others(results):
     assert plot.windows(results, subflow="cable", ax=axes) is axes
     with pytest.raises(ValueError, match="one ax shows one subflow"):
         plot.windows(results, ax=axes)
-    with pytest.raises(ValueError, match="subflow = 'lte'; allowed: dsl, cable"):
+    with pytest.raises(ValueError, match="subflow = 'lte': allowed: dsl, cable"):
         plot.windows(results, subflow="lte")
 
 
@@ -63,7 +63,7 @@ def test_a_paper_gets_its_width_its_letters_and_no_title(results, width, inches,
         assert figure.get_figwidth() == inches
         assert figure.get_suptitle() == ""
         assert figure.axes[0].xaxis.label.get_fontsize() == points
-    with pytest.raises(ValueError, match="width = 'poster'; allowed: column, page"):
+    with pytest.raises(ValueError, match="width = 'poster': allowed: column, page"):
         plot.goodput(results, width="poster")
 
 

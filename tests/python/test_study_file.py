@@ -63,7 +63,7 @@ def test_a_study_file_says_all_of_it(command, file, tmp_path):
         ('["2 s"]', '"2 s"', r'study.toml:8: vary: duration = "2 s": allowed: a list of values'),
         ("steps = 3", "steps = 1", r"study.toml:13: vary: link.dsl.delay = .*steps = 1: allowed"),
         ("steps = 3", 'scale = "x"', r"study.toml:13: .*: steps is missing"),
-        ("runs = 2", "runs = 0", r"study.toml:3: runs = 0; at least 1"),
+        ("runs = 2", "runs = 0", r"study.toml:3: runs = 0: allowed: a whole number, at least 1"),
         ("runs = 2", "rums = 2", r"study.toml:3: rums: .*did you mean runs"),
         ("seed = 3", "seed = -3", r"study.toml:4: seed = -3"),
         ('"simulate"', '"stimulate"', r"study.toml:2: verb = 'stimulate': allowed: simulate, "),

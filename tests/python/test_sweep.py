@@ -68,14 +68,14 @@ def test_progress_counts_the_finished_combinations(two_links):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"table": "sumary"}, r"table = 'sumary'; allowed: summary, links, subflows, competitors"),
-        ({"runs": 0}, r"runs = 0; at least 1"),
+        ({"table": "sumary"}, r"table = 'sumary': allowed: summary, links, subflows, competitors"),
+        ({"runs": 0}, r"runs = 0: allowed: a whole number, at least 1"),
         ({"seed": -1}, r"seed = -1"),
         (
             {"vary": {"link.dsl.delay": "10 ms"}},
-            r"vary: link.dsl.delay = '10 ms'; allowed: a list",
+            r"vary: link.dsl.delay = '10 ms': allowed: a list",
         ),
-        ({"vary": {"link.dsl.delay": []}}, r"vary: link.dsl.delay = \[\]; allowed: a list"),
+        ({"vary": {"link.dsl.delay": []}}, r"vary: link.dsl.delay = \[\]: allowed: a list"),
     ],
 )
 def test_wrong_arguments_are_found_before_the_first_point(two_links, arguments, says):

@@ -298,7 +298,7 @@ def test_the_shell_completes_verbs_options_and_keys(command):
 def test_frames_become_pandas_or_say_what_is_missing(results, monkeypatch):
     frame = results.to_pandas("links")
     assert frame["link"].tolist() == results.links["link"].to_list()
-    with pytest.raises(ValueError, match=r"frame = 'sumary'; allowed: summary, links"):
+    with pytest.raises(ValueError, match=r"frame = 'sumary': allowed: summary, links"):
         results.to_pandas("sumary")
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r'pip install "ropewalk\[pandas\]"'):

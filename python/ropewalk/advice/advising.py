@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 
+from ..arguments import flag, function, text, whole
 from ..origin import Beginning
 from ..registry import is_coupled
-from ..scenario import Scenario
-from ..simulation import SEED_MAX
+from ..scenario import Given, Scenario
+from ..simulation import check_runs
 from . import checking
 from .algorithms import (
     advise_congestion,
@@ -35,7 +35,7 @@ OF_TRANSPORT = 4  # questions on transport: scheduler, congestion control, buffe
 
 
 def advise(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: Given,
     *,
     rate: str | None = None,
     delay: str | None = None,
@@ -49,7 +49,7 @@ def advise(
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         The scenario to advise on.
     rate : str, optional
         A rate to carry at least cost, such as ``"6 Mbit/s"``; that of cbr and poisson
@@ -91,13 +91,14 @@ def advise(
     ['links', 'weakest', 'scheduler', 'congestion', 'buffers', 'together']
     """
     began = Beginning()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
+    scenario = Scenario.of(scenario)
     check_short_form(scenario)
-    if runs < 1:
-        raise ValueError(f"runs = {runs}; at least 1 is needed")
-    if not 0 <= seed <= SEED_MAX - (2 * runs - 1):
-        raise ValueError(f"seed = {seed}: with {2 * runs} runs, seeds go from 0 to 2^64 - 1")
+    runs = whole("runs", runs, least=1)
+    seed, _ = check_runs(seed, 2 * runs)
+    check = flag("check", check)
+    progress = function("progress", progress)
+    rate = None if rate is None else text("rate", rate, "6 Mbit/s")
+    delay = None if delay is None else text("delay", delay, "150 ms")
     wish = wished(scenario, rate, delay)
     paths = candidates(scenario)
     if check:

@@ -76,4 +76,5 @@ def _chosen(ways: str) -> tuple[str, ...]:
     try:
         return comparison.wanted([way.strip() for way in ways.split(",") if way.strip()])
     except ValueError as error:
-        raise ValueError(f"--ways {ways}: {error}") from None
+        allowed = str(error).partition(": ")[2]
+        raise ValueError(f"--ways {ways}: {allowed}") from None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import emulation
 from .._core import ScenarioError
+from ..arguments import function, refused, several, text, whole
 from ..origin import Beginning
 from ..prediction import Predictions, predict
 from ..prediction.coverage import uncovered
-from ..scenario import Scenario
+from ..scenario import Given, Scenario
 from ..simulation import check_runs, simulate
 from .comparison import Comparison
 
@@ -19,7 +19,7 @@ WAYS = ("predict", "simulate", "testbed")
 
 
 def compare(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: Given,
     *,
     ways: Sequence[str] | None = None,
     seed: int = 1,
@@ -32,7 +32,7 @@ def compare(
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         The scenario to run.
     ways : sequence of str, optional
         Of ``"predict"``, ``"simulate"`` and ``"testbed"``; all that apply if not given. One
@@ -77,9 +77,11 @@ def compare(
     """
     began = Beginning()
     asked = wanted(ways)
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
-    check_runs(seed, runs)
+    scenario = Scenario.of(scenario)
+    seed, runs = check_runs(seed, runs)
+    progress = function("progress", progress)
+    again = whole("again", again, least=0)
+    step = None if step is None else text("step", step, "100 ms")
     options: dict[str, Any] = {"seed": seed, "runs": runs, "step": step}
     left_out: dict[str, str] = {}
     predictions = simulated = measured = None
@@ -117,16 +119,14 @@ def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
     ('predict', 'simulate')
     >>> wanted(["guess"])
     Traceback (most recent call last):
-    ValueError: no way 'guess'; there are: predict, simulate, testbed
+    ValueError: ways = ['guess']: allowed: some of predict, simulate, testbed
     """
     if ways is None:
         return WAYS
-    for way in ways:
-        if way not in WAYS:
-            raise ValueError(f"no way {way!r}; there are: {', '.join(WAYS)}")
-    if not ways:
-        raise ValueError(f"no way at all; there are: {', '.join(WAYS)}")
-    return tuple(way for way in WAYS if way in ways)
+    asked = several(ways)
+    if not asked or not set(asked) <= set(WAYS):
+        raise refused("ways", ways, f"some of {', '.join(WAYS)}")
+    return tuple(way for way in WAYS if way in asked)
 
 
 def _predicted(scenario: Scenario) -> Predictions:

@@ -9,9 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from .. import arguments
 from ..origin import Beginning
 from ..results import Results
-from ..scenario import Scenario
+from ..scenario import Given, Scenario
 from ..simulation import check_runs
 from .child import ask
 from .run import Run
@@ -20,7 +21,7 @@ EMULATORS = ("own", "netem")
 
 
 def testbed(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: Given,
     *,
     seed: int = 1,
     runs: int = 1,
@@ -41,7 +42,7 @@ def testbed(
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         What to run; its protocol ``tcp`` or ``mptcp``.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
@@ -89,13 +90,18 @@ def testbed(
     ['dsl', 'cable']
     """
     began = Beginning()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
-    check_runs(seed, runs)
-    if emulator not in EMULATORS:
-        raise ValueError(f"emulator = {emulator!r}; allowed: {', '.join(map(repr, EMULATORS))}")
-    if again < 0:
-        raise ValueError(f"again = {again}: must be at least 0")
+    scenario = Scenario.of(scenario)
+    seed, runs = check_runs(seed, runs)
+    arguments.choice("emulator", emulator, EMULATORS)
+    again = arguments.whole("again", again, least=0)
+    progress = arguments.function("progress", progress)
+    step = None if step is None else arguments.text("step", step, "100 ms")
+    if kernel_congestion is not None:
+        kernel_congestion = arguments.text("kernel_congestion", kernel_congestion, "cubic")
+    if capture is not None:
+        capture = arguments.path("capture", capture)
+    if capture_at is not None:
+        capture_at = arguments.text("capture_at", capture_at, "sender")
     if capture_at is not None and capture is None:
         raise ValueError(f"capture_at = {capture_at!r}: only with a capture")
     request: dict[str, Any] = {
@@ -157,12 +163,12 @@ def least_disturbed(once: Callable[[Path | None], Run], again: int, file: Path |
     return kept
 
 
-def doctor(scenario: Scenario | str | os.PathLike[str] | None = None) -> dict[str, Any]:
+def doctor(scenario: Given | None = None) -> dict[str, Any]:
     """Return which features this machine has, and why a scenario could not run on it.
 
     Parameters
     ----------
-    scenario : Scenario or path, optional
+    scenario : Scenario, path or mapping, optional
         The scenario to be run.
 
     Returns
@@ -183,9 +189,8 @@ def doctor(scenario: Scenario | str | os.PathLike[str] | None = None) -> dict[st
     >>> sorted(ropewalk.emulation.doctor()["machine"])
     ['checks', 'congestion', 'kernel']
     """
-    if scenario is not None and not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
-    return ask("doctor", None if scenario is None else {**_of(scenario), "seed": 1})
+    request = None if scenario is None else {**_of(Scenario.of(scenario)), "seed": 1}
+    return ask("doctor", request)
 
 
 def _of(scenario: Scenario) -> dict[str, Any]:

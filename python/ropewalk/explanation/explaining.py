@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-
 from ..origin import Beginning
-from ..scenario import Scenario
+from ..scenario import Given, Scenario
 from .explanation import Explanation
 from .settings import settings
 
 
-def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
+def explain(scenario: Given) -> Explanation:
     """Explain a scenario: every setting, defaults included, with its source.
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         The scenario to explain.
 
     Returns
@@ -39,8 +37,7 @@ def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
     ['Two unequal links', '30 s']
     """
     began = Beginning()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
+    scenario = Scenario.of(scenario)
     values = scenario.values
     found = tuple(settings(scenario))
     if not any("channel" in link for link in values["link"]):

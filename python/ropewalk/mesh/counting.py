@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from .. import _core
+from ..arguments import flag, function, plain, several, whole
 from ..origin import Beginning
-from ..scenario import Scenario
+from ..scenario import Given, Scenario
 from .census import Census, Counted
 
 # The set-up of Gómez et al. 2014, sections 4.2 and 5.2.
@@ -37,9 +37,9 @@ AT_ONCE = 64  # deployments between two reports of progress
 
 
 def census(
-    scenario: Scenario | str | PathLike[str] | None = None,
+    scenario: Given | None = None,
     *,
-    nodes: Sequence[int] | None = None,
+    nodes: int | Sequence[int] | None = None,
     graphs: int = 1000,
     seed: int | None = None,
     optimal: bool = True,
@@ -50,10 +50,10 @@ def census(
 
     Parameters
     ----------
-    scenario : Scenario or path, optional
+    scenario : Scenario, path or mapping, optional
         Whose ``[mesh]`` says how deployments are drawn and what is required of them; that of
         Gómez et al. (2014) if not given: connected, 100 m x 100 m, links up to 20 m.
-    nodes : sequence of int, optional
+    nodes : int or sequence of int, optional
         How many nodes, one after the other; the scenario's own number if not given.
     graphs : int
         Number of deployments of each.
@@ -83,17 +83,18 @@ def census(
     10
     """
     began = Beginning()
-    if scenario is None:
-        scenario = Scenario(DEFAULT, name="mesh.toml")
-    elif not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
+    default = Scenario(DEFAULT, name="mesh.toml")
+    scenario = default if scenario is None else Scenario.of(scenario)
     mesh = scenario.values.get("mesh")
     if mesh is None:
         raise ValueError(f"{scenario.name}: has no [mesh]")
-    if graphs < 1:
-        raise ValueError(f"graphs is {graphs}: at least 1 is needed")
-    seed = int(mesh["seed"]) if seed is None else seed
-    wanted = list(nodes) if nodes is not None else [len(mesh["nodes"])]
+    graphs = whole("graphs", graphs, least=1)
+    keep = whole("keep", keep, least=0)
+    optimal = flag("optimal", optimal)
+    progress = function("progress", progress)
+    seed = whole("seed", mesh["seed"] if seed is None else seed, least=0)
+    wanted = [len(mesh["nodes"])] if nodes is None else several(nodes) or [plain(nodes)]
+    wanted = [whole("nodes", of, least=2) for of in wanted]
     counts = []
     for done, of in enumerate(wanted):
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ Floats: TypeAlias = NDArray[np.float64]
 """Of any shape."""
 Vector: TypeAlias = NDArray[np.float64]
 """Of one axis."""
+Formula = TypeVar("Formula", bound=Callable[..., float])
 
 
 def number(
@@ -253,6 +255,34 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> None:
         raise ValueError(f"{name} is {value!r}: must be {' or '.join(map(repr, allowed))}")
 
 
+def elementwise(formula: Formula) -> Formula:
+    """Let a formula of numbers take arrays, too, which broadcast: one result for each element.
+
+    Numbers alone give a number. A refusal of an array's element names its value.
+
+    Examples
+    --------
+    >>> @elementwise
+    ... def square(of: float) -> float:
+    ...     return number("of", of, least=0) ** 2
+    >>> square(3), square(np.array([1.0, 2.0])).tolist(), square([]).tolist()
+    (9.0, [1.0, 4.0], [])
+    """
+
+    @wraps(formula)
+    def over(*given: Any, **named: Any) -> Any:
+        if not any(map(_is_array, (*given, *named.values()))):
+            return formula(*given, **named)
+        shapes = np.broadcast(*given, *named.values())
+        found = np.empty(shapes.shape)
+        for at, values in enumerate(shapes):
+            rest = dict(zip(named, values[len(given) :], strict=True))
+            found.flat[at] = formula(*values[: len(given)], **rest)
+        return found
+
+    return cast(Formula, over)
+
+
 def shared_shape(**arrays: Floats) -> tuple[int, ...]:
     """Return the shape that scenarios with these names broadcast to.
 
@@ -280,6 +310,10 @@ def _doubles(name: str, values: ArrayLike, allowed: str) -> Floats:
         return given.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} is {values!r}: {allowed}") from None
+
+
+def _is_array(value: object) -> bool:
+    return np.ndim(cast(Any, value)) > 0
 
 
 def _alone(name: str, checked: Floats) -> Floats:

@@ -2,6 +2,8 @@
 
 Windows are segments per round trip, so a rate is a window over its round trip. Loss
 is the probability that a segment begins a loss event.
+
+Each number may be an array; arrays broadcast, and give an array of results.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..needs import need
-from .arguments import Vector, number, numbers
+from .arguments import Vector, elementwise, number, numbers
 
 
+@elementwise
 def mathis(loss: float, *, b: float = 1.0) -> float:
     r"""Window of a TCP that loss alone limits, equation (3) of Mathis et al.
 
@@ -56,6 +59,7 @@ def mathis(loss: float, *, b: float = 1.0) -> float:
     return math.sqrt(3 / (2 * number("b", b, least=1) * p))
 
 
+@elementwise
 def pftk(
     loss: float, *, b: float = 1.0, t0_rtts: float = 4.0, window_max: float = math.inf
 ) -> float:
@@ -107,6 +111,7 @@ def pftk(
     return min(largest_window(window_max), 1 / (fast + timeouts))
 
 
+@elementwise
 def pftk_full(
     loss: float, *, b: float = 1.0, t0_rtts: float = 4.0, window_max: float = math.inf
 ) -> float:
@@ -172,6 +177,7 @@ def pftk_full(
     return sent / (rounds + timeouts * backoff(p) * t0 / (1 - p))
 
 
+@elementwise
 def timeout_share(loss: float, window: float) -> float:
     r"""Share Q of loss events that end in a timeout, Padhye et al., Cardwell et al. (17).
 
@@ -215,6 +221,7 @@ def timeout_share(loss: float, window: float) -> float:
     return min(1.0, few * (1 + (1 - p) ** 3 * rest) / -math.expm1(w * kept))
 
 
+@elementwise
 def backoff(loss: float) -> float:
     """Lengthening G of a series of timeouts, Padhye et al., Cardwell et al. (19).
 

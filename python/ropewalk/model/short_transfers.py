@@ -2,16 +2,19 @@
 
 Windows and lengths are segments, times seconds. Loss is the probability that a segment
 begins a loss event.
+
+Each number may be an array; arrays broadcast, and give an array of results.
 """
 
 from __future__ import annotations
 
 import math
 
-from .arguments import number, whole
+from .arguments import elementwise, number, whole
 from .classics import backoff, largest_window, pftk_full, timeout_share
 
 
+@elementwise
 def handshake_time(
     rtt: float, *, forward_loss: float = 0.0, reverse_loss: float = 0.0, syn_timeout: float = 1.0
 ) -> float:
@@ -57,6 +60,7 @@ def handshake_time(
     return rtt + timeout * (forward / (1 - 2 * forward) + reverse / (1 - 2 * reverse))
 
 
+@elementwise
 def slow_start_segments(segments: int, loss: float) -> float:
     """Mean number of segments sent in the first slow start, Cardwell et al. (5).
 
@@ -100,6 +104,7 @@ def slow_start_segments(segments: int, loss: float) -> float:
     return float(d) if p == 0 else -math.expm1(d * math.log1p(-p)) / p
 
 
+@elementwise
 def slow_start_window(segments: float, *, initial: float = 10.0, b: float = 1.0) -> float:
     r"""Window after so many segments of slow start, Cardwell et al. (11).
 
@@ -140,6 +145,7 @@ def slow_start_window(segments: float, *, initial: float = 10.0, b: float = 1.0)
     return sent * (growth - 1) / growth + first / growth
 
 
+@elementwise
 def slow_start_time(
     segments: float,
     rtt: float,
@@ -202,6 +208,7 @@ def slow_start_time(
     return rtt * (math.log(most / first, growth) + 1 + (segments - growing) / most)
 
 
+@elementwise
 def recovery_time(segments: int, loss: float, window: float, rtt: float, t0: float) -> float:
     """Mean time lost to the loss that ends slow start, Cardwell et al. (20).
 
@@ -249,6 +256,7 @@ def recovery_time(segments: int, loss: float, window: float, rtt: float, t0: flo
     return lost * (timeouts * t0 * backoff(p) / (1 - p) + (1 - timeouts) * rtt)
 
 
+@elementwise
 def transfer_time(
     segments: int,
     rtt: float,

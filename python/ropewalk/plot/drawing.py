@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ..arguments import refused
 from ..style import on_axes, picture
 
 if TYPE_CHECKING:
@@ -46,10 +47,12 @@ def told(results: Results) -> tuple[str, str]:
 
 def seeds_of(results: Results, seed: int | None) -> Sequence[int]:
     """Return the runs that are shown."""
+    if not hasattr(results, "seeds"):
+        raise refused("results", results, "Results, as simulate and testbed return them")
     if seed is None:
         return results.seeds
     if seed not in results.seeds:
-        raise ValueError(f"no run has the seed {seed}; there are {results.seeds}")
+        raise refused("seed", seed, f"that of a run: {', '.join(map(str, results.seeds))}")
     return [seed]
 
 

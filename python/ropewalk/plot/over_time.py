@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..arguments import choice
 from ..style import WIDTHS, picture
 from .drawing import alone, timed, told
 
@@ -108,8 +109,8 @@ def windows(
     seeds = timed(results, seed)
     subflows = subflows_of(results, seeds)
     names = [name for _, name, _ in subflows]
-    if subflow is not None and subflow not in names:
-        raise ValueError(f"subflow = {subflow!r}; allowed: {', '.join(names)}")
+    if subflow is not None:
+        choice("subflow", subflow, names)
     if subflow is not None or ax is not None:
         if subflow is None and len(names) > 1:
             raise ValueError(f"one ax shows one subflow; subflow = one of {', '.join(names)}")

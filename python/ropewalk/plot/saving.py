@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import arguments
+from ..arguments import refused
 from ..replacing import replace
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     from ..figures import drawn
 
     path = check_format(path)
+    if not hasattr(figure, "savefig"):
+        raise refused("figure", figure, "a figure, such as plot.goodput returns")
     replace(path, drawn(figure, path.suffix[1:].lower()))
     return path
 
@@ -60,7 +64,7 @@ def check_format(path: str | os.PathLike[str]) -> Path:
     Traceback (most recent call last):
     ValueError: a.txt: a picture's name ends in .png, .svg, .pdf
     """
-    path = Path(path)
+    path = Path(arguments.path("path", path))
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
     return path

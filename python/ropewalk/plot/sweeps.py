@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import units
+from ..arguments import refused, several
 from ..style import BAND, INK, colour, legend, line, name_ticks, on_axes, picture
 from ..units import heading, scale_of
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from ..style import Width
     from .drawing import On
+
+    # pandas' frames, too, which are not imported for their type.
+    Frame: TypeAlias = pl.DataFrame | pl.LazyFrame | Any
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 INTERVAL = ": the mean's 95 % interval"
@@ -56,7 +60,7 @@ class Scale:
 
 
 def series(
-    points: pl.DataFrame,
+    points: Frame,
     x: str,
     y: str = "goodput_mbps",
     *,
@@ -69,7 +73,7 @@ def series(
 
     Parameters
     ----------
-    points : polars.DataFrame
+    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
         A row a run, as `ropewalk.sweep` gives them.
     x : str
         A column, such as a varied key; values with units, such as ``"10 ms"``, are numbers.
@@ -103,6 +107,7 @@ def series(
     'link.dsl.delay, ms'
     """
     keys: list[str] = [by] if isinstance(by, str) else list(by)
+    points = _frame(points)
     _check(points, [x, *keys], y)
     told = _told(points, y)
 
@@ -147,7 +152,7 @@ def series(
 
 
 def heat_map(
-    points: pl.DataFrame,
+    points: Frame,
     x: str,
     y: str,
     of: str = "goodput_mbps",
@@ -161,7 +166,7 @@ def heat_map(
 
     Parameters
     ----------
-    points : polars.DataFrame
+    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
         A row a run, as `ropewalk.sweep` gives them.
     x, y : str
         Columns, such as varied keys.
@@ -196,6 +201,7 @@ def heat_map(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['transport.scheduler', 'goodput, Mbit/s']
     """
+    points = _frame(points)
     _check(points, [x, y], of)
 
     def draw(axes: Axes) -> None:
@@ -235,7 +241,7 @@ def heat_map(
 
 
 def hull(
-    points: pl.DataFrame,
+    points: Frame,
     x: str,
     y: str,
     *,
@@ -250,7 +256,7 @@ def hull(
 
     Parameters
     ----------
-    points : polars.DataFrame
+    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
         A row a run, as `ropewalk.sweep` gives them.
     x, y : str
         Which numbers, such as the share of late frames and the cost; less is better of both.
@@ -282,6 +288,7 @@ def hull(
     >>> hull(points, "late", "cost", by="scheduler").axes[0].lines[0].get_xydata().tolist()
     [[1.0, 5.0], [5.0, 3.0], [9.0, 1.0]]
     """
+    points = _frame(points)
     _check(points, [by], x)
     _check(points, [by], y)
 
@@ -336,6 +343,26 @@ def _turns_right(
 ) -> bool:
     (a, b), (c, d), (e, f) = first, second, third
     return (c - a) * (f - b) < (d - b) * (e - a)
+
+
+def _frame(points: Frame) -> pl.DataFrame:
+    """Return rows of any kind of data frame as polars has them."""
+    import polars as pl
+
+    if isinstance(points, pl.DataFrame):
+        return points
+    if isinstance(points, pl.LazyFrame):
+        return points.collect()
+    is_frame = hasattr(points, "columns") and hasattr(points, "dtypes")
+    if not is_frame and not isinstance(points, Mapping):
+        allowed = (
+            "a data frame of polars or pandas, or a mapping of columns; made.points of a study"
+        )
+        raise refused("points", points, allowed)
+    names = points.columns if is_frame else points
+    return pl.DataFrame(
+        {str(name): several(points[name]) for name in names}, strict=False, nan_to_null=True
+    )
 
 
 def _check(points: pl.DataFrame, columns: Sequence[str], numbers: str) -> None:

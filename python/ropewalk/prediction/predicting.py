@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ..needs import MissingLibraryError
 from ..origin import Beginning
-from ..scenario import Scenario
+from ..scenario import Given, Scenario
 from .predictions import NoFormulaError, Prediction, Predictions
 
 if TYPE_CHECKING:
@@ -27,12 +26,12 @@ OTHERS = (
 )
 
 
-def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
+def predict(scenario: Given) -> Predictions:
     """Predict a scenario by all models that apply.
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         The scenario to predict.
 
     Returns
@@ -58,8 +57,7 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     from .models import MODELS
 
     began = Beginning()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
+    scenario = Scenario.of(scenario)
     values = scenario.values
     models = MODELS
     found: dict[str, Prediction] = {}

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..origin import Beginning
-from ..simulation import SEED_MAX
+from ..simulation import check_runs
 
 if TYPE_CHECKING:
     from .reproduction import Reproduction
@@ -138,15 +138,10 @@ def reproduce(
     if found.runs is None:
         for name, value in (("seed", seed), ("runs", runs)):
             if value is not None:
-                raise ValueError(f"{name} is {value}: nothing in {paper} {item} is simulated")
+                raise ValueError(f"{name} = {value}: nothing in {paper} {item} is simulated")
         made = make()
         return replace(made, origin=began.origin())
-    seed = 1 if seed is None else seed
-    runs = found.runs if runs is None else runs
-    if runs < 1:
-        raise ValueError(f"runs is {runs}: at least 1 is needed")
-    if not 0 <= seed <= SEED_MAX - (runs - 1):
-        raise ValueError(f"seed is {seed} with runs {runs}: seeds go from 0 to 2^64 - 1")
+    seed, runs = check_runs(1 if seed is None else seed, found.runs if runs is None else runs)
     made = make(seed=seed, runs=runs, progress=progress)
     seeds = range(seed, seed + runs)
     return replace(made, origin=began.of_several(made.scenarios, seeds))

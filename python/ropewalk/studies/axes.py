@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .._core import base_value
+from ..arguments import plain, several, shown
 from ..scenario import Scenario, Value, spelled
 from ..units import NUMBER
 
@@ -52,8 +53,9 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
         The scenario whose keys are varied.
     key : str
         The dotted key.
-    given : sequence, or mapping
-        The values, or ``from``, ``to``, ``steps`` and ``scale`` of a range.
+    given : iterable, or mapping
+        The values: a list, an array, a column of a data frame, a generator; or ``from``,
+        ``to``, ``steps`` and ``scale`` of a range.
 
     Raises
     ------
@@ -68,10 +70,12 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
     >>> values_of(scenario, "link.dsl.rate", {"from": "1 Mbit/s", "to": "9 Mbit/s", "steps": 3})
     ('1 Mbit/s', '5 Mbit/s', '9 Mbit/s')
     """
+    listed = several(given)
     if isinstance(given, Mapping):
         values = _of_range(scenario, key, given)
-    elif isinstance(given, Sequence) and not isinstance(given, str) and given:
-        values = tuple(spelled(each) for each in given)
+    elif listed:
+        given = listed
+        values = tuple(spelled(each) for each in listed)
     else:
         raise ValueError(f"{_shown(given)}: allowed: {RANGE}")
     seen: set[str] = set()
@@ -257,7 +261,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
     for name in ("from", "to", "steps"):
         if name not in given:
             raise ValueError(f"{shown}: {name} is missing; allowed: {RANGE}")
-    steps, scale = given["steps"], given.get("scale", "linear")
+    steps, scale = plain(given["steps"]), given.get("scale", "linear")
     if isinstance(steps, bool) or not isinstance(steps, int) or not 2 <= steps <= MAX_STEPS:
         allowed = f"a whole number from 2 to {MAX_STEPS}"
         raise ValueError(f"{shown}: steps = {steps!r}: allowed: {allowed}")
@@ -267,8 +271,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
     ends = [spelled(given["from"]), spelled(given["to"])]
     taken = [NUMBER.fullmatch(end) for end in ends]
     units = [match[2] if match else None for match in taken]
-    plain = [float(match[1]) if match else None for match in taken]
-    low, high = plain
+    low, high = (float(match[1]) if match else None for match in taken)
     if low is None or high is None:
         raise ValueError(f"{shown}: from and to must begin with numbers")
     if units[0] != units[1]:
@@ -308,7 +311,8 @@ def _within(found: Any, part: str) -> Any:
 
 
 def _shown(given: object) -> str:
-    if isinstance(given, (str, int, float, bool, list, tuple, Mapping)):
-        value: Value = given if not isinstance(given, tuple) else list(given)
+    try:
+        value: Value = plain(given) if not isinstance(given, tuple) else list(given)
         return spelled(value) if not isinstance(given, str) else f'"{given}"'
-    return repr(given)
+    except ValueError:
+        return shown(given)

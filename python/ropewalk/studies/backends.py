@@ -14,6 +14,7 @@ from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
+from ..arguments import plain, refused
 from ..needs import need
 from .work import Job, Point, Row, work
 
@@ -60,8 +61,8 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def check_on(on: On) -> None:
-    """Check that points can run on a backend.
+def check_on(on: On) -> On:
+    """Return where points run, if they can.
 
     Raises
     ------
@@ -75,17 +76,18 @@ def check_on(on: On) -> None:
     ValueError: on = 'far away': allowed: a number of processes, 'local', the address of a Dask \
 scheduler such as 'tcp://host:8786', an executor of concurrent.futures
     """
+    on = plain(on)
     if on is None or isinstance(on, Executor):
-        return
+        return on
     if isinstance(on, int) and not isinstance(on, bool) and on >= 1:
-        return
+        return on
     if isinstance(on, str) and (on == LOCAL or SCHEDULER.fullmatch(on)):
-        return
+        return on
     allowed = (
         f"a number of processes, {LOCAL!r}, the address of a Dask scheduler such as"
         " 'tcp://host:8786', an executor of concurrent.futures"
     )
-    raise ValueError(f"on = {on!r}: allowed: {allowed}")
+    raise refused("on", on, allowed)
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 from .. import ready
 from .._core import ScenarioError
+from ..arguments import choice, mapping, plain, refused, several, whole
 from ..scenario import Scenario
-from ..simulation import SEED_MAX, check_runs
+from ..simulation import check_runs
 from .axes import Axis, Changes, axes_of, check_zipped, combinations, count, is_range, values_of
 
 VERBS = ("simulate", "predict", "compare", "testbed", "advise")
@@ -145,10 +146,10 @@ def define(
     >>> define(scenario, {"link.dsl.delay": ["10 ms", "20 ms"]}, runs=3).count
     2
     """
-    if verb not in VERBS:
-        raise ValueError(f"verb = {verb!r}: allowed: {', '.join(VERBS)}")
+    choice("verb", verb, VERBS)
+    zipped = _groups(zipped)
     given = {}
-    for key, values in vary.items():
+    for key, values in mapping("vary", vary, "keys to their values").items():
         try:
             given[key] = values_of(scenario, key, values)
         except ScenarioError as error:
@@ -167,11 +168,8 @@ def define(
     enough = None if until is None else _until(until)
     if runs is None:
         runs = 1 if enough is None else min(FIRST_RUNS, enough.at_most)
-    if isinstance(runs, bool) or not isinstance(runs, int):
-        raise ValueError(f"runs = {runs!r}: allowed: a whole number, at least 1")
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise ValueError(f"seed = {seed!r}: allowed: a whole number from 0 to {SEED_MAX}")
-    check_runs(seed, runs if enough is None else max(runs, enough.at_most))
+    runs = whole("runs", runs, least=1)
+    seed, _ = check_runs(seed, runs if enough is None else max(runs, enough.at_most))
     if enough is not None and not 2 <= runs <= enough.at_most:
         raise ValueError(
             f"runs = {runs}: the first ones of those that go on until ci95 is reached: allowed:"
@@ -229,18 +227,12 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
     scenario = Scenario.load(file, overrides)
     if not isinstance(known.get("vary", {}), dict):
         raise ValueError(f"{path}:{_line(lines, 'vary')}: vary: allowed: a table of keys: [vary]")
-    groups = known.get("zip", [])
-    if not isinstance(groups, list) or not all(
-        isinstance(group, list) and all(isinstance(key, str) for key in group) for group in groups
-    ):
-        allowed = 'lists of keys, such as [["link.a.rate", "link.b.rate"]]'
-        raise ValueError(f"{path}:{_line(lines, 'zip')}: zip = {groups!r}: allowed: {allowed}")
     arguments = {
         "verb": known.get("verb", "simulate"),
         "runs": known.get("runs"),
         "seed": known.get("seed", 1),
         "until": known.get("until"),
-        "zipped": groups,
+        "zipped": known.get("zip", []),
         "vary": dict(_flat(known.get("vary", {}))),
     }
     given = {key: value for key, value in others.items() if value is not None}
@@ -274,6 +266,7 @@ def share(value: object) -> float | None:
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", value)
         return float(match[1]) / 100 if match and float(match[1]) > 0 else None
+    value = plain(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
         return None
     return float(value)
@@ -291,8 +284,7 @@ def _until(given: Mapping[str, Any]) -> Until:
         told = given.get("ci95")
         raise ValueError(f'until: ci95 = {told!r}: allowed: a share such as "2 %" or 0.02')
     most = given.get("at_most")
-    if isinstance(most, bool) or not isinstance(most, int) or most < 2:
-        raise ValueError(f"until: at_most = {most!r}: allowed: a whole number, at least 2")
+    most = whole("until: at_most", most, least=2)
     of = given.get("of", "goodput_mbps")
     if not isinstance(of, str):
         raise ValueError(f'until: of = {of!r}: allowed: a column, such as "goodput_mbps"')
@@ -306,6 +298,17 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
             yield from _flat(value, f"{before}{key}.")
         else:
             yield before + key, value
+
+
+def _groups(zipped: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return groups of keys that step together, checked."""
+    groups = several(zipped)
+    keys = None if groups is None else [several(group) for group in groups]
+    if keys is None or not all(
+        group is not None and all(isinstance(key, str) for key in group) for group in keys
+    ):
+        raise refused("zip", zipped, 'lists of keys, such as [["link.a.rate", "link.b.rate"]]')
+    return tuple(tuple(group or ()) for group in keys)
 
 
 def _zipped_of_one_length(

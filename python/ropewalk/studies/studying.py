@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import arguments
 from ..needs import need
 from ..origin import KEY as ORIGIN
 from ..origin import Beginning
-from ..scenario import Scenario
+from ..scenario import Given, Scenario
 from . import definition, folder
 from .backends import On, check_on
 from .definition import Definition, define
@@ -25,7 +26,7 @@ RESUME = "the same command goes on"
 
 
 def study(
-    scenario: Scenario | str | os.PathLike[str],
+    scenario: Given,
     vary: Mapping[str, Any] | None = None,
     *,
     zip: Sequence[Sequence[str]] | None = None,
@@ -41,7 +42,7 @@ def study(
 
     Parameters
     ----------
-    scenario : Scenario or path
+    scenario : Scenario, path or mapping
         What to change, a ready one by its name, too; or a study file, of which the other
         arguments take the place.
     vary : mapping of str to sequence, or to mapping
@@ -94,7 +95,7 @@ def study(
     (['10 ms', '50 ms', '90 ms'], [0.01, 0.05, 0.09])
     """
     need("study", "polars")
-    check_on(on)
+    on = check_on(on)
     others: dict[str, Any] = {
         "vary": vary,
         "zipped": zip,
@@ -103,13 +104,14 @@ def study(
         "seed": seed,
         "until": until,
     }
+    progress = arguments.function("progress", progress)
+    folder_of = None if out is None else Path(arguments.path("out", out))
     if isinstance(scenario, (str, os.PathLike)) and definition.is_study(Path(scenario)):
         defined = definition.load(Path(scenario), **others)
     else:
-        loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
         given = {key: value for key, value in others.items() if value is not None}
-        defined = define(loaded, given.pop("vary", {}), **given)
-    return run(defined, None if out is None else Path(out), on=on, progress=progress)
+        defined = define(Scenario.of(scenario), given.pop("vary", {}), **given)
+    return run(defined, folder_of, on=on, progress=progress)
 
 
 def run(

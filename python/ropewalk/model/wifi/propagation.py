@@ -7,7 +7,7 @@ from math import log10, pi
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arguments import Floats, array, number
+from ..arguments import Floats, array, elementwise, number
 
 LIGHT_M_PER_S = 299_792_458.0
 BOLTZMANN = 1.380649e-23  # J/K
@@ -109,6 +109,7 @@ def two_ray_loss_db(
     return np.where(distance <= crossing, friis_loss_db(distance, frequency_hz), ground)
 
 
+@elementwise
 def noise_dbm(noise_figure_db: float = 7.0) -> float:
     """Return the power of thermal noise in 20 MHz at 290 K, with a receiver's noise figure.
 

@@ -1,0 +1,229 @@
+"""Checks of the arguments of Ropewalk's functions, with errors that name the argument.
+
+Each error reads ``NAME = VALUE: allowed: ...`` and is a `ValueError`. NumPy's numbers count as
+numbers; True and False do not.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+MAX_SHOWN = 60  # letters of a value in an error
+
+
+def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """Return a whole number within bounds.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for errors.
+    value : int
+        The argument; NumPy's integers, too.
+    least, most : int
+        The smallest and the largest that are allowed.
+
+    Examples
+    --------
+    >>> whole("runs", 2, least=1)
+    2
+    >>> whole("runs", "2", least=1)
+    Traceback (most recent call last):
+    ValueError: runs = '2': allowed: a whole number, at least 1
+    """
+    try:
+        found = None if _is_bool(value) else operator.index(value)
+    except TypeError:
+        found = None
+    if found is None or found < least or (most is not None and found > most):
+        limits = f", at least {least}" if most is None else f" from {least} to {most}"
+        raise refused(name, value, f"a whole number{limits}")
+    return found
+
+
+def positive(name: str, value: Any) -> float:
+    """Return a finite number above zero.
+
+    Examples
+    --------
+    >>> positive("timeout", 0.5)
+    0.5
+    >>> positive("timeout", "soon")
+    Traceback (most recent call last):
+    ValueError: timeout = 'soon': allowed: a number above 0
+    """
+    try:
+        found = math.nan if _is_bool(value) or isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not 0 < found < math.inf:
+        raise refused(name, value, "a number above 0")
+    return found
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return True or False.
+
+    Examples
+    --------
+    >>> flag("check", "yes")
+    Traceback (most recent call last):
+    ValueError: check = 'yes': allowed: True or False
+    """
+    if not _is_bool(value):
+        raise refused(name, value, "True or False")
+    return bool(value)
+
+
+def text(name: str, value: Any, example: str) -> str:
+    """Return text, also that of a bare number, whose missing unit is reported later.
+
+    Examples
+    --------
+    >>> text("step", "100 ms", "100 ms"), text("step", 0.1, "100 ms")
+    ('100 ms', '0.1')
+    >>> text("step", [], "100 ms")
+    Traceback (most recent call last):
+    ValueError: step = []: allowed: text such as '100 ms'
+    """
+    value = plain(value)
+    if _is_bool(value) or not isinstance(value, (str, int, float)):
+        raise refused(name, value, f"text such as {example!r}")
+    return str(value)
+
+
+def path(name: str, value: Any) -> str:
+    """Return a path as text.
+
+    Examples
+    --------
+    >>> path("out", 1)
+    Traceback (most recent call last):
+    ValueError: out = 1: allowed: a path
+    """
+    if not isinstance(value, (str, os.PathLike)):
+        raise refused(name, value, "a path")
+    return os.fsdecode(value)
+
+
+def function(name: str, value: Any) -> Callable[..., object] | None:
+    """Return a function, or None.
+
+    Examples
+    --------
+    >>> function("progress", True)
+    Traceback (most recent call last):
+    ValueError: progress = True: allowed: a function
+    """
+    if value is not None and not callable(value):
+        raise refused(name, value, "a function")
+    found: Callable[..., object] | None = value
+    return found
+
+
+def choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a value that is none of several words.
+
+    Examples
+    --------
+    >>> choice("width", "poster", ("column", "page"))
+    Traceback (most recent call last):
+    ValueError: width = 'poster': allowed: column, page
+    """
+    words = tuple(allowed)
+    if not isinstance(value, str) or value not in words:
+        raise refused(name, value, ", ".join(words))
+
+
+def mapping(name: str, value: Any, what: str) -> Mapping[Any, Any]:
+    """Return a mapping.
+
+    Examples
+    --------
+    >>> mapping("vary", ["link.a.delay"], "keys with their values")
+    Traceback (most recent call last):
+    ValueError: vary = ['link.a.delay']: allowed: a mapping of keys with their values
+    """
+    if not isinstance(value, Mapping):
+        raise refused(name, value, f"a mapping of {what}")
+    return value
+
+
+def instance(name: str, value: Any, kind: type, where: str) -> None:
+    """Refuse an object of another class.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for errors.
+    value : object
+        The argument.
+    kind : type
+        The class that is needed.
+    where : str
+        Functions that return one.
+
+    Examples
+    --------
+    >>> instance("results", 1, dict, "simulate")
+    Traceback (most recent call last):
+    ValueError: results = 1: allowed: dict, as simulate returns it
+    """
+    if not isinstance(value, kind):
+        raise refused(name, value, f"{kind.__name__}, as {where} returns it")
+
+
+def several(value: Any) -> list[Any] | None:
+    """Return the entries of a list, an array, a column or a generator; None of anything else.
+
+    Examples
+    --------
+    >>> several(range(3)), several("text"), several(3)
+    ([0, 1, 2], None, None)
+    """
+    value = plain(value)
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        return None
+    return [plain(each) for each in value]
+
+
+def plain(value: Any) -> Any:
+    """Return numbers and lists of Python in place of NumPy's, pandas' and polars'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain(np.float64(0.5)), plain(np.arange(2)), plain("text")
+    (0.5, [0, 1], 'text')
+    """
+    # Known by their methods, so that none of these libraries is imported.
+    for method in ("tolist", "to_list"):
+        convert = getattr(value, method, None)
+        if callable(convert) and not isinstance(value, (str, type)):
+            return convert()
+    return value
+
+
+def refused(name: str, value: Any, allowed: str) -> ValueError:
+    """Return the error of an argument, to be raised."""
+    return ValueError(f"{name} = {shown(value)}: allowed: {allowed}")
+
+
+def shown(value: Any) -> str:
+    """Return a value in one short line, as Python spells it.
+
+    Examples
+    --------
+    >>> shown("a"), len(shown("a" * 100))
+    ("'a'", 60)
+    """
+    line = " ".join(repr(plain(value)).split())
+    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 3]}..."
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(plain(value), bool)
