@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -42,48 +43,61 @@ def facts(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 class Numbers(Table):
-    """A table with a column of names, columns of numbers, and perhaps one of words behind.
+    """A table with columns of names, columns of numbers, and perhaps one of words behind.
 
-    On a narrow terminal names and words wrap, and numbers that have no room stand in further
-    tables below, with the names again.
+    On a narrow terminal names and words wrap, headings wrap after full stops, and numbers that
+    have no room stand in further tables below, with the names again.
+
+    Attributes
+    ----------
+    names : int
+        Number of columns of names.
     """
+
+    names = 1
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table as it is if it has room, or else its parts."""
         room = options.max_width
-        if _total([_widest(each) for each in self.columns], pad_edge=True) <= room:
+        if self._total([*map(_widest, self.columns)], pad_edge=self.pad_edge) <= room:
             yield from super().__rich_console__(console, options)
             return
-        first, *others = (
-            each for each in self.columns if _widest(each) or each is self.columns[0]
+        first = self.columns[: self.names]
+        others = [each for each in self.columns[self.names :] if _widest(each)]
+        pad_edge = (
+            self._total([_narrowest(each) for each in (*first, *others)], pad_edge=True) <= room
         )
-        pad_edge = _total([_narrowest(each) for each in (first, *others)], pad_edge=True) <= room
         block: list[Column] = []
         for column in others:
-            widths = [_narrowest(each) for each in (first, *block, column)]
-            if block and _total(widths, pad_edge=pad_edge) > room:
-                yield self._part([first, *block], room, pad_edge=pad_edge)
+            widths = [_narrowest(each) for each in (*first, *block, column)]
+            if block and self._total(widths, pad_edge=pad_edge) > room:
+                yield self._part([*first, *block], room, pad_edge=pad_edge)
                 block = []
             block.append(column)
-        yield self._part([first, *block], room, pad_edge=pad_edge)
+        yield self._part([*first, *block], room, pad_edge=pad_edge)
+
+    def _total(self, widths: Sequence[int], *, pad_edge: bool) -> int:
+        """Return the width of a table with such columns: padding, gaps between them, edges."""
+        edges = 0 if pad_edge else -2
+        if self.box is None:
+            return sum(widths) + 2 * len(widths) + edges
+        return sum(widths) + 3 * len(widths) + 1 + edges
 
     def _part(self, columns: Sequence[Column], room: int, *, pad_edge: bool) -> Table:
         """Return a table of some columns, in which those that may wrap share what is left."""
         widths = [_narrowest(each) for each in columns]
-        left = room - _total(widths, pad_edge=pad_edge)
+        left = room - self._total(widths, pad_edge=pad_edge)
         part = Table(box=self.box, padding=(0, 1), pad_edge=pad_edge)
         for number, column in enumerate(columns):
             more = max(min(_widest(column) - widths[number], left), 0)
             left -= more
             width = None if column.no_wrap else widths[number] + more
-            part.columns.append(replace(column, width=width, _index=number))
+            header = column.header
+            if width is not None and isinstance(header, str):
+                header = broken(header, width)
+            part.columns.append(replace(column, header=header, width=width, _index=number))
         part.rows = list(self.rows)
         return part
-
-
-def _total(widths: Sequence[int], *, pad_edge: bool) -> int:
-    """Return the width of a table with such columns: padding, gaps between them, edges."""
-    return sum(widths) + 3 * len(widths) + (1 if pad_edge else -1)
 
 
 def _texts(column: Column) -> list[str]:
@@ -99,12 +113,33 @@ def _narrowest(column: Column) -> int:
     """Return how wide a column stays: numbers do not wrap, words do between them."""
     if column.no_wrap:
         return _widest(column)
-    words = [word for text in _texts(column) for word in text.split()]
+    words = [word for text in _texts(column)[1:] for word in text.split()]
     longest = max((cell_len(word) for word in words), default=0)
-    return max(column.min_width or 0, min(longest, NAMES), cell_len(str(column.header)))
+    headings = (cell_len(piece) for piece in _pieces(str(column.header)))
+    return max(column.min_width or 0, min(longest, NAMES), *headings)
 
 
-def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Table:
+def broken(key: str, width: int) -> str:
+    r"""Return a dotted key in lines that end after full stops, each of at most a width.
+
+    Examples
+    --------
+    >>> broken("link.wifi.loss", 14), broken("link.wifi.loss", 10), broken("link.wifi.loss", 5)
+    ('link.wifi.loss', 'link.wifi.\nloss', 'link.\nwifi.\nloss')
+    """
+    lines = [""]
+    for piece in _pieces(key):
+        if lines[-1] and cell_len(lines[-1] + piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+def _pieces(key: str) -> list[str]:
+    return re.findall(r"[^.]*\.|[^.]+", key) or [""]
+
+
+def numbers(what: str, headings: Iterable[str] = (), *, at_least: int = 0) -> Numbers:
     """Return an empty table whose first column of names may wrap, unlike numbers.
 
     Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
 # By quantity: units, each with how many of the first it is.
@@ -25,6 +26,7 @@ COLUMNS = {
     "_percent": ("%", 1.0),
     "_m": ("m", 1.0),
 }
+EVEN = 1.1  # ratio of largest to smallest step up to which numbers are evenly spaced
 WIDE = 20.0  # ratio of largest to smallest value from which on an axis is logarithmic
 APART = re.compile(r"\S+\s+[A-Za-z/]+")  # a unit may follow a space
 
@@ -66,12 +68,23 @@ def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
 def is_wide(values: Sequence[float]) -> bool:
     """Whether numbers span so many magnitudes that a logarithmic axis shows them better.
 
+    Three or more evenly spaced numbers get a linear axis, however wide their span.
+
     Examples
     --------
     >>> is_wide([1.0, 10.0, 100.0]), is_wide([0.0, 100.0]), is_wide([10.0, 100.0])
     (True, False, False)
+    >>> is_wide([1.0, 20.0, 40.0, 60.0, 80.0, 100.0])
+    False
     """
-    return min(values) > 0 and max(values) / min(values) >= WIDE
+    return min(values) > 0 and max(values) / min(values) >= WIDE and not _is_even(values)
+
+
+def _is_even(values: Sequence[float]) -> bool:
+    """Whether three or more numbers are spaced evenly, but for a rounded first one."""
+    ordered = sorted(set(values))
+    steps = [high - low for low, high in pairwise(ordered)]
+    return len(steps) > 1 and max(steps) <= EVEN * min(steps)
 
 
 def heading(name: str) -> str:

@@ -1,6 +1,7 @@
 """Tables on narrow terminals: no name, number or word is cut."""
 
 import io
+import os
 import re
 
 import pytest
@@ -10,6 +11,8 @@ import ropewalk
 from places import TWO_LINKS
 from ropewalk import runs_table, terminal
 from ropewalk.advice.table import table as advised
+from ropewalk.explanation.table import table as explained
+from ropewalk.studies.table import table as studied
 
 
 def printed(shown, width):
@@ -62,3 +65,35 @@ def test_what_has_no_room_stands_below_with_the_names_again():
     narrow = printed(shown, 36)
     assert narrow.count("b ") == narrow.count("link") == 2
     assert narrow.count("loss") == 1
+
+
+@pytest.mark.parametrize("width", [100, 80, 60])
+def test_a_study_breaks_no_part_of_a_key(width):
+    vary = {
+        "link.dsl.delay": ["10 ms"],
+        "link.cable.loss": ["0.1 %", "1 %"],
+        "transport.send_buffer_autotuning": ["true", "false"],
+    }
+    scenario = ropewalk.Scenario.load(TWO_LINKS, [("duration", "500 ms")])
+    text = printed(studied(ropewalk.study(scenario, vary, runs=2)), width)
+    pieces = {piece for key in vary for piece in key.split(".")}
+    assert pieces <= set(re.findall(r"\w+", text))
+
+
+def test_an_explanation_breaks_no_key_on_80_columns():
+    text = printed(explained(ropewalk.explain(TWO_LINKS)), 80)
+    assert {each.key for each in ropewalk.explain(TWO_LINKS).settings} <= set(text.split())
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_it_needs(command, tmp_path):
+    vary = ["--vary", "link.dsl.delay=10ms", "--vary", "link.cable.delay=10ms"]
+    vary += ["--vary", "transport.send_buffer_autotuning=true"]
+    vary += ["--vary", "transport.receive_buffer=4MiB", "--vary", "transport.scheduler=blest"]
+    env = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    done = command(
+        "sweep", TWO_LINKS, "--set", "duration=200ms", *vary, "--out", tmp_path, env=env
+    )
+    (heading,) = (line for line in done.stdout.splitlines() if "link.dsl.delay" in line)
+    assert "transport.send_buffer_autotuning" in heading
+    assert len(heading) > 100
+    assert heading.endswith("ms")

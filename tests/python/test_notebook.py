@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 import ropewalk
-from places import ROOT
+from places import ROOT, TWO_LINKS
 from ropewalk.notebook import html
 
 NOTEBOOK = ROOT / "examples" / "notebook" / "first-steps.ipynb"
@@ -120,3 +120,25 @@ def test_showing_changes_no_setting(results):
     assert Path(NOTEBOOK).exists()
     results._repr_html_()
     assert dict(matplotlib.rcParams) == before
+
+
+def test_what_a_prompt_shows_of_a_result_is_short():
+    short = ropewalk.Scenario.load(TWO_LINKS, {"duration": "1 s"})
+    counsel = ropewalk.advise(short, runs=1)
+    census = ropewalk.mesh.census(nodes=[32], graphs=2)
+    predictions = ropewalk.predict(short)
+    for made in (
+        counsel,
+        counsel.advice[0],
+        ropewalk.explain("wifi/two-hops"),
+        ropewalk.explain("wifi/two-hops").place,
+        predictions,
+        predictions.best,
+        census,
+        census.counts[0],
+        ropewalk.reproduce("song-2018", "fig10"),
+        ropewalk.compare(short, ways=["predict"]),
+        ropewalk.simulate(short),
+    ):
+        assert repr(made).startswith("<")
+        assert len(repr(made)) < 250

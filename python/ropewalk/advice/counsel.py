@@ -76,6 +76,9 @@ class Advice:
     evidence: tuple[Evidence, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Advice on {self.question}: {self.answer}>"
+
     def json(self) -> dict[str, Any]:
         """Return it as an object of ``advice`` in what ``--json`` prints."""
         known: dict[str, Any] = {
@@ -200,6 +203,13 @@ class Counsel(Shown):
     model: str | None = None
     check: Check | None = None
     origin: Origin | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        links = ", ".join(self.advised)
+        return (
+            f"<Counsel on {self.scenario.title!r}: {len(self.advice)} answers,"
+            f" {self.simulated} candidates simulated; use {links}>"
+        )
 
     def about(self, question: str) -> Advice:
         """Return the advice on one question.

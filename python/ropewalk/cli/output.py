@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from ..results import Results
     from ..store import Keepable
+
+USUAL = 80  # width of a table in a pipe, if its cells need no more
+WIDEST = 10_000
 
 
 def save_pictures(made: Shown, pictures: list[Path]) -> list[str]:
@@ -64,11 +68,22 @@ def print_table(table: RenderableType, written: Sequence[str] = ()) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=_width(table))
     console.print(_Printable(table))
     for line in written:
         console.print(_Printable(Text(line)), soft_wrap=True)
     sys.stdout.flush()
+
+
+def _width(table: RenderableType) -> int | None:
+    """Return the width of a table that goes to a file or a pipe, which has none of its own."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return None
+    console = Console(file=sys.stdout, width=WIDEST)
+    return max(USUAL, Measurement.get(console, console.options, table).maximum)
 
 
 class _Printable:

@@ -54,6 +54,10 @@ class Explanation(Shown):
     hidden: tuple[tuple[Hop, str], ...] = ()
     origin: Origin | None = field(default=None, compare=False)
 
+    def __repr__(self) -> str:
+        radio = f", {len(self.budgets)} wireless links" if self.budgets else ""
+        return f"<Explanation of {self.scenario.title!r}: {len(self.settings)} settings{radio}>"
+
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
         known: dict[str, Any] = {

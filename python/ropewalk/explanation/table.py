@@ -16,7 +16,7 @@ from ..wireless.budget import Budget
 from .explanation import Explanation
 from .settings import Setting
 
-WIDEST = (18, 20, 15)  # columns of keys, values and sources; longer ones are folded
+WIDEST = (80, 20, 15)  # columns of keys, values and sources; longer ones are folded
 BUDGET = (
     "\nm",
     "rate\nMbit/s",

@@ -100,6 +100,9 @@ class Counted:
             for value, count in zip(found, counts, strict=True)
         }
 
+    def __repr__(self) -> str:
+        return f"<Counted: {self.graphs} deployments of {self.nodes} nodes>"
+
     def json(self) -> dict[str, Any]:
         """Return the entry of ``--json``."""
         known: dict[str, Any] = {
@@ -150,6 +153,10 @@ class Census(Shown):
     seed: int
     counts: tuple[Counted, ...]
     origin: Origin | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{each.graphs} of {each.nodes} nodes" for each in self.counts)
+        return f"<Census of {self.scenario.title!r}: deployments: {counts}>"
 
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""

@@ -50,6 +50,10 @@ class Prediction:
     quantities: Mapping[str, Any] = field(default_factory=dict)
     cost: float | None = None
 
+    def __repr__(self) -> str:
+        goodput = "none" if self.goodput_mbps is None else f"{self.goodput_mbps:.2f} Mbit/s"
+        return f"<Prediction of {self.name}: {goodput}>"
+
     def json(self) -> dict[str, Any]:
         """Return the prediction as an object of ``models`` in what ``--json`` prints."""
         known: dict[str, Any] = {
@@ -113,6 +117,16 @@ class Predictions(Shown):
     reason: str | None = None
     warnings: tuple[str, ...] = ()
     origin: Origin | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        told = [
+            each.name
+            if each.goodput_mbps is None
+            else f"{each.name} {each.goodput_mbps:.2f} Mbit/s"
+            for each in self.models
+        ]
+        believed = f"; believed: {self.believed}" if self.believed else ""
+        return f"<Predictions of {self.scenario!r}: {', '.join(told) or 'no model'}{believed}>"
 
     @property
     def best(self) -> Prediction | None:

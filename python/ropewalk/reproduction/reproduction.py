@@ -212,6 +212,10 @@ class Reproduction(Shown):
             figure.suptitle(self.title, x=0.01, ha="left")
         return figure
 
+    def __repr__(self) -> str:
+        count = len(self.comparisons)
+        return f"<Reproduction of {self.paper} {self.item}: {count} published numbers beside ours>"
+
     def plot(self, *, width: Width | None = None) -> Figure:
         """Return the picture; it has the width that it was made with."""
         if width is not None:

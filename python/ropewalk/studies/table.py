@@ -27,8 +27,9 @@ SHOWN = (
 def table(made: StudyResults) -> RenderableType:
     """Return the table of a study: means of each combination, with 95 % intervals."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
+
+    from ..terminal import Numbers
 
     known = made.combinations
     counts = f"{made.points.height - made.failed.height:,} runs"
@@ -37,13 +38,20 @@ def table(made: StudyResults) -> RenderableType:
     if made.missing:
         counts += f", {made.missing:,} missing"
     head = Text(f"{made.scenario.title}: {known.height:,} combinations, {counts}")
-    shown = Table(box=None, pad_edge=False, header_style="bold")
+    shown = Numbers(box=None, pad_edge=False, header_style="bold")
+    shown.names = max(len(made.keys), 1)
     for key in made.keys:
-        shown.add_column(key, overflow="fold")
-    shown.add_column("runs", justify="right")
+        shown.add_column(key, vertical="bottom", overflow="fold")
+    shown.add_column("runs", justify="right", no_wrap=bool(made.keys))
     columns = [each for each in SHOWN if each[1] in known.columns]
     for heading, name, _ in columns:
-        shown.add_column(heading, justify="left" if name == "advised" else "right")
+        is_text = name == "advised"
+        shown.add_column(
+            heading,
+            justify="left" if is_text else "right",
+            vertical="bottom",
+            no_wrap=not is_text,
+        )
     for row in known.head(MAX_ROWS).to_dicts():
         cells = [_cell(row, name, digits) for _, name, digits in columns]
         shown.add_row(*(str(row[key]) for key in made.keys), str(row["runs"]), *cells)

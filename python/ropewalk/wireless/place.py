@@ -154,6 +154,12 @@ class Place:
     stations: Mapping[tuple[str, str], Station]
     links: Sequence[WirelessLink]
 
+    def __repr__(self) -> str:
+        return (
+            f"<Place of {len(self.stations)} radios on {len(self.channels)} channels,"
+            f" {len(self.links)} links>"
+        )
+
     @property
     def nodes(self) -> dict[str, Point]:
         """Where the nodes with radios stand."""
