@@ -17,16 +17,20 @@ use super::session_ids::SessionIds;
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::Initiator;
 
-/// Interval of hellos: at first, and after [`SOON`] unanswered ones.
+/// Interval of hellos while no round trip is known. Otherwise it is the time that the links may take to answer: an
+/// earlier hello would make the relay forget the one that it is answering. Since that time may be wrong, each
+/// [`DOUBLED_AFTER`] hellos double the interval.
 const INITIAL_INTERVAL: Duration = Duration::from_millis(500);
-const MAX_INTERVAL: Duration = Duration::from_secs(1);
-const SOON: u32 = 20;
+const DOUBLED_AFTER: u32 = 6;
+const MAX_INTERVAL: Duration = Duration::from_secs(2);
+/// Least interval of hellos to a relay that answers them and nothing else, and to one that refuses this client.
+const ANSWERED_INTERVAL: Duration = Duration::from_secs(1);
 /// A relay that has not answered for this long is reported.
 const COMPLAINT: Duration = Duration::from_secs(10);
 /// A larger difference of clocks is reported.
 const CLOCK_ERROR: Duration = Duration::from_secs(60);
-/// A relay that answers nothing for this long may have lost its keys. Meanwhile the retransmission timers of the
-/// connections inside grow, so it is little more than the round trip of a slow link.
+/// A relay that answers nothing for as long as the links may take to answer, or for this long, may have lost its keys.
+/// Meanwhile the retransmission timers of the connections inside grow.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// Least interval of hellos when the relay has sent a cookie.
@@ -45,6 +49,8 @@ pub struct Dialer {
     instance: u64,
     ids: SessionIds,
     pending: Option<Pending>,
+    /// When the last hello was sent.
+    said: Option<Instant>,
     /// Hellos since the last answer.
     attempts: u32,
     /// When the relay last refused this client.
@@ -87,6 +93,7 @@ impl Dialer {
             instance: random(),
             ids,
             pending: None,
+            said: None,
             attempts: 0,
             turned_away: None,
             is_refused: false,
@@ -107,25 +114,32 @@ impl Dialer {
     /// When the next hello is due, if one is, unless the relay is heard before.
     #[must_use]
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {
-        if let Some(due) = self.pending_due() {
+        let timeout = peer.answer_timeout();
+        if let Some(due) = self.pending_due(timeout) {
             return Some(due);
         }
         if let Some(at) = self.turned_away {
-            return Some(at + MAX_INTERVAL);
+            return Some(at + ANSWERED_INTERVAL);
         }
         if peer.wants_keys(now) {
             return Some(now);
         }
-        peer.unanswered.map(|since| since + SILENCE)
+        let silent = peer.unanswered? + timeout.map_or(SILENCE, |timeout| timeout.min(SILENCE));
+        let again = self.said.map_or(silent, |said| said + ANSWERED_INTERVAL);
+        Some(silent.max(again))
     }
 
-    /// When the next hello is due if the outstanding one is not answered.
-    pub(super) fn pending_due(&self) -> Option<Instant> {
+    /// When the next hello is due if the outstanding one is not answered. `timeout`: how long the links may take to
+    /// answer, if that is known.
+    pub(super) fn pending_due(&self, timeout: Option<Duration>) -> Option<Instant> {
         let pending = self.pending.as_ref()?;
         let interval = match pending.has_cookie {
             true => COOKIE_INTERVAL,
-            false if self.attempts < SOON => INITIAL_INTERVAL,
-            false => MAX_INTERVAL,
+            false => {
+                let doublings = self.attempts.saturating_sub(1) / DOUBLED_AFTER;
+                let factor = 1 << doublings.min(8);
+                (timeout.unwrap_or(INITIAL_INTERVAL) * factor).min(MAX_INTERVAL)
+            }
         };
         Some(pending.at + interval)
     }
@@ -167,6 +181,7 @@ impl Dialer {
         let (noise, message) =
             Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
         self.turned_away = None;
+        self.said = Some(now);
         // A cookie is used where it came from.
         let cookie_link = self.pending.take().filter(|pending| pending.has_cookie);
         let cookie_link = cookie_link.and_then(|pending| pending.link);
@@ -286,5 +301,95 @@ fn complain_of_clock(own: u64, relay: u64) {
             "this machine's clock is {seconds} s {side} the relay's; when it is set back, the \
              relay may refuse this key for up to a minute"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_quantities::Time;
+    use ropewalk_striping::tunnel::{Feedback, ReceiverConfig, SenderConfig};
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn dialer() -> Dialer {
+        let [van, relay] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));
+        Dialer::new(van, relay.public(), Vec::new(), SessionIds::new(0x1234, 0))
+    }
+
+    /// A relay with keys that has not answered since `now`, over a link of that round trip, if one is known.
+    fn silent_relay(now: Instant, round_trip: Option<Time>) -> Peer {
+        let configs = (SenderConfig::default(), ReceiverConfig::default());
+        let mut relay = Peer::new("relay".to_owned(), None, configs);
+        relay.use_keys(Keys {
+            session: None,
+            ours: 1,
+            theirs: 2,
+            instance: 3,
+            since: now,
+        });
+        let link = relay.sender.add_link(Time::ZERO);
+        relay.sender.set_up(link, true);
+        if let Some(round_trip) = round_trip {
+            relay.sender.send(Time::ZERO, link, 100);
+            let feedback = Feedback {
+                received: 1,
+                bytes: 100,
+                ..Feedback::default()
+            };
+            relay.sender.on_feedback(round_trip, &feedback);
+        }
+        relay.unanswered = Some(now);
+        relay
+    }
+
+    #[test]
+    fn silent_relay_is_dialled_once_the_links_should_have_answered() {
+        let now = Instant::now();
+        for (round_trip, expected) in [
+            // Two round trips with a variation of half of one, four times.
+            (Some(1), MS(250)),
+            (Some(50), MS(300)),
+            (Some(200), MS(1200)),
+            (Some(600), SILENCE),
+            (None, SILENCE),
+        ] {
+            let relay = silent_relay(now, round_trip.map(Time::from_millis));
+            let due = dialer().due_at(now, &relay);
+            assert_eq!(due, Some(now + expected), "{round_trip:?} ms");
+        }
+    }
+
+    #[test]
+    fn silence_causes_at_most_one_hello_a_second_while_hellos_are_answered() {
+        let now = Instant::now();
+        let mut dialer = dialer();
+        let _ = dialer.hello(now, &[0]);
+        // Answered.
+        dialer.pending = None;
+        let relay = silent_relay(now, Some(Time::from_millis(1)));
+        assert_eq!(dialer.due_at(now, &relay), Some(now + MS(1000)));
+    }
+
+    #[test]
+    fn hello_is_not_repeated_before_the_links_should_have_answered() {
+        let now = Instant::now();
+        for (timeout, intervals) in [
+            (None, [500, 1000, 2000, 2000]),
+            (Some(250), [250, 500, 1000, 2000]),
+            (Some(1800), [1800, 2000, 2000, 2000]),
+            (Some(9000), [2000, 2000, 2000, 2000]),
+        ] {
+            let (mut dialer, timeout) = (dialer(), timeout.map(MS));
+            for interval in intervals {
+                for _ in 0..DOUBLED_AFTER {
+                    let _ = dialer.hello(now, &[0]);
+                    let due = dialer.pending_due(timeout);
+                    assert_eq!(due, Some(now + MS(interval)), "{timeout:?}");
+                }
+            }
+            dialer.hurry(now);
+            assert!(dialer.pending_due(timeout) <= Some(now));
+        }
     }
 }

@@ -590,6 +590,13 @@ impl Peer {
         self.unanswered.is_some_and(|since| now >= since + span)
     }
 
+    /// How long its slowest link may take to answer, if a round trip is known.
+    #[must_use]
+    pub fn answer_timeout(&self) -> Option<Duration> {
+        let timeout = self.sender.answer_timeout()?;
+        Some(Duration::from_nanos(timeout.as_nanos()))
+    }
+
     /// Its status; `about` returns a link's name and usage, unless the link was removed. Links up to `count` are
     /// listed even if they have never had a path.
     #[must_use]

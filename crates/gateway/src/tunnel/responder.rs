@@ -340,7 +340,7 @@ mod tests {
         let mut responder = responder(now);
         let mut dialer = dialer(&["10.9.0.2"]);
         let hello = dialer.hello(now, &[0]).1;
-        let due = dialer.pending_due().unwrap();
+        let due = dialer.pending_due(None).unwrap();
         for len in [0, 1, 2, 18, 57, 58, 59, 200] {
             let forged = [&[3, 0][..], &vec![7; len]].concat();
             assert!(dialer.on_cookie(now, 0, &forged).is_err(), "{len}");
@@ -356,7 +356,7 @@ mod tests {
         }
         let elsewhere = dialer.on_answer(now, 1, &answer).err();
         assert_eq!(elsewhere, Some(Refusal::UnknownSession), "on another link");
-        assert_eq!(dialer.pending_due(), Some(due), "another hello is due");
+        assert_eq!(dialer.pending_due(None), Some(due), "another hello is due");
     }
 
     #[test]
@@ -386,7 +386,10 @@ mod tests {
         };
         assert!(dialer.on_cookie(now, 0, &cookie).is_ok());
         assert!(dialer.on_cookie(now, 0, &cookie).is_err());
-        assert_eq!(dialer.pending_due(), Some(now + Duration::from_millis(100)));
+        assert_eq!(
+            dialer.pending_due(None),
+            Some(now + Duration::from_millis(100))
+        );
         // One for an earlier hello.
         let _ = dialer.hello(now, &[0]);
         assert!(dialer.on_cookie(now, 0, &cookie).is_err());

@@ -471,6 +471,15 @@ impl<P: Clone> Sender<P> {
         left_out.fold(0, |all, link| all | 1 << link)
     }
 
+    /// How long the slowest link may take to answer, a repetition included, and 250 ms at the least; `None` if the
+    /// round trip of no link is known.
+    #[must_use]
+    pub fn answer_timeout(&self) -> Option<Time> {
+        let links = self.usable.iter().map(|&link| &self.links.controls()[link]);
+        let known = links.filter(|link| link.smoothed().is_some());
+        known.map(RateControl::answer_timeout).max()
+    }
+
     /// How long a lost packet may take to arrive again: the loss is noticed and reported, and the packet is
     /// sent again, possibly twice.
     #[must_use]
