@@ -323,6 +323,28 @@ fn leak_block_stays_between_prepare_and_purge() {
     assert!(is_out(&world.van));
 }
 
+/// An upgrade runs the new hook on the notes of the old one.
+#[test]
+fn purge_restores_sysctls_that_an_earlier_hook_noted() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    world.relay.sh("echo 1 >/proc/sys/net/ipv4/ip_forward
+         mkdir /run/ropewalk-hook
+         echo 'sysctl net/ipv4/ip_forward 0' >/run/ropewalk-hook/ropewalk0");
+    let forwards = || {
+        world
+            .relay
+            .output_of("cat", "/proc/sys/net/ipv4/ip_forward")
+    };
+    for (verb, expected) in [("down", "1\n"), ("up", "1\n"), ("purge", "0\n")] {
+        let arguments = world.relay_arguments(&format!("--run-hook {verb}"));
+        let done = world.relay.output(&arguments);
+        assert!(done.status.success(), "{done:?}");
+        assert_eq!(forwards(), expected, "{verb}");
+    }
+}
+
 #[test]
 fn leak_allow_takes_the_links_until_the_relay_has_answered() {
     let Some(world) = World::new() else {
