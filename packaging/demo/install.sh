@@ -5,16 +5,19 @@
 #     make package-test
 #     packaging/demo/install.sh ropewalk-gateway_0.1.0-1_amd64.deb
 #
-# The van and the relay are network and mount namespaces, with file systems of their own (overlays of
-# this machine's). systemd is not their first process: unit.py does what the installed units say.
+# The van and the relay are namespaces with file systems of their own (overlays of this machine's), and
+# with systemd as their first process, so the package's scripts and units do what they do anywhere.
 # Lines with $ are what a user types; they are counted, and so are the seconds.
 set -eu
 package=$(realpath "${1:?which package?}")
 here=$(realpath "$(dirname "$0")")
-for tool in ip nft curl python3 unshare nsenter setpriv dpkg; do
-    command -v $tool >/dev/null || { echo "$tool is missing: apt install iproute2 nftables curl python3 util-linux" >&2; exit 1; }
+for tool in ip nft curl python3 unshare nsenter findmnt systemctl dpkg; do
+    command -v $tool >/dev/null || { echo "$tool is missing: apt install iproute2 nftables curl python3 util-linux systemd" >&2; exit 1; }
 done
 test "$(id -u)" = 0 || { echo "this takes root, for namespaces" >&2; exit 1; }
+# Each systemd has a part of the tree of control groups.
+groups=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
+test -w "${groups:-/none}" || { echo "this takes a writable cgroup2, for systemd" >&2; exit 1; }
 work=$(mktemp -d)
 began=$(date +%s)
 commands=0
@@ -24,13 +27,23 @@ finish() {
     status=$?
     if test "$status" != 0; then
         for machine in relay van; do
-            test ! -e "$work/$machine.first" || at $machine sh -c 'tail -n 5 /run/*.log' >&2 || :
+            test ! -e "$work/$machine.first" || at $machine journalctl -q --no-pager -n 20 >&2 || :
         done
     fi
     for process in $processes; do
         kill -KILL "$process" 2>/dev/null || :
     done
     wait 2>/dev/null || :
+    for machine in relay van; do
+        group=$groups/ropewalk-$$-$machine
+        test -e "$group" || continue
+        # The kernel takes a moment to empty it.
+        for attempt in $(seq 50); do
+            ! find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || break
+            sleep 0.1
+        done
+        test ! -e "$group" || echo "install.sh: $group is left after $attempt attempts" >&2
+    done
     if test "$status" != 0; then
         for log in "$work"/log/*; do
             echo "--- $log" >&2
@@ -47,36 +60,36 @@ fail() {
     exit 1
 }
 
-# A machine with a network and a file system of its own, until this script ends.
+# A machine with a network of its own, until this script ends. Its first process is that command.
 machine() {
-    # shellcheck disable=SC2016 # The machine's own.
-    unshare --net --mount --pid --fork --kill-child sh -c '
-        mount --make-rprivate /
-        mkdir "$0"
-        mount -t tmpfs none "$0"
-        for folder in etc usr var; do
-            mkdir "$0/$folder" "$0/$folder.work"
-            mount -t overlay overlay \
-                -o "lowerdir=/$folder,upperdir=$0/$folder,workdir=$0/$folder.work" "/$folder"
-        done
-        mount -t tmpfs none /run
-        mount -t proc none /proc
-        # As udev has it.
-        mkdir -p /dev/net
-        mount -t tmpfs none /dev/net
-        mknod -m 666 /dev/net/tun c 10 200
-        ip link set lo up
-        touch "$0.is-up"
-        exec sleep infinity' "$work/$1" &
+    name=$1
+    shift
+    unshare --net --mount --uts --ipc --pid --cgroup --fork --kill-child \
+        "$here/machine.sh" "$work/$name" "$@" &
     processes="$processes $!"
     for attempt in $(seq 100); do
-        test ! -e "$work/$1.is-up" || break
+        test ! -e "$work/$name.is-up" || break
         sleep 0.05
     done
-    test -e "$work/$1.is-up" || fail "$1 does not come up: $attempt"
+    test -e "$work/$name.is-up" || fail "$name does not come up: $attempt"
     # The shell that unshare has started is the first process of the machine.
     children=$(cat "/proc/$!/task/$!/children")
-    echo "${children%% *}" >"$work/$1.first"
+    echo "${children%% *}" >"$work/$name.first"
+}
+
+# A machine with systemd.
+debian() {
+    mkdir "$groups/ropewalk-$$-$1"
+    # This shell is in the group meanwhile, and so are its children.
+    before=$(sed -n 's/^0:://p' /proc/self/cgroup)
+    echo $$ >"$groups/ropewalk-$$-$1/cgroup.procs"
+    machine "$1" /lib/systemd/systemd --unit=basic.target --log-target=journal --show-status=false
+    echo $$ >"$groups$before/cgroup.procs"
+    for attempt in $(seq 100); do
+        ! at "$1" systemctl is-system-running >/dev/null 2>&1 || return 0
+        sleep 0.1
+    done
+    fail "systemd does not come up at $1: $attempt"
 }
 
 first_of() {
@@ -86,7 +99,7 @@ first_of() {
 at() {
     first=$(first_of "$1")
     shift
-    nsenter --target "$first" --net --mount --pid -- "$@"
+    nsenter --target "$first" --net --mount --uts --ipc --pid --cgroup -- "$@"
 }
 
 # What a user types at a machine.
@@ -95,13 +108,7 @@ user() {
     shift
     commands=$((commands + 1))
     echo "$machine \$ $*"
-    case $1 in
-    systemctl)
-        shift 3
-        at "$machine" python3 "$here/unit.py" start "$@"
-        ;;
-    *) at "$machine" "$@" ;;
-    esac
+    at "$machine" "$@"
 }
 
 # A cable between two machines.
@@ -118,9 +125,9 @@ cable() {
 web=9.9.9.10
 names=9.9.9.9
 relay_address=203.0.113.2
-machine internet
-machine van
-machine relay
+machine internet sleep infinity
+debian van
+debian relay
 cable van wlan0 internet wifi
 cable van wwan0 internet lte
 cable relay eth0 internet rack
@@ -200,6 +207,16 @@ blocked() {
     ! at van curl -s --max-time 2 $1 http://$web/ || fail "the web server is reached, curl $1"
 }
 
+# Stops the tunnel. systemd then ends what nothing needs any more: NAT and packet filters.
+stop_tunnel() {
+    at "$1" systemctl stop ropewalk-tunnel
+    for attempt in $(seq 100); do
+        test "$(at "$1" systemctl is-active ropewalk-tunnel-firewall)" != inactive || return 0
+        sleep 0.1
+    done
+    fail "NAT and packet filters of $1 stay: $attempt"
+}
+
 echo "20 MB, over both links:"
 at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
 blocked "--interface wlan0"
@@ -211,13 +228,14 @@ for link in json.load(sys.stdin)["tunnels"][0]["links"]:
     assert received > 1000000'
 
 echo "Both ends are stopped:"
-at van python3 "$here/unit.py" stop ropewalk-tunnel
+stop_tunnel van
 # The kill switch stops a proxy as it does any other program.
-at van python3 "$here/unit.py" start ropewalk-proxy
+at van systemctl start ropewalk-proxy
 seen=$(at van curl -s --proxy socks5h://127.0.0.1:1080 http://$web/)
 test "$seen" = $relay_address || fail "by the proxy, the web server is asked by '$seen'"
-at van python3 "$here/unit.py" stop ropewalk-proxy
-at relay python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-relay
+at van systemctl stop ropewalk-proxy
+at relay systemctl stop ropewalk-relay
+stop_tunnel relay
 directly
 test "$(at relay cat /proc/sys/net/ipv4/ip_forward)" = 0 || fail 'the relay still forwards'
 test "$(at relay nft list ruleset)" = '' || fail 'rules of nftables are left at the relay'
@@ -225,20 +243,20 @@ echo "20 MB, over one link:"
 at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' http://$web/20
 
 echo "Both ends are started:"
-at relay python3 "$here/unit.py" start ropewalk-relay ropewalk-tunnel
-at van python3 "$here/unit.py" start ropewalk-tunnel
+at relay systemctl start ropewalk-relay ropewalk-tunnel
+at van systemctl start ropewalk-tunnel
 through
 
 echo "Another client comes and goes, while the van's connection lasts:"
 at van curl -s -o /dev/null --limit-rate 300k -w '  %{size_download} bytes\n' http://$web/1 &
 download=$!
 at relay ropewalk-gateway setup relay $relay_address --client train >/dev/null 2>&1
-at relay python3 "$here/unit.py" reload ropewalk-relay ropewalk-tunnel
+at relay systemctl reload ropewalk-relay ropewalk-tunnel
 sleep 1
-at relay grep -q '2 clients' /run/ropewalk-relay.log || fail 'the relay has not read the train'
-at relay grep -q '2 clients' /run/ropewalk-tunnel.log || fail 'the tunnel has not read the train'
+at relay journalctl -u ropewalk-relay | grep -q '2 clients' || fail 'the relay has not read the train'
+at relay journalctl -u ropewalk-tunnel | grep -q '2 clients' || fail 'the tunnel has not read the train'
 at relay sed -i '/ train /d' /etc/ropewalk/clients
-at relay python3 "$here/unit.py" reload ropewalk-relay ropewalk-tunnel
+at relay systemctl reload ropewalk-relay ropewalk-tunnel
 wait $download || fail 'the connection did not last'
 
 echo "Both ends are restarted, killed and upgraded, while a download of the van lasts:"
@@ -246,26 +264,24 @@ at van curl -s -o /dev/null --limit-rate 300k -w '  %{size_download} bytes in %{
 download=$!
 sleep 2
 for machine in relay van; do
-    at $machine python3 "$here/unit.py" restart ropewalk-tunnel
+    began_at=$(at $machine systemctl show -P ActiveEnterTimestampMonotonic ropewalk-tunnel-firewall)
+    at $machine systemctl restart ropewalk-tunnel
     sleep 8
-    at $machine python3 "$here/unit.py" kill ropewalk-tunnel
+    # It is started again after 2 s.
+    at $machine systemctl kill --signal KILL ropewalk-tunnel
     test $machine = relay || blocked ''
-    at $machine python3 "$here/unit.py" start ropewalk-tunnel
     sleep 8
+    test "$(at $machine systemctl show -P NRestarts ropewalk-tunnel)" = 1 || fail "$machine: not started again"
     at $machine dpkg --install "$package" >>"$work/log/dpkg-upgrade"
-    # systemd is not there for the package's script, which restarts what runs.
-    at $machine grep -q 'try-restart.*invoke\|_dh_action=try-restart' /var/lib/dpkg/info/ropewalk-gateway.postinst ||
-        fail 'an upgrade restarts nothing'
-    ! at $machine grep -q ropewalk-tunnel-firewall /var/lib/dpkg/info/ropewalk-gateway.postinst ||
-        fail 'an upgrade removes NAT'
-    at $machine python3 "$here/unit.py" restart ropewalk-tunnel
+    test "$(at $machine systemctl show -P NRestarts ropewalk-tunnel)" = 0 || fail "$machine: an upgrade restarts nothing"
     sleep 8
+    test "$(at $machine systemctl show -P ActiveEnterTimestampMonotonic ropewalk-tunnel-firewall)" = "$began_at" ||
+        fail "$machine: NAT and packet filters did not stay"
 done
 wait $download || fail 'the download did not last'
 through
 
-echo "The package is removed:"
-at van python3 "$here/unit.py" stop ropewalk-tunnel
+echo "The package is removed while the tunnel runs:"
 at van dpkg --purge ropewalk-gateway >"$work/log/dpkg-purge"
 directly
 at van test ! -e /usr/bin/ropewalk-gateway || fail 'the program is left'
