@@ -233,6 +233,12 @@ impl<'a> TcpOptions<'a> {
     pub const fn new(bytes: &'a [u8]) -> TcpOptions<'a> {
         TcpOptions { rest: bytes }
     }
+
+    /// Bytes that are not read yet. They tell the place of the next option, its padding first.
+    #[inline]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
 }
 
 impl<'a> Iterator for TcpOptions<'a> {
