@@ -6,7 +6,8 @@
 //! - [`QlogFile`] holds the state of senders: congestion windows, round-trip times, losses.
 //!
 //! A [`Recording`] observes a run and writes them: each packet that passes an [`ObservationPoint`], as the
-//! bytes on the wire there, and the state of the measured connection's sender.
+//! bytes on the wire there, and the state of the measured connection's sender. [`reading`] reads captures of
+//! any program.
 //!
 //! All use simulated time, which in files counts from [`EPOCH`], so that they agree. A file appears under its
 //! name once it is finished. If it is dropped unfinished, nothing appears, and an older file of that name
@@ -49,6 +50,7 @@ mod pcap;
 mod pcapng;
 mod qlog;
 mod qlog_event;
+pub mod reading;
 mod record;
 mod recording;
 mod replacing_file;

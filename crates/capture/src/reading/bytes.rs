@@ -1,0 +1,53 @@
+//! Bytes of a packet from some header on, captured in full or in part.
+
+/// What was captured of the rest of a packet, and how long that rest was on the link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes<'a> {
+    /// The captured bytes.
+    pub(super) data: &'a [u8],
+    /// Bytes on the link; at least as many as captured.
+    pub(super) on_wire: usize,
+}
+
+impl<'a> Bytes<'a> {
+    pub(super) fn whole(data: &'a [u8]) -> Bytes<'a> {
+        Bytes {
+            data,
+            on_wire: data.len(),
+        }
+    }
+
+    /// Whether all bytes were captured.
+    pub(super) fn is_whole(&self) -> bool {
+        self.data.len() == self.on_wire
+    }
+
+    /// The bytes behind a header of `len` bytes; `None` if the header was not captured in full.
+    pub(super) fn after(&self, len: usize) -> Option<Bytes<'a>> {
+        Some(Bytes {
+            data: self.data.get(len..)?,
+            on_wire: self.on_wire - len,
+        })
+    }
+
+    /// The first `len` bytes on the link.
+    pub(super) fn up_to(&self, len: usize) -> Bytes<'a> {
+        Bytes {
+            data: &self.data[..self.data.len().min(len)],
+            on_wire: self.on_wire.min(len),
+        }
+    }
+
+    pub(super) fn u8(&self, at: usize) -> Option<u8> {
+        self.data.get(at).copied()
+    }
+
+    pub(super) fn u16(&self, at: usize) -> Option<u16> {
+        let (bytes, _) = self.data.get(at..)?.split_first_chunk()?;
+        Some(u16::from_be_bytes(*bytes))
+    }
+
+    pub(super) fn u16_le(&self, at: usize) -> Option<u16> {
+        self.u16(at).map(u16::swap_bytes)
+    }
+}

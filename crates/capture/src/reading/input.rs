@@ -1,0 +1,99 @@
+//! Bytes of a capture: a file or standard input, compressed by gzip or not.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use flate2::read::MultiGzDecoder;
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// Bytes that are read ahead: the parser wants the header of a file in one piece.
+const HEAD: u64 = 256 * 1024;
+
+/// The last error of an input; the parser does not hand it on.
+pub(super) type LastError = Arc<Mutex<Option<io::Error>>>;
+
+/// An input with its first bytes read.
+pub(super) struct Input {
+    /// Bytes that are already read; they come again from `bytes`.
+    pub(super) head: Vec<u8>,
+    pub(super) bytes: Box<dyn Read + Send + Sync>,
+    /// Its size, 0 if it is not known.
+    pub(super) size: u64,
+    pub(super) last_error: LastError,
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input.
+    pub(super) fn open(path: &Path) -> io::Result<Input> {
+        if path.as_os_str() == "-" {
+            return Input::new(Box::new(io::stdin()), 0);
+        }
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Input::new(Box::new(file), metadata.len())
+    }
+
+    fn new(raw: Box<dyn Read + Send + Sync>, size: u64) -> io::Result<Input> {
+        let (head, bytes) = peeked(raw)?;
+        let (head, bytes, size) = if head.starts_with(&GZIP) {
+            let (head, bytes) = peeked(Box::new(MultiGzDecoder::new(bytes)))?;
+            (head, bytes, 0)
+        } else {
+            (head, bytes, size)
+        };
+        let last_error = LastError::default();
+        let watched = Watched {
+            bytes,
+            last_error: last_error.clone(),
+        };
+        Ok(Input {
+            head,
+            bytes: Box::new(watched),
+            size,
+            last_error,
+        })
+    }
+}
+
+/// Reads the first bytes; returns them, and a reader that begins with them again.
+fn peeked(
+    mut raw: Box<dyn Read + Send + Sync>,
+) -> io::Result<(Vec<u8>, Box<dyn Read + Send + Sync>)> {
+    let mut head = Vec::new();
+    // Of a compressed file that is cut short, the bytes before the cut are read.
+    match raw.by_ref().take(HEAD).read_to_end(&mut head) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error),
+        _ => {}
+    }
+    let again = Cursor::new(head.clone()).chain(raw);
+    Ok((head, Box::new(again)))
+}
+
+/// A reader that keeps its last error, and reads on after an interrupt.
+struct Watched {
+    bytes: Box<dyn Read + Send + Sync>,
+    last_error: LastError,
+}
+
+impl Read for Watched {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.bytes.read(out) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A compressed file that is cut short ends there.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+                Err(error) => {
+                    let kind = error.kind();
+                    *self.last_error.lock().expect("no thread panics with it") = Some(error);
+                    return Err(kind.into());
+                }
+                Ok(size) => return Ok(size),
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Captured packets, read from pcapng and pcap files of any program.
+//!
+//! Four steps: blocks of the capture file ([`CaptureReader`], on the `pcap-parser` crate), the
+//! link header (`link`, `wifi`), IP with its extension headers, fragments and tunnels (`network`, `tunnel`, on
+//! `etherparse`), and the TCP segment with its options (`segment`, on `etherparse` and
+//! [`TcpOptions`](ropewalk_wire::TcpOptions)). The module `layers` calls them in turn. None of
+//! them shares code with the writers of this crate, except the TCP options.
+//!
+//! A packet that is not TCP, or cannot be read as far as its TCP header, has the reason in
+//! [`Content::skipped`]. No bytes make the reader panic.
+
+mod bytes;
+mod checked;
+mod content;
+mod error;
+mod fault;
+mod file;
+mod fragments;
+mod input;
+mod interface;
+mod layers;
+mod link;
+mod network;
+mod next;
+mod options;
+mod packet;
+mod segment;
+#[cfg(test)]
+mod tests;
+mod tunnel;
+mod wifi;
+
+pub use checked::Checked;
+pub use content::Content;
+pub use error::ReadError;
+pub use fault::Fault;
+pub use file::CaptureReader;
+pub use interface::CapturedInterface;
+pub use options::{Multipath, Options};
+pub use packet::CapturedPacket;
+pub use segment::Segment;
+pub use tunnel::Unwrapping;
