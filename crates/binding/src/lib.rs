@@ -5,6 +5,8 @@
 
 mod gateway;
 mod mesh;
+mod mptcp;
+mod packets;
 mod run;
 mod scenario;
 mod simulate;
@@ -57,6 +59,25 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MAX_SCENARIO_BYTES", ropewalk_scenario::MAX_SCENARIO_BYTES)?;
     module.add("MAX_TRACE_BYTES", ropewalk_scenario::MAX_TRACE_BYTES)?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add(
+        "PacketFileError",
+        module.py().get_type::<packets::PacketFileError>(),
+    )?;
+    module.add_class::<packets::PacketReader>()?;
+    module.add_class::<packets::Interface>()?;
+    module.add_class::<packets::Record>()?;
+    module.add_class::<packets::Segment>()?;
+    module.add_class::<packets::Options>()?;
+    module.add_class::<mptcp::MpCapable>()?;
+    module.add_class::<mptcp::MpJoin>()?;
+    module.add_class::<mptcp::Mapping>()?;
+    module.add_class::<mptcp::Dss>()?;
+    module.add_class::<mptcp::AddAddr>()?;
+    module.add_class::<mptcp::RemoveAddr>()?;
+    module.add_class::<mptcp::MpPrio>()?;
+    module.add_class::<mptcp::MpFail>()?;
+    module.add_class::<mptcp::MpFastclose>()?;
+    module.add_class::<mptcp::MpTcpRst>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<run::FurtherFlow>()?;
