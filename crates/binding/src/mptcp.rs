@@ -97,6 +97,15 @@ pub struct MpTcpRst {
 }
 
 #[pymethods]
+impl MpCapable {
+    /// Whether mappings must have checksums: flag A.
+    #[getter]
+    fn wants_checksum(&self) -> bool {
+        self.flags & 0x80 != 0
+    }
+}
+
+#[pymethods]
 impl Mapping {
     #[new]
     fn new(

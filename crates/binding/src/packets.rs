@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple, PyType};
 use ropewalk_capture::Direction;
@@ -28,6 +29,7 @@ const BATCH_BYTES: usize = 8 << 20;
 #[pyclass(module = "ropewalk._core")]
 pub struct PacketReader {
     reader: CaptureReader,
+    path: PathBuf,
     /// A broken block, until the packets before it are handed out.
     broken: Option<ReadError>,
     endpoints: Endpoints,
@@ -40,6 +42,7 @@ impl PacketReader {
     #[new]
     #[pyo3(signature = (path, *, local=HashSet::new(), encapsulated=false, port=None))]
     fn new(
+        py: Python<'_>,
         path: PathBuf,
         local: HashSet<IpAddr>,
         encapsulated: bool,
@@ -51,7 +54,9 @@ impl PacketReader {
             (true, Some(port)) => Unwrapping::Port(port),
         };
         Ok(PacketReader {
-            reader: CaptureReader::open(&path, unwrapping, local).map_err(into_error)?,
+            reader: CaptureReader::open(&path, unwrapping, local)
+                .map_err(|error| into_error(py, error, &path))?,
+            path,
             broken: None,
             endpoints: Endpoints::default(),
             interface_names: Vec::new(),
@@ -61,7 +66,7 @@ impl PacketReader {
     /// The next packets, at most so many; none at the end.
     fn read(&mut self, py: Python<'_>, count: usize) -> PyResult<Vec<Record>> {
         if let Some(error) = self.broken.take() {
-            return Err(into_error(error));
+            return Err(into_error(py, error, &self.path));
         }
         let reader = &mut self.reader;
         let (packets, broken) = py.detach(|| batch(reader, count));
@@ -371,9 +376,19 @@ fn error_of(checked: Checked) -> u16 {
     }
 }
 
-fn into_error(error: ReadError) -> PyErr {
+fn into_error(py: Python<'_>, error: ReadError, path: &Path) -> PyErr {
     match error {
-        ReadError::Io(error) => PyErr::from(error),
+        ReadError::Io(error) => match error.raw_os_error() {
+            // With its number, Python chooses the class: FileNotFoundError, for example.
+            Some(number) => py
+                .import("os")
+                .and_then(|os| os.call_method1("strerror", (number,)))
+                .map_or_else(
+                    |error| error,
+                    |text| PyOSError::new_err((number, text.unbind(), path.to_owned())),
+                ),
+            None => PyErr::from(error),
+        },
         other => PacketFileError::new_err(other.to_string()),
     }
 }

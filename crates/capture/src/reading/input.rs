@@ -31,11 +31,8 @@ impl Input {
             return Input::new(Box::new(io::stdin()), 0);
         }
         let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        Input::new(Box::new(file), metadata.len())
+        let size = file.metadata()?.len();
+        Input::new(Box::new(file), size)
     }
 
     fn new(raw: Box<dyn Read + Send + Sync>, size: u64) -> io::Result<Input> {

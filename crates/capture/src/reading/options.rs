@@ -222,7 +222,7 @@ impl Options {
 
 /// A cookie of Fast Open has 4 to 16 bytes, an even number; others are to be ignored (RFC 7413, 4.1.1).
 fn is_cookie(cookie: &[u8]) -> bool {
-    cookie.is_empty() || (4..=16).contains(&cookie.len()) && cookie.len() % 2 == 0
+    cookie.is_empty() || (4..=16).contains(&cookie.len()) && cookie.len().is_multiple_of(2)
 }
 
 /// Options from the first on that is no padding; from an end of the list on, all.
