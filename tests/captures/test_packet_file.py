@@ -145,8 +145,8 @@ def test_unknown_blocks_and_options_are_passed_over(tmp_path):
 
 def test_a_simple_packet_has_the_time_before_it_and_the_snap_length(tmp_path):
     data = written(PACKETS[0])
-    simple = block(3, struct.pack("<I", len(data)) + data[:60])
-    content = section() + interface(snap_length=60) + packet(data, ticks=7) + simple
+    simple = block(3, struct.pack("<I", len(data)) + data[:52])
+    content = section() + interface(snap_length=52) + packet(data, ticks=7) + simple
     (_, record) = read(tmp_path, content)
     assert (record.time_ns, record.is_whole) == (7000, False)
 
@@ -222,6 +222,6 @@ def test_what_the_format_forbids_is_an_error(expected, tmp_path):
 def test_packets_before_an_error_are_handed_out(tmp_path):
     reader = reader_of(tmp_path, good() + packet(which=9))
     assert len(reader.read(10)) == 1
-    with pytest.raises(PacketFileError, match="before byte 128: interface 9 of 1"):
+    with pytest.raises(PacketFileError, match="before byte 120: interface 9 of 1"):
         reader.read(10)
     assert reader.read(10) == []
