@@ -9,8 +9,9 @@ from __future__ import annotations
 import shutil
 import tomllib
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
+
+from .near import nearest
 
 _PACKAGE = Path(__file__).parent
 _CLONE = _PACKAGE.parents[1]
@@ -60,8 +61,9 @@ def file(name: str) -> Path:
     """
     known = names()
     if name not in known:
-        near = "".join(f" {each}?" for each in get_close_matches(name, known, n=1))
-        raise ValueError(f"{name}: no ready scenario;{near} `ropewalk scenarios` lists them")
+        near = nearest(name, known)
+        meant = f" {near}?" if near else ""
+        raise ValueError(f"{name}: no ready scenario;{meant} `ropewalk scenarios` lists them")
     return FOLDER / f"{name}.toml"
 
 

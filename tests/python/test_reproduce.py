@@ -214,8 +214,10 @@ def test_what_is_published_is_in_the_package_and_cited():
         (("song2018", "fig9"), "song2018: no such paper; did you mean song-2018?"),
         (("elahi-2011", "Table 1"), "Table 1: no such item of elahi-2011; did you mean table1?"),
         (("x", "fig9"), "x: no such paper; there are "),
+        (("khalili-2012", "x"), "khalili-2012: no such paper; there are "),
+        (("song-2018", "table9"), "table9: no such item of song-2018; there are "),
     ],
-    ids=["item", "paper", "spelling", "nothing like it"],
+    ids=["item", "paper", "spelling", "nothing like it", "a far paper", "a far item"],
 )
 def test_a_wrong_name_is_told_the_nearest(refused, names, said):
     with pytest.raises(ValueError, match=said.replace("?", r"\?")):

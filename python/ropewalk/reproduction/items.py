@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..near import nearest
 from ..origin import Beginning
 from ..simulation import check_runs
 
@@ -173,7 +174,5 @@ def find(paper: str, item: str) -> Item:
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word.lower().replace(" ", "").replace("_", "-"), known, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+    near = nearest(word, known)
+    return f"; did you mean {near}?" if near else f"; there are {', '.join(known)}"

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from .. import ready
 from .._core import ScenarioError
 from ..arguments import choice, mapping, plain, refused, several, whole
+from ..near import nearest
 from ..scenario import Scenario
 from ..simulation import check_runs
 from .axes import Axis, Changes, axes_of, check_zipped, combinations, count, is_range, values_of
@@ -351,7 +352,5 @@ def _line(lines: str, *parts: str) -> int:
 
 
 def _near(key: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(key, KEYS, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(KEYS)}"
+    near = nearest(key, KEYS)
+    return f"; did you mean {near}?" if near else f"; there are {', '.join(KEYS)}"
