@@ -421,3 +421,26 @@ def test_without_a_price_there_is_no_cost_and_without_a_deadline_no_bound(stream
     found = ropewalk.predict(stream.with_({"traffic.deadline": "1 s"})).model("in-time")
     assert found.cost is None
     assert found.delay_ms["late_by"] == 0
+
+
+def test_the_bottleneck_of_a_shared_buffer_is_the_link_on_which_data_wait():
+    text = """
+    duration = "60 s"
+    [[link]]
+    name = "fast"
+    rate = "100 Mbit/s"
+    delay = "10 ms"
+    queue = "1000 packets"
+    [[link]]
+    name = "slow"
+    rate = "2 Mbit/s"
+    delay = "1 ms"
+    queue = "1000 packets"
+    [transport]
+    protocol = "mptcp"
+    [traffic]
+    size = "1 MB"
+    """
+    told = ropewalk.predict(ropewalk.Scenario(text)).best.bottleneck
+    assert "data wait on slow, with a round trip of " in told
+    assert "fast" not in told

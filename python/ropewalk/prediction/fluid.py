@@ -146,10 +146,16 @@ def _bottleneck(values: Values, outcome: fluid.Outcome) -> str:
         transport = values["transport"]
         window = transport["receive_buffer"] * transport["receive_window_share"]
         what = "send_buffer" if transport["send_buffer"] < window else "receive_buffer"
-        slowest = max(used, key=lambda path: path.rtt)
         if len(used) == 1:
             return f"the {what}: less than the path holds"
-        return f"the {what}: it waits for what is on the slowest paths, such as {slowest.name}"
+        ways = zip(_ways(values, used), outcome.subflows, outcome.rtts, strict=True)
+        # In-order data wait for the segments with the longest round trip, queue included.
+        rtt, name = max((rtt, path.name) for path, rate, rtt in ways if rate > 0.0)
+        least = 1e3 * min(outcome.rtts)
+        return (
+            f"the {what}: it is full while data wait on {name}, with a round trip of"
+            f" {1e3 * rtt:.0f} ms (shortest: {least:.0f} ms)"
+        )
     if others(values):
         return "the links' rates, shared with others"
     round_trips = values["duration"] / max(outcome.rtts)
