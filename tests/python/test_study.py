@@ -48,6 +48,27 @@ def count_runs(monkeypatch):
     return made
 
 
+def test_a_value_spelled_otherwise_is_the_same_point(lossy, tmp_path, monkeypatch):
+    runs = count_runs(monkeypatch)
+    key = "link.dsl.delay"
+    ropewalk.study(lossy, {key: ["10 ms", "80 ms"]}, out=tmp_path / "made")
+    assert len(runs) == 2
+    spelled = ["10ms", "0.08 s"]
+    again = ropewalk.study(lossy, {key: spelled}, out=tmp_path / "made")
+    assert len(runs) == 2
+    assert again.points[key].to_list() == spelled
+    assert again.combinations[key].to_list() == spelled
+    assert again.missing == 0
+    # So is one of the scenario itself.
+    other = lossy.with_({"link.cable.delay": "0.008 s", "link.dsl.loss": "1%"})
+    ropewalk.study(other, {key: spelled}, out=tmp_path / "made")
+    assert len(runs) == 2
+    ropewalk.study(lossy, {key: ["11 ms"]}, out=tmp_path / "made")
+    assert len(runs) == 3
+    with pytest.raises(ValueError, match="10ms is there twice"):
+        ropewalk.study(lossy, {key: ["10 ms", "10ms"]})
+
+
 def test_a_row_a_run_with_numbers_in_base_units(lossy):
     made = ropewalk.study(lossy, VARY, runs=2)
     assert made.points.select(*VARY, "seed").rows() == [

@@ -78,12 +78,29 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
         values = tuple(spelled(each) for each in listed)
     else:
         raise ValueError(f"{_shown(given)}: allowed: {RANGE}")
-    seen: set[str] = set()
+    seen: set[float | str] = set()
     for value in values:
-        if value in seen:
+        if (meant := meaning(key, value)) in seen:
             raise ValueError(f"{_shown(given)}: {value or 'nothing'} is there twice")
-        seen.add(value)
+        seen.add(meant)
     return values
+
+
+def meaning(key: str, value: str) -> float | str:
+    """Return the meaning of a value: a number in base units, or its text.
+
+    Examples
+    --------
+    >>> meaning("link.dsl.delay", "10ms"), meaning("link.dsl.delay", "0.01 s")
+    (0.01, 0.01)
+    >>> meaning("link.dsl.queue", "5packets"), meaning("transport.congestion", "lia")
+    ('5 packets', 'lia')
+    """
+    found = base_value(key, value)
+    if found is not None:
+        return found
+    match = NUMBER.fullmatch(value)
+    return value if match is None else f"{match[1]} {match[2]}".rstrip()
 
 
 def axes_of(

@@ -69,10 +69,12 @@ class Opened:
             self._write_begun()
             self._parts.flush()
 
-    def finish(self, order: Mapping[str, int]) -> StudyResults:
+    def finish(
+        self, order: Mapping[str, int], spelled: Mapping[str, Mapping[str, str]]
+    ) -> StudyResults:
         """Sort the rows, and write the results."""
         self._parts.flush()
-        points = settle(self._folder, order, self._study.columns, self.rows())
+        points = settle(self._folder, order, spelled, self._study.columns, self.rows())
         missing = len(order) - points.height
         made = StudyResults(
             self._study.scenario, self._study.json(), points, missing, self._origins

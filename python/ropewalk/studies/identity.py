@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from .. import _core
-from .axes import Changes
+from .axes import Changes, meaning
 from .definition import Definition
 
 BYTES = 16  # length of a key
@@ -31,7 +31,8 @@ class Keys:
 
     A key is the hash of the verb, of the program (its version, its compiled half and the files
     of the package that the verb uses), of the scenario as data with its changes, of the content
-    of each further file that it names, and of the seed.
+    of each further file that it names, and of the seed. Values count by their meaning:
+    ``10ms``, ``10 ms`` and ``0.01 s`` are the same.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class Keys:
     def __init__(self, study: Definition) -> None:
         scenario = study.scenario
         # As data: comments, blanks and the order of keys decide nothing.
-        written = tomllib.loads(scenario.effective())
+        written = _plain("", tomllib.loads(scenario.effective()))
         shared = {
             "verb": study.verb,
             "program": program(study.verb),
@@ -72,8 +73,25 @@ class Keys:
             for name, digest in self._files.items()
             if any(name in value for _, value in changes)
         }
-        made.update(_canonical([sorted(changes), named, seed]))
+        values = [[key, meaning(key, value)] for key, value in sorted(changes)]
+        made.update(_canonical([values, named, seed]))
         return made.hexdigest()
+
+
+def _plain(path: str, written: object) -> object:
+    """Return what a file has, with each value as `meaning` returns it."""
+    if isinstance(written, str):
+        return meaning(path, written)
+    if isinstance(written, list):
+        names = [each.get("name", "") if isinstance(each, dict) else "" for each in written]
+        return [
+            _plain(f"{path}.{name}" if name else path, each)
+            for name, each in zip(names, written, strict=True)
+        ]
+    if not isinstance(written, dict):
+        return written
+    of = {key: f"{path}.{key}" if path else key for key in written}
+    return {key: _plain(of[key], value) for key, value in written.items()}
 
 
 @cache

@@ -98,11 +98,22 @@ def read(folder: Path) -> pl.DataFrame:
 
 
 def settle(
-    folder: Path, order: Mapping[str, int], first: Sequence[str], rows: pl.DataFrame
+    folder: Path,
+    order: Mapping[str, int],
+    spelled: Mapping[str, Mapping[str, str]],
+    first: Sequence[str],
+    rows: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Write the points of a study sorted to one file, and move all others aside."""
+    """Write the points of a study sorted to one file, and move all others aside.
+
+    The varied keys are spelled as in this study: earlier runs may have ``10ms`` for ``10 ms``.
+    """
     import polars as pl
 
+    for key, values in spelled.items():
+        if key in rows.columns:
+            now = pl.col(KEY).replace_strict(dict(values), default=pl.col(key))
+            rows = rows.with_columns(now.alias(key))
     place = pl.col(KEY).replace_strict(dict(order), default=None, return_dtype=pl.Int64)
     placed = rows.with_columns(place.alias("_place"))
     ours = placed.filter(pl.col("_place").is_not_null()).sort("_place").drop("_place")

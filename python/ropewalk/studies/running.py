@@ -55,6 +55,15 @@ class Runner:
         """The keys of the study's points with their places; complete when all have run."""
         return {point.key: at for at, point in enumerate(self._points)}
 
+    @property
+    def spelled(self) -> dict[str, dict[str, str]]:
+        """The values of each varied key as this study spells them, by the keys of its points."""
+        found: dict[str, dict[str, str]] = {}
+        for point in self._points:
+            for key, value in point.changes:
+                found.setdefault(key, {})[point.key] = value
+        return found
+
     def plan(self) -> int:
         """Return how many runs that are certain to be made have no row yet."""
         counts = dict.fromkeys(self._study.combinations, self._study.runs)

@@ -164,9 +164,9 @@ def run(
         try:
             runner.run(on)
         except BaseException as error:
-            made = kept.finish(runner.order)
+            made = kept.finish(runner.order, runner.spelled)
             if isinstance(error, RESUMABLE):
                 there, of = made.points.height, made.points.height + made.missing
                 error.add_note(f"{there:,} of {of:,} runs are kept; {RESUME}: {out}")
             raise
-        return kept.finish(runner.order)
+        return kept.finish(runner.order, runner.spelled)
