@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 from . import statistics
 from .arguments import choice
 from .needs import need
+from .numerals import decimal
 from .origin import with_origin
+from .run_warnings import warnings_of
 from .scenario import Scenario
 from .shown import Shown
 
@@ -198,6 +200,8 @@ class Results(Shown):
             return with_origin(first, self.origin)
         head = {key: first[key] for key in ("engine", "scenario", "seed")}
         known = head | {"runs": self.runs, "mean": self.mean, "ci95": self.ci95}
+        if warnings := warnings_of(self.runs):
+            known["warnings"] = warnings
         return with_origin(known, self.origin)
 
     @cached_property
@@ -381,7 +385,7 @@ class Results(Shown):
     def __repr__(self) -> str:
         goodput = self.mean.get("goodput_mbps", float("nan"))
         count = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
-        return f"<Results of {self.scenario.title!r}: {count}, {goodput:.2f} Mbit/s>"
+        return f"<Results of {self.scenario.title!r}: {count}, {decimal(goodput)} Mbit/s>"
 
     def _with_recorded(self) -> Iterator[tuple[dict[str, Any], Run]]:
         return zip(self.runs, self._recorded, strict=True)
@@ -428,12 +432,16 @@ def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
 def flat(run: dict[str, Any]) -> dict[str, Any]:
     """Return a run's object as a row of plain columns: ``delay_ms.p95`` as ``delay_p95_ms``.
 
+    Warnings are one text, with a line for each.
+
     Examples
     --------
     >>> flat({"goodput_mbps": 9.5, "delay_ms": {"p95": 12.0}, "links": []})
     {'goodput_mbps': 9.5, 'delay_p95_ms': 12.0}
     """
     row: dict[str, Any] = {k: v for k, v in run.items() if isinstance(v, (str, int, float))}
+    if run.get("warnings"):
+        row["warnings"] = "\n".join(run["warnings"])
     delay = run.get("delay_ms", {})
     row |= {f"delay_{name}_ms": value for name, value in delay.items()}
     reordering = run.get("reordering", {})

@@ -12,6 +12,8 @@ from rich.text import Text
 
 from . import statistics, terminal
 from .emulation.own_error import in_words
+from .numerals import decimal, formatted, with_interval
+from .run_warnings import warnings_of
 
 if TYPE_CHECKING:
     from .results import Results
@@ -71,7 +73,7 @@ def table(results: Results) -> RenderableType:
         terminal.facts(summary_lines(results)),
     ]
     parts += [_entries(listing) for listing in listings(results.mean)]
-    parts += terminal.warned(results.runs[0].get("warnings", []))
+    parts += terminal.warned(warnings_of(results.runs))
     return Group(*parts)
 
 
@@ -114,7 +116,7 @@ def runs_told(runs: Sequence[dict[str, Any]]) -> str:
     if len(runs) == 1:
         return f"seed {first}"
     if statistics.alike(runs):
-        return f"{len(runs)} runs, all the same: nothing in this scenario is random"
+        return f"{len(runs)} runs, all alike"
     return f"mean of {len(runs)} runs, seeds {first} to {last}, ± 95 % interval"
 
 
@@ -130,20 +132,22 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     """
     mean, ci95 = results.mean, results.ci95
 
-    def interval(key: str) -> str:
-        return f" ± {ci95[key]:,.2f}" if key in ci95 else ""
+    def known(key: str, places: int = 2) -> str:
+        return with_interval(mean[key], ci95.get(key), places)
 
     goodput = mean["goodput_mbps"]
+    if statistics.alike(results.runs):
+        yield "spread", statistics.ALIKE
     if mean.get("flows"):
         yield "first flow", str(mean["flows"][0]["name"])
     share = ""
     capacity = results.scenario.capacity_mbps
     if capacity:
         share = f", {goodput / capacity:.1%} of the links' {capacity:,.1f} Mbit/s"
-    yield "goodput", f"{goodput:,.2f}{interval('goodput_mbps')} Mbit/s{share}"
-    delivered = f"{mean['delivered_bytes'] / 1e6:,.1f} MB in {mean['duration_s']:,.2f} s"
+    yield "goodput", f"{known('goodput_mbps')} Mbit/s{share}"
+    delivered = f"{decimal(mean['delivered_bytes'] / 1e6, 1)} MB in {mean['duration_s']:,.2f} s"
     if "completion_s" in mean:
-        delivered += f", complete after {mean['completion_s']:,.2f}{interval('completion_s')} s"
+        delivered += f", complete after {known('completion_s')} s"
     yield "delivered", delivered
     if "delay_ms" in mean:
         delay = mean["delay_ms"]
@@ -168,7 +172,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
             f" ({module['buffer_max_kib']:,.1f} KiB) stored"
         )
         if "gthroughput_mbps" in module:
-            told += f", gThroughput {module['gthroughput_mbps']:,.2f} Mbit/s"
+            told += f", gThroughput {decimal(module['gthroughput_mbps'])} Mbit/s"
         yield "mptcp-ns3", told
     subflows = mean.get("subflows", [])
     sent = sum(subflow.get("segments_sent", 0) for subflow in subflows)
@@ -177,8 +181,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
     yield from _spent(mean)
     if "jain_index" in mean:
-        fairness = f"{mean['jain_index']:.3f}{interval('jain_index')}"
-        yield "fairness", f"{fairness} of 1, Jain's index over the flows' goodputs"
+        yield "fairness", f"{known('jain_index', 3)} of 1, Jain's index over the flows' goodputs"
     if "longest_gap_s" in mean:
         yield "longest gap", f"{mean['longest_gap_s']:,.3f} s without a delivery"
     if "stats" in mean:
@@ -213,7 +216,7 @@ def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, s
         yield key, told
     if "chunks" in mean:
         of = mean["chunks"]
-        told = f"{of['count']:,.0f} of {of['rate_mbps']:,.2f} Mbit/s in the mean,"
+        told = f"{of['count']:,.0f} of {decimal(of['rate_mbps'])} Mbit/s in the mean,"
         told += f" {of['switches']:,.0f} changes of quality,"
         told += f" {of['late_percent']:.2f} % later than the player had set or never"
         yield "chunks", told + _stalls(of["stall"])
@@ -388,4 +391,4 @@ def _cell(entry: dict[str, Any], key: str, times: float, digits: str) -> str:
     if key not in entry:
         return ""
     value = entry[key]
-    return value if isinstance(value, str) else f"{times * value:{digits}}"
+    return value if isinstance(value, str) else formatted(times * value, digits)

@@ -132,6 +132,13 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
     return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
 
 
+# Floyd and Jacobson, Traffic Phase Effects in Packet-Switched Gateways, CCR 21 (2), 1991.
+ALIKE = (
+    "none: nothing in this scenario is random. Losses may fall in step (phase effects); a little"
+    " randomness, such as --set 'link.*.jitter=1 ms', shows whether the numbers depend on that"
+)
+
+
 def alike(runs: Sequence[dict[str, Any]]) -> bool:
     """Whether several runs are equal in all but their seed and running time.
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -203,8 +204,19 @@ def test_a_step_without_a_timeline_is_refused(refused):
 
 def test_runs_that_are_all_the_same_are_called_so(command):
     lossless = command("simulate", TWO_LINKS, "--runs", 2, "--set", "link.cable.loss=0")
-    assert "nothing in this scenario is random" in lossless.stdout
+    assert "2 runs, all alike" in lossless.stdout
+    assert lossless.stdout.count("nothing in this scenario is random") == 1
+    assert "phase effects" in lossless.stdout
+    assert "±" not in lossless.stdout
     assert "random" not in command("simulate", TWO_LINKS, "--runs", 2).stdout
+
+
+def test_a_goodput_of_a_call_keeps_two_digits(command):
+    call = ["link.*.rate=64 kbit/s", "transport.protocol=tcp", 'transport.paths=["dsl"]']
+    changes = [part for change in call for part in ("--set", change)]
+    for verb in ("simulate", "predict"):
+        told = command(verb, TWO_LINKS, *changes).stdout
+        assert re.search(r"goodput +0\.0[1-9]\d Mbit/s", told), told
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Several ways to run one scenario, side by side."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -202,8 +203,29 @@ def test_a_terminal_of_80_columns_shows_whether_two_ways_differ(compared, monkey
     console = rich.console.Console(width=80)
     with console.capture() as shown:
         console.print(table(compared))
-    [row] = (line.split() for line in shown.get().splitlines() if "(54.3-58.3)" in line)
-    assert row[-6:] == ["58.2", "(54.3-58.3)", "108", "(103-109)", "53.5%", "yes"]
+    [row] = (line.split() for line in shown.get().splitlines() if "median delay" in line)
+    assert row[-8:] == ["57.25", "±", "3.12", "106.94", "±", "4.67", "53.5%", "yes"]
+
+
+def test_one_number_of_a_formula_is_held_against_the_interval_of_runs():
+    runs = [{"goodput_mbps": value} for value in (9.0, 9.1, 9.2)]
+    for predicted, differs in ((9.15, False), (12.0, True)):
+        known = {"predict": [{"goodput_mbps": predicted}], "simulate": runs}
+        [goodput] = agreements("predict", "simulate", known)
+        assert goodput.differs is differs
+        [goodput] = agreements("simulate", "predict", known)
+        assert goodput.differs is differs
+    known = {"predict": [{"goodput_mbps": 9.0}], "simulate": runs[:1]}
+    assert agreements("predict", "simulate", known)[0].differs is None
+
+
+def test_one_statistic_is_shown_of_a_quantity(command):
+    told = command("compare", TWO_LINKS, "--runs", 5, *MODELLED).stdout
+    rows = [line for line in told.splitlines() if line.strip().startswith("goodput, Mbit/s")]
+    assert len(rows) == 2
+    [mean] = {re.search(r"\S+ ± \S+", row)[0] for row in rows}
+    assert mean
+    assert "too few runs" not in told
 
 
 def test_out_keeps_numbers_of_all_ways(command, tmp_path):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core import ScenarioError
+from ..numerals import decimal
 from ..prediction.paths import others as others_of
 from ..prediction.paths import paths as described
 from ..registry import algorithms, is_coupled
@@ -59,8 +60,8 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
     else:
         chosen = _name(allowed, judge.best(list(allowed.values())))
         answer = (
-            f"Use {chosen}, the best of the coupled ones ({found[chosen].goodput:,.2f} Mbit/s"
-            f" beside {found[present].goodput:,.2f} with {present})"
+            f"Use {chosen}, the best of the coupled ones ({decimal(found[chosen].goodput)} Mbit/s"
+            f" beside {decimal(found[present].goodput)} with {present})"
         )
     coupled = {name: made for name, made in found.items() if is_coupled(name)}
     notes = []
@@ -75,7 +76,7 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
         if share is not None:
             answer += (
                 f". Where the links could share a bottleneck, use {fair}, the best of the coupled"
-                f" ones ({coupled[fair].goodput:,.2f} Mbit/s, {written(share)})"
+                f" ones ({decimal(coupled[fair].goodput)} Mbit/s, {written(share)})"
             )
     if coupled and len(paths) > 1:
         notes.append(FAIRNESS)
@@ -116,7 +117,7 @@ def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -
         beside = "" if share is None else f" ({written(share)} beside {_name(found, second)})"
         return present, f"Keep {present}: no other {what} is better{beside}"
     share = gain(best.goodput, found[present].goodput)
-    said = f"Use {name}: {best.goodput:,.2f} Mbit/s"
+    said = f"Use {name}: {decimal(best.goodput)} Mbit/s"
     said += "" if share is None else f", {written(share)} beside {present}"
     if judge.stream:
         said += f", 95 % of messages within {best.delay:,.0f} ms, not {found[present].delay:,.0f}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..numerals import decimal
 from ..prediction.paths import paths as described
 from .bench import Bench, Changes, Measured
 from .counsel import Advice, Evidence
@@ -171,9 +172,9 @@ def _keep(values: dict[str, Any], alike: _Search, present: Measured, plenty: int
     return Advice(
         "buffers",
         TITLE,
-        f"Keep the present ones, {_present(values)}: {present.goodput:,.2f} Mbit/s. None of one"
-        f" size both ways is as good, up to {kib(plenty)} ({alike.found.goodput:,.2f} Mbit/s at"
-        f" {kib(alike.size)}).",
+        f"Keep the present ones, {_present(values)}: {decimal(present.goodput)} Mbit/s. None of"
+        f" one size both ways is as good, up to {kib(plenty)}"
+        f" ({decimal(alike.found.goodput)} Mbit/s at {kib(alike.size)}).",
         evidence=(
             _now(values, present),
             *_rows("both", alike, None, alike.found, lambda size: f"{kib(size)} each"),
@@ -274,8 +275,8 @@ def _answer(judge: Judge, values: dict[str, Any], found: _Found) -> str:
     share = values["transport"]["receive_window_share"]
     said = (
         f"Over {used}: {kib(receive.size)} to receive and {kib(send.size)} to send give"
-        f" {both.goodput:,.2f} Mbit/s, {both.goodput / most.goodput:.1%} of the"
-        f" {most.goodput:,.2f} with {found.largest}. The rule of thumb says"
+        f" {decimal(both.goodput)} Mbit/s, {both.goodput / most.goodput:.1%} of the"
+        f" {decimal(most.goodput)} with {found.largest}. The rule of thumb says"
         f" {kib(rule / 1024)} each"
     )
     if share < 1:
@@ -285,9 +286,9 @@ def _answer(judge: Judge, values: dict[str, Any], found: _Found) -> str:
     if abs(lost) < 0.0005:
         said += "cost no goodput"
     elif lost > 0:
-        said += f"cost {lost:.1%} of goodput ({present.goodput:,.2f} Mbit/s)"
+        said += f"cost {lost:.1%} of goodput ({decimal(present.goodput)} Mbit/s)"
     else:
-        said += f"give {-lost:.1%} more ({present.goodput:,.2f} Mbit/s)"
+        said += f"give {-lost:.1%} more ({decimal(present.goodput)} Mbit/s)"
     if math.isfinite(both.delay) and math.isfinite(present.delay):
         what = "messages" if judge.stream else "the data"
         said += (

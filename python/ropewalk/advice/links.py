@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..numerals import decimal
 from ..prediction.paths import paths as described
 from ..scenario import Scenario
 from .bench import Bench, Measured
@@ -207,7 +208,7 @@ def _answer(
 
 
 def _worth(judge: Judge, measured: Measured) -> str:
-    said = f"{measured.goodput:,.2f} Mbit/s"
+    said = f"{decimal(measured.goodput)} Mbit/s"
     if judge.stream and "delay_p95_ms" in measured.numbers:
         said += f" with 95 % of messages within {measured.delay:,.0f} ms"
     return said

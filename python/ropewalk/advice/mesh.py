@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from .._core import ScenarioError
 from ..model.wifi import conflicts
+from ..numerals import decimal
 from ..prediction import predict
 from ..scenario import Scenario
 from ..wireless.reading import place_of, routes
@@ -139,7 +140,7 @@ def _answer(
     advised: str,
     found: dict[str, tuple[Changes, object]],
 ) -> str:
-    said = f"Use {advised}: {measured[advised].goodput:,.2f} Mbit/s."
+    said = f"Use {advised}: {decimal(measured[advised].goodput)} Mbit/s."
     by_channels: dict[int, list[Measured]] = {}
     for name, (changes, _) in found.items():
         by_channels.setdefault(len(_listed(changes)), []).append(measured[name])
@@ -151,7 +152,7 @@ def _answer(
         share = gain(more.goodput, alone.goodput)
         if share is not None:
             said += (
-                f" With one channel {alone.goodput:,.2f} at best; another is worth"
+                f" With one channel {decimal(alone.goodput)} at best; another is worth"
                 f" {written(share)}."
             )
     return said

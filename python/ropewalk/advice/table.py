@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import terminal
+from ..numerals import decimal
 from ..scenario import spelled
 from .counsel import Advice, Check, Counsel, Evidence
 
@@ -98,7 +99,7 @@ def _evidence(evidence: Sequence[Evidence]) -> Table:
     made.add_column("", vertical="bottom")
     for each in shown:
         cells = [
-            f"{each.numbers[key]:,.{COLUMNS[key][1]}f}" if key in each.numbers else ""
+            decimal(each.numbers[key], COLUMNS[key][1]) if key in each.numbers else ""
             for key in columns
         ]
         strong = "bold" if "advised" in each.remarks else ""
@@ -125,7 +126,8 @@ def _check(check: Check) -> RenderableType:
     advised, best = (each.numbers["goodput_mbps"] for each in (check.advised, check.best))
     said = (
         f"The advised links are number {check.rank} of all {check.subsets} subsets, with"
-        f" {check.ratio:.2%} of the best one's goodput ({advised:,.2f} of {best:,.2f} Mbit/s)."
+        f" {check.ratio:.2%} of the best one's goodput ({decimal(advised)} of {decimal(best)}"
+        " Mbit/s)."
     )
     parts: list[RenderableType] = [
         Text("\nHow good is the choice of links?", style="bold"),

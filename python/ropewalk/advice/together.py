@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..numerals import decimal
 from .bench import Bench, Changes
 from .counsel import Advice, Evidence
 from .judging import Judge, gain, written
@@ -43,9 +44,13 @@ def advise_together(
     share = gain(best.goodput, present.goodput)
     if best is present:
         better = "is better" if judge.stream else "gives more"
-        answer = f"Leave it as it is: {present.goodput:,.2f} Mbit/s, and nothing here {better}."
+        answer = (
+            f"Leave it as it is: {decimal(present.goodput)} Mbit/s, and nothing here {better}."
+        )
     else:
-        answer = f"{best.goodput:,.2f} Mbit/s, where it gives {present.goodput:,.2f} as it is"
+        answer = (
+            f"{decimal(best.goodput)} Mbit/s, where it gives {decimal(present.goodput)} as it is"
+        )
         answer += "" if share is None else f" ({written(share)})"
         if judge.stream:
             answer += (
@@ -55,7 +60,7 @@ def advise_together(
     last = made[-1]
     if with_buffers and not judge.stream and last is not best and 2 * last.delay < best.delay:
         answer += (
-            f" Where delay matters, take the advised buffers, too: {last.goodput:,.2f} Mbit/s,"
+            f" Where delay matters, take the advised buffers, too: {decimal(last.goodput)} Mbit/s,"
             f" 95 % of the data within {last.delay:,.0f} ms, not {best.delay:,.0f}."
         )
     return Advice(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..numerals import decimal
 from ..prediction import predict
 from ..prediction.paths import paths as described
 from .bench import Bench, Measured
@@ -66,7 +67,9 @@ def _answer(
         adds, alone = least.numbers["adds_mbps"], least.numbers["alone_mbps"]
         name = least.what.removeprefix("without ")
         did = (
-            f"adds {adds:,.2f} Mbit/s" if adds >= 0 else f"takes {-adds:,.2f} Mbit/s, within noise"
+            f"adds {decimal(adds)} Mbit/s"
+            if adds >= 0
+            else f"takes {decimal(-adds)} Mbit/s, within noise"
         )
         return f"None harms. {name} does least: it {did}; alone it carries {alone:,.2f}."
     values = bench.scenario.values
@@ -74,7 +77,7 @@ def _answer(
     said = []
     for path, less in harmful:
         share = gain(less.goodput, together.goodput)
-        costs = f"{less.goodput - together.goodput:,.2f} Mbit/s"
+        costs = f"{decimal(less.goodput - together.goodput)} Mbit/s"
         costs += "" if share is None else f" ({written(share)})"
         if judge.stream:
             costs = f"{together.delay - less.delay:,.0f} ms of delay"

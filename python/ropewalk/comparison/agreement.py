@@ -10,10 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..statistics import half_width
 from .numbers import entries, flat, total
 
 LEVEL = 0.05  # level of significance
 MAX_SPLITS = 20_000  # permutations; of more, so many are drawn at random
+ROUNDING = 1e-9  # share of a number that is no difference
+DETERMINISTIC = ("predict",)  # ways that give one number, whatever the seed
 DELAYS = {"mean": "mean delay", "p50": "median delay", "p95": "95 % delay", "p99": "99 % delay"}
 
 
@@ -59,8 +62,13 @@ class Agreement:
     def differs(self) -> bool | None:
         """Whether the runs differ significantly; None where there are too few to tell.
 
-        By a permutation test of the difference of means, at 5 %.
+        By a permutation test of the difference of means, at 5 %. Where one way is deterministic,
+        by whether its number lies outside the 95 % interval of the other's mean.
         """
+        if self.judged in DETERMINISTIC:
+            return _is_outside(self.ones[0], self.others)
+        if self.against in DETERMINISTIC:
+            return _is_outside(self.others[0], self.ones)
         p = by_chance(self.ones, self.others)
         return None if p is None else p < LEVEL
 
@@ -115,6 +123,21 @@ def agreements(
     ]
 
 
+def _is_outside(value: float, runs: Sequence[float]) -> bool | None:
+    """Return whether a number is outside the 95 % interval of a mean; None for a single run.
+
+    Examples
+    --------
+    >>> _is_outside(9.0, [10.0, 12.0, 11.0]), _is_outside(5.0, [10.0, 12.0, 11.0])
+    (False, True)
+    >>> _is_outside(5.0, [10.0])
+    """
+    if len(runs) < 2:
+        return None
+    apart = abs(statistics.fmean(runs) - value)
+    return apart > half_width(runs) + ROUNDING * abs(value)
+
+
 def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
     """Return the p-value of a permutation test of the difference of means.
 
@@ -138,7 +161,8 @@ def by_chance(ones: Sequence[float], others: Sequence[float]) -> float | None:
     if (2 if len(ones) == len(others) else 1) / splits > LEVEL:
         return None
     # What is but rounding is no difference.
-    found = abs(statistics.fmean(ones) - statistics.fmean(others)) - 1e-9 * max(map(abs, both))
+    found = abs(statistics.fmean(ones) - statistics.fmean(others))
+    found -= ROUNDING * max(map(abs, both))
     whole = math.fsum(both)
     if splits <= MAX_SPLITS:
         chosen: Iterator[tuple[float, ...]] = itertools.combinations(both, len(ones))

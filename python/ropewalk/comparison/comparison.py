@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..emulation.own_error import bounds
+from ..numerals import decimal
 from ..origin import with_origin, without_origin
 from ..shown import Shown
 from .agreement import Agreement, agreements, runs_of
@@ -181,6 +182,7 @@ class Comparison(Shown):
 
     def __repr__(self) -> str:
         said = ", ".join(
-            f"{way} {self.means[way].get('goodput_mbps', float('nan')):.2f}" for way in self.ways
+            f"{way} {decimal(self.means[way].get('goodput_mbps', float('nan')))}"
+            for way in self.ways
         )
         return f"<Comparison of {self.scenario.title!r}: {said} Mbit/s>"

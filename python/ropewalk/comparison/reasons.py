@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..emulation.own_error import in_words
+from ..numerals import decimal
 from .agreement import Agreement
 from .numbers import entries, total
 
@@ -138,7 +139,7 @@ def _place(compared: Compared, judged: str, against: str) -> str:
     if len(both) < 2:
         return ""
     _, name, one, other = max(both, key=lambda each: abs(each[0]))
-    return f", most of it on {name}: {one:,.2f} against {other:,.2f} Mbit/s"
+    return f", most of it on {name}: {decimal(one)} against {decimal(other)} Mbit/s"
 
 
 def _model(compared: Compared) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,6 +11,8 @@ from rich.text import Text
 
 from .. import terminal
 from ..emulation.own_error import in_words
+from ..numerals import formatted, mean_of, with_interval
+from ..statistics import ALIKE, alike, half_width
 from .comparison import Comparison
 from .numbers import entries, total
 
@@ -57,6 +59,9 @@ def table(comparison: Comparison) -> RenderableType:
         terminal.heading(comparison.scenario.title, _runs(comparison)),
         _summary(comparison),
     ]
+    for way, results in comparison.ran.items():
+        if alike(results.runs):
+            parts.append(Text(f"spread of {way}: {ALIKE}"))
     if comparison.undisturbed and comparison.measured is not None:
         told = in_words(comparison.measured.mean["own_error"])
         parts.append(Text(f"testbed without what the machine added: {told}"))
@@ -106,8 +111,7 @@ def _cell(comparison: Comparison, way: str, key: str, scale: float, digits: str)
     if value is None:
         return ""
     interval = comparison.ci95[way].get(key)
-    known = f"{scale * value:{digits}}"
-    return known if interval is None else f"{known} ± {scale * interval:{digits}}"
+    return mean_of(scale * value, interval and scale * interval, digits)
 
 
 def _each(
@@ -128,7 +132,7 @@ def _each(
             values = [of.get(f"{kind}.{name}.{key}") for name in known]
             if any(value is not None for value in values):
                 terminal.add_number(shown, f"{title}\n{way}")
-                filled.append(["" if v is None else f"{scale * v:{digits}}" for v in values])
+                filled.append(["" if v is None else formatted(scale * v, digits) for v in values])
                 title = ""
     for name, *cells in zip(known, *filled, strict=True):
         shown.add_row(Text(name), *cells)
@@ -136,34 +140,25 @@ def _each(
 
 
 def _agreements(comparison: Comparison) -> Iterator[Table]:
-    """Yield a table for each pair: runs of both, how near they are, and whether by chance."""
+    """Yield a table for each pair: means of both, how near they are, and whether by chance."""
     pairs = dict.fromkeys((each.judged, each.against) for each in comparison.agreements)
     for judged, against in pairs:
         shown = terminal.numbers("", (judged, against, "accuracy"), at_least=12)
-        shown.title = f"accuracy of {judged} against {against}"
+        shown.title = f"accuracy of {judged} against {against}, of means"
         shown.title_justify, shown.title_style = "left", "bold"
-        shown.add_column("differ", no_wrap=True, min_width=len("by chance"))
+        shown.add_column("differ", no_wrap=True, min_width=len("too few runs"))
         for each in comparison.agreements:
             if (each.judged, each.against) == (judged, against):
                 near = "" if each.accuracy is None else f"{each.accuracy:.1%}"
-                told = {True: "yes", False: "by chance", None: "unknown"}[each.differs]
-                shown.add_row(
-                    f"{each.of}, {each.unit}", _spread(each.ones), _spread(each.others), near, told
-                )
+                told = {True: "yes", False: "by chance", None: "too few runs"}[each.differs]
+                means = (_mean(each.ones), _mean(each.others))
+                shown.add_row(f"{each.of}, {each.unit}", *means, near, told)
         yield shown
 
 
-def _spread(runs: Sequence[float]) -> str:
-    """Write the median of the runs, and from where to where they are."""
-    middle = _short(statistics.median(runs))
-    return middle if len(runs) == 1 else f"{middle} ({_short(min(runs))}-{_short(max(runs))})"
-
-
-def _short(value: float) -> str:
-    """Write up to three digits: two such ranges and their names fit 80 columns."""
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) >= 1 else f"{value:.2g}"
+def _mean(runs: Sequence[float]) -> str:
+    """Write the mean of runs, and half its 95 % interval, as in the table of all ways."""
+    return with_interval(fmean(runs), half_width(runs) if len(runs) > 1 else None)
 
 
 def _warnings(comparison: Comparison) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..numerals import decimal
+
 if TYPE_CHECKING:
     from ..scenario import Scenario
 
@@ -157,8 +159,8 @@ def in_words(error: Mapping[str, Any]) -> str:
     'goodput 9.00 to 9.10 Mbit/s, delay 80.0 to 81.5 ms in the mean and 95.0 to 99.0 at 99 %'
     """
     goodput, delay = error["goodput_mbps"], error.get("delay_ms", {})
-    most = f"to {goodput['high']:,.2f} Mbit/s" if "high" in goodput else "Mbit/s or more"
-    told = f"goodput {goodput['low']:,.2f} {most}"
+    most = f"to {decimal(goodput['high'])} Mbit/s" if "high" in goodput else "Mbit/s or more"
+    told = f"goodput {decimal(goodput['low'])} {most}"
     of = [delay[name] for name in ("mean", "p99") if "high" in delay.get(name, {})]
     if len(of) == 2:
         mean, p99 = (f"{each['low']:,.1f} to {each['high']:,.1f}" for each in of)

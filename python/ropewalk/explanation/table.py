@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import terminal
+from ..numerals import decimal
 from ..wireless.budget import Budget
 from .explanation import Explanation
 from .settings import Setting
@@ -114,7 +115,7 @@ def _budgets(explanation: Explanation) -> Table:
             f"{each.rate_mbps:g}",
             *map(_decibels, (by_noise, each.needed_snr_db, each.margin_db)),
             f"{each.frame_error_ratio:.1%}",
-            Text(f"{each.most_mbps:,.2f}", "bold"),
+            Text(decimal(each.most_mbps), "bold"),
         )
     return shown
 

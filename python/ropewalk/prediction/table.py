@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import terminal
+from ..numerals import decimal
 from .predictions import Prediction, Predictions
 
 WORDS = {"mean": "mean", "bound": "at most", "least": "at least"}
@@ -44,8 +45,8 @@ def _heading(predictions: Predictions) -> Text:
 
 def _summary(predictions: Predictions) -> Iterator[tuple[str, str]]:
     best = predictions.best
-    if best is not None:
-        yield "goodput", f"{best.goodput_mbps:,.2f} Mbit/s"
+    if best is not None and best.goodput_mbps is not None:
+        yield "goodput", f"{decimal(best.goodput_mbps)} Mbit/s"
         if "mean" in best.delay_ms:
             yield "delay", f"{best.delay_ms['mean']:,.0f} ms in the mean"
         if best.bottleneck is not None:
@@ -69,7 +70,7 @@ def _models(predictions: Predictions) -> Table:
         terminal.add_number(shown, "cost")
     shown.add_column("holds here", vertical="bottom")
     for model in predictions.models:
-        goodput = "" if model.goodput_mbps is None else f"{model.goodput_mbps:,.2f}"
+        goodput = "" if model.goodput_mbps is None else decimal(model.goodput_mbps)
         holds = Text("not quite", "yellow") if model.warnings else Text("yes")
         cost = "" if model.cost is None else f"{model.cost:,.2f}"
         shown.add_row(model.name, goodput, _delay(model), *[cost][: int(has_cost)], holds)

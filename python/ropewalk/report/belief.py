@@ -10,6 +10,7 @@ from ..comparison import Comparison
 from ..prediction import Predictions, predict
 from ..prediction.coverage import uncovered
 from ..results import Results
+from ..run_warnings import warnings_of
 from ..runs_table import runs_told
 from ..scenario import Scenario
 from .section import Facts, Part, Piece, Table, Text
@@ -17,7 +18,7 @@ from .tables import value
 
 TITLE = "What to believe, and why"
 ONE_RUN = "One run has no interval; --runs 10 gives one."
-SAME = "all the same"
+SAME = "all alike"
 INTERVALS = (
     "What stands after ± is half the width of the 95 % confidence interval of a mean over runs"
     " that differ in their seed alone, by Student's t."
@@ -53,8 +54,7 @@ def ran(runs: Results, way: str = "") -> list[Piece]:
 
 def warned(runs: Sequence[dict[str, Any]]) -> list[Piece]:
     """Return the warnings that are stored with runs, each once."""
-    each = dict.fromkeys(warning for run in runs for warning in run.get("warnings", []))
-    return [Text(f"Warning: {warning}.", "warning") for warning in each]
+    return [Text(f"Warning: {warning}.", "warning") for warning in warnings_of(runs)]
 
 
 def explained(comparison: Comparison) -> list[Piece]:

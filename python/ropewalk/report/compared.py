@@ -10,6 +10,7 @@ from ..comparison.keeping import restore
 from ..comparison.numbers import entries
 from ..comparison.table import FLOW, LINK, SUBFLOW, SUMMARY
 from ..folders import Kept
+from ..numerals import mean_of
 from . import asked, belief, charts, over_time
 from .section import Cell, Chart, Part, Piece, Section, Table, Text
 from .tables import cut, value
@@ -107,6 +108,5 @@ def _cell(compared: Comparison, way: str, key: str, scale: float, digits: str) -
     known = compared.means[way].get(key)
     if known is None:
         return value(None)
-    text = f"{scale * known:{digits}}"
     half = compared.ci95[way].get(key)
-    return Cell(text if half is None else f"{text} ± {scale * half:{digits}}", scale * known)
+    return Cell(mean_of(scale * known, half and scale * half, digits), scale * known)

@@ -67,17 +67,20 @@ def described(link: Link) -> tuple[str, str]:
     if "channel" in link:
         return f"channel {link['channel']}", ""
     rate = link.get("rate") or (f"trace {link['trace']}" if "trace" in link else "unlimited")
-    more = []
-    for key, before in (("jitter", "jitter"), ("loss", "loses"), ("slot", "in slots of")):
-        if (value := link.get(key)) not in NOTHING:
-            more.append(f"{before} {_told(value)}")
+    more = [
+        f"{before} {told}"
+        for before, told in (
+            ("jitter", _jitter(link.get("jitter"))),
+            ("loses", _loss(link.get("loss"))),
+            ("in slots of", _slot(link.get("slot"))),
+        )
+        if told
+    ]
     if (queue := link.get("queue")) not in NOTHING:
-        more.append(f"queue {_told(queue)}")
+        more.append(f"queue {queue}")
     back = link.get("reverse", {})
     differs = [
-        f"{_told(back[key])}"
-        for key in ("rate", "delay")
-        if key in back and back[key] != link.get(key)
+        str(back[key]) for key in ("rate", "delay") if key in back and back[key] != link.get(key)
     ]
     if differs:
         more.append(f"back {', '.join(differs)}")
@@ -88,12 +91,47 @@ def described(link: Link) -> tuple[str, str]:
     return f"{rate}, {link.get('delay', '0 s')}", ", ".join(more)
 
 
-def _told(value: object) -> str:
-    """Return a value as one reads it: of a table its entries."""
-    if isinstance(value, Mapping):
-        return " ".join(f"{key} {_told(each)}" for key, each in value.items() if key != "model")
-    # A loss without a unit is a share.
-    return f"{100 * value:g} %" if isinstance(value, float) else str(value)
+def _jitter(jitter: object) -> str:
+    """Return a jitter in words.
+
+    Examples
+    --------
+    >>> _jitter({"amount": "5 ms", "reorder": True}), _jitter({"amount": "5 ms"}), _jitter("0 s")
+    ('5 ms, packets may overtake', '5 ms', '')
+    """
+    if not isinstance(jitter, Mapping):
+        return "" if jitter in NOTHING else str(jitter)
+    overtakes = ", packets may overtake" if jitter.get("reorder") else ""
+    return "" if jitter["amount"] in NOTHING else f"{jitter['amount']}{overtakes}"
+
+
+def _slot(slot: object) -> str:
+    """Return the time between slots in words.
+
+    Examples
+    --------
+    >>> _slot({"most": "30 ms", "least": "10 ms"}), _slot("5 ms"), _slot({"most": "0 s"})
+    ('10 ms to 30 ms', '5 ms', '')
+    """
+    if not isinstance(slot, Mapping):
+        return "" if slot in NOTHING else str(slot)
+    least, most = slot.get("least", slot["most"]), slot["most"]
+    if most in NOTHING:
+        return ""
+    return str(most) if least == most else f"{least} to {most}"
+
+
+def _loss(loss: object) -> str:
+    """Return a loss in words.
+
+    Examples
+    --------
+    >>> _loss("1 %"), _loss({"model": "gilbert-elliott", "p": "1 %", "r": "30 %"})
+    ('1 %', 'in bursts (1 % of packets begin one, 30 % end it)')
+    """
+    if isinstance(loss, Mapping):
+        return f"in bursts ({loss['p']} of packets begin one, {loss.get('r', '100 %')} end it)"
+    return "" if loss in NOTHING else str(loss)
 
 
 def colour(links: Sequence[str], name: str) -> str:

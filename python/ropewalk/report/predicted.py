@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..folders import Kept
+from ..numerals import decimal
 from ..prediction import Predictions
 from ..prediction.coverage import uncovered
 from ..prediction.keeping import of_json
@@ -44,8 +45,8 @@ def section(kept: Kept) -> Section:
 def _short(predictions: Predictions) -> list[tuple[str, str]]:
     best = predictions.best
     told = []
-    if best is not None:
-        told.append(("goodput", f"{best.goodput_mbps:,.2f} Mbit/s, by {best.name}"))
+    if best is not None and best.goodput_mbps is not None:
+        told.append(("goodput", f"{decimal(best.goodput_mbps)} Mbit/s, by {best.name}"))
         told += [("delay", _delays(best.delay_ms))] if best.delay_ms else []
         told += [("bottleneck", best.bottleneck)] if best.bottleneck else []
         told += [("cost", f"{best.cost:,.2f}")] if best.cost is not None else []

@@ -9,6 +9,7 @@ from ..folders import TABLES, Kept
 from ..origin import KEY as ORIGIN
 from ..studies import StudyResults
 from ..studies.folder import COMBINATIONS, restore
+from ..studies.table import MAX_WARNINGS
 from ..units import heading
 from . import asked, belief
 from .combined import Axis, Combined, pictures, table
@@ -65,7 +66,7 @@ def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _believed(kept: Kept, restored: StudyResults, study: Combined) -> Iterator[Piece]:
     result = kept.result
-    for warning in kept.scenario.warnings:
+    for warning in dict.fromkeys((*kept.scenario.warnings, *restored.warnings[:MAX_WARNINGS])):
         yield Text(f"Warning: {warning}.", "warning")
     failed = restored.failed
     yield Text(f"{restored.points.height - failed.height:,} runs are done.")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..numerals import formatted
 from ..runs_table import Listing
 from ..units import heading, scale_of
 from .section import Cell, Table
@@ -152,9 +153,9 @@ def _cell(
     known = entry[key]
     if isinstance(known, str):
         return Cell(known)
-    text = f"{times * known:{digits}}"
+    text = formatted(times * known, digits)
     interval = half.get(key)
     if isinstance(interval, (int, float)):
-        half_width = f"{times * interval:{digits}}"
+        half_width = formatted(times * interval, digits)
         text += f" ± {half_width}" if re.search("[1-9]", half_width) else ""
     return Cell(text, times * known)

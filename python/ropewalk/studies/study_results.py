@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,6 +82,19 @@ class StudyResults(Shown):
         """The runs that failed, with their ``error``."""
         return self.points.filter(self.points["status"] == FAILED)
 
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of its runs, each once, with the number of runs that have it."""
+        points = self.points
+        if "warnings" not in points.columns:
+            return []
+        told = (text.split("\n") for text in points["warnings"].drop_nulls())
+        counts = Counter(itertools.chain.from_iterable(told))
+        return [
+            f"{warning} ({count:,} of {points.height:,} runs)"
+            for warning, count in counts.most_common()
+        ]
+
     @cached_property
     def combinations(self) -> pl.DataFrame:
         """A row for each combination, in the study's order.
@@ -154,6 +169,8 @@ class StudyResults(Shown):
                 for row in self.combinations.to_dicts()
             ],
         }
+        if self.warnings:
+            known["warnings"] = self.warnings
         if self.failed.height:
             known["errors"] = self.failed["error"].unique(maintain_order=True).to_list()
         if self.origins:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import terminal
+from ..numerals import with_interval
+from ..statistics import ALIKE
+
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import RenderableType
 
     from .study_results import StudyResults
 
 MAX_ROWS = 40
+MAX_WARNINGS = 5
+ELAPSED = "wall_s"
 # What is shown of each combination, as far as it is known: heading, column, digits.
 SHOWN = (
     ("goodput Mbit/s", "goodput_mbps", 2),
@@ -58,7 +65,20 @@ def table(made: StudyResults) -> RenderableType:
     more = []
     if known.height > MAX_ROWS:
         more.append(Text(f"and {known.height - MAX_ROWS:,} more combinations in the tables"))
-    return Group(head, Text(), shown, *more)
+    if _is_alike(known):
+        more.append(Text(f"spread: {ALIKE}", style="dim"))
+    told = list(terminal.warned(made.warnings[:MAX_WARNINGS]))
+    if (hidden := len(made.warnings) - MAX_WARNINGS) > 0:
+        told.append(Text(f"and {hidden:,} further warnings, which --json has"))
+    return Group(head, Text(), shown, *more, *told)
+
+
+def _is_alike(combinations: pl.DataFrame) -> bool:
+    """Whether several runs of each combination gave the same."""
+    intervals = [name for name in combinations.columns if name.startswith("ci95_")]
+    measured = [name for name in intervals if not name.endswith(ELAPSED)]
+    known = combinations.select(measured)
+    return bool(measured) and all(known[name].max() == 0 for name in measured)
 
 
 def _cell(row: dict[str, Any], name: str, digits: int) -> str:
@@ -66,4 +86,4 @@ def _cell(row: dict[str, Any], name: str, digits: int) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     half = row.get(f"ci95_{name}")
-    return f"{value:,.{digits}f}" + ("" if half is None else f" ± {half:,.{digits}f}")
+    return with_interval(value, half, digits)

@@ -1,0 +1,22 @@
+"""Warnings of several runs, each once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+
+def warnings_of(runs: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the warnings of runs, each once, with the number of its runs if not all have it.
+
+    Examples
+    --------
+    >>> warnings_of([{"warnings": ["too short"]}, {}])
+    ['too short (1 of 2 runs)']
+    """
+    counts = Counter(warning for run in runs for warning in run.get("warnings", ()))
+    return [
+        warning if count == len(runs) else f"{warning} ({count:,} of {len(runs):,} runs)"
+        for warning, count in counts.items()
+    ]
