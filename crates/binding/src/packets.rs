@@ -71,7 +71,7 @@ impl PacketReader {
         let reader = &mut self.reader;
         let (packets, broken) = py.detach(|| batch(reader, count));
         match (packets.is_empty(), broken) {
-            (true, Some(error)) => return Err(into_error(error)),
+            (true, Some(error)) => return Err(into_error(py, error, &self.path)),
             (_, broken) => self.broken = broken,
         }
         let packets = packets.into_iter();
