@@ -8,7 +8,7 @@ What is named here is imported when it is first used, so that the command comes 
 Examples
 --------
 >>> import ropewalk
->>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+>>> scenario = ropewalk.Scenario.load("start/two-links")
 >>> results = ropewalk.simulate(scenario, seed=1, runs=2)
 >>> results.summary.select("seed", "goodput_mbps").shape
 (2, 2)

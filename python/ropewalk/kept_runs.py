@@ -49,7 +49,7 @@ def restore(kept: folders.Kept) -> Results:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=2, step="1 s")
+    >>> results = ropewalk.simulate("start/two-links", runs=2, step="1 s")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = ropewalk.store.keep(results, folder)
     ...     again = ropewalk.load(folder)

@@ -19,7 +19,7 @@ def table(values: Mapping[str, Any], warnings: Sequence[str]) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> rich.print(table(scenario.values, scenario.warnings))  # doctest: +NORMALIZE_WHITESPACE
     Two unequal links  (30 s)
     <BLANKLINE>

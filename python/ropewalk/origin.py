@@ -54,7 +54,7 @@ class Origin:
     Examples
     --------
     >>> import ropewalk
-    >>> origin = ropewalk.simulate("scenarios/start/two-links.toml", seed=3).origin
+    >>> origin = ropewalk.simulate("start/two-links", seed=3).origin
     >>> origin.version == ropewalk.__version__, origin.seeds
     (True, (3,))
     >>> "Two unequal links" in origin.scenario

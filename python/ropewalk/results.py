@@ -109,7 +109,7 @@ class Results(Shown):
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", step="1 s")
+    >>> results = ropewalk.simulate("start/two-links", step="1 s")
     >>> results.links["link"].to_list()
     ['dsl', 'cable']
     >>> results.timeline.columns[:4]
@@ -373,7 +373,7 @@ class Results(Shown):
         Examples
         --------
         >>> import ropewalk
-        >>> results = ropewalk.simulate("scenarios/start/two-links.toml")
+        >>> results = ropewalk.simulate("start/two-links")
         >>> results.to_pandas("links")["link"].tolist()
         ['dsl', 'cable']
         """

@@ -64,7 +64,7 @@ def table(results: Results) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml")
+    >>> results = ropewalk.simulate("start/two-links")
     >>> rich.print(table(results))  # doctest: +ELLIPSIS
     Two unequal links...
     """
@@ -126,7 +126,7 @@ def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     Examples
     --------
     >>> import ropewalk
-    >>> lines = dict(summary_lines(ropewalk.simulate("scenarios/start/two-links.toml")))
+    >>> lines = dict(summary_lines(ropewalk.simulate("start/two-links")))
     >>> lines["longest gap"]  # doctest: +ELLIPSIS
     '... s without a delivery'
     """

@@ -147,7 +147,7 @@ class Scenario:
 
         Examples
         --------
-        >>> Scenario.load("scenarios/start/two-links.toml").links
+        >>> Scenario.load("start/two-links").links
         ['dsl', 'cable']
         """
         found = ready.found(Path(_path("path", path)))
@@ -224,7 +224,7 @@ class Scenario:
 
         Examples
         --------
-        >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+        >>> scenario = Scenario.load("start/two-links")
         >>> slower = scenario.with_({"link.dsl.rate": "4 Mbit/s", "duration": "5 s"})
         >>> slower.duration_s
         5.0
@@ -302,7 +302,7 @@ class Scenario:
 
         Examples
         --------
-        >>> values = Scenario.load("scenarios/start/two-links.toml").values
+        >>> values = Scenario.load("start/two-links").values
         >>> values["link"][0]["forward"]["rate"]
         16000000
         """
@@ -326,7 +326,7 @@ class Scenario:
 
         Examples
         --------
-        >>> times, sizes = Scenario.load("scenarios/video/wifi-lte.toml").writes(1, most=3)
+        >>> times, sizes = Scenario.load("video/wifi-lte").writes(1, most=3)
         >>> [round(time, 3) for time in times], sizes[0] > sizes[1]
         ([0.0, 0.033, 0.067], True)
         """
@@ -356,7 +356,7 @@ class Scenario:
 
         Examples
         --------
-        >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+        >>> scenario = Scenario.load("start/two-links")
         >>> text = scenario.with_({"link.dsl.rate": "4 Mbit/s"}).effective()
         >>> 'rate = "4 Mbit/s"' in text
         True
@@ -368,7 +368,7 @@ class Scenario:
 
         Examples
         --------
-        >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+        >>> scenario = Scenario.load("start/two-links")
         >>> 'min_rto = "200 ms"' in scenario.resolved()
         True
         """
@@ -386,7 +386,7 @@ class Scenario:
 
         Examples
         --------
-        >>> text, traces = Scenario.load("scenarios/start/wifi-lte-traces.toml").self_contained()
+        >>> text, traces = Scenario.load("start/wifi-lte-traces").self_contained()
         >>> sorted(traces)
         ['traces/lte.down', 'traces/lte.up', 'traces/wifi.down', 'traces/wifi.up']
         """

@@ -51,7 +51,7 @@ class Shown:
         Examples
         --------
         >>> import ropewalk
-        >>> figure = ropewalk.predict("scenarios/start/two-links.toml").plot()
+        >>> figure = ropewalk.predict("start/two-links").plot()
         >>> figure.axes[0].get_xlabel()
         'goodput (Mbit/s)'
         """
@@ -85,7 +85,7 @@ def table_of(made: Shown) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> rich.print(table_of(ropewalk.explain("scenarios/start/two-links.toml")))
+    >>> rich.print(table_of(ropewalk.explain("start/two-links")))
     ... # doctest: +ELLIPSIS
     Two unequal links...
     """

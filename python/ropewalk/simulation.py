@@ -82,7 +82,7 @@ def simulate(
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=3)
+    >>> results = ropewalk.simulate("start/two-links", runs=3)
     >>> results.summary["seed"].to_list()
     [1, 2, 3]
     """

@@ -62,7 +62,7 @@ def keep(made: Keepable, folder: str | os.PathLike[str]) -> list[Path]:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml")
+    >>> results = ropewalk.simulate("start/two-links")
     >>> with tempfile.TemporaryDirectory() as temporary:
     ...     pictures = keep(results, Path(temporary) / "two-links")
     ...     sorted(file.name for file in (Path(temporary) / "two-links").iterdir())
@@ -104,7 +104,7 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=2)
+    >>> results = ropewalk.simulate("start/two-links", runs=2)
     >>> with tempfile.TemporaryDirectory() as temporary:
     ...     pictures = keep(results, f"{temporary}/two-links")
     ...     again = load(f"{temporary}/two-links")

@@ -373,7 +373,8 @@ def picture(found: dict[str, pl.DataFrame], bound: float) -> Figure:
         axis.set(xscale="log", title=transport, xlabel="frames late, %")
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("cost per second")
-    axes[0].legend()
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return figure
 
 

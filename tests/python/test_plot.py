@@ -1,7 +1,10 @@
 """Pictures: drawn without a display, the same bytes every time."""
 
 import matplotlib
+import numpy as np
+import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 import ropewalk
 from ropewalk import plot
@@ -126,3 +129,67 @@ def test_delays_say_what_they_are_of_and_show_the_deadline():
         200,
         "deadline, 200 ms",
     )
+
+
+def overlap(first, second):
+    return first.get_window_extent().overlaps(second.get_window_extent())
+
+
+@pytest.mark.parametrize("width", [None, "page"])
+def test_no_legend_of_windows_lies_over_a_panels_title(two_links, width):
+    lossy = two_links.with_({"link.dsl.loss": "0.2 %"})
+    figure = plot.windows(ropewalk.simulate(lossy, runs=5, step="100 ms"), width=width)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert not any(overlap(legend, axes._left_title) for axes in figure.axes)
+
+
+def test_ticks_of_many_numbers_do_not_run_into_each_other():
+    points = pl.DataFrame({"a_value": np.linspace(0.01, 0.2, 40), "b": ["x"] * 40})
+    points = points.with_columns(goodput_mbps=pl.col("a_value"))
+    for width in (None, "column"):
+        figure = plot.heat_map(points, "a_value", "b", width=width)
+        figure.draw_without_rendering()
+        ticks = figure.axes[0].get_xticks()
+        points_apart = 72 * figure.axes[0].get_window_extent().width / figure.dpi / 40
+        assert points_apart * (ticks[1] - ticks[0]) > 12
+        assert all(len(each.get_text()) <= 6 for each in figure.axes[0].get_xticklabels())
+
+
+def test_delays_of_several_results_on_one_axes_are_told_apart(two_links):
+    axes = Figure().subplots()
+    for scheduler in ("min-rtt", "blest", "round-robin"):
+        changed = two_links.with_({"transport.scheduler": scheduler})
+        plot.delays(ropewalk.simulate(changed), ax=axes)
+    curves = axes.get_lines()
+    assert len({each.get_color() for each in curves}) == len(curves) == 3
+    labels = [each.get_text() for each in axes.get_legend().get_texts()]
+    assert [label.partition(":")[0] for label in labels] == [
+        f"transport.scheduler {each}" for each in ("min-rtt", "blest", "round-robin")
+    ]
+    plot.delays(ropewalk.simulate(two_links), ax=axes, label="mine")
+    assert axes.get_lines()[-1].get_label().startswith("mine: 95 % within")
+
+
+def test_flows_of_one_entry_are_one_area():
+    scenario = ropewalk.Scenario({
+        "duration": "1 s",
+        "link": [{"name": "a", "rate": "20 Mbit/s", "delay": "10 ms"}],
+        "flow": [
+            {"name": "many", "protocol": "tcp", "count": 10},
+            {"name": "one", "protocol": "tcp"},
+        ],
+    })  # fmt: skip
+    figure = plot.flows(ropewalk.simulate(scenario, step="100 ms"))
+    assert figure.axes[0].get_legend_handles_labels()[1] == ["many (10 flows)", "one"]
+
+
+def test_the_overview_of_a_call_has_no_empty_panel():
+    call = {"kind": "cbr", "rate": "64 kbit/s", "message": "160 B"}
+    links = [{"name": name, "rate": "20 Mbit/s", "delay": "10 ms"} for name in ("a", "b")]
+    scenario = ropewalk.Scenario({"duration": "2 s", "link": links, "traffic": call})
+    figure = plot.overview(ropewalk.simulate(scenario, step="100 ms"))
+    assert figure.axes[0].get_ylim()[1] < 0.2
+    labels = figure.axes[0].get_legend_handles_labels()[1]
+    assert "sum of link rates: 40" in labels
+    assert not any("reorder buffer" in axes.get_ylabel() for axes in figure.axes)

@@ -18,9 +18,12 @@ from places import READY, TWO_LINKS
 from ropewalk.needs import MissingLibraryError
 from ropewalk.plot import panels
 from ropewalk.report import over_time
+from ropewalk.report.charts import colour
 from ropewalk.report.combined import Axis, Combined, pictures, table
+from ropewalk.report.drawing import draw
 from ropewalk.report.section import Part, Section
 from ropewalk.results import RECORDED
+from ropewalk.style import COLOURS, WAYS
 
 TOLD = "has no browser: make browser, or apt install chromium"
 
@@ -83,6 +86,9 @@ def test_a_browser_shows_all_of_it_without_a_network(page, reports, kind, width,
     assert charts > 0
     assert all(count > 0 for count in drawn), "each picture has something in it"
     assert page.value("document.documentElement.scrollWidth") <= width, "it fits the screen"
+    drawings = "[...document.querySelectorAll('figure.drawing svg')]"
+    edges = f"{drawings}.map(each => each.getBoundingClientRect().right)"
+    assert all(edge <= width for edge in page.value(edges)), "no drawing is cut"
     shown = page.value("document.querySelectorAll('figure.drawing svg, figure.image img').length")
     assert shown == 1, "the scenario is drawn, or the paper's figure is there"
 
@@ -353,3 +359,25 @@ def test_the_scenario_of_every_kind_is_drawn():
 def _result(folder, text):
     folder.mkdir()
     (folder / "result.json").write_text(text)
+
+
+def test_a_report_stacks_and_colours_as_a_picture_does(kept):
+    results = ropewalk.load(kept / "runs")
+    chart = next(each for each in over_time.pictures(results) if "Goodput" in each.title)
+    area = next(each for each in chart.spec["layer"] if each["mark"]["type"] == "area")
+    columns = area["data"]["columns"]
+    places = dict(zip(columns["of"], columns["place"], strict=True))
+    assert places == {"dsl": 0, "cable": 1}, "the first subflow at the foot"
+    assert area["encoding"]["color"]["legend"]["values"] == ["cable", "dsl"]
+    for ways in (["predict", "simulate", "testbed"], ["simulate", "testbed"]):
+        domain = colour(ways)["scale"]["domain"]
+        assert {way: COLOURS[domain.index(way)] for way in ways} == {
+            way: WAYS[way] for way in ways
+        }
+
+
+def test_the_drawing_of_links_fits_a_phone(kept):
+    svg, _ = draw(ropewalk.Scenario.load(TWO_LINKS))
+    assert float(re.search(r'width="(\d+)"', svg)[1]) <= 400
+    page = ropewalk.report.write([kept / "prediction"], kept.parent / "p.html").read_text()
+    assert ".drawing svg { display: block; max-width: 100%; height: auto; }" in page

@@ -86,7 +86,7 @@ def advise(
     Examples
     --------
     >>> import ropewalk
-    >>> counsel = ropewalk.advise("scenarios/start/two-links.toml")
+    >>> counsel = ropewalk.advise("start/two-links")
     >>> [advice.question for advice in counsel.advice]
     ['links', 'weakest', 'scheduler', 'congestion', 'buffers', 'together']
     """
@@ -164,7 +164,7 @@ def wished(
 
     Examples
     --------
-    >>> wished(Scenario.load("scenarios/start/two-links.toml"), "6 Mbit/s", "150 ms")
+    >>> wished(Scenario.load("start/two-links"), "6 Mbit/s", "150 ms")
     Wish(rate=6000000.0, delay=0.15)
     """
     of_traffic = scenario.values["traffic"].get("rate")

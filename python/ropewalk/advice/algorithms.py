@@ -129,7 +129,7 @@ def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:
 
     Examples
     --------
-    >>> shared_with_others(Scenario.load("scenarios/start/two-links.toml"), ("dsl", "cable"))
+    >>> shared_with_others(Scenario.load("start/two-links"), ("dsl", "cable"))
     []
     """
     values: dict[str, Any] = scenario.values

@@ -189,7 +189,7 @@ def is_random(scenario: Scenario) -> bool:
 
     Examples
     --------
-    >>> is_random(Scenario.load("scenarios/trains/eight-links.toml"))
+    >>> is_random(Scenario.load("trains/eight-links"))
     False
     """
     values = scenario.values

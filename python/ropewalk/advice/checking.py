@@ -23,7 +23,7 @@ def allow_check(scenario: Scenario, name: str = "check") -> None:
 
     Examples
     --------
-    >>> allow_check(Scenario.load("scenarios/trains/eight-links.toml"))
+    >>> allow_check(Scenario.load("trains/eight-links"))
     """
     paths = candidates(scenario)
     if len(paths) > MAX_CHECKED:

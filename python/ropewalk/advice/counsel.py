@@ -185,7 +185,7 @@ class Counsel(Shown):
     Examples
     --------
     >>> import ropewalk
-    >>> counsel = ropewalk.advise("scenarios/start/two-links.toml")
+    >>> counsel = ropewalk.advise("start/two-links")
     >>> counsel.advised, counsel.about("links").numbers["links"]
     (('dsl', 'cable'), 2)
     """
@@ -227,7 +227,7 @@ class Counsel(Shown):
         Examples
         --------
         >>> import ropewalk
-        >>> ropewalk.advise("scenarios/start/two-links.toml").about("weather")
+        >>> ropewalk.advise("start/two-links").about("weather")
         Traceback (most recent call last):
         ValueError: no advice on 'weather'; there is: links, weakest, scheduler, congestion, \
 buffers, together

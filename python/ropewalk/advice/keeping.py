@@ -55,7 +55,7 @@ def restore(kept: folders.Kept) -> Counsel:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> counsel = ropewalk.advise("scenarios/start/two-links.toml")
+    >>> counsel = ropewalk.advise("start/two-links")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = ropewalk.store.keep(counsel, folder)
     ...     again = ropewalk.load(folder)

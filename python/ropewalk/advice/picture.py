@@ -24,7 +24,7 @@ def draw(counsel: Counsel, *, width: Width | None = None) -> Figure:
     Examples
     --------
     >>> import ropewalk
-    >>> figure = draw(ropewalk.advise("scenarios/start/two-links.toml"))
+    >>> figure = draw(ropewalk.advise("start/two-links"))
     >>> figure.axes[0].get_xlabel()
     'number of links'
     """

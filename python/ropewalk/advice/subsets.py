@@ -28,7 +28,7 @@ def candidates(scenario: Scenario) -> Paths:
 
     Examples
     --------
-    >>> candidates(Scenario.load("scenarios/start/two-links.toml"))
+    >>> candidates(Scenario.load("start/two-links"))
     ('dsl', 'cable')
     """
     transport = scenario.values["transport"]
@@ -47,7 +47,7 @@ def check_short_form(scenario: Scenario) -> None:
 
     Examples
     --------
-    >>> check_short_form(Scenario.load("scenarios/start/three-flows.toml"))
+    >>> check_short_form(Scenario.load("start/three-flows"))
     Traceback (most recent call last):
     ropewalk._core.ScenarioError: advice is for the flow of [transport] and [traffic], and this \
 scenario has [[flow]] alone: give the first one, 'backup', its place there
@@ -69,7 +69,7 @@ def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
 
     Examples
     --------
-    >>> over(Scenario.load("scenarios/start/two-links.toml"), ["dsl"])
+    >>> over(Scenario.load("start/two-links"), ["dsl"])
     {'transport.paths': ['dsl'], 'transport.protocol': 'mptcp'}
     """
     protocol = scenario.values["transport"]["protocol"]
@@ -83,7 +83,7 @@ def settings_for(scenario: Scenario, paths: Paths) -> dict[str, Value]:
 
     Examples
     --------
-    >>> settings_for(Scenario.load("scenarios/start/two-links.toml"), ("dsl",))
+    >>> settings_for(Scenario.load("start/two-links"), ("dsl",))
     {'transport.paths': ['dsl']}
     """
     transport = scenario.values["transport"]

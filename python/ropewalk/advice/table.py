@@ -38,7 +38,7 @@ def table(counsel: Counsel) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> counsel = ropewalk.advise("scenarios/start/two-links.toml")
+    >>> counsel = ropewalk.advise("start/two-links")
     >>> rich.print(table(counsel))  # doctest: +ELLIPSIS
     Two unequal links...
     """

@@ -97,7 +97,7 @@ def reason(values: dict[str, Any], name: str) -> str | None:
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> small = scenario.with_({"transport.receive_buffer": "1 MiB", "link.dsl.delay": "200 ms"})
     >>> reason(small.values, "dsl")
     'in its round trip of 400 ms the others could carry 2.38 MiB, and the buffers let 632 KiB wait'

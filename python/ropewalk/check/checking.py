@@ -81,7 +81,7 @@ def capture(
     >>> import ropewalk, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = f"{folder}/two.pcapng"
-    ...     _ = ropewalk.simulate("scenarios/start/two-links.toml", capture=path)
+    ...     _ = ropewalk.simulate("start/two-links", capture=path)
     ...     report = ropewalk.check.capture(path)
     >>> report.violations, report.connections[0].is_multipath, report.connections[0].subflows
     ([], True, 2)

@@ -70,7 +70,7 @@ def compare(
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = "scenarios/start/two-links.toml"
+    >>> scenario = "start/two-links"
     >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"], runs=3)
     >>> sorted(comparison.accuracy)
     ['predict_against_simulate']

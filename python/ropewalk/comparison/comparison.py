@@ -49,7 +49,7 @@ class Comparison(Shown):
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = "scenarios/start/two-links.toml"
+    >>> scenario = "start/two-links"
     >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
     >>> comparison.ways
     ('predict', 'simulate')

@@ -33,7 +33,7 @@ def restore(kept: folders.Kept) -> Comparison:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> scenario = "scenarios/start/two-links.toml"
+    >>> scenario = "start/two-links"
     >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = ropewalk.store.keep(comparison, folder)

@@ -63,7 +63,7 @@ def predicted(predictions: Predictions) -> dict[str, float]:
     Examples
     --------
     >>> import ropewalk
-    >>> known = predicted(ropewalk.predict("scenarios/start/two-links.toml"))
+    >>> known = predicted(ropewalk.predict("start/two-links"))
     >>> [name for name in known if "goodput" in name]
     ['goodput_mbps', 'subflows.dsl.goodput_mbps', 'subflows.cable.goodput_mbps']
     """

@@ -26,7 +26,7 @@ def draw(comparison: Comparison, *, width: Width | None = None) -> Figure:
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = "scenarios/start/two-links.toml"
+    >>> scenario = "start/two-links"
     >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"], step="100 ms")
     >>> [axes.get_ylabel() for axes in draw(comparison).axes]
     ['goodput (Mbit/s)', 'delay (ms)', 'delivered (Mbit/s)']

@@ -78,7 +78,7 @@ def reasons(compared: Compared) -> tuple[str, ...]:
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> short = scenario.with_({"traffic.size": "100 kB"})
     >>> reasons(ropewalk.compare(short, ways=["predict", "simulate"]))[0]  # doctest: +ELLIPSIS
     'The largest difference is in the share of ...: predict has ... %, simulate ... %.'

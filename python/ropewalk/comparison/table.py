@@ -50,7 +50,7 @@ def table(comparison: Comparison) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> scenario = "scenarios/start/two-links.toml"
+    >>> scenario = "start/two-links"
     >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
     >>> rich.print(table(comparison))  # doctest: +ELLIPSIS
     Two unequal links...

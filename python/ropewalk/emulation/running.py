@@ -85,7 +85,7 @@ def testbed(
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.testbed("scenarios/start/two-links.toml")  # doctest: +SKIP
+    >>> results = ropewalk.testbed("start/two-links")  # doctest: +SKIP
     >>> results.links["link"].to_list()  # doctest: +SKIP
     ['dsl', 'cable']
     """

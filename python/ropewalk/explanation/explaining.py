@@ -32,7 +32,7 @@ def explain(scenario: Given) -> Explanation:
     Examples
     --------
     >>> import ropewalk
-    >>> explanation = ropewalk.explain("scenarios/start/two-links.toml")
+    >>> explanation = ropewalk.explain("start/two-links")
     >>> [each.value for each in explanation.settings if each.source == "file"][:2]
     ['Two unequal links', '30 s']
     """

@@ -39,7 +39,7 @@ class Explanation(Shown):
     Examples
     --------
     >>> import ropewalk
-    >>> explanation = ropewalk.explain("scenarios/start/two-links.toml")
+    >>> explanation = ropewalk.explain("start/two-links")
     >>> explanation.json()["engine"]
     'explain'
     """

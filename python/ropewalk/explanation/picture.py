@@ -19,7 +19,7 @@ def draw(explained: Explanation, *, width: Width | None = None) -> Figure:
     Examples
     --------
     >>> import ropewalk
-    >>> draw(ropewalk.explain("scenarios/start/two-links.toml"))
+    >>> draw(ropewalk.explain("start/two-links"))
     Traceback (most recent call last):
     ValueError: all links of the scenario are wired
     """

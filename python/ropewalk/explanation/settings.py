@@ -57,7 +57,7 @@ def settings(scenario: Scenario) -> list[Setting]:
 
     Examples
     --------
-    >>> found = settings(Scenario.load("scenarios/start/two-links.toml"))
+    >>> found = settings(Scenario.load("start/two-links"))
     >>> next(each for each in found if each.key == "min_rto").source
     'profile linux'
     """

@@ -37,7 +37,7 @@ def table(explanation: Explanation) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> rich.print(table(ropewalk.explain("scenarios/start/two-links.toml")))
+    >>> rich.print(table(ropewalk.explain("start/two-links")))
     ... # doctest: +ELLIPSIS
     Two unequal links...
     """

@@ -16,6 +16,7 @@ def delays(
     results: Results,
     *,
     seed: int | None = None,
+    label: str | None = None,
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
@@ -27,6 +28,9 @@ def delays(
         Runs.
     seed : int, optional
         Which run to show; means of all if not given.
+    label : str, optional
+        Name of the curve, one of several on the same `ax`; on axes of yours, the key changed
+        last if not given.
     ax : matplotlib.axes.Axes, optional
         Draw on these; they keep their settings.
     width : {"column", "page"}, optional
@@ -45,14 +49,19 @@ def delays(
     Examples
     --------
     >>> import ropewalk
-    >>> figure = delays(ropewalk.simulate("scenarios/start/two-links.toml"))
+    >>> figure = delays(ropewalk.simulate("start/two-links"))
     >>> figure.axes[0].get_xlabel()
     'delay from write to delivery in order (ms)'
     """
     from . import whole_runs
 
     seeds = seeds_of(results, seed)
-    return alone(results, ax, width, (6, 4), lambda axes: whole_runs.delays(axes, results, seeds))
+    if label is None and ax is not None:
+        *_, last = ("", results.scenario.title), *results.scenario.overrides
+        label = " ".join(last).strip()
+    return alone(
+        results, ax, width, (6, 4), lambda axes: whole_runs.delays(axes, results, seeds, label)
+    )
 
 
 def shares(
@@ -88,7 +97,7 @@ def shares(
     Examples
     --------
     >>> import ropewalk
-    >>> figure = shares(ropewalk.simulate("scenarios/start/three-flows.toml"))
+    >>> figure = shares(ropewalk.simulate("start/three-flows"))
     >>> figure.axes[0].get_xlabel()
     'share of what the link carries (%)'
     """
@@ -136,7 +145,7 @@ def airtime(
     Examples
     --------
     >>> import ropewalk
-    >>> airtime(ropewalk.simulate("scenarios/start/two-links.toml"))
+    >>> airtime(ropewalk.simulate("start/two-links"))
     Traceback (most recent call last):
     ValueError: there are no radios: all links are wired
     """

@@ -51,7 +51,7 @@ def goodput(
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", step="200 ms")
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
     >>> figure = goodput(results)
     >>> figure.axes[0].get_ylabel()
     'goodput (Mbit/s)'
@@ -99,7 +99,7 @@ def windows(
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", step="200 ms")
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
     >>> [axes.get_title("left") for axes in windows(results).axes]
     ['dsl', 'cable']
     """
@@ -167,7 +167,7 @@ def reorder_buffer(
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", step="200 ms")
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
     >>> reorder_buffer(results).axes[0].get_xlabel()
     'time (s)'
     """
@@ -175,7 +175,7 @@ def reorder_buffer(
 
     seeds = timed(results, seed)
     if not panels.has_reorder_buffer(results):
-        raise ValueError("the timeline has no reorder buffer")
+        raise ValueError("the timeline has no reorder buffer, or nothing waited in it")
     return alone(
         results, ax, width, (9, 3), lambda axes: panels.reorder_buffer(axes, results, seeds)
     )
@@ -215,7 +215,7 @@ def player_buffer(
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/video/chunks.toml", step="1 s")
+    >>> results = ropewalk.simulate("video/chunks", step="1 s")
     >>> player_buffer(results).axes[0].get_ylabel()
     "player's buffer (s)"
     """
@@ -264,7 +264,7 @@ def flows(
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/three-flows.toml", step="200 ms")
+    >>> results = ropewalk.simulate("start/three-flows", step="200 ms")
     >>> _, names = flows(results).axes[0].get_legend_handles_labels()
     >>> names
     ['backup', 'download', 'sync']
@@ -302,7 +302,7 @@ def overview(results: Results, *, seed: int | None = None, width: Width | None =
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", step="200 ms")
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
     >>> len(overview(results).axes)
     5
     """

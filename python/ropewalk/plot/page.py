@@ -20,7 +20,7 @@ def draw(results: Results, *, width: Width | None = None) -> Figure:
     Examples
     --------
     >>> import ropewalk
-    >>> len(draw(ropewalk.simulate("scenarios/start/two-links.toml")).axes)
+    >>> len(draw(ropewalk.simulate("start/two-links")).axes)
     1
     """
     if results.connection.is_empty():

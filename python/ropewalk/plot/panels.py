@@ -30,6 +30,7 @@ MAX_DELIVERED = 60
 MAX_AVERAGED = 30  # most steps of means over runs, whose gaps close at different times
 ROOM = 1.3  # height of the axis over the capacity of links
 CAPACITY = "sum of link rates"
+USED = 0.1  # share of the capacity from which on the axis shows it
 # Why the application gets more, for a while, than links bring.
 ABOVE = "what had waited behind a gap is delivered at a stroke when the gap closes"
 INTERVAL = "95 % interval"
@@ -44,7 +45,14 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         base = _stacked(axes, index, name, steps.curve(values, MAX_STEPS), base, first=not number)
     top = max(float(np.quantile(np.nan_to_num(base.mean), 0.99)), 1e-3)
     capacity = steps.curve(capacity_over_time(results, steps), MAX_STEPS)
-    if not np.isnan(capacity.mean).all():
+    total = delivered(results, seeds)
+    highest = float(np.nanmax(total.mean, initial=0.0))
+    is_known = not np.isnan(capacity.mean).all()
+    if is_known and max(top, highest) < USED * np.nanmin(capacity.mean):
+        # The line would leave the goodput at the foot of an empty panel.
+        axes.plot([], [], " ", label=f"{CAPACITY}: {np.nanmean(capacity.mean):,.4g}")
+        top = max(top, highest)
+    elif is_known:
         least, most = np.nanmin(capacity.mean), np.nanmax(capacity.mean)
         steady = most - least < 0.01 * most
         axes.stairs(
@@ -58,11 +66,10 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
             zorder=3,
         )
         top = max(top, float(most))
-    total = delivered(results, seeds)
     together = steps.together(_most_delivered(seeds))
     # Far above what the links carry goes a line that is delivered at a stroke; means over some
     # steps keep it readable, and the frame at the links' height.
-    highest, top = float(np.nanmax(total.mean, initial=0.0)), ROOM * top
+    top = ROOM * top
     span = together * (steps.edges[1] - steps.edges[0])
     notes = [f"mean over {span:.3g} s"] if together > 1 else []
     notes += [f"up to {highest:,.0f}"] if highest > top else []
@@ -145,7 +152,10 @@ def windows(
     for axes in panels.flat[: len(subflows)]:
         handles, labels = axes.get_legend_handles_labels()
         known = dict(zip(labels, handles, strict=True)) | known
-    place: Any = "upper right" if columns > 1 else "outside lower center"
+    # Beside a title, or above the panels where there is none.
+    place: Any = "upper right" if figure.get_suptitle() else "outside upper right"
+    if columns == 1:
+        place = "outside lower center"
     figure.legend([*known.values()], [*known], loc=place, ncols=len(known), fontsize="small")
 
 
@@ -268,8 +278,10 @@ def has_player_buffer(results: Results) -> bool:
 
 
 def has_reorder_buffer(results: Results) -> bool:
-    """Whether the timeline has the reorder buffer."""
-    return "reorder_buffer_bytes" in results.connection.columns
+    """Whether the timeline has the reorder buffer, and anything waited in it."""
+    if "reorder_buffer_bytes" not in results.connection.columns:
+        return False
+    return any(run["reordering"]["buffer_max_bytes"] > 0 for run in results.runs)
 
 
 def has_windows(results: Results) -> bool:
@@ -303,7 +315,7 @@ def means_told(results: Results, seeds: Sequence[int]) -> str | None:
     Examples
     --------
     >>> import ropewalk
-    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=3)
+    >>> results = ropewalk.simulate("start/two-links", runs=3)
     >>> means_told(results, [1]), means_told(results, [1, 2, 3])
     (None, 'means of 3 runs')
     """

@@ -41,7 +41,7 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> figure = ropewalk.plot.delays(ropewalk.simulate("scenarios/start/two-links.toml"))
+    >>> figure = ropewalk.plot.delays(ropewalk.simulate("start/two-links"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(figure, f"{folder}/delays.svg").name
     'delays.svg'

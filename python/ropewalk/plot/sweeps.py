@@ -56,7 +56,7 @@ class Scale:
         """The tick labels, in that order."""
         if self.names is not None:
             return self.names
-        return [f"{self.places[value]:,.4g}" for value in self.ordered]
+        return [f"{self.places[value]:,.3g}" for value in self.ordered]
 
 
 def series(
@@ -101,7 +101,7 @@ def series(
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> points = ropewalk.sweep(scenario, {"link.dsl.delay": ["10 ms", "50 ms"]}, runs=2)
     >>> series(points, "link.dsl.delay").axes[0].get_xlabel()
     'link.dsl.delay, ms'
@@ -195,7 +195,7 @@ def heat_map(
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> keys = {"link.dsl.delay": ["10 ms", "50 ms"], "transport.scheduler": ["min-rtt", "blest"]}
     >>> figure = heat_map(ropewalk.sweep(scenario, keys), "link.dsl.delay", "transport.scheduler")
     >>> [axes.get_ylabel() for axes in figure.axes]

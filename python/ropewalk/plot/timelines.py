@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -164,11 +164,12 @@ def subflows_of(results: Results, seeds: Sequence[int]) -> list[tuple[int, str, 
 def flows_of(results: Results, seeds: Sequence[int]) -> list[tuple[str, int, pl.DataFrame]]:
     """Name, timeline and number of flows of each entry; competitors are the last ones.
 
-    A competitor's goodput is the mean of those that it stands for.
+    The flows of an entry with a ``count`` are summed. A competitor's goodput is the mean of those
+    that it stands for.
     """
     connection = results.connection.filter(results.connection["seed"].is_in(list(seeds)))
     if "flow" in connection.columns:
-        own = connection.partition_by("flow", maintain_order=True)
+        own = _by_entry(connection, results.runs[0]["flows"])
         found = [(str(rows["flow"][0]), 1, rows) for rows in own]
     else:
         found = [(results.scenario.flows[0], 1, connection)]
@@ -180,6 +181,26 @@ def flows_of(results: Results, seeds: Sequence[int]) -> list[tuple[str, int, pl.
         name, count = str(rows["competitor"][0]), int(rows["count"][0])
         found.append((name if count == 1 else f"{name} ({count:,} flows)", count, rows))
     return found
+
+
+def _by_entry(
+    connection: pl.DataFrame, entries: Sequence[Mapping[str, Any]]
+) -> list[pl.DataFrame]:
+    """Return the timeline of each entry, its flows summed."""
+    import polars as pl
+
+    named = {
+        f"{entry['name']} ({number})": f"{entry['name']} ({entry['count']:,} flows)"
+        for entry in entries
+        if entry.get("count", 1) > 1
+        for number in range(1, entry["count"] + 1)
+    }
+    summed = (
+        connection.with_columns(pl.col("flow").replace(named))
+        .group_by("flow", "seed", "time_s", maintain_order=True)
+        .agg(pl.col("goodput_mbps").sum(), pl.exclude("goodput_mbps").first())
+    )
+    return summed.partition_by("flow", maintain_order=True)
 
 
 def edges_of(time: Array) -> Array:

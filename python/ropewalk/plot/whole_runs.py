@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import statistics
-from ..style import BAND, COLOURS, FAINT, INK, WIDTHS, filled, legend
+from ..style import BAND, COLOURS, FAINT, INK, WIDTHS, colour, filled, legend, line
 from .timelines import of_first_flow
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .timelines import Array
 
 PIECES = {"bulk": "packets", "video": "frames"}  # what delays are measured for; otherwise messages
+DELAYS = "delays"  # marks the curves of delays on axes
 QUANTILES = (("p50", "50 %", ":"), ("p95", "95 %", "--"), ("p99", "99 %", "-."))
 AIRTIME = {
     "data": ("data", COLOURS[0]),
@@ -32,32 +33,37 @@ AIRTIME = {
 MIN_LABELLED = 5  # smallest share that is labelled, per cent
 
 
-def delays(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
+def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None = None) -> None:
     """Share of packets, messages or frames that had at most each delay.
 
-    Of several runs the mean share, with its 95 % interval.
+    Of several runs the mean share, with its 95 % interval. With a label, one of several curves
+    on the same axes, each in a colour of its own, and without lines at its quantiles.
     """
+    number = sum(each.get_gid() == DELAYS for each in axes.get_lines())
     traffic = results.scenario.values["traffic"]
     edges, shares = _distributions(results, seeds)
     if not len(shares):
         axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
     else:
         share, half = statistics.band(shares)
-        axes.plot(edges, share, color=COLOURS[0], linewidth=1.5, label="_share")
+        look: dict[str, Any] = {"color": colour(number), "linestyle": line(number)}
+        told = "_share" if label is None else f"{label}: {_p95(results, seeds)}"
+        axes.plot(edges, share, linewidth=1.5, label=told, gid=DELAYS, **look)
         if half is not None and not statistics.alike(results.runs):
             low, high = np.maximum(share - half, 0), np.minimum(share + half, 1)
             axes.fill_between(
                 edges,
                 low,
                 high,
-                color=COLOURS[0],
+                color=colour(number),
                 alpha=BAND,
                 linewidth=0,
-                label=f"95 % interval of {len(shares)} runs",
+                label=None if number else f"95 % interval of {len(shares)} runs",
             )
-        _quantiles(axes, results, seeds)
+        if label is None:
+            _quantiles(axes, results, seeds)
         deadline = traffic.get("deadline")
-        if deadline is not None:
+        if deadline is not None and not number:
             axes.axvline(
                 1e3 * deadline,
                 color=COLOURS[4],
@@ -65,7 +71,9 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
                 label=f"deadline, {_plain(1e3 * deadline)} ms",
             )
         _across(axes, edges, share)
-        axes.legend(loc="best", fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
+        # Curves rise from the lower left to the upper right.
+        place: Any = "best" if label is None else "lower right"
+        axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
     axes.set(
         xlabel="delay from write to delivery in order (ms)",
         ylabel=f"share of {PIECES.get(traffic['kind'], 'messages')} that came",
@@ -197,6 +205,11 @@ def _quantiles(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
             linestyle=dashes,
             label=f"{label} within {_plain(quantiles[name])} ms",
         )
+
+
+def _p95(results: Results, seeds: Sequence[int]) -> str:
+    runs = [run for run in results.runs if run["seed"] in seeds and "delay_ms" in run]
+    return f"95 % within {_plain(statistics.mean(runs)['delay_ms']['p95'])} ms"
 
 
 def _across(axes: Axes, edges: Array, share: Array) -> None:

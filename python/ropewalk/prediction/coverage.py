@@ -24,7 +24,7 @@ def uncovered(values: Values) -> list[str]:
     Examples
     --------
     >>> import ropewalk
-    >>> uncovered(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    >>> uncovered(ropewalk.Scenario.load("start/two-links").values)
     []
     """
     reasons = []
@@ -72,7 +72,7 @@ def is_one_of_several(values: Values) -> bool:
     Examples
     --------
     >>> import ropewalk
-    >>> is_one_of_several(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    >>> is_one_of_several(ropewalk.Scenario.load("start/two-links").values)
     False
     """
     return bool(values["flow"]) or values["transport"]["count"] > 1
@@ -84,7 +84,7 @@ def is_wireless(values: Values) -> bool:
     Examples
     --------
     >>> import ropewalk
-    >>> is_wireless(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    >>> is_wireless(ropewalk.Scenario.load("start/two-links").values)
     False
     """
     on_air = {link["name"] for link in values["link"] if "channel" in link}

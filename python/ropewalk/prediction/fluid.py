@@ -219,7 +219,7 @@ def run(values: Values) -> list[fluid.Outcome]:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("scenarios/trains/eight-links.toml").values
+    >>> values = ropewalk.Scenario.load("trains/eight-links").values
     >>> round(run(values)[0].goodput * 8e-6) > 100
     True
     """

@@ -108,7 +108,7 @@ def links_of(values: Values, files: Mapping[str, str]) -> list[Link]:
     --------
     >>> import numpy as np
     >>> import ropewalk
-    >>> scenario = ropewalk.Scenario.load("scenarios/video/wifi-lte.toml")
+    >>> scenario = ropewalk.Scenario.load("video/wifi-lte")
     >>> links = links_of(scenario.values, scenario.files)
     >>> links[0].price, links[0].carried(np.array([0.0, 2.0])).tolist()
     (8e-06, [0.0, 750000.0])

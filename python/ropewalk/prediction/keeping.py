@@ -39,7 +39,7 @@ def restore(kept: folders.Kept) -> Predictions:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> predictions = ropewalk.predict("scenarios/start/two-links.toml")
+    >>> predictions = ropewalk.predict("start/two-links")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = ropewalk.store.keep(predictions, folder)
     ...     ropewalk.load(folder) == predictions

@@ -64,7 +64,7 @@ def paths(values: Values) -> tuple[Path, ...]:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> values = ropewalk.Scenario.load("start/two-links").values
     >>> [(path.name, path.rate, path.rtt) for path in paths(values)]
     [('dsl', 16000000, 0.04), ('cable', 50000000, 0.016)]
     """
@@ -87,7 +87,7 @@ def header_bytes(transport: Values) -> int:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> values = ropewalk.Scenario.load("start/two-links").values
     >>> header_bytes(values["transport"]) + values["transport"]["segment"]
     1500
     """
@@ -101,7 +101,7 @@ def others(values: Values) -> list[Values]:
     Examples
     --------
     >>> import ropewalk
-    >>> others(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    >>> others(ropewalk.Scenario.load("start/two-links").values)
     []
     """
     return [*values["flow"], *values["competitor"]]
@@ -113,7 +113,7 @@ def ack_bytes(transport: Values) -> int:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> values = ropewalk.Scenario.load("start/two-links").values
     >>> ack_bytes(values["transport"])
     64
     """
@@ -127,7 +127,7 @@ def payload_share(values: Values) -> float:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> values = ropewalk.Scenario.load("start/two-links").values
     >>> round(payload_share(values), 4)
     0.9493
     """

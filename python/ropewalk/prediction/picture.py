@@ -29,7 +29,7 @@ def draw(predictions: Predictions, *, width: Width | None = None) -> Figure:
     Examples
     --------
     >>> import ropewalk
-    >>> figure = draw(ropewalk.predict("scenarios/start/two-links.toml"))
+    >>> figure = draw(ropewalk.predict("start/two-links"))
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['goodput (Mbit/s)', 'delay (ms)', "each link's goodput (Mbit/s)"]
     """

@@ -49,7 +49,7 @@ def predict(scenario: Given) -> Predictions:
     Examples
     --------
     >>> import ropewalk
-    >>> ropewalk.predict("scenarios/start/two-links.toml").best.name
+    >>> ropewalk.predict("start/two-links").best.name
     'fluid'
     """
     from . import datagrams, fluid, in_time, wifi

@@ -100,7 +100,7 @@ class Predictions(Shown):
     Examples
     --------
     >>> import ropewalk
-    >>> predictions = ropewalk.predict("scenarios/start/two-links.toml")
+    >>> predictions = ropewalk.predict("start/two-links")
     >>> predictions.best.name
     'fluid'
     >>> predictions.json()["engine"]
@@ -149,7 +149,7 @@ class Predictions(Shown):
         Examples
         --------
         >>> import ropewalk
-        >>> ropewalk.predict("scenarios/start/two-links.toml").model("song-2018")
+        >>> ropewalk.predict("start/two-links").model("song-2018")
         Traceback (most recent call last):
         ValueError: no prediction 'song-2018'; there are: fluid, loss-limits
         """

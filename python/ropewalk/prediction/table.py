@@ -23,7 +23,7 @@ def table(predictions: Predictions) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> predictions = ropewalk.predict("scenarios/start/two-links.toml")
+    >>> predictions = ropewalk.predict("start/two-links")
     >>> rich.print(table(predictions))  # doctest: +ELLIPSIS
     Two unequal links...
     """

@@ -4,7 +4,7 @@ Examples
 --------
 >>> import ropewalk, tempfile
 >>> from pathlib import Path
->>> results = ropewalk.simulate("scenarios/start/two-links.toml", step="100 ms")
+>>> results = ropewalk.simulate("start/two-links", step="100 ms")
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     _ = ropewalk.store.keep(results, Path(folder) / "two-links")
 ...     made = ropewalk.report.write([Path(folder) / "two-links"], f"{folder}/two-links.html")

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..style import COLOURS, WAYS
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -83,15 +85,38 @@ def axis(field: str, title: str, kind: str = "quantitative", **more: Any) -> Spe
 def colour(order: Sequence[str]) -> Spec:
     """Return the encoding of colours: names in their order, as everywhere on the page."""
     # Bands are faint, and share the legend.
-    legend = {"symbolOpacity": 1} if len(order) > 1 else None
+    legend: Spec | None = {"symbolOpacity": 1} if len(order) > 1 else None
+    domain = list(order)
+    if set(order) <= set(WAYS):
+        # The ways of running a scenario keep their colours; blanks fill the places of others.
+        domain = [_way_of(each) or " " * at for at, each in enumerate(COLOURS, 1)]
+        legend = {"symbolOpacity": 1, "values": list(order)} if legend else None
     return {
         "field": "of",
         "type": "nominal",
         "title": None,
         "sort": list(order),
-        "scale": {"domain": list(order)},
+        "scale": {"domain": domain},
         "legend": legend,
     }
+
+
+def _way_of(colour: str) -> str | None:
+    return next((way for way, of_way in WAYS.items() if of_way == colour), None)
+
+
+def stacked(data: pl.DataFrame, order: Sequence[str]) -> tuple[pl.DataFrame, Spec]:
+    """Return rows with their places in a stack, and its encodings: the first at the foot.
+
+    The legend has the top first, as the pictures of `ropewalk.plot`.
+    """
+    import polars as pl
+
+    places = pl.col("of").replace_strict(list(order), range(len(order)), return_dtype=pl.Int64)
+    of = colour(order)
+    if of["legend"] is not None:
+        of["legend"]["values"] = list(order)[::-1]
+    return data.with_columns(place=places), {"color": of, "order": {"field": "place"}}
 
 
 def choice(titles: Sequence[str], fields: Sequence[str]) -> tuple[list[Spec], list[Spec]]:

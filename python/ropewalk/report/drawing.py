@@ -42,7 +42,7 @@ def draw(scenario: Scenario) -> tuple[str, str]:
     Examples
     --------
     >>> import ropewalk
-    >>> svg, _ = draw(ropewalk.Scenario.load("scenarios/start/two-links.toml"))
+    >>> svg, _ = draw(ropewalk.Scenario.load("start/two-links"))
     >>> svg.startswith("<svg"), "16 Mbit/s, 20 ms" in svg
     (True, True)
     """
@@ -144,11 +144,14 @@ def _side_by_side(
 ) -> tuple[str, str]:
     """Draw links that join one client and one server, a line for each way."""
     shown = lines[:MAX_ROWS]
-    height, left, right = 46, 92, 660
+    # As narrow as its words allow: a phone shows it smaller, not cut.
+    height, left = 46, 62
     hops = max((len(line) for line in shown), default=1)
-    right = max(right, left + 230 * hops)
+    words = [_words(name, spelled[name]) for line in shown for name in line]
+    widest = max((LETTER * max(map(len, each)) for each in words), default=0.0)
+    right = left + 80 + (widest + 24) * hops
     total = 30 + height * len(shown)
-    svg = _svg(right + 92, total + (24 if len(lines) > len(shown) else 0))
+    svg = _svg(right + left, total + (24 if len(lines) > len(shown) else 0))
     names = [way.path for way in used]
     middle = 14 + height * len(shown) / 2
     for at, line in enumerate(shown):
@@ -233,10 +236,15 @@ def _placed(
     return _written(svg), told
 
 
+def _words(name: str, link: Link) -> tuple[str, str]:
+    """Return the two lines of a link."""
+    short, more = described(link)
+    return f"{name}: {short}", more
+
+
 def _link_told(svg: ElementTree.Element, x: float, y: float, name: str, link: Link) -> None:
     """Write a link's name, rate and delay over its line, and what else there is below."""
-    short, more = described(link)
-    text = f"{name}: {short}"
+    text, more = _words(name, link)
     width = LETTER * len(text) + 12
     plate = ElementTree.SubElement(svg, "rect")
     for key, value in (("x", x - width / 2), ("y", y - 12), ("width", width), ("height", 22)):

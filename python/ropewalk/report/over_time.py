@@ -112,13 +112,14 @@ def _goodput(ran: Results) -> Chart:
     if arrived:
         stacked = np.sum([np.nan_to_num(curve.mean) for curve in arrived.values()], axis=0)
         most = max(most, float(np.quantile(stacked, 0.99)))
+        rows, stack = charts.stacked(_all_rows(arrived, banded=False), [*arrived])
         area: charts.Spec = {
-            "data": charts.values(_all_rows(arrived, banded=False)),
+            "data": charts.values(rows),
             "mark": {"type": "area", "interpolate": "step-after", "clip": True},
             "params": [charts.CHOSEN],
             "encoding": {
                 "y": charts.axis("y", "Mbit/s", stack="zero"),
-                "color": charts.colour([*arrived]),
+                **stack,
                 "opacity": {"condition": {"param": "chosen", "value": 0.85}, "value": 0.1},
                 "tooltip": charts.hints("arrives by", ("time, s", "x"), ("Mbit/s", "y")),
             },

@@ -41,7 +41,7 @@ def place(values: Mapping[str, Any]) -> tuple[Place, str]:
     Examples
     --------
     >>> import ropewalk
-    >>> found, _ = place(ropewalk.Scenario.load("scenarios/start/nodes.toml").values)
+    >>> found, _ = place(ropewalk.Scenario.load("start/nodes").values)
     >>> x = {name: at[0] for name, at in found.of.items()}
     >>> x["phone"] < x["router"] < x["server"]
     True

@@ -32,7 +32,7 @@ def ways(values: Mapping[str, Any]) -> Iterator[Way]:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> values = ropewalk.Scenario.load("start/two-links").values
     >>> [way.links for way in ways(values)]
     [('dsl',), ('cable',)]
     """

@@ -66,7 +66,7 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = Scenario.load("start/two-links")
     >>> values_of(scenario, "link.dsl.rate", {"from": "1 Mbit/s", "to": "9 Mbit/s", "steps": 3})
     ('1 Mbit/s', '5 Mbit/s', '9 Mbit/s')
     """
@@ -124,7 +124,7 @@ def axes_of(
 
     Examples
     --------
-    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = Scenario.load("start/two-links")
     >>> [axis] = axes_of(scenario, {"link.dsl.delay": ["10 ms", "1 s"]}, [])
     >>> axis.numbers
     (0.01, 1.0)
@@ -165,7 +165,7 @@ def number(scenario: Scenario, key: str, value: str) -> float | None:
 
     Examples
     --------
-    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = Scenario.load("start/two-links")
     >>> number(scenario, "link.dsl.rate", "16 Mbit/s"), number(scenario, "mesh.range", "2 km")
     (16000000.0, 2000.0)
     >>> scenario = scenario.with_({"link.dsl.queue": "2 packets"})

@@ -143,7 +143,7 @@ def define(
 
     Examples
     --------
-    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = Scenario.load("start/two-links")
     >>> define(scenario, {"link.dsl.delay": ["10 ms", "20 ms"]}, runs=3).count
     2
     """

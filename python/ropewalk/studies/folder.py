@@ -157,7 +157,7 @@ def restore(kept: folders.Kept) -> StudyResults:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> scenario = "scenarios/start/two-links.toml"
+    >>> scenario = "start/two-links"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = ropewalk.study(scenario, {"duration": ["1 s", "2 s"]}, out=folder)
     ...     again = restore(folders.open_kept(Path(folder)))

@@ -43,7 +43,7 @@ class Keys:
     --------
     >>> from ropewalk import Scenario
     >>> from ropewalk.studies.definition import define
-    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = Scenario.load("start/two-links")
     >>> study = define(scenario, {"duration": ["5 s", "9 s"]})
     >>> keys = Keys(study)
     >>> keys.key((("duration", "5 s"),), 1) == keys.key((("duration", "9 s"),), 1)

@@ -53,7 +53,7 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
     --------
     >>> import ropewalk
     >>> delays = {"link.dsl.delay": ["10 ms", "80 ms"]}
-    >>> made = ropewalk.study("scenarios/start/two-links.toml", delays, runs=2)
+    >>> made = ropewalk.study("start/two-links", delays, runs=2)
     >>> [axes.get_xlabel() for axes in draw(made).axes]
     ['link.dsl.delay, ms']
     """

@@ -50,7 +50,7 @@ class StudyResults(Shown):
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = "scenarios/start/two-links.toml"
+    >>> scenario = "start/two-links"
     >>> made = ropewalk.study(scenario, {"link.dsl.delay": ["10 ms", "80 ms"]}, runs=2)
     >>> made.points.select("link.dsl.delay", "link.dsl.delay_value", "seed", "status").rows()[0]
     ('10 ms', 0.01, 1, 'done')

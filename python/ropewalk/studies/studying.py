@@ -90,7 +90,7 @@ def study(
     --------
     >>> import ropewalk
     >>> delays = {"link.dsl.delay": {"from": "10 ms", "to": "90 ms", "steps": 3}}
-    >>> made = ropewalk.study("scenarios/start/two-links.toml", delays)
+    >>> made = ropewalk.study("start/two-links", delays)
     >>> made.points["link.dsl.delay"].to_list(), made.points["link.dsl.delay_value"].to_list()
     (['10 ms', '50 ms', '90 ms'], [0.01, 0.05, 0.09])
     """

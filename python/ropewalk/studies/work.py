@@ -77,7 +77,7 @@ def work(job: Job, points: Sequence[Point]) -> list[Row]:
 
     Examples
     --------
-    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> scenario = Scenario.load("start/two-links")
     >>> good, bad = (Point((("duration", value),), 1, "") for value in ("5 s", "soon"))
     >>> [row["status"] for row in work(Job(scenario, "simulate"), [good, bad])]
     ['done', 'failed']

@@ -43,7 +43,7 @@ def place_of(values: Values) -> Place:
     Examples
     --------
     >>> import ropewalk
-    >>> place = place_of(ropewalk.Scenario.load("scenarios/papers/gomez-2014.toml").values)
+    >>> place = place_of(ropewalk.Scenario.load("papers/gomez-2014").values)
     >>> place.nodes["D"]
     (0.0, 25.0, 0.0)
     """
