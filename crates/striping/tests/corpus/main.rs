@@ -7,7 +7,8 @@ use std::path::Path;
 #[path = "../../../../tests/fuzz/properties/tunnel.rs"]
 mod tunnel;
 
-/// Of each file: datagrams taken, packets in them, packets delivered, what was malformed.
+/// Of each file: datagrams taken, packets in them, packets delivered, malformed frames. Files that fuzzing has found
+/// (`found_...`) are not listed.
 const EXPECTED: &str = "\
 before_the_first 6 4 0 10
 clock_jumps 4 4 4 0
@@ -48,6 +49,9 @@ fn a_peer_may_say_what_it_wants() {
     for file in files {
         let tally = tunnel::hold(&fs::read(&file).unwrap());
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        if name.starts_with("found_") {
+            continue;
+        }
         let (datagrams, packets) = (tally.datagrams, tally.packets);
         let (delivered, malformed) = (tally.delivered, tally.malformed);
         writeln!(said, "{name} {datagrams} {packets} {delivered} {malformed}").unwrap();
