@@ -3,38 +3,51 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::net::{Shutdown, getpeername, getsockname, shutdown};
-use socket2::{Domain, SockFilter, Socket, Type};
+use socket2::{Domain, Socket, Type};
 use tokio::net::{TcpSocket, TcpStream};
 
 use ropewalk_preload_protocol::HOLD;
 
+/// How long the connection that fills the queue may take. It takes longer only if another one has filled it.
+const FILLED: Duration = Duration::from_secs(1);
+
 /// A listener on loopback that drops every SYN: who connects stays in SYN-SENT.
+///
+/// Its queue of connections to accept has one place, which is taken for good. Linux then drops SYNs
+/// (`sk_acceptq_is_full` in `tcp_conn_request`, net/ipv4/tcp_input.c). A socket filter would do the same, but
+/// newer kernels require CAP_NET_ADMIN for one on a TCP socket.
 #[derive(Debug)]
 pub struct Hold {
     at: SocketAddrV4,
     _listener: Socket,
+    _first: Socket,
 }
 
 impl Hold {
     /// Listens at a port of the kernel's choice.
     ///
     /// # Errors
-    /// Those of socket(2), bind(2) and listen(2).
+    /// Those of socket(2), bind(2), listen(2) and connect(2).
     pub fn new() -> io::Result<Hold> {
         let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         // Shared with the sockets that answer from this address.
         listener.set_reuse_port(true)?;
-        // BPF_RET | BPF_K with 0: of each packet, nothing is let in (tcp_filter in
-        // net/ipv4/tcp_ipv4.c).
-        listener.attach_filter(&[SockFilter::new(0x06, 0, 0, 0)])?;
         listener.bind(&SocketAddrV4::new(HOLD, 0).into())?;
-        listener.listen(1)?;
-        let local = listener.local_addr()?.as_socket_ipv4();
+        listener.listen(0)?;
+        let local = listener.local_addr()?;
+        let first = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        match first.connect_timeout(&local, FILLED) {
+            Err(error) if error.kind() != io::ErrorKind::TimedOut => return Err(error),
+            _ => {}
+        }
+        let at = local.as_socket_ipv4();
         Ok(Hold {
-            at: local.ok_or(io::ErrorKind::AddrNotAvailable)?,
+            at: at.ok_or(io::ErrorKind::AddrNotAvailable)?,
             _listener: listener,
+            _first: first,
         })
     }
 
@@ -90,10 +103,10 @@ impl Hold {
 mod tests {
     use std::io::{Read, Write};
     use std::os::fd::AsFd;
-    use std::time::Duration;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::Errno;
+    use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
     use super::*;
 
@@ -145,6 +158,23 @@ mod tests {
             let mut text = String::new();
             program.read_to_string(&mut text).unwrap();
             assert_eq!(text, "back");
+        }
+    }
+
+    #[tokio::test]
+    async fn process_without_capabilities_holds_and_connects() {
+        // Capabilities are those of a thread (capabilities(7)).
+        let of_thread = std::thread::spawn(|| {
+            let mut left = capabilities(None).unwrap();
+            left.effective = CapabilitySet::empty();
+            set_capabilities(None, left).unwrap();
+            Hold::new()
+        });
+        let hold = of_thread.join().unwrap().unwrap();
+        for _ in 0..3 {
+            let program = begin(&hold, Domain::IPV4);
+            hold.connect(duplicate(&program)).await.unwrap();
+            assert_eq!(events(&program, 5_000) & PollFlags::OUT, PollFlags::OUT);
         }
     }
 

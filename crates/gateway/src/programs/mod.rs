@@ -19,8 +19,6 @@ pub use hold::Hold;
 pub use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
 
-use tracing::warn;
-
 use crate::request::{Host, Target};
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
@@ -30,8 +28,7 @@ const FAILURES: usize = 1024;
 /// State of the programs.
 #[derive(Debug)]
 pub struct Programs {
-    /// `None` if this process is not allowed to create one: then no program is connected.
-    hold: Option<Hold>,
+    hold: Hold,
     servers: Option<Arc<Servers>>,
     pool: Mutex<Pool>,
     /// Targets of connected sockets, by cookie.
@@ -43,21 +40,11 @@ pub struct Programs {
 impl Programs {
     /// No programs yet. Where no stream arrives (`may_listen` is false), programs may not listen.
     ///
-    /// If this process may not attach a filter to its own socket, which some systems reserve to root, it
-    /// warns, and refuses the connections of programs.
-    ///
     /// # Errors
-    /// Others of [`Hold::new`].
+    /// Those of [`Hold::new`].
     pub fn new(may_listen: bool) -> io::Result<Programs> {
-        let hold = match Hold::new() {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                warn!("no connections for programs of exec: a filter of a socket: {error}");
-                None
-            }
-            hold => Some(hold?),
-        };
         Ok(Programs {
-            hold,
+            hold: Hold::new()?,
             servers: may_listen.then(Arc::default),
             pool: Mutex::new(Pool::new(Pool::LARGEST)),
             targets: Mutex::default(),
@@ -136,10 +123,7 @@ impl Programs {
             let reason = Reason::HostUnreachable;
             return conversation.answer(&refused(reason)).await;
         };
-        let Some(hold) = &self.hold else {
-            return conversation.answer(&refused(Reason::NotAllowed)).await;
-        };
-        let at = hold.address();
+        let at = self.hold.address();
         conversation.answer(&Answer::Hold { at }).await?;
         // The far end is asked while the library is still busy; if the library gives up, so does the request.
         let (program, opened) = tokio::try_join!(conversation.started(), async {
@@ -149,7 +133,7 @@ impl Programs {
             Ok(stream) => {
                 // To be done before the program finds its socket connected and asks.
                 let entry = TargetEntry::new(self, cookie, target);
-                match hold.connect(program).await {
+                match self.hold.connect(program).await {
                     Ok(program) => (Answer::Done {}, Some((stream, program, entry))),
                     // It was closed meanwhile.
                     Err(_) => (refused(Reason::NetworkUnreachable), None),

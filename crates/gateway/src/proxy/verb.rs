@@ -150,7 +150,6 @@ pub(crate) fn run(
 
 /// Sockets that are opened before privileges are dropped.
 struct Sockets {
-    /// With a filter on a listener, for which newer kernels require CAP_NET_ADMIN.
     programs: Programs,
     listeners: Vec<(TcpListener, ListenerKind)>,
     control: Option<ControlSocket>,

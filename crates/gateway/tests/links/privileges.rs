@@ -69,11 +69,6 @@ fn relay(network: &Network, more: &str) -> Gateway {
         network.file("far")
     ));
     relay.wait_for("relay listens on");
-    assert!(
-        !relay.log().contains("no connections for programs"),
-        "{}",
-        relay.log()
-    );
     relay
 }
 
@@ -87,11 +82,6 @@ fn proxy(network: &Network, more: &str) -> Gateway {
         network.file("state/proxy.json")
     ));
     proxy.wait_for("proxy listens on");
-    assert!(
-        !proxy.log().contains("no connections for programs"),
-        "{}",
-        proxy.log()
-    );
     proxy
 }
 
