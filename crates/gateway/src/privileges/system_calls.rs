@@ -21,6 +21,8 @@ mod filter {
     use std::collections::BTreeMap;
 
     use libc::c_long;
+    #[cfg(target_arch = "x86_64")]
+    use seccompiler::sock_filter;
     use seccompiler::{
         BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
         SeccompFilter, SeccompRule, apply_filter_all_threads,
@@ -115,16 +117,28 @@ mod filter {
         libc::SYS_mknod,
         libc::SYS_modify_ldt,
         libc::SYS_uselib,
-        // The x32 forms of execve, ptrace and execveat.
-        X32 | 520,
-        X32 | 521,
-        X32 | 545,
     ];
     #[cfg(target_arch = "aarch64")]
     const ALSO_REFUSED: &[c_long] = &[];
-    /// __X32_SYSCALL_BIT: by it a call is made through the x32 interface of the same architecture.
+    /// Refuses every call through the x32 interface, which has the numbers from __X32_SYSCALL_BIT on.
+    ///
+    /// `libc::SYS_*` are numbers of the other interface, and a rule of seccompiler is for one number.
     #[cfg(target_arch = "x86_64")]
-    const X32: c_long = 0x4000_0000;
+    const NO_X32: [sock_filter; 4] = [
+        // BPF_LD | BPF_W | BPF_ABS: the number of the call, the first field of seccomp_data.
+        instruction(0x20, 0, 0),
+        // BPF_JMP | BPF_JGE | BPF_K: below the bit, skip an instruction.
+        instruction(0x35, 1, 0x4000_0000),
+        // BPF_RET | BPF_K.
+        instruction(0x06, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        instruction(0x06, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+
+    #[cfg(target_arch = "x86_64")]
+    const fn instruction(code: u16, jf: u8, k: u32) -> sock_filter {
+        sock_filter { code, jt: 0, jf, k }
+    }
+
     /// Families of sockets that may be made.
     const FAMILIES: [libc::c_int; 4] = [
         libc::AF_UNIX,
@@ -150,17 +164,15 @@ mod filter {
             let program = compile(rules, error).map_err(|error| error.to_string())?;
             apply_filter_all_threads(&program).map_err(|error| error.to_string())?;
         }
+        #[cfg(target_arch = "x86_64")]
+        apply_filter_all_threads(&NO_X32).map_err(|error| error.to_string())?;
         Ok(())
     }
 
     /// Calls to refuse, with the error that they return.
     fn filters() -> Result<[(Rules, libc::c_int); 2], BackendError> {
         let refused = REFUSED.iter().chain(ALSO_REFUSED);
-        #[cfg(target_arch = "x86_64")]
-        let refused = refused.flat_map(|&number| [number, number | X32]);
-        #[cfg(not(target_arch = "x86_64"))]
-        let refused = refused.copied();
-        let mut rules: Rules = refused.map(|number| (number, Vec::new())).collect();
+        let mut rules: Rules = refused.map(|&number| (number, Vec::new())).collect();
 
         let namespaces = NAMESPACES.iter().map(|&flag| rule(vec![has(0, flag)?]));
         rules.insert(libc::SYS_clone, namespaces.collect::<Result<_, _>>()?);

@@ -65,6 +65,16 @@ fn confined_process_cannot_run_programs_or_leave_its_folders() {
             let raw = Socket::new(Domain::PACKET, Type::RAW, None);
             assert_eq!(raw.err().map(|error| error.kind()), denied);
 
+            // Whether or not the kernel has the x32 interface (ENOSYS), the filter comes first.
+            #[cfg(target_arch = "x86_64")]
+            for call in [libc::SYS_socket, libc::SYS_mprotect, libc::SYS_getpid] {
+                // SAFETY: the calls are refused, and have no valid arguments but the last one's.
+                #[allow(unsafe_code)]
+                let done = unsafe { libc::syscall(0x4000_0000 | call, libc::AF_PACKET, 0, 0) };
+                let error = std::io::Error::last_os_error();
+                assert_eq!((done, error.kind()), (-1, ErrorKind::PermissionDenied));
+            }
+
             // A replaced file of the folder is another file.
             fs::write(kept.join("new"), "more").unwrap();
             fs::rename(kept.join("new"), kept.join("file")).unwrap();
