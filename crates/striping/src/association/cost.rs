@@ -16,6 +16,10 @@ const STREAM: u64 = 4 << 10;
 /// Memory of a frame that is to be sent or acknowledged.
 const FRAME: u64 = 128;
 
+/// When memory is freed, this part of the memory of all streams is freed besides. Otherwise a peer could make
+/// each of its frames sort all streams.
+const MARGIN: u64 = 8;
+
 impl<P: Payload> Association<P> {
     /// Memory that the association takes, in bytes: data held, and bookkeeping of streams, pieces and frames.
     #[must_use]
@@ -32,7 +36,8 @@ impl<P: Payload> Association<P> {
         self.send_memory.set_short(is_short);
     }
 
-    /// Resets streams, those that hold most first, until `excess` bytes are free. Returns whether they are.
+    /// Resets streams, those that hold most first, until `excess` bytes and an eighth of the streams' memory are
+    /// free. Returns whether `excess` bytes are.
     pub fn free_memory(&mut self, excess: u64) -> bool {
         let mut held: Vec<(u64, u32)> = self
             .streams
@@ -41,9 +46,10 @@ impl<P: Payload> Association<P> {
             .filter(|(cost, _)| *cost > 0)
             .collect();
         held.sort_unstable_by(|one, other| other.cmp(one));
+        let wanted = excess + self.streams_cost / MARGIN;
         let mut freed = 0;
         for (cost, number) in held {
-            if freed >= excess {
+            if freed >= wanted {
                 break;
             }
             freed += cost;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 use ropewalk_quantities::{Bytes as Amount, Time};
-use ropewalk_striping::{Association, CarrierConfig, Config, Frame, Role};
+use ropewalk_striping::{Association, CarrierConfig, Config, Event, Frame, Role};
 
 const BUFFER: u64 = 128 << 10;
 
@@ -80,4 +80,45 @@ proptest! {
             prop_assert!(held <= BUFFER + 5 * (64 << 10));
         }
     }
+}
+
+/// One byte of a stream, behind a gap: it stays.
+fn one_byte(number: u32) -> Frame<Bytes> {
+    Frame::Data {
+        stream: 1 + 2 * number,
+        offset: 10,
+        fin: false,
+        payload: Bytes::from_static(b"x"),
+    }
+}
+
+#[test]
+fn streams_at_the_bound_of_memory_are_sorted_once_for_many_frames() {
+    const STREAMS: u32 = 1000;
+    let config = Config {
+        streams: STREAMS,
+        ..Config::default()
+    };
+    let mut own: Association<Bytes> = Association::new(Role::Responder, config);
+    let now = Time::from_secs(1);
+    let carrier = own.carrier_up(now, CarrierConfig::default());
+    let (mut bound, mut sorts, mut resets) = (u64::MAX, 0, 0);
+    for number in 0..3 * STREAMS {
+        own.received(now, carrier, one_byte(number)).unwrap();
+        if number == STREAMS - 1 {
+            bound = own.cost();
+        }
+        // As a driver does after each step.
+        if let Some(excess) = own.cost().checked_sub(bound).filter(|excess| *excess > 0) {
+            assert!(own.free_memory(excess));
+            sorts += 1;
+        }
+        while let Some(event) = own.poll_event() {
+            resets += u32::from(matches!(event, Event::StreamReset { .. }));
+        }
+        while own.poll_transmit(now, carrier).is_some() {}
+    }
+    println!("{sorts} sorts, {resets} streams reset");
+    assert!(sorts <= 3 * 8, "{sorts} sorts, {resets} streams reset");
+    assert!(resets <= 2 * STREAMS + STREAMS / 4, "{resets}");
 }
