@@ -1,7 +1,7 @@
 //! Urgent packets and those of thin flows, over links that lose datagrams.
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::Class;
+use ropewalk_striping::tunnel::{Class, LinkTerms};
 
 use crate::world::{CLIENT, RELAY, World};
 
@@ -103,6 +103,26 @@ fn urgent_packets_leave_a_lossy_link_for_a_clean_one_of_little_more_delay() {
     assert_eq!(of(&[(10, 20), (15, 0)]), (MS(15), MS(15)));
     let (median, most) = of(&[(10, 20), (60, 0)]);
     assert!(median == MS(10) && most <= MS(40), "{median} {most}");
+}
+
+#[test]
+fn urgent_packets_stay_on_a_lossy_link_while_a_clean_one_is_on_standby() {
+    let standby = LinkTerms {
+        standby: true,
+        ..LinkTerms::USUAL
+    };
+    for class in CLASSES {
+        let mut world = lossy(&[(10, 50), (15, 0)]);
+        for end in [CLIENT, RELAY] {
+            world.set_terms(end, 1, standby);
+        }
+        world.run_until(world.now + Time::from_secs(1));
+        let carried = |world: &World| world.links[1].bytes.iter().sum::<u64>();
+        let before = carried(&world);
+        let delays = delays(&mut world, class, (2000, MS_20), |_, _| ());
+        assert!(delays.iter().all(Option::is_some), "{class:?}");
+        assert_eq!(carried(&world), before, "{class:?}");
+    }
 }
 
 #[test]
