@@ -58,6 +58,9 @@ impl Buffers {
 
     /// The buffer under way, with room to read.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
+        if self.is_short() {
+            self.give_back();
+        }
         if self.current.capacity() - self.current.len() < MIN {
             let mut next = self.unused();
             next.extend_from_slice(&self.current);
@@ -80,7 +83,23 @@ impl Buffers {
     /// Whether slices are to be copied: as many full buffers are kept as may be, or memory is short. A slice that
     /// stays keeps its whole buffer.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.full.len() >= KEPT || self.budget.as_ref().is_some_and(|budget| budget.is_short())
+        self.full.len() >= KEPT || self.is_short()
+    }
+
+    fn is_short(&self) -> bool {
+        let budget = self.budget.as_ref();
+        budget.is_some_and(|budget| budget.is_short())
+    }
+
+    /// Whether there are full buffers.
+    pub(crate) fn has_full(&self) -> bool {
+        !self.full.is_empty()
+    }
+
+    /// Frees the full buffers whose slices are all dropped.
+    pub(crate) fn give_back(&mut self) {
+        self.full.retain_mut(|full| !full.try_reclaim(SIZE));
+        self.count();
     }
 
     fn unused(&mut self) -> BytesMut {
@@ -140,6 +159,26 @@ mod tests {
         assert!(budget.used() > 8 * SIZE as u64, "{}", budget.used());
         drop((buffers, stay));
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn buffers_are_given_back_once_their_slices_are_gone_and_memory_is_short() {
+        let budget = Arc::new(Budget::new(16 * SIZE as u64));
+        let mut buffers = Buffers::default();
+        buffers.count_in(Arc::clone(&budget));
+        let stay: Vec<BytesMut> = (0..10).map(|_| take(&mut buffers)).collect();
+        assert!(budget.is_short());
+        drop(stay);
+        buffers.space();
+        // One in use, and the one that was in use until now.
+        assert_eq!(budget.used(), 2 * SIZE as u64);
+        // While memory is not short they are kept, to be used again, until the owner gives them back.
+        let stay: Vec<BytesMut> = (0..5).map(|_| take(&mut buffers)).collect();
+        drop(stay);
+        buffers.space();
+        assert!(budget.used() > SIZE as u64 && buffers.has_full());
+        buffers.give_back();
+        assert_eq!((budget.used(), buffers.has_full()), (SIZE as u64, false));
     }
 
     #[test]

@@ -172,6 +172,16 @@ impl Decoder {
         self.buffers.count_in(budget);
     }
 
+    /// Whether it keeps read buffers besides the one in use.
+    pub(crate) fn has_full(&self) -> bool {
+        self.buffers.has_full()
+    }
+
+    /// Frees the read buffers from which nothing is in use any more.
+    pub(crate) fn give_back(&mut self) {
+        self.buffers.give_back();
+    }
+
     /// The buffer to read into.
     pub fn space(&mut self) -> &mut BytesMut {
         self.buffers.space()
@@ -191,7 +201,11 @@ impl Decoder {
         }
         while self.record.is_empty() {
             match self.open()? {
-                None => return Ok(None),
+                None => {
+                    // An empty slice keeps its buffer, too.
+                    self.record = BytesMut::new();
+                    return Ok(None);
+                }
                 Some(record) => self.record = record,
             }
         }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_striping::{CarrierConfig, CarrierId, ProtocolError, Terms};
@@ -9,6 +10,7 @@ use ropewalk_wire::gateway::Frame;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tracing::debug;
 
 use super::congestion::{Chooser, Congestion};
@@ -32,6 +34,9 @@ const MAX_UNSENT: u64 = 256 << 10;
 
 /// The rate is read once in this many writes.
 const RATE_EVERY: u32 = 16;
+
+/// A carrier on which nothing has arrived for this long gives back read buffers.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Error code of an association whose peer violated the protocol.
 const BROKEN: u32 = 0xffff_0003;
@@ -190,7 +195,7 @@ impl CarrierIo {
     async fn read_all(&self, mut decoder: Decoder) -> Result<(), CarrierEnd> {
         let mut frames = Vec::new();
         loop {
-            self.socket.readable().await?;
+            self.readable(&mut decoder).await?;
             match self.socket.try_read_buf(decoder.space()) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
@@ -207,6 +212,17 @@ impl CarrierIo {
                 })?;
             }
         }
+    }
+
+    /// Waits for data. Read buffers that nobody uses any more are freed while none arrive.
+    async fn readable(&self, decoder: &mut Decoder) -> io::Result<()> {
+        while decoder.has_full() {
+            match timeout(QUIET, self.socket.readable()).await {
+                Ok(ready) => return ready,
+                Err(_) => decoder.give_back(),
+            }
+        }
+        self.socket.readable().await
     }
 
     async fn write(
