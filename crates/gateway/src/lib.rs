@@ -28,6 +28,7 @@ pub mod keys;
 pub mod links;
 pub mod measure;
 mod memory;
+mod name_servers;
 mod names;
 pub mod noise;
 mod output;

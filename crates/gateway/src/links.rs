@@ -14,6 +14,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::allowance::{Allowance, AtCap, Period};
 use crate::given;
 use crate::keys::is_name;
+use crate::name_servers::interface;
 
 /// What a link may look like, for error messages.
 const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,cost=NUMBER ,priority=0..255 \
@@ -128,6 +129,16 @@ impl Link {
         match self.egress {
             Egress::Address(own) => own.is_ipv4() == peer.is_ipv4(),
             Egress::Interface(_) => true,
+        }
+    }
+
+    /// Whether the link is the interface that a zone means ([`interface`]).
+    pub(crate) fn is_interface(&self, zone: &str) -> bool {
+        match &self.egress {
+            Egress::Interface(name) => {
+                name == zone || interface(name).is_some_and(|own| interface(zone) == Some(own))
+            }
+            Egress::Address(_) => false,
         }
     }
 

@@ -17,14 +17,15 @@ use std::time::Duration;
 use hickory_resolver::config::{
     LookupIpStrategy, ResolveHosts, ResolverConfig, ResolverOpts, ServerOrderingStrategy,
 };
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::Query;
 use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::system_conf::parse_resolv_conf;
-use hickory_resolver::{Hosts, TokioResolver};
+use hickory_resolver::{Hosts, Resolver};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
+
+use crate::name_servers::{Sockets, without_zones};
 
 /// Time limit of a look-up, its wait for others included.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -65,7 +66,7 @@ struct Shared {
 
 /// The resolver and the files that it was made from.
 struct System {
-    resolver: Option<TokioResolver>,
+    resolver: Option<Resolver<Sockets>>,
     hosts: Arc<Hosts>,
     read: Option<[Stamp; 2]>,
     /// The files are not read.
@@ -267,7 +268,7 @@ impl Names {
     }
 
     /// The resolver as the files have it by now.
-    fn present(&self) -> (Option<TokioResolver>, Arc<Hosts>) {
+    fn present(&self) -> (Option<Resolver<Sockets>>, Arc<Hosts>) {
         let system = self.0.system.lock();
         let mut system = system.unwrap_or_else(PoisonError::into_inner);
         let is_due = system
@@ -279,7 +280,8 @@ impl Names {
             if system.read != Some(stamps) {
                 system.read = Some(stamps);
                 system.hosts = Arc::new(read_hosts());
-                system.resolver = from_system();
+                let text = fs::read_to_string(RESOLV_CONF).unwrap_or_default();
+                system.resolver = described_by(&text);
                 self.cache().clear();
             }
         }
@@ -304,18 +306,22 @@ fn read_hosts() -> Hosts {
     hosts
 }
 
-/// The resolver that resolv.conf(5) describes. Without a name server, that is the one of this machine.
-fn from_system() -> Option<TokioResolver> {
-    let text = fs::read_to_string(RESOLV_CONF).unwrap_or_default();
-    let own = format!("nameserver 127.0.0.1\n{text}");
-    let parsed = [text.as_str(), &own, "nameserver 127.0.0.1\n"]
+/// The resolver that a resolv.conf(5) describes. Without a name server, that is the one of this machine.
+fn described_by(text: &str) -> Option<Resolver<Sockets>> {
+    let plain = without_zones(text);
+    let own = format!("nameserver 127.0.0.1\n{plain}");
+    let parsed = [&plain, &own, "nameserver 127.0.0.1\n"]
         .into_iter()
         .find_map(|text| parse_resolv_conf(text).ok());
     let (config, options) = parsed?;
-    build(config, options)
+    build(config, options, Sockets::new(text))
 }
 
-fn build(config: ResolverConfig, mut options: ResolverOpts) -> Option<TokioResolver> {
+fn build(
+    config: ResolverConfig,
+    mut options: ResolverOpts,
+    sockets: Sockets,
+) -> Option<Resolver<Sockets>> {
     options.ip_strategy = LookupIpStrategy::Ipv6AndIpv4;
     // The cache here is bounded by addresses, not by responses, which may be large.
     options.cache_size = 0;
@@ -324,7 +330,7 @@ fn build(config: ResolverConfig, mut options: ResolverOpts) -> Option<TokioResol
     // Each query has a socket of its own.
     options.num_concurrent_reqs = 1;
     options.server_ordering_strategy = ServerOrderingStrategy::UserProvidedOrder;
-    let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+    let mut builder = Resolver::builder_with_config(config, sockets);
     *builder.options_mut() = options;
     builder.build().ok()
 }
@@ -357,8 +363,13 @@ impl Names {
         let config = ResolverConfig::from_parts(None, Vec::new(), vec![of_server]);
         let mut options = ResolverOpts::default();
         options.attempts = 2;
+        Names::fixed(build(config, options, Sockets::new("")))
+    }
+
+    /// Without files.
+    fn fixed(resolver: Option<Resolver<Sockets>>) -> Names {
         Names::of(System {
-            resolver: build(config, options),
+            resolver,
             hosts: Arc::default(),
             read: None,
             is_fixed: true,
@@ -369,15 +380,24 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
     use std::sync::atomic::AtomicU32;
 
+    use rustix::thread::UnshareFlags;
+
     use super::*;
+    use crate::name_servers::interface;
 
     /// A name server that does not answer for names that begin with `slow`, has no `absent`, and answers all
     /// others with an address. Counts the queries for addresses of IPv4.
     async fn server() -> (Names, Arc<AtomicU32>) {
         let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let names = Names::asking(socket.local_addr().unwrap());
+        (names, answer(socket))
+    }
+
+    /// Answers as [`server`] does.
+    fn answer(socket: tokio::net::UdpSocket) -> Arc<AtomicU32> {
         let asked = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&asked);
         tokio::spawn(async move {
@@ -404,7 +424,45 @@ mod tests {
                 let _ = socket.send_to(&answer, from).await;
             }
         });
-        (names, asked)
+        asked
+    }
+
+    #[test]
+    fn link_local_name_server_is_asked_over_its_interface() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root has a network namespace");
+            return;
+        }
+        // A namespace is one of a thread.
+        let asking = std::thread::spawn(|| {
+            // SAFETY: the thread shares no file descriptors table or memory layout that this changes.
+            #[allow(unsafe_code)]
+            unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }.unwrap();
+            for words in [
+                "link set lo up",
+                "link add d-0 type veth peer name d-1",
+                "link set d-0 up",
+                "link set d-1 up",
+                "address add fe80::1/64 dev d-0 nodad",
+            ] {
+                let done = Command::new("ip").args(words.split(' ')).status().unwrap();
+                assert!(done.success(), "ip {words}");
+            }
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime.unwrap().block_on(async {
+                let at: SocketAddr = format!("[fe80::1%{}]:53", interface("d-0").unwrap())
+                    .parse()
+                    .unwrap();
+                let asked = answer(tokio::net::UdpSocket::bind(at).await.unwrap());
+                let names = Names::fixed(described_by("nameserver fe80::1%d-0\n"));
+                let found = names.resolve("fast.example", &LookupLimit::new(8)).await;
+                assert_eq!(found.unwrap()[..], ["192.0.2.7".parse::<IpAddr>().unwrap()]);
+                assert_eq!(asked.load(Ordering::Relaxed), 1);
+            });
+        });
+        asking.join().unwrap();
     }
 
     #[tokio::test]

@@ -31,6 +31,7 @@ use tokio::time::timeout;
 
 use crate::Link;
 use crate::links::families_in_turn;
+use crate::name_servers::listed;
 
 /// How long a name server may take to answer, and the system's resolver.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -192,14 +193,14 @@ fn name_servers(link: &Link, files: &[&Path]) -> Vec<IpAddr> {
     let mut servers = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(file).unwrap_or_default();
-        let listed = text.lines().filter_map(|line| {
-            let mut words = line.split_whitespace();
-            (words.next() == Some("nameserver")).then_some(words.next()?.parse().ok()?)
-        });
-        for server in listed {
-            let server: IpAddr = server;
+        for (server, zone) in listed(&text) {
             let is_own = server.is_loopback() || server.is_unspecified();
-            if !is_own && link.reaches((server, 53).into()) && !servers.contains(&server) {
+            let is_reached = match zone {
+                // Sockets of the link are bound to the interface, which stands for the zone.
+                Some(zone) => link.is_interface(zone),
+                None => link.reaches((server, 53).into()),
+            };
+            if !is_own && is_reached && !servers.contains(&server) {
                 servers.push(server);
             }
         }
@@ -269,6 +270,11 @@ mod tests {
         };
         assert_eq!(of("a=lo"), ["192.0.2.1", "2001:db8::1"]);
         assert_eq!(of("a=10.0.0.1"), ["192.0.2.1"]);
+        // A link-local server is one of its interface alone, which has the number 1.
+        std::fs::write(&first, "nameserver fe80::1%lo\nnameserver fe80::2%1\n").unwrap();
+        assert_eq!(of("a=lo")[..2], ["fe80::1", "fe80::2"]);
+        assert_eq!(of("a=no-such"), ["192.0.2.1", "2001:db8::1"]);
+        assert_eq!(of("a=::1"), ["2001:db8::1"]);
         assert_eq!(
             of("a=lo,dns=192.0.2.9,dns=192.0.2.8"),
             ["192.0.2.9", "192.0.2.8"]
