@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
@@ -27,6 +28,8 @@ pub(super) struct Front {
     /// Users and passwords, if any are required.
     pub(super) passwords: RwLock<Option<Arc<Passwords>>>,
     pub(super) refusals: Refusals,
+    /// Places for further connections, of all listeners.
+    pub(super) places: Arc<Semaphore>,
 }
 
 /// How connections to a listener name their target.
@@ -68,6 +71,12 @@ impl Front {
                     continue;
                 }
             };
+            let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+                let detail = "as many connections as --connections allows are open";
+                self.refusals.note(source(peer.ip()), "connections", detail);
+                reset(socket);
+                continue;
+            };
             // Data of the stream are sent in the pieces in which they were written.
             let _ = socket.set_nodelay(true);
             let front = Arc::clone(&self);
@@ -79,6 +88,7 @@ impl Front {
                         front.serve_transparent(socket, peer, kind, listener).await;
                     }
                 }
+                drop(place);
             });
         }
     }
@@ -148,8 +158,13 @@ impl Front {
             Ok(stream) => stream.carry(&socket, None).await,
             Err(status) => {
                 debug!("{target}: {status}{}", self.because());
-                let _ = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
+                reset(socket);
             }
         }
     }
+}
+
+/// Ends a connection with a reset, so that the program does not take it for an empty answer.
+fn reset(socket: TcpStream) {
+    let _ = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
 }

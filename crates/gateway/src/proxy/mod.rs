@@ -11,6 +11,7 @@ mod verb;
 use std::sync::{Arc, RwLock};
 
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use crate::refusals::Refusals;
 use crate::uplink::Uplink;
@@ -25,6 +26,7 @@ pub async fn serve(uplink: Uplink, listener: TcpListener) {
         uplink,
         passwords: RwLock::default(),
         refusals: Refusals::default(),
+        places: Arc::new(Semaphore::new(verb::CONNECTIONS as usize)),
     };
     Arc::new(front)
         .run(listener, front::ListenerKind::Explicit)

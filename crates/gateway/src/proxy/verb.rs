@@ -8,6 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Config, SchedulerConfig, carrier_scheduler, carrier_schedulers};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
@@ -29,6 +30,9 @@ use crate::sockets;
 use crate::status::document::Role;
 use crate::status::{self, Meter};
 use crate::uplink::{FarEnd, Uplink, UplinkConfig};
+
+/// Connections of programs at a time, unless another number is given.
+pub(super) const CONNECTIONS: u32 = 4096;
 
 /// The options that are read anew at SIGHUP.
 const READ_ANEW: [&str; 2] = ["link", "passwords"];
@@ -77,6 +81,9 @@ pub struct Arguments {
     /// Who may use it: a file of lines USER:PASSWORD; everybody who reaches it if it is not said.
     #[arg(long, value_name = "FILE")]
     passwords: Option<PathBuf>,
+    /// Connections of programs at a time; more are reset.
+    #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    connections: u32,
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
     status: Option<SocketAddr>,
@@ -125,6 +132,7 @@ pub(crate) fn run(
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
     let (config, passwords) = config(&arguments, None)?;
+    let places = Arc::new(Semaphore::new(arguments.connections as usize));
     let user = arguments.user.find()?;
     let file = arguments.quota_state.clone();
     let state = file.or_else(|| quota::default_path("proxy"));
@@ -145,7 +153,8 @@ pub(crate) fn run(
         .apply()?;
     let usage = state.map_or_else(UsageStore::default, UsageStore::open);
     let uplink = (config, usage);
-    block_on(serve(&arguments.far_end, uplink, passwords, sockets, again))?
+    let programs = (passwords, places);
+    block_on(serve(&arguments.far_end, uplink, programs, sockets, again))?
 }
 
 /// Sockets that are opened before privileges are dropped.
@@ -253,7 +262,7 @@ fn reload(front: &Front, again: &Reread<Arguments>) -> Result<Vec<String>, Failu
 async fn serve(
     far_end: &FarEnd,
     (config, usage): (UplinkConfig, UsageStore),
-    passwords: Option<Passwords>,
+    (passwords, places): (Option<Passwords>, Arc<Semaphore>),
     sockets: Sockets,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
 ) -> Result<(), Failure> {
@@ -267,6 +276,7 @@ async fn serve(
         uplink: uplink.clone(),
         passwords: RwLock::new(passwords.map(Arc::new)),
         refusals: Refusals::default(),
+        places,
     });
     let mut tasks = JoinSet::new();
     let began = Instant::now();

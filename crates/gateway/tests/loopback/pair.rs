@@ -10,7 +10,8 @@ use crate::process::{BINARY, Gateway};
 /// A relay, a proxy with one link, and a folder with their control sockets.
 pub struct Pair {
     folder: TempDir,
-    _ends: [Gateway; 2],
+    /// Relay and proxy.
+    pub ends: [Gateway; 2],
     pub proxy_at: SocketAddr,
 }
 
@@ -38,7 +39,7 @@ impl Pair {
         proxy.wait_for("link l2: up");
         Pair {
             folder,
-            _ends: [relay, proxy],
+            ends: [relay, proxy],
             proxy_at,
         }
     }

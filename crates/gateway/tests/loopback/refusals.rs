@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use ropewalk_gateway::keys::{PublicKey, SecretKey, read_secret_key};
 use ropewalk_gateway::noise::{ANSWER_LEN, Initiator, Purpose};
 
-use crate::world::{World, echo, patient, start_proxy};
+use crate::pair::Pair;
+use crate::process::TIMEOUT;
+use crate::world::{World, connect, echo, patient, start_proxy};
 
 #[test]
 fn targets_outside_the_rules_are_refused() {
@@ -225,5 +227,33 @@ fn shells_complete_its_command_line() {
         for word in ["ropewalk-gateway", "proxy", "relay-key"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
+    }
+}
+
+#[test]
+fn connections_of_programs_beyond_their_number_are_reset_and_logged_once() {
+    let pair = Pair::new("--allow loopback", "--connections 2");
+    let target = echo();
+    let [first, _second] = [(); 2].map(|()| connect(pair.proxy_at, target).unwrap());
+    for _ in 0..5 {
+        let mut refused = patient(TcpStream::connect(pair.proxy_at).unwrap());
+        let end = refused.read(&mut [0]).map_err(|error| error.kind());
+        assert_eq!(end, Err(ErrorKind::ConnectionReset));
+    }
+    let [_, proxy] = &pair.ends;
+    let line = "127.0.0.1 refused: as many connections as --connections allows are open";
+    proxy.wait_for(line);
+    assert_eq!(proxy.log().matches("--connections").count(), 1);
+    // One that ends makes room for another.
+    drop(first);
+    let start = Instant::now();
+    loop {
+        let mut next = patient(TcpStream::connect(pair.proxy_at).unwrap());
+        let _ = next.write_all(b"\x05\x01\x00");
+        if next.read(&mut [0; 2]).is_ok_and(|len| len > 0) {
+            return;
+        }
+        assert!(start.elapsed() < TIMEOUT);
+        thread::sleep(Duration::from_millis(5));
     }
 }
