@@ -62,6 +62,7 @@ mod network_changes;
 mod open;
 mod options;
 mod oversize;
+mod path_mtu_notice;
 mod peer;
 mod refusal;
 mod relay_name;

@@ -15,6 +15,7 @@ use super::batch::Batch;
 use super::client_rate::ClientRate;
 use super::handshake::random;
 use super::link_path::{LinkPath, Path, Pong, Probes};
+use super::path_mtu_notice::PathMtuNotice;
 use super::refusal::Refusal;
 use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
@@ -96,23 +97,9 @@ pub struct Peer {
     /// Terms of all links that were announced, including links without a path.
     terms: Vec<LinkTerms>,
     batches: Vec<Batch>,
-    /// What is known of the path MTU of each link at the other end.
-    path_mtus: Vec<PathMtus>,
+    /// The path MTU of each link, as both ends tell it.
+    path_mtus: Vec<PathMtuNotice>,
     sealed: u64,
-}
-
-/// How often a path MTU is told, since the message may be lost, and at which interval.
-const ANNOUNCEMENTS: u8 = 3;
-const ANNOUNCED_EVERY: Time = Time::from_secs(1);
-
-/// Path MTU of a link: the one that the peer was told, and the one that it has told.
-#[derive(Clone, Copy, Debug, Default)]
-struct PathMtus {
-    told: u16,
-    told_at: Time,
-    /// How often that was told.
-    times: u8,
-    theirs: Option<u16>,
 }
 
 /// The keys of a handshake, with what takes effect together with them.
@@ -219,7 +206,7 @@ impl Peer {
         while self.paths.len() <= link {
             self.paths.push(LinkPath::default());
             self.batches.push(Batch::default());
-            self.path_mtus.push(PathMtus::default());
+            self.path_mtus.push(PathMtuNotice::default());
             let number = self.sender.add_link(now);
             self.sender.set_up(number, false);
             self.sender.set_terms(now, number, self.terms(number));
@@ -548,17 +535,13 @@ impl Peer {
     ) {
         for link in 0..self.path_mtus.len() {
             let bytes = self.sender.link(link).path_mtu as u16;
-            let known = &mut self.path_mtus[link];
-            if known.times == 0 || known.told != bytes {
-                (known.told, known.times) = (bytes, 0);
-            } else if known.times >= ANNOUNCEMENTS || now < known.told_at + ANNOUNCED_EVERY {
+            if !self.path_mtus[link].is_due(now, bytes) {
                 continue;
             }
             let Some(by) = self.sender.quickest(now, 100) else {
                 return;
             };
-            known.told_at = now;
-            known.times += 1;
+            self.path_mtus[link].on_told(now, bytes);
             let frame = TunnelFrame::PathMtu {
                 link: link as u8,
                 bytes,
@@ -570,8 +553,8 @@ impl Peer {
 
     /// The peer has told its path MTU of a link.
     pub fn on_path_mtu(&mut self, link: u8, bytes: u16) {
-        if let Some(known) = self.path_mtus.get_mut(usize::from(link)) {
-            known.theirs = Some(bytes);
+        if let Some(notice) = self.path_mtus.get_mut(usize::from(link)) {
+            notice.on_theirs(bytes);
         }
     }
 
@@ -631,7 +614,7 @@ impl Peer {
                     },
                 },
                 received,
-                their_path_mtu: self.path_mtus.get(number).and_then(|known| known.theirs),
+                their_path_mtu: self.path_mtus.get(number).and_then(PathMtuNotice::theirs),
                 heard: self
                     .receiver
                     .link(number)
