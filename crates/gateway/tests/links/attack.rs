@@ -6,25 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ropewalk_gateway::keys::{SecretKey, read_public_key, read_secret_key};
+use ropewalk_gateway::keys::SecretKey;
 use ropewalk_wire::gateway::tunnel::TunnelFrame;
 
 use crate::adversary::{self, Client, Session, forge, random, raw_socket};
 use crate::network::{Namespace, Network, RELAY, echo, until_answered};
-use crate::process::{Gateway, TIMEOUT};
+use crate::process::TIMEOUT;
 
 const INNER: &str = "10.9.0.1:7000";
-
-fn relay(network: &Network) -> Gateway {
-    let relay = network.far.gateway(&format!(
-        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
-        network.file("relay.key"),
-        network.file("clients"),
-        network.file("far")
-    ));
-    relay.wait_for("is up");
-    relay
-}
 
 fn relay_at() -> SocketAddrV4 {
     SocketAddrV4::new(RELAY.parse().unwrap(), 4434)
@@ -32,10 +21,7 @@ fn relay_at() -> SocketAddrV4 {
 
 /// The session of an adversary that has the key of the client `van`.
 fn adversary(network: &Network) -> Session {
-    let secret = read_secret_key(network.file("van.key").as_ref()).unwrap();
-    let key = read_public_key(network.file("relay.pub").as_ref()).unwrap();
-    let client = Client::new(secret, key, &["10.9.0.2"]);
-    client.connect(socket(network, "0.0.0.0:0"), relay_at().into())
+    network.adversary(socket(network, "0.0.0.0:0"))
 }
 
 fn socket(network: &Network, at: &'static str) -> UdpSocket {
@@ -130,7 +116,7 @@ fn a_datagram_with_a_forged_source_leads_no_traffic_to_it() {
     };
     network.add_link(1);
     network.near.sh("ip addr add 10.71.1.99/24 dev link1");
-    let _relay = relay(&network);
+    let _relay = network.start_far();
     let mut session = adversary(&network);
     session.until_answered(0);
     let _traffic = Traffic::to(&network, "10.9.0.2:9");
@@ -163,7 +149,7 @@ fn a_client_with_a_new_port_is_followed() {
         return;
     };
     network.add_link(1);
-    let _relay = relay(&network);
+    let _relay = network.start_far();
     let mut session = adversary(&network);
     session.until_answered(0);
     let _traffic = Traffic::to(&network, "10.9.0.2:9");
@@ -180,7 +166,7 @@ fn a_flood_of_strange_datagrams_ends_in_the_kernel() {
         return;
     };
     network.add_link(1);
-    let relay = relay(&network);
+    let relay = network.start_far();
     let mut session = adversary(&network);
     session.until_answered(0);
     let before: u64 = udp_sockets(&network.far)
@@ -212,7 +198,7 @@ fn a_flood_of_hellos_is_logged_in_few_lines() {
         return;
     };
     network.add_link(1);
-    let relay = relay(&network);
+    let relay = network.start_far();
     let mut session = adversary(&network);
     let raw = network.near.make(raw_socket);
     for number in 0..2000_u16 {
@@ -233,13 +219,7 @@ fn forged_cookies_and_answers_change_nothing_for_a_client() {
         return;
     };
     network.add_link(1);
-    let _near = network.near.gateway(&format!(
-        "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --link one=link1 --address 10.9.0.2/24 \
-         --control {}",
-        network.file("relay.pub"),
-        network.file("van.key"),
-        network.file("near")
-    ));
+    let _near = network.start_near(RELAY, "--link one=link1");
     // At first nothing answers.
     let mute = network.far.make(|| UdpSocket::bind((RELAY, 4434)).unwrap());
     mute.set_read_timeout(Some(TIMEOUT)).unwrap();
@@ -274,7 +254,7 @@ fn forged_cookies_and_answers_change_nothing_for_a_client() {
     println!("{hellos} hellos for 1000 forged cookies");
     assert!(hellos <= most, "{hellos} hellos, not {most} at the most");
     drop(mute);
-    let _relay = relay(&network);
+    let _relay = network.start_far();
     echo(&network.far, INNER);
     let took = until_answered(&network.near, INNER.parse::<SocketAddr>().unwrap());
     println!("under forged cookies and answers: {} ms", took.as_millis());

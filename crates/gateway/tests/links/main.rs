@@ -15,5 +15,6 @@ mod state;
 mod transparent;
 mod tunnel;
 mod tunnel_hook;
+mod tunnel_rate;
 #[allow(dead_code, reason = "not every test uses all of it")]
 mod world;

@@ -4,10 +4,10 @@ use std::net::UdpSocket;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ropewalk_gateway::keys::{read_public_key, read_secret_key};
+use ropewalk_gateway::keys::read_secret_key;
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing, TunnelFrame};
 
-use crate::adversary::{self, Client, Session};
+use crate::adversary::{self, Session};
 use crate::network::{Network, RELAY};
 use crate::process::{Gateway, TIMEOUT};
 
@@ -71,18 +71,9 @@ fn relay_memory_is_bounded_under_packets_with_gaps_and_returns() {
         return;
     };
     network.add_link(1);
-    let relay = network.far.gateway(&format!(
-        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
-        network.file("relay.key"),
-        network.file("clients"),
-        network.file("far")
-    ));
-    relay.wait_for("is up");
-    let secret = read_secret_key(network.file("van.key").as_ref()).unwrap();
-    let key = read_public_key(network.file("relay.pub").as_ref()).unwrap();
+    let relay = network.start_far();
     let socket = network.near.make(|| UdpSocket::bind("0.0.0.0:0").unwrap());
-    let at = format!("{RELAY}:4434").parse().unwrap();
-    let mut session = Client::new(secret, key, &["10.9.0.2"]).connect(socket, at);
+    let mut session = network.adversary(socket);
     session.until_answered(0);
     let idle = relay.memory()[0];
     send_gaps(&mut session, [10, 9, 0, 2], [10, 9, 0, 1]);
@@ -99,12 +90,7 @@ fn client_memory_is_bounded_under_packets_with_gaps_and_returns() {
     let secret = read_secret_key(network.file("relay.key").as_ref()).unwrap();
     let at = format!("{RELAY}:4434");
     let socket = network.far.make(move || UdpSocket::bind(at).unwrap());
-    let client = network.near.gateway(&format!(
-        "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --link one=link1 --address 10.9.0.2/24 --control {}",
-        network.file("relay.pub"),
-        network.file("van.key"),
-        network.file("near")
-    ));
+    let client = network.start_near(RELAY, "--link one=link1");
     let mut session = adversary::accept(socket, &secret);
     session.until_answered(0);
     let idle = client.memory()[0];

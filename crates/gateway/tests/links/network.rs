@@ -9,10 +9,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ropewalk_gateway::keys::{read_public_key, read_secret_key};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::adversary::{Client, Session};
 use crate::process::{BINARY, Gateway, TIMEOUT};
 
 /// The relay's address, which each link leads to.
@@ -200,6 +202,46 @@ impl Network {
             "ip addr del 10.71.{number}.{host}/24 dev link{number}; \
              ip route flush dev link{number}"
         ));
+    }
+
+    /// Arguments of the far end of a tunnel.
+    pub fn far_arguments(&self) -> String {
+        format!(
+            "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
+            self.file("relay.key"),
+            self.file("clients"),
+            self.file("far")
+        )
+    }
+
+    /// Starts the far end of a tunnel.
+    pub fn start_far(&self) -> Gateway {
+        let far = self.far.gateway(&self.far_arguments());
+        far.wait_for("is up");
+        far
+    }
+
+    /// Arguments of the near end of a tunnel, to a relay of that name, with further words.
+    pub fn near_arguments(&self, relay: &str, words: &str) -> String {
+        format!(
+            "tunnel --relay {relay}:4434 --relay-key {} --key {} --address 10.9.0.2/24 --control {} {words}",
+            self.file("relay.pub"),
+            self.file("van.key"),
+            self.file("near")
+        )
+    }
+
+    /// Starts the near end of a tunnel.
+    pub fn start_near(&self, relay: &str, words: &str) -> Gateway {
+        self.near.gateway(&self.near_arguments(relay, words))
+    }
+
+    /// The session of an adversary at the near end, which has the client's key.
+    pub fn adversary(&self, socket: UdpSocket) -> Session {
+        let secret = read_secret_key(self.file("van.key").as_ref()).unwrap();
+        let key = read_public_key(self.file("relay.pub").as_ref()).unwrap();
+        let at = SocketAddr::new(RELAY.parse().unwrap(), 4434);
+        Client::new(secret, key, &["10.9.0.2"]).connect(socket, at)
     }
 
     /// The status of a near end.

@@ -151,21 +151,12 @@ fn tunnel_keeps_cap_net_admin_and_leaves_the_hook_to_another_process() {
     );
     fs::write(&hook, text).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    let far = network.far.gateway(&format!(
-        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
-        network.file("relay.key"),
-        network.file("clients"),
-        network.file("far")
-    ));
-    far.wait_for("is up");
-    let near = network.near.gateway(&format!(
-        "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --address 10.9.0.2/24 --control {} \
-         --link one=link1,quota=1GB --link two=link2 --quota-state {} --hook {hook} --user nobody",
-        network.file("relay.pub"),
-        network.file("van.key"),
-        network.file("near"),
+    let far = network.start_far();
+    let words = format!(
+        "--link one=link1,quota=1GB --link two=link2 --quota-state {} --hook {hook} --user nobody",
         network.file("state/tunnel.json")
-    ));
+    );
+    let near = network.start_near(RELAY, &words);
     near.wait_for("is up");
     echo(&network.far, INNER);
     until_answered(&network.near, INNER.parse().unwrap());
@@ -200,13 +191,7 @@ fn thread_that_resolves_the_relays_name_has_no_more_than_the_others() {
         return;
     };
     network.add_link(1);
-    let near = network.near.gateway(&format!(
-        "tunnel --relay relay.invalid:4434 --relay-key {} --key {} --address 10.9.0.2/24 \
-         --control {} --link one=link1",
-        network.file("relay.pub"),
-        network.file("van.key"),
-        network.file("near")
-    ));
+    let near = network.start_near("relay.invalid", "--link one=link1");
     near.wait_for("is up");
     network.until("the control socket answers", "one", |_| true);
     check(&near, NET_ADMIN, 0);

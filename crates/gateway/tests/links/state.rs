@@ -9,19 +9,8 @@ const INNER: &str = "10.9.0.1:7000";
 
 /// Both ends of a tunnel; the near one with further words, and a folder for its state.
 fn tunnel(network: &Network, words: &str) -> [Gateway; 2] {
-    let far = network.far.gateway(&format!(
-        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
-        network.file("relay.key"),
-        network.file("clients"),
-        network.file("far")
-    ));
-    far.wait_for("is up");
-    let words = format!(
-        "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --address 10.9.0.2/24 --control {} {words}",
-        network.file("relay.pub"),
-        network.file("van.key"),
-        network.file("near")
-    );
+    let far = network.start_far();
+    let words = network.near_arguments(RELAY, words);
     let mut command = network.near.command(BINARY);
     command.args(words.split_whitespace());
     command.env("XDG_STATE_HOME", network.file("state"));

@@ -15,33 +15,11 @@ const INNER: &str = "10.9.0.1:7000";
 
 /// Both ends of a tunnel; the near one with links 1 and 2.
 fn tunnel(network: &Network) -> [Gateway; 2] {
-    let far = network.far.gateway(&far(network));
-    far.wait_for("is up");
-    let near = network
-        .near
-        .gateway(&near(network, RELAY, "--link one=link1 --link two=link2"));
+    let far = network.start_far();
+    let near = network.start_near(RELAY, "--link one=link1 --link two=link2");
     near.wait_for("is up");
     echo(&network.far, INNER);
     [far, near]
-}
-
-fn far(network: &Network) -> String {
-    format!(
-        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
-        network.file("relay.key"),
-        network.file("clients"),
-        network.file("far")
-    )
-}
-
-fn near(network: &Network, relay: &str, links: &str) -> String {
-    format!(
-        "tunnel --relay {relay}:4434 --relay-key {} --key {} {links} --address 10.9.0.2/24 \
-         --control {}",
-        network.file("relay.pub"),
-        network.file("van.key"),
-        network.file("near")
-    )
 }
 
 #[test]
@@ -173,14 +151,11 @@ fn path_mtu_that_falls_is_noticed_and_the_link_goes_on() {
         };
         let numbers = 1..=links;
         numbers.clone().for_each(|number| network.add_link(number));
-        let far = network.far.gateway(&far(&network));
-        far.wait_for("is up");
+        let _far = network.start_far();
         let options: Vec<String> = numbers
             .map(|number| format!("--link l{number}=link{number}"))
             .collect();
-        let near = network
-            .near
-            .gateway(&near(&network, RELAY, &options.join(" ")));
+        let near = network.start_near(RELAY, &options.join(" "));
         near.wait_for("is up");
         echo(&network.far, INNER);
         until_answered(&network.near, INNER.parse().unwrap());
@@ -226,12 +201,9 @@ fn tunnel_starts_without_any_link_and_takes_the_first_that_comes() {
     let Some(network) = Network::new() else {
         return;
     };
-    let far = network.far.gateway(&far(&network));
-    far.wait_for("is up");
+    let _far = network.start_far();
     echo(&network.far, INNER);
-    let near = network
-        .near
-        .gateway(&near(&network, RELAY, "--link one=link1 --link two=link2"));
+    let near = network.start_near(RELAY, "--link one=link1 --link two=link2");
     near.wait_for("link one: not there yet: link1: No such device");
     near.wait_for("is up");
     network.add_link(2);
@@ -255,9 +227,7 @@ fn links_are_listed_before_the_relay_was_ever_reached_and_changes_are_logged() {
         return;
     };
     network.add_link(1);
-    let near = network
-        .near
-        .gateway(&near(&network, RELAY, "--link one=link1 --link two=link2"));
+    let near = network.start_near(RELAY, "--link one=link1 --link two=link2");
     near.wait_for("link one: dialling: the relay has not answered");
     near.wait_for("link two: down: link2: No such device");
     network.until("a row", "one", is("dialling"));
@@ -267,7 +237,7 @@ fn links_are_listed_before_the_relay_was_ever_reached_and_changes_are_logged() {
     });
     assert_eq!(network.status()["tunnels"][0]["session"], "handshaking");
     assert_eq!(health(&network), Some(1));
-    let mut far = network.far.gateway(&far(&network));
+    let mut far = network.start_far();
     near.wait_for("session: up");
     near.wait_for("link one: up");
     network.until("the relay is there", "one", is("up"));
@@ -339,10 +309,9 @@ fn relay_that_moves_is_found_by_its_name_and_the_session_goes_on() {
     network.add_link(1);
     network.add_link(2);
     let names = NameServer::start(&network, Some(RELAY));
-    let far = network.far.gateway(&far(&network));
-    far.wait_for("is up");
+    let _far = network.start_far();
     echo(&network.far, INNER);
-    let near = network.near.gateway(&near(&network, "relay.test", NAMED));
+    let near = network.start_near("relay.test", NAMED);
     near.wait_for(&format!("the relay is at {RELAY}:4434"));
     until_answered(&network.near, INNER.parse().unwrap());
     add_other_address(&network);
@@ -364,8 +333,7 @@ fn relay_name_is_resolved_again_at_a_reload() {
     network.add_link(1);
     network.add_link(2);
     let names = NameServer::start(&network, Some(RELAY));
-    let far = network.far.gateway(&far(&network));
-    far.wait_for("is up");
+    let _far = network.start_far();
     echo(&network.far, INNER);
     let text = "relay = \"relay.test:4434\"\nrelay-key = \"relay.pub\"\nkey = \"van.key\"\n\
          link = [\"one=link1,dns=10.71.1.1\", \"two=link2,dns=10.71.2.1\"]\n\
@@ -391,10 +359,9 @@ fn tunnel_starts_before_the_relay_name_resolves() {
         return;
     };
     let names = NameServer::start(&network, None);
-    let far = network.far.gateway(&far(&network));
-    far.wait_for("is up");
+    let _far = network.start_far();
     echo(&network.far, INNER);
-    let near = network.near.gateway(&near(&network, "relay.test", NAMED));
+    let near = network.start_near("relay.test", NAMED);
     near.wait_for("is up");
     near.wait_for("link one: the name of the relay does not resolve: ");
     network.add_link(1);
@@ -410,11 +377,9 @@ fn a_relay_name_is_tried_in_both_families() {
         return;
     };
     // The name is ::1 first on most machines, where nobody listens.
-    let far = far(&network).replace("0.0.0.0", "127.0.0.1");
+    let far = network.far_arguments().replace("0.0.0.0", "127.0.0.1");
     let _far = network.near.gateway(&far);
-    let near = network
-        .near
-        .gateway(&near(&network, "localhost", "--link one=lo"));
+    let near = network.start_near("localhost", "--link one=lo");
     near.wait_for("the relay answers");
     network.until("the other family", "one", is("up"));
 }
@@ -426,8 +391,7 @@ fn what_is_read_anew_cuts_a_client_and_changes_links() {
     };
     network.add_link(1);
     network.add_link(2);
-    let far = network.far.gateway(&far(&network));
-    far.wait_for("is up");
+    let far = network.start_far();
     echo(&network.far, INNER);
     let configure = |links: &str| {
         let text = format!(

@@ -1,0 +1,100 @@
+//! `rate` of the list of clients, in a tunnel.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::network::{Namespace, Network, RELAY, echo, until_answered};
+use crate::process::{Gateway, TIMEOUT};
+
+const INNER: &str = "10.9.0.1:7000";
+const STREAM: &str = "10.9.0.1:7001";
+/// Where the near end receives datagrams.
+const SINK: &str = "10.9.0.2:7002";
+
+/// Bytes that arrive at the near end: of a stream, and of datagrams.
+type Received = Arc<[AtomicU64; 2]>;
+
+/// A stream and datagrams to the near end, each of which takes all that it gets.
+fn floods(far: &Namespace, near: &Namespace) -> Received {
+    let received = Received::default();
+    let listener = far.make(|| TcpListener::bind(STREAM).unwrap());
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        while stream.write_all(&[7; 16 << 10]).is_ok() {}
+    });
+    let at: SocketAddr = STREAM.parse().unwrap();
+    let mut stream = near.make(move || TcpStream::connect_timeout(&at, TIMEOUT).unwrap());
+    let counted = Arc::clone(&received);
+    thread::spawn(move || {
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(len @ 1..) = stream.read(&mut buffer) {
+            counted[0].fetch_add(len as u64, Ordering::Relaxed);
+        }
+    });
+    let sink = near.make(|| UdpSocket::bind(SINK).unwrap());
+    let counted = Arc::clone(&received);
+    thread::spawn(move || {
+        while let Ok(len) = sink.recv(&mut [0; 2048]) {
+            counted[1].fetch_add(len as u64, Ordering::Relaxed);
+        }
+    });
+    let source = far.make(|| UdpSocket::bind("10.9.0.1:0").unwrap());
+    thread::spawn(move || {
+        loop {
+            let _ = source.send_to(&[7; 1000], SINK);
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    received
+}
+
+/// Limits the client, and has the relay read its list again.
+fn set_rate(network: &Network, far: &Gateway, reloads: usize, rate: &str) {
+    let path = network.file("clients");
+    let list = std::fs::read_to_string(&path).unwrap();
+    let line: Vec<&str> = list.split_whitespace().take(4).collect();
+    std::fs::write(&path, format!("{} rate={rate}\n", line.join(" "))).unwrap();
+    far.reload();
+    let begin = Instant::now();
+    while far.log().matches("read anew: 1 clients").count() < reloads {
+        assert!(begin.elapsed() < TIMEOUT, "{}", far.log());
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn rate_of_the_list_binds_a_stream_and_datagrams_together_and_follows_a_reload() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let far = network.start_far();
+    let _near = network.start_near(RELAY, "--link one=link1 --link two=link2");
+    echo(&network.far, INNER);
+    until_answered(&network.near, INNER.parse().unwrap());
+    let received = floods(&network.far, &network.near);
+    let read = || [0, 1].map(|one: usize| received[one].load(Ordering::Relaxed));
+    let rates = [("2mbit", 250e3), ("800kbit", 100e3), ("4mbit", 500e3)];
+    for (reloads, (limit, bytes_per_s)) in rates.into_iter().enumerate() {
+        set_rate(&network, &far, 1 + reloads, limit);
+        // Queues of another rate empty first. Each of the two alone would take the whole rate.
+        let begin = Instant::now();
+        loop {
+            let (before, from) = (read(), Instant::now());
+            thread::sleep(Duration::from_secs(3));
+            let (after, passed) = (read(), from.elapsed().as_secs_f64());
+            let bytes = [0, 1].map(|one: usize| after[one] - before[one]);
+            let rate = bytes.iter().sum::<u64>() as f64 / passed;
+            println!("{limit}: {bytes:?}, {rate} bytes a second");
+            if (bytes_per_s / 3.0..bytes_per_s * 1.2).contains(&rate) && !bytes.contains(&0) {
+                break;
+            }
+            assert!(begin.elapsed() < TIMEOUT, "{limit}: {bytes:?} {rate}");
+        }
+    }
+}
