@@ -165,6 +165,15 @@ impl HookOptions {
     pub fn is_left_to_another(&self) -> bool {
         matches!(self.run_hook, RunHook::Never)
     }
+    /// The same options with the rules for targets of others, which are read again at SIGHUP.
+    pub fn with_rules_of(&self, other: &HookOptions) -> HookOptions {
+        HookOptions {
+            allow: other.allow.clone(),
+            deny: other.deny.clone(),
+            ..self.clone()
+        }
+    }
+
 
     /// Firewall mark of the tunnel's sockets, if they need one.
     pub fn mark(&self) -> Option<u32> {

@@ -1,7 +1,8 @@
 //! The process that runs the hook of a tunnel once the tunnel itself has dropped its privileges.
 //!
 //! It is started before, with the same command line, and keeps the rights of its start. It can do nothing but
-//! run the hook with one of its verbs: neither the program nor its environment can be changed any more.
+//! run the hook with one of its verbs: the tunnel can change neither the program nor its environment. Before
+//! `prepare` the helper reads the rules for targets again, from the configuration file.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 use std::{env, fmt};
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::task::spawn_blocking;
 
 use crate::Failure;
 use crate::runtime::block_on;
@@ -21,7 +21,7 @@ pub(super) const VARIABLE: &str = "ROPEWALK_HOOK_HELPER";
 /// Longest request, and longest reply.
 const LONGEST: u64 = 8192;
 /// What the hook is run with.
-const VERBS: [&str; 3] = ["up", "down", "purge"];
+const VERBS: [&str; 4] = ["up", "prepare", "down", "purge"];
 
 /// The tunnel's end of its helper. The helper ends when this is dropped.
 pub(super) struct HookHelper(Mutex<(ChildStdin, BufReader<ChildStdout>)>);
@@ -80,9 +80,7 @@ pub(super) fn device() -> Option<OsString> {
 ///
 /// # Errors
 /// A request is none.
-pub(super) fn serve(
-    run: impl Fn(&str) -> Result<(), Failure> + Send + 'static,
-) -> Result<(), Failure> {
+pub(super) fn serve(run: impl Fn(&str) -> Result<(), Failure>) -> Result<(), Failure> {
     block_on(async {
         // They end the tunnel, which still needs the hook.
         let ends = [
@@ -91,9 +89,7 @@ pub(super) fn serve(
             SignalKind::hangup(),
         ];
         let _ignored = ends.map(signal);
-        let answering = spawn_blocking(move || answer(run, io::stdin().lock(), io::stdout()));
-        let answered = answering.await.map_err(io::Error::other);
-        answered.and_then(|done| done)
+        answer(run, io::stdin().lock(), io::stdout())
     })?
     .map_err(|error| Failure::run(format!("requests to run the hook: {error}")))
 }

@@ -41,7 +41,7 @@ use crate::{Failure, Link};
 const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 
 /// The options that are read anew at SIGHUP.
-const READ_ANEW: [&str; 2] = ["clients", "link"];
+const READ_ANEW: [&str; 4] = ["allow", "clients", "deny", "link"];
 
 /// A network device whose packets are striped over several links, encrypted, in UDP.
 #[derive(Clone, Debug, Args)]
@@ -183,8 +183,12 @@ pub(crate) fn run(
         false => hook_of(&arguments),
     };
     if let (Some(hook), Some(device)) = (&hook, hook_helper::device()) {
-        let hook = hook.clone().of_device(&device.to_string_lossy());
-        return hook_helper::serve(move |verb| hook.run(verb));
+        let device = device.to_string_lossy();
+        let hook = hook.clone().of_device(&device);
+        return hook_helper::serve(|verb| match verb {
+            "prepare" => run_with_rules_of(&arguments, &again()?.arguments, &device),
+            _ => hook.run(verb),
+        });
     }
     let user = arguments.user.find()?;
     quota::check(arguments.quota_state.as_deref())?;
@@ -273,6 +277,18 @@ fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
     hook.of_device(&arguments.device).run(verb)
 }
 
+/// Replaces the packet filters by those of rules that were read again.
+fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Result<(), Failure> {
+    let arguments = Arguments {
+        hook: before.hook.with_rules_of(&again.hook),
+        ..before.clone()
+    };
+    match hook_of(&arguments) {
+        Some(hook) => hook.of_device(device).run("prepare"),
+        None => Ok(()),
+    }
+}
+
 /// Answers for the tunnel until it is told to end, or has ended.
 async fn serve(
     (arguments, again, sockets): (
@@ -315,26 +331,31 @@ async fn serve(
             tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         }
     };
+    let rules = hook.clone().filter(|_| arguments.listen.is_some());
     let ended = async {
         tokio::select! {
-            signal = until_signal(|| reload(&control, arguments, &again()?)) => signal,
+            signal = until_signal(|| reload(&control, arguments, &again()?, rules.as_ref())) => signal,
             () = broken => Ok(Ending::Terminated),
         }
     };
     hook::between(hook, ended).await
 }
 
-/// Reads clients, or links, anew.
+/// Reads clients and the rules for their targets, or links, anew. `rules` is the hook that applies the rules.
 fn reload(
     control: &Control,
     before: &Arguments,
     again: &Reread<Arguments>,
+    rules: Option<&Hook>,
 ) -> Result<Vec<String>, Failure> {
     let arguments = &again.arguments;
     let known = read(arguments)?;
     let mut said = Vec::new();
     match (known, &before.listen) {
         (Known::Clients(clients), Some(_)) => {
+            if let Some(hook) = rules {
+                hook.run("prepare")?;
+            }
             said.push(format!("{} clients", clients.len()));
             control.reload(Reload::Clients(clients));
         }
