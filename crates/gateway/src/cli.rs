@@ -296,9 +296,10 @@ mod tests {
     fn each_option_of_a_tunnel_that_changes_takes_a_restart_or_is_read_anew() {
         const BEFORE: &str = "relay = '192.0.2.1:4434'\nrelay-key = 'relay.pub'\nkey = 'van.key'\n\
             link = 'one=eth0'\naddress = '10.9.0.2/24'\n";
-        const ADDED: [&str; 24] = [
+        const ADDED: [&str; 25] = [
             "allow = 'private'",
             "buffer = '1MiB'",
+            "client-connections = 7",
             "control = 'sock'",
             "default-route = true",
             "deny = '10.0.0.0/8'",

@@ -22,6 +22,8 @@ pub(super) enum Firewall {
     Relay {
         /// Whether packets of clients leave with the relay's own address.
         masquerade: bool,
+        /// Connections of a client's address that the kernel tracks at a time; zero if there is no bound.
+        connections: u32,
         allow: Vec<Rule>,
         deny: Vec<Rule>,
     },
@@ -60,9 +62,15 @@ impl Firewall {
             }
             Firewall::Relay {
                 masquerade,
+                connections,
                 allow,
                 deny,
-            } => out += &relay(device, addresses, *masquerade, (allow, deny)),
+            } => {
+                if *connections > 0 {
+                    out += &tracked(device, *connections);
+                }
+                out += &relay(device, addresses, *masquerade, (allow, deny));
+            }
         }
         out + "}\n"
     }
@@ -178,6 +186,28 @@ impl Guard {
                 "    jump leaving\n",
             )
     }
+}
+
+/// Bounds the entries of each client in the kernel's connection tracking table, which is one for all.
+///
+/// The kernel walks the entries of the address for each packet without an answer yet (`nf_conncount_add` in
+/// net/netfilter/nf_conncount.c).
+fn tracked(device: &str, connections: u32) -> String {
+    let (mut sets, mut rules) = (String::new(), String::new());
+    for (family, address) in [("ip", "ipv4_addr"), ("ip6", "ipv6_addr")] {
+        let set = format!("tracked_{family}");
+        let _ = writeln!(
+            sets,
+            "  set {set} {{ type {address}; size 65535; flags dynamic; }}"
+        );
+        let _ = writeln!(
+            rules,
+            "    iifname \"{device}\" ct state new add @{set} {{ {family} saddr ct count over {connections} }} drop"
+        );
+    }
+    let before_rules = |hook| format!("type filter hook {hook} priority filter - 1");
+    sets + &chain("tracked_input", &before_rules("input"), &rules)
+        + &chain("tracked_forward", &before_rules("forward"), &rules)
 }
 
 fn relay(
@@ -395,6 +425,7 @@ mod tests {
     fn of_relay(allow: &[&str], deny: &[&str], masquerade: bool) -> String {
         let relay = Firewall::Relay {
             masquerade,
+            connections: 4096,
             allow: rules(allow),
             deny: rules(deny),
         };
@@ -505,6 +536,29 @@ mod tests {
             "{to_relay:#?}"
         );
         assert!(!to_relay.iter().any(|rule| rule.contains("192.168.0.0")));
+    }
+
+    #[test]
+    fn connections_of_each_client_are_bounded_in_both_families() {
+        let text = of_relay(&["public"], &[], true);
+        for name in ["tracked_input", "tracked_forward"] {
+            let rules = chain_of(&text, name);
+            assert_eq!(
+                rules[1..],
+                [
+                    "iifname \"rope0\" ct state new add @tracked_ip { ip saddr ct count over 4096 } drop",
+                    "iifname \"rope0\" ct state new add @tracked_ip6 { ip6 saddr ct count over 4096 } drop",
+                ]
+            );
+        }
+        let unbounded = Firewall::Relay {
+            masquerade: true,
+            connections: 0,
+            allow: Vec::new(),
+            deny: Vec::new(),
+        };
+        let text = unbounded.ruleset("rope0", &addresses(&["10.9.0.1/24"]));
+        assert!(!text.contains("tracked"), "{text}");
     }
 
     #[test]

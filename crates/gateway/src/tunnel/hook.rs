@@ -64,6 +64,10 @@ pub(crate) struct HookOptions {
     /// Hook of a relay: targets that clients may not reach although --allow names them.
     #[arg(long, value_name = "RULE")]
     deny: Vec<Rule>,
+    /// Hook of a relay: connections of a client's address that the kernel tracks at a time; packets that
+    /// would begin another one are dropped. 0: no bound.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
+    client_connections: u32,
     /// Hook of a client: firewall mark of the tunnel's own sockets (SO_MARK) with --default-route.
     #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
     mark: u32,
@@ -161,10 +165,6 @@ impl HookOptions {
         }
     }
 
-    /// Whether another process runs the hook.
-    pub fn is_left_to_another(&self) -> bool {
-        matches!(self.run_hook, RunHook::Never)
-    }
     /// The same options with the rules for targets of others, which are read again at SIGHUP.
     pub fn with_rules_of(&self, other: &HookOptions) -> HookOptions {
         HookOptions {
@@ -174,6 +174,10 @@ impl HookOptions {
         }
     }
 
+    /// Whether another process runs the hook.
+    pub fn is_left_to_another(&self) -> bool {
+        matches!(self.run_hook, RunHook::Never)
+    }
 
     /// Firewall mark of the tunnel's sockets, if they need one.
     pub fn mark(&self) -> Option<u32> {
@@ -191,6 +195,7 @@ impl HookOptions {
         let firewall = match variables.is_relay {
             true => Some(Firewall::Relay {
                 masquerade: self.masquerade,
+                connections: self.client_connections,
                 allow: self.allow.clone(),
                 deny: self.deny.clone(),
             }),
@@ -463,6 +468,7 @@ mod tests {
             masquerade: false,
             allow: vec!["public".parse().unwrap()],
             deny: Vec::new(),
+            client_connections: 4096,
             mark: 4434,
             table: 4434,
             preference: 32765,

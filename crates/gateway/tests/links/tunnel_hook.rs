@@ -183,6 +183,89 @@ fn a_client_reaches_what_the_relays_rules_allow() {
 }
 
 #[test]
+fn a_relay_follows_its_rules_for_targets_at_a_reload() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    let file = world.file("relay.toml");
+    let allow = |rules: &str| std::fs::write(&file, format!("allow = [{rules}]\n")).unwrap();
+    allow("\"public\"");
+    let relay = world.start_relay(&format!("--config {file}"));
+    let _van = world.start_van("");
+    serve(&world.inet, WEB);
+    serve(&world.private, "10.66.0.5:22");
+    until_seen_as(&world.van, WEB, RELAY);
+    let download = Download::start(&world.van, WEB);
+    let private = "10.66.0.5:22";
+    assert!(!connects(&world.van, private));
+    let reload = |times: usize| {
+        relay.reload();
+        while relay.log().matches("read anew: 1 clients").count() < times {
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    allow("\"public\", \"private\"");
+    reload(1);
+    assert!(!relay.log().contains("takes a restart"), "{}", relay.log());
+    assert!(connects(&world.van, private));
+    let established = Download::start(&world.van, private);
+    // Less than at first: what is established stays, and so does NAT.
+    allow("\"203.0.113.0/24\"");
+    reload(2);
+    assert!(!connects(&world.van, private) && !connects(&world.van, WEB));
+    established.until_it_goes_on("a connection of a rule that is gone");
+    download.until_it_goes_on("a connection from before the reloads");
+    // Rules that are wrong change nothing.
+    allow("\"nowhere\"");
+    relay.reload();
+    relay.wait_for("not read anew, all stays as it was: ");
+    allow("\"public\"");
+    reload(3);
+    until_seen_as(&world.van, WEB, RELAY);
+}
+
+/// Entries of the kernel's connection tracking table.
+fn tracked(machine: &Namespace) -> usize {
+    let path = "/proc/sys/net/netfilter/nf_conntrack_count";
+    machine.output_of("cat", path).trim().parse().unwrap()
+}
+
+#[test]
+fn connections_of_a_client_that_the_relay_tracks_are_bounded() {
+    let Some(world) = World::new() else {
+        return;
+    };
+    let other = other_client(&world);
+    let _relay = world.start_relay("--client-connections 50");
+    let _van = world.start_van("");
+    other.wait_for("the relay answers");
+    serve(&world.inet, WEB);
+    until_seen_as(&world.van, WEB, RELAY);
+    let download = Download::start(&world.van, WEB);
+    download.until_it_goes_on("before");
+    let before = tracked(&world.relay);
+    let socket = world.van.make(|| UdpSocket::bind("0.0.0.0:0").unwrap());
+    for port in 10_000..10_500 {
+        let _ = socket.send_to(b"x", ("9.9.9.9", port));
+        let _ = socket.send_to(b"x", ("10.9.0.1", port));
+        thread::sleep(Duration::from_millis(1));
+    }
+    while tracked(&world.relay) < before + 40 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!connects(&world.van, WEB));
+    download.until_it_goes_on("while the client has all that it may have");
+    // Another client is not disturbed.
+    world
+        .private
+        .sh("ip route add 9.9.9.10 dev ropewalk0 src 10.9.0.3");
+    assert!((0..20).any(|_| connects(&world.private, WEB)));
+    let tracked = tracked(&world.relay);
+    println!("{tracked} entries, {before} before");
+    assert!(tracked <= before + 60, "{tracked}, {before} before");
+}
+
+#[test]
 fn no_stranger_reaches_a_client_through_the_relay() {
     let Some(world) = World::new() else {
         return;
