@@ -435,6 +435,19 @@ fn a_partial_checksum_is_the_sum_of_the_pseudo_header() {
 }
 
 #[test]
+fn a_header_checksum_of_0_is_right_where_the_sum_is() {
+    let mut packet = tcp4(0);
+    packet[10..12].fill(0);
+    let found = content(101, packet.clone());
+    assert_eq!(found.ip_checksum, Checked::Partial);
+    // An identification that makes the words add up.
+    packet[4..6].fill(0);
+    let sum = etherparse::checksum::Sum16BitWords::new().add_slice(&packet[..20]);
+    packet[4..6].copy_from_slice(&sum.ones_complement().to_ne_bytes());
+    assert_eq!(content(101, packet).ip_checksum, Checked::Right);
+}
+
+#[test]
 fn packets_of_an_aggregate_have_the_same_number() {
     let packet = |len: usize| {
         let snap = after(&[0xaa, 0xaa, 3, 0, 0, 0, 8, 0], &tcp4(len));
