@@ -211,7 +211,7 @@ class _Capture:
         self._header_faults(placed, segment)
         tcp_rules.check(placed, self._is_exact)
         is_plain = subflow.kind == "TCP"
-        if segment.options.mptcp or not is_plain:
+        if segment.options.mptcp or not is_plain or subflow.join is not None:
             handshake_rules.check(placed, is_first, self._connections)
             if subflow.unexamined is not None and segment.options.mptcp:
                 self.report.unexamined[subflow.unexamined] += 1

@@ -332,6 +332,15 @@ class Connections:
                     return connection
         return None
 
+    def between(self, halves: tuple[Half, Half]) -> Connection | None:
+        """Return a connection of MPTCP between the hosts of a subflow."""
+        first, second = (half.endpoint[0] for half in halves)
+        for connection in self.all:
+            one, other = (stream.addresses.values() for stream in connection.streams)
+            if (first in one and second in other) or (first in other and second in one):
+                return connection
+        return None
+
     def _open(self, packet: Packet, before: tuple[Subflow, int] | None) -> tuple[Subflow, int]:
         """Begin a subflow with a packet: a SYN, or the first one captured of it."""
         segment = packet.segment

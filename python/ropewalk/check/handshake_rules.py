@@ -94,24 +94,30 @@ def _falls_back(placed: Placed, capable: MpCapable | None) -> None:
 def _plain(placed: Placed, join: MpJoin | None, connections: Connections) -> None:
     """Take the options on a subflow of which MPTCP is not in use, or not examined."""
     subflow, segment = placed.subflow, placed.packet.segment
-    if subflow.join and join and placed.packet.has(ACK) and placed.packet.has(SYN):
+    if subflow.join and placed.side == RESPONDER:
         _unknown_token(placed, subflow.join, join, connections)
     if segment.options.mptcp and subflow.unexamined is None and not segment.flags & SYN:
         placed.fault(Mptcp.PLAIN, "MPTCP option on plain TCP")
 
 
 def _unknown_token(
-    placed: Placed, asked: MpJoin, answer: MpJoin, connections: Connections
+    placed: Placed, asked: MpJoin, answer: MpJoin | None, connections: Connections
 ) -> None:
-    """A token of no captured connection is wrong if that of one is proved by the answer."""
-    if asked.nonce is None or asked.token is None or answer.nonce is None:
-        return
-    owner = connections.joined((asked.nonce, answer.nonce), answer.hmac)
-    if owner is not None:
+    """Judge a token of no captured connection by the answer to it.
+
+    It is wrong if the answer's HMAC comes from the keys of a captured connection. It is wrong,
+    too, if the answer is a RST, and the two hosts have a connection in the capture.
+    """
+    rule, subflow = Mptcp.JOIN_TOKEN, placed.subflow
+    owner = None
+    if answer and asked.nonce is not None and answer.nonce is not None:
+        owner = connections.joined((asked.nonce, answer.nonce), answer.hmac)
+    elif placed.packet.has(RST) and not subflow.halves[INITIATOR].answered:
+        rule = Mptcp.JOIN_TOKEN_REFUSED
+        owner = connections.between(subflow.halves)
+    if owner is not None and asked.token is not None:
         text = f"token {asked.token.hex()} is of no connection, though the keys are known"
-        placed.findings.add(
-            Mptcp.JOIN_TOKEN, text, placed.subflow.syn, owner.number, (placed.packet.number,)
-        )
+        placed.findings.add(rule, text, subflow.syn, owner.number, (placed.packet.number,))
 
 
 def _capable(placed: Placed, option: MpCapable, connections: Connections) -> None:

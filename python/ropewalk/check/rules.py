@@ -23,13 +23,15 @@ class Needs(Flag):
     """Packets stand in the order in which the host sent and got them."""
     WHOLE = auto()
     """No packet of the connection is missing."""
+    SUBFLOWS = auto()
+    """All subflows of the connection are captured."""
     MPTCP = auto()
     """The connection does not fall back to plain TCP."""
 
 
 ANY, ORDER, WHOLE = Needs.NOTHING, Needs.ORDER, Needs.WHOLE
 ALL = ORDER | WHOLE
-MPTCP = Needs.MPTCP
+MPTCP, EVERY = Needs.MPTCP, ALL | Needs.SUBFLOWS
 FORM, PROTOCOL, DATA = Severity.FORM, Severity.PROTOCOL, Severity.DATA
 
 
@@ -100,8 +102,9 @@ class Mptcp:
     ESTABLISHED = Rule("mptcp-established", "RFC 8684, 3.1", PROTOCOL, ALL | MPTCP)
     PLAIN = Rule("mptcp-plain", "RFC 8684, 3.1", PROTOCOL, WHOLE)
     JOIN = Rule("mptcp-join", "RFC 8684, 3.2", PROTOCOL)
-    JOIN_ORDER = Rule("mptcp-join-order", "RFC 8684, 3.2", PROTOCOL, ALL)
+    JOIN_ORDER = Rule("mptcp-join-order", "RFC 8684, 3.2", PROTOCOL, EVERY)
     JOIN_TOKEN = Rule("mptcp-join-token", "RFC 8684, 3.2", PROTOCOL)
+    JOIN_TOKEN_REFUSED = Rule("mptcp-join-token-refused", "RFC 8684, 3.2", PROTOCOL, EVERY)
     JOIN_HMAC = Rule("mptcp-join-hmac", "RFC 8684, 3.2", PROTOCOL)
     MAPPING = Rule("mptcp-mapping", "RFC 8684, 3.3.1", DATA)
     UNMAPPED = Rule("mptcp-unmapped", "RFC 8684, 3.3.1", DATA, WHOLE | MPTCP)
@@ -110,18 +113,18 @@ class Mptcp:
     RESENT = Rule("mptcp-resent", "RFC 8684, 3.3.1", DATA)
     ACK = Rule("mptcp-ack", "RFC 8684, 3.3.2", PROTOCOL)
     ACK_MISSING = Rule("mptcp-ack-missing", "RFC 8684, 3.3.2", PROTOCOL, ALL | MPTCP)
-    ACK_UNSENT = Rule("mptcp-ack-unsent", "RFC 8684, 3.3.2", DATA, ALL)
+    ACK_UNSENT = Rule("mptcp-ack-unsent", "RFC 8684, 3.3.2", DATA, EVERY)
     BEHIND_FIN = Rule("mptcp-behind-fin", "RFC 8684, 3.3.3", DATA)
     UNKNOWN_KEY = Rule("mptcp-unknown-key", "RFC 8684, 3.1", PROTOCOL, WHOLE | MPTCP)
     ACK_BACK = Rule("mptcp-ack-back", "RFC 8684, 3.3.2", PROTOCOL, ORDER)
-    ACK_WIDTH = Rule("mptcp-ack-width", "RFC 8684, 3.3.2", PROTOCOL, ALL)
+    ACK_WIDTH = Rule("mptcp-ack-width", "RFC 8684, 3.3.2", PROTOCOL, EVERY)
     DATA_FIN = Rule("mptcp-data-fin", "RFC 8684, 3.3.3", PROTOCOL)
     AFTER_FIN = Rule("mptcp-after-fin", "RFC 8684, 3.3.3", PROTOCOL)
     MISSING = Rule("mptcp-missing", "RFC 8684, 3.3.3", PROTOCOL)
-    WINDOW = Rule("mptcp-window", "RFC 8684, 3.3.4", PROTOCOL, ALL)
+    WINDOW = Rule("mptcp-window", "RFC 8684, 3.3.4", PROTOCOL, EVERY)
     ADDRESS = Rule("mptcp-address", "RFC 8684, 3.4.1", PROTOCOL)
     ADDRESS_HMAC = Rule("mptcp-address-hmac", "RFC 8684, 3.4.1", PROTOCOL)
-    ADDRESS_ECHO = Rule("mptcp-address-echo", "RFC 8684, 3.4.1", PROTOCOL, ALL)
+    ADDRESS_ECHO = Rule("mptcp-address-echo", "RFC 8684, 3.4.1", PROTOCOL, EVERY)
     FASTCLOSE = Rule("mptcp-fastclose", "RFC 8684, 3.5", PROTOCOL)
     FALLBACK = Rule("mptcp-fallback", "RFC 8684, 3.7", PROTOCOL, WHOLE)
     RESET = Rule("mptcp-reset", "RFC 8684, 3.6", FORM)

@@ -84,7 +84,7 @@ def _traits(connection: Connection, findings: Findings) -> Needs:
         findings.notes.add(Kind.OPEN_END, connection.subflows[0].syn.number)
     for host, stream in enumerate(connection.streams):
         if _data_holes(connection, host, findings):
-            lacks |= Needs.WHOLE
+            lacks |= Needs.SUBFLOWS
         if stream.key is None and connection.is_multipath:
             lacks |= Needs.WHOLE
     return lacks

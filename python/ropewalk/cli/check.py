@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -104,10 +105,16 @@ def check(
         print_json({"engine": "check", "violations": broken, "files": named})
     else:
         print("\n".join(text(name, report, show_all) for name, report in reports.items()))
-    if broken:
-        raise typer.Exit(FAILED)
-    if not all(report.examined for report in reports.values()):
-        raise typer.Exit(NOTHING_EXAMINED)
+    if status := status_of(reports.values()):
+        raise typer.Exit(status)
+
+
+def status_of(reports: Iterable[Report]) -> int:
+    """Return the exit status for some reports."""
+    found = list(reports)
+    if any(report.violations for report in found):
+        return FAILED
+    return 0 if all(report.examined for report in found) else NOTHING_EXAMINED
 
 
 def _address(text: str) -> Any:
