@@ -125,13 +125,16 @@ def _ip(
     addresses = ip_address(source).packed + ip_address(destination).packed
     total = word_sum(addresses) + protocol + len(data) + word_sum(data)
     field = checksum(total) or (0xFFFF if protocol == 17 else 0)
+    more = packet.get("add_to_checksums", 0)
+    field = (field + more) % 0xFFFF if more else field
     field = packet.get("checksum", field ^ packet.get("checksum_error", 0))
     data = data[:at] + struct.pack("!H", field) + data[at + 2 :]
     if len(addresses) == 32:
         length = packet.get("ip_length", len(data))
         return struct.pack("!IHBB", 6 << 28, length, protocol, 64) + addresses + data
     length = packet.get("ip_length", 20 + len(data))
-    header = struct.pack("!BBHHHBBH", 0x45, 0, length, 0, 0x4000, 64, protocol, 0) + addresses
+    numbers = packet.get("id", 0), 0x4000, packet.get("ttl", 64), protocol, 0
+    header = struct.pack("!BBHHHBBH", 0x45, 0, length, *numbers) + addresses
     field = checksum(word_sum(header)) ^ packet.get("ip_checksum_error", 0)
     return header[:10] + struct.pack("!H", field) + header[12:] + data
 

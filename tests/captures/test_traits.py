@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from builder import pcap
 from changes import (
+    added,
     checked,
     moved,
     notes,
@@ -263,6 +264,43 @@ def test_a_wrong_token_is_proved_by_the_keys_of_the_answer(tmp_path):
 def test_data_of_a_subflow_that_is_not_captured_may_be_acknowledged(tmp_path):
     found = clean(first_subflow(mptcp()), tmp_path)
     assert "bytes of MPTCP data of 10.0.1.1:40000" in found
+
+
+@pytest.mark.parametrize("identified", [True, False])
+@pytest.mark.parametrize("name", ["TCP", "MPTCP"])
+def test_packets_that_are_captured_twice_count_once(name, identified, tmp_path):
+    """As a router's `tcpdump -i any` has them: in on one device, out on another."""
+    talk = plain_tcp() if name == "TCP" else mptcp()
+    packets = []
+    for number, packet in enumerate(talk):
+        first = packet | {"id": number + 7 if identified else 0, "inbound": True, "interface": 0}
+        packets += [first, first | {"ttl": 63, "inbound": False, "interface": 1}]
+    report = checked(tmp_path, packets)
+    assert [*map(str, report.violations)] == []
+    assert f"{len(talk)} packets captured twice" in notes(report)
+    [once] = checked(tmp_path, talk).subflows[:1]
+    assert report.subflows[0].sent[0].data_segments == once.sent[0].data_segments
+
+
+def test_checksums_of_changed_addresses_are_wrong_by_the_same_amount(tmp_path):
+    packets = [packet | {"add_to_checksums": 77} for packet in plain_tcp()]
+    found = clean(packets, tmp_path)
+    for address in ENDS:
+        text = f"wrong, by the same amount on all packets of {address}: a tool has changed"
+        assert text in found
+
+
+def test_checksums_of_changed_payloads_are_wrong_where_there_is_data(tmp_path):
+    packets = [
+        packet | ({"checksum_error": 1 + number} if packet["payload"] else {})
+        for number, packet in enumerate(plain_tcp())
+    ]
+    assert "on most segments with data of 10.0.1.1" in clean(packets, tmp_path)
+
+
+def test_options_that_are_not_known_are_counted(tmp_path):
+    packets = added(plain_tcp(), "syn", "raw", b"\x13\4\0\0")
+    assert "1 option of kind 19, not examined" in clean(packets, tmp_path)
 
 
 def test_wrong_checksums_of_one_packet_stay_violations(tmp_path):

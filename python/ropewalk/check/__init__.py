@@ -5,9 +5,9 @@ is judged alike, from its bytes alone.
 """
 
 from .checking import capture
-from .files import PacketFileError
 from .findings import Violation
 from .notes import Note
+from .packets import PacketFileError
 from .report import ConnectionFigures, DirectionFigures, Ranked, Report, SubflowFigures
 
 __all__ = [

@@ -5,27 +5,25 @@ all are seen, of those that it gets, what has arrived.
 """
 
 from collections.abc import Collection
-from pathlib import Path
+from os import PathLike
 
 from . import data_rules, handshake_rules, tcp_rules
 from .connections import Connections, Packet, Placed
-from .files import PacketFileError, Progress, Record, read
+from .duplicates import Duplicates
 from .findings import Findings, Place
-from .headers import (
+from .notes import Kind
+from .packets import (
     RST,
     SYN,
-    TCP,
-    UDP,
     Address,
-    HeaderError,
+    PacketFileError,
+    PacketReader,
+    Progress,
+    Record,
     Segment,
-    parse_ip,
-    parse_tcp,
-    parse_udp,
-    unwrapped,
+    opened,
+    records,
 )
-from .link import strip
-from .notes import Kind
 from .pattern import check_pattern
 from .report import Report, count
 from .rules import Rule, Tcp, header
@@ -34,7 +32,7 @@ from .verdict import judge
 
 
 def capture(
-    path: str | Path,
+    path: str | PathLike[str],
     *,
     encapsulated: bool = False,
     port: int | None = None,
@@ -48,7 +46,7 @@ def capture(
     Parameters
     ----------
     path
-        A pcapng or pcap file, of raw IP, Ethernet, Linux's cooked captures or loopback.
+        A pcapng or pcap file; "-" for standard input.
     encapsulated
         Whether UDP packets hold the packets to check.
     port
@@ -86,64 +84,95 @@ def capture(
     >>> report.violations, report.connections[0].is_multipath, report.connections[0].subflows
     ([], True, 2)
     """
-    found = _Capture(encapsulated, port, frozenset(local), exact, pattern)
-    packets = read(path, progress)
+    reader = opened(path, local=local, encapsulated=encapsulated, port=port)
+    found = _Capture(encapsulated and port is None, exact, pattern)
     try:
-        for record in packets:
+        for record in records(reader, progress):
             found.take(record)
     except PacketFileError as error:
         if not found.report.packets:
             raise
-        found.report.unexamined[f"the rest of the file, which is damaged: {error}"] += 1
-    return found.end()
+        found.report.unexamined[f"rest of the file, which is damaged: {error}"] += 1
+    return found.end(reader)
 
 
 class _Capture:
     """A capture being checked."""
 
-    def __init__(
-        self,
-        encapsulated: bool,
-        port: int | None,
-        local: frozenset[Address],
-        is_exact: bool,
-        has_pattern: bool,
-    ) -> None:
+    def __init__(self, encapsulated: bool, is_exact: bool, has_pattern: bool) -> None:
         self.report = Report()
-        self._encapsulated, self._port, self._local = encapsulated, port, local
+        self._encapsulated = encapsulated
+        """Whether each UDP packet must hold one to check."""
         self._is_exact, self._has_pattern = is_exact, has_pattern
         self._findings = Findings()
         self._sums = Sums()
         self._connections = Connections(self._findings)
         self._data = data_rules.DataRules(has_pattern, is_exact)
+        self._duplicates = Duplicates()
+        self._number = 0
         self._time_ns = 0
         self._senders: dict[Address, bool] = {}
         """Of each source address, whether it is of this host."""
 
     def take(self, record: Record) -> None:
-        """Check one packet."""
-        report = self.report
+        """Check one packet, or one of several that a frame of 802.11 holds."""
+        if record.number != self._number:
+            self._frame(record)
+        segment = record.segment
+        if segment is None:
+            self._other(record)
+            return
+        packet = Packet(record.number, record.time_ns, record.interface, record.outbound, segment)
+        self._segment(record, packet)
+
+    def _frame(self, record: Record) -> None:
+        """Count a captured frame, and note its traits."""
+        report, notes, number = self.report, self._findings.notes, record.number
+        self._number = number
         report.packets += 1
         if not record.is_whole:
             report.snapped += 1
-            self._findings.notes.add(Kind.SNAPPED, record.number)
+            notes.add(Kind.SNAPPED, number)
         if record.comments:
             report.comments.update(record.comments)
-        if record.time_ns < self._time_ns:
-            self._findings.notes.add(Kind.TIME_BACK, record.number)
-        self._time_ns = record.time_ns
-        report.first_ns = min(report.first_ns or record.time_ns, record.time_ns)
-        report.last_ns = max(report.last_ns, record.time_ns)
-        try:
-            packet = self._packet(record)
-        except HeaderError as error:
-            self._header(record, str(error))
-            return
-        if packet is not None:
-            self._segment(packet)
+        if record.trailing:
+            notes.add(Kind.TRAILING, number)
+        if record.zero_length:
+            notes.add(Kind.ZERO_LENGTH, number)
+        if "UDP" in record.tunnels:
+            report.datagrams += 1
+        time_ns = record.time_ns
+        if time_ns < self._time_ns:
+            notes.add(Kind.TIME_BACK, number)
+        self._time_ns = time_ns
+        if report.first_ns is None or time_ns < report.first_ns:
+            report.first_ns = time_ns
+        report.last_ns = max(report.last_ns, time_ns)
 
-    def end(self) -> Report:
+    def _other(self, record: Record) -> None:
+        """Count a packet that holds no TCP segment."""
+        place = Place(record.number, record.time_ns, record.interface)
+        for clause, text in record.faults:
+            self._findings.add(header(clause), text, place)
+        self._checksums(record, place)
+        if record.skipped == "UDP":
+            self.report.datagrams += 1
+            if self._encapsulated:
+                self.report.unexamined["UDP without an IP packet inside"] += 1
+        elif record.skipped is not None:
+            self.report.unexamined[record.skipped] += 1
+
+    def end(self, reader: PacketReader) -> Report:
         """Check what is only known at the end, and return the verdict."""
+        notes = self._findings.notes
+        if reader.ends_within_packet:
+            notes.add(Kind.CUT_SHORT, None)
+        if reader.lost_fragments:
+            notes.add(Kind.FRAGMENTS, None, reader.lost_fragments)
+        for interface in reader.interfaces:
+            found = interface.statistics
+            if lost := found.get("ifdrop", 0) + found.get("osdrop", 0):
+                notes.add(Kind.DROPPED, None, lost)
         self._data.check_end()
         outbound = {address for address, is_local in self._senders.items() if is_local}
         judge(
@@ -157,66 +186,30 @@ class _Capture:
         count(self.report, self._connections.all)
         return self.report
 
-    def _header(self, record: Record, text: str) -> None:
-        place = Place(record.number, record.time_ns, record.interface.name)
-        self._findings.add(header(_clause(text)), text, place)
-
-    def _packet(self, record: Record) -> Packet | None:
-        """Return the TCP segment of a record, unwrapped if packets are encapsulated."""
-        stripped = strip(record.interface.link_type, record.data, record.original_length)
-        if stripped is None:
-            self.report.unexamined["packets of other protocols than IP"] += 1
-            return None
-        data, length, direction = stripped
-        ip = parse_ip(data, length)
-        faults = ip.faults
-        direction = record.direction or direction
-        outbound = None if direction is None else direction == "outbound"
-        if ip.protocol == UDP:
-            self.report.datagrams += 1
-            inner = unwrapped(ip, self._port) if self._encapsulated else None
-            if inner is None:
-                for text in faults + parse_udp(ip).faults:
-                    self._header(record, text)
-                if self._encapsulated and self._port is None:
-                    self._header(record, "UDP packet without an IP packet inside")
-                return None
-            ip, outer_faults = inner
-            for text in outer_faults:
-                self._header(record, f"outer packet: {text}")
-            faults = ip.faults
-        for text in faults:
-            self._header(record, text)
-        if ip.protocol != TCP:
-            self.report.unexamined[f"IP protocol {ip.protocol}"] += 1
-            return None
-        if outbound is None and self._local:
-            outbound = ip.source in self._local
-        segment = parse_tcp(ip)
-        if outbound is not None and self._senders.setdefault(ip.source, outbound) != outbound:
-            self._findings.notes.add(Kind.BOTH_WAYS, record.number, detail=str(ip.source))
-        name = record.interface.name
-        is_right = ip.is_whole and not segment.is_offloaded and not segment.faults
-        return Packet(
-            record.number, record.time_ns, name, outbound, segment, bool(outbound) and is_right
-        )
-
-    def _segment(self, packet: Packet) -> None:
+    def _segment(self, record: Record, packet: Packet) -> None:
         segment = packet.segment
         self.report.segments += 1
         subflow, side = self._connections.place(packet)
         own, other = subflow.halves[side], subflow.halves[1 - side]
         is_first = not own.answered
         placed = Placed(packet, subflow, side, own, other, self._findings)
-        self._header_faults(placed, segment)
+        self._directions(packet)
+        if self._duplicates.has(record, segment):
+            placed.note(Kind.DUPLICATE)
+            tcp_rules.note_duplicate(placed)
+            return
+        self._headers(record, placed, segment)
         tcp_rules.check(placed, self._is_exact)
-        is_plain = subflow.kind == "TCP"
-        if segment.options.mptcp or not is_plain or subflow.join is not None:
+        options = segment.options
+        if options.mptcp or subflow.kind != "TCP" or subflow.join is not None:
             handshake_rules.check(placed, is_first, self._connections)
-            if subflow.unexamined is not None and segment.options.mptcp:
+            if subflow.unexamined is not None and options.mptcp:
                 self.report.unexamined[subflow.unexamined] += 1
             if subflow.kind == "MP_CAPABLE":
                 data_rules.note_first_window(placed)
+        if subflow.unexamined is None:
+            for clause, text in options.mptcp_faults:
+                placed.fault(header(clause), text)
         if segment.flags & (SYN | RST) or (placed.is_probe and segment.length):
             return
         if subflow.kind == "TCP" or subflow.connection.fell_back:
@@ -225,22 +218,67 @@ class _Capture:
         else:
             self._multipath(placed)
 
-    def _header_faults(self, placed: Placed, segment: Segment) -> None:
+    def _directions(self, packet: Packet) -> None:
+        """Note an address that packets are sent from and received from."""
+        outbound = packet.outbound
+        if outbound is not None:
+            address = packet.segment.source[0]
+            if self._senders.setdefault(address, outbound) != outbound:
+                self._findings.notes.add(Kind.BOTH_WAYS, packet.number, detail=str(address))
+
+    def _headers(self, record: Record, placed: Placed, segment: Segment) -> None:
         """Note what the headers themselves violate, and keep wrong checksums for the verdict."""
-        if segment.is_offloaded:
+        for clause, text in record.faults:
+            placed.fault(header(clause), text)
+        if segment.reserved:
+            placed.fault(header("RFC 9293, 3.1"), "TCP reserved bits are not 0")
+        options = segment.options
+        for clause, text in options.faults:
+            placed.fault(header(clause), text)
+        for kind, _ in options.others:
+            placed.note(Kind.UNKNOWN_OPTION, str(kind))
+        if segment.checksum == "partial":
             self.report.offloaded += 1
             placed.note(Kind.CHECKSUM_LEFT)
-        for text in segment.faults:
-            if text == "wrong TCP checksum":
-                self._wrong_sum(placed, Tcp.CHECKSUM, text, None)
-            else:
-                placed.fault(header(_clause(text)), text)
+        number, has_data = placed.subflow.connection.number, segment.length > 0
+        if segment.checksum == "wrong":
+            error = segment.checksum_error
+            self._wrong(
+                Tcp.CHECKSUM, placed.place(), "wrong TCP checksum", error, number, has_data
+            )
+        if record.ip_checksum != "right" or record.udp_checksum != "none":
+            self._checksums(record, placed.place(), number, has_data)
 
-    def _wrong_sum(self, placed: Placed, rule: Rule, text: str, error: int | None) -> None:
-        segment = placed.packet.segment
-        number = placed.subflow.connection.number
-        wrong = Wrong(rule, text, placed.place(), number, segment.length > 0, error)
-        self._sums.add(wrong, segment.source)
+    def _checksums(
+        self,
+        record: Record,
+        place: Place,
+        connection: int | None = None,
+        has_data: bool = False,
+    ) -> None:
+        """Note checksums of IP and UDP that are wrong, or left to the device."""
+        notes = self._findings.notes
+        for state in (record.ip_checksum, record.udp_checksum):
+            if state == "partial":
+                notes.add(Kind.CHECKSUM_LEFT, record.number)
+        if record.ip_checksum == "wrong":
+            text, error = "wrong IPv4 header checksum", record.ip_checksum_error
+            self._wrong(Tcp.IP_CHECKSUM, place, text, error, connection, has_data)
+        if record.udp_checksum == "wrong":
+            text = "wrong UDP checksum"
+            text = text if record.segment is None else f"outer packet: {text}"
+            self._wrong(Tcp.UDP_CHECKSUM, place, text, None, connection, has_data)
+
+    def _wrong(
+        self,
+        rule: Rule,
+        place: Place,
+        text: str,
+        error: int | None,
+        connection: int | None,
+        has_data: bool,
+    ) -> None:
+        self._sums.add(Wrong(rule, text, place, connection, has_data, error))
 
     def _multipath(self, placed: Placed) -> None:
         waiting = placed.subflow.connection.waiting
@@ -251,30 +289,3 @@ class _Capture:
             self._data.check(earlier)
         waiting.clear()
         self._data.check(placed)
-
-
-def _clause(text: str) -> str:
-    """Return the clause that a header's fault is about."""
-    for start, clause in CLAUSES.items():
-        if start in text:
-            return clause
-    return "RFC 9293, 3.1"
-
-
-CLAUSES = {
-    "UDP over IPv6": "RFC 8200, 8.1",
-    "UDP": "RFC 768",
-    "IPv4": "RFC 791, 3.1",
-    "IPv6": "RFC 8200, 3",
-    "MP_": "RFC 8684, 3",
-    "SACK": "RFC 2018, 3",
-    "window scale": "RFC 7323, 2.3",
-    "timestamps": "RFC 7323, 3.2",
-    "MPTCP": "RFC 8684, 3",
-    "DSS": "RFC 8684, 3.3",
-    "DATA_FIN": "RFC 8684, 3.3.3",
-    "Dss": "RFC 8684, 3.3",
-    "ADD_ADDR": "RFC 8684, 3.4.1",
-    "transmission number": "TCP-DOOR (Wang and Zhang 2002)",
-    "experiment": "RFC 6994, 3",
-}

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 
 from . import keys
 from .findings import Endpoint, Findings, Place
-from .headers import ACK, FIN, RST, SYN, Address, Segment
-from .mptcp_options import MpCapable, MpJoin
 from .notes import Kind
+from .packets import ACK, FIN, RST, SYN, Address, MpCapable, MpJoin, Segment
 from .ranges import Content, RangeSet, Recent, Seen
 from .rules import Mptcp, Rule
 
@@ -43,8 +42,6 @@ class Packet:
     outbound: bool | None
     """Whether the capturing host sent it; None if not known."""
     segment: Segment
-    sent_complete: bool = False
-    """Whether the capturing host sent it with its checksum filled in."""
 
     def place(self) -> Place:
         """Return where it is."""
@@ -299,13 +296,13 @@ class Connections:
     def __init__(self, findings: Findings) -> None:
         self.all: list[Connection] = []
         self._findings = findings
-        self._subflows: dict[tuple[Endpoint, Endpoint], tuple[Subflow, int]] = {}
+        self._subflows: dict[int, tuple[Subflow, int]] = {}
         self._tokens: dict[bytes, tuple[Connection, int]] = {}
 
     def place(self, packet: Packet) -> tuple[Subflow, int]:
         """Return a packet's subflow, and which side sent it; a new one if it has none."""
         segment = packet.segment
-        found = self._subflows.get((segment.source, segment.destination))
+        found = self._subflows.get(segment.flow)
         flags = segment.flags
         if found is None or (flags & SYN and _opens_anew(packet, *found)):
             return self._open(packet, found)
@@ -350,8 +347,8 @@ class Connections:
         subflow = self._subflow(packet, (Half(ends[0]), Half(ends[1])))
         if before is not None and not before[0].is_over:
             subflow.earlier = before[0]
-        self._subflows[ends] = subflow, INITIATOR
-        self._subflows[ends[1], ends[0]] = subflow, RESPONDER
+        self._subflows[segment.flow] = subflow, side
+        self._subflows[segment.reverse_flow] = subflow, 1 - side
         return subflow, side
 
     def _subflow(self, packet: Packet, halves: tuple[Half, Half]) -> Subflow:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from .checksum import is_right, word_sum
 from .connections import Connection, Placed, Stream, unwrap
 from .findings import Findings
-from .headers import SYN
-from .mptcp_options import Dss, Mapping, MpCapable
 from .notes import Kind
+from .packets import SYN, Dss, Mapping, MpCapable
 from .pattern import check_pattern
 from .rules import Mptcp
 from .tcp_rules import check_window, scaled_window, shrinks

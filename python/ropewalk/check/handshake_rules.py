@@ -12,17 +12,21 @@ from .connections import (
     unexamined,
 )
 from .findings import Findings
-from .headers import ACK, RST, SYN, Address, address_of
-from .mptcp_options import (
+from .notes import Kind
+from .packets import (
+    ACK,
+    RST,
+    SYN,
     AddAddr,
+    Address,
     Dss,
     MpCapable,
     MpFastclose,
     MpJoin,
     MpTcpRst,
     RemoveAddr,
+    address_of,
 )
-from .notes import Kind
 from .rules import Mptcp, Rule
 
 CHECKSUM_REQUIRED, NO_MORE_SUBFLOWS, HMAC_SHA256 = 0x80, 0x20, 0x01
@@ -142,9 +146,10 @@ def _capable(placed: Placed, option: MpCapable, connections: Connections) -> Non
         text = f"MP_CAPABLE without the {keys_wanted} keys of its place"
         placed.fault(Mptcp.CAPABLE, text)
         return
+    wants_checksum = bool(option.flags & CHECKSUM_REQUIRED)
     if packet.has(SYN):
-        connection.checksum = connection.checksum or option.wants_checksum
-    elif option.wants_checksum != connection.checksum:
+        connection.checksum = connection.checksum or wants_checksum
+    elif wants_checksum != connection.checksum:
         text = "MP_CAPABLE confirms another use of checksums than was agreed on"
         placed.fault(Mptcp.CAPABLE_CHECKSUM, text)
     _keys(placed, option, connections)

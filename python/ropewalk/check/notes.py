@@ -58,7 +58,7 @@ class Kind(Enum):
         " RFC 8684, 3.1, asks for a DSS: as Linux does"
     )
     FALLBACK = "{connections} of MPTCP that fall back to TCP (RFC 8684, 3.7)"
-    UNKNOWN_OPTION = "{options} of unknown kind {detail}: skipped (RFC 9293, 3.1, MUST-6)"
+    UNKNOWN_OPTION = "{options} of kind {detail}, not examined: skipped (RFC 9293, 3.1, MUST-6)"
     NOT_JUDGED = "{findings} not judged, since {detail}"
 
 

@@ -99,14 +99,17 @@ class Hole:
     """How it claims so: "acknowledged", "selectively acknowledged" or "left out"."""
     filled_by: int | None = None
     """Number of the packet that brought some of it later."""
+    was_new: bool = False
+    """Whether that packet brought it for the first time: it had not been sent before."""
 
 
 class Seen(RangeSet):
     """The ranges of a stream that were captured, and those that other packets vouch for.
 
     A packet that acknowledges bytes that are not in the capture leaves two explanations. The
-    capturing program has lost them, or they were never sent. Later packets decide: bytes that
-    come after all had not been sent before.
+    capturing program has lost them, or they were never sent. Later packets decide. If such bytes
+    come later, and nothing behind them came before, they had not been sent. If something behind
+    them came before, or a D-SACK reports them as duplicates, they are sent again.
 
     >>> seen = Seen()
     >>> seen.add(0, 10), seen.assume(0, 20, Place(7, 0, None), "acknowledged")
@@ -118,6 +121,8 @@ class Seen(RangeSet):
     def __init__(self) -> None:
         super().__init__()
         self.holes: list[Hole] = []
+        self._highest = 0
+        """The end of what was captured."""
 
     def assume(self, start: int, end: int, claim: Place, reason: str) -> None:
         """Take a range as sent since a packet claims it."""
@@ -132,14 +137,24 @@ class Seen(RangeSet):
 
     def put(self, start: int, end: int, number: int) -> list[tuple[int, int]]:
         """Add a captured range; return which parts of it were captured before."""
+        highest = self._highest
+        if end > highest:
+            self._highest = end
         if self.holes and start < end:
             found = [each for each in self.holes if each.start < end and start < each.end]
+            for hole in found:
+                if hole.filled_by is None:
+                    hole.filled_by, hole.was_new = number, highest <= hole.start
             if found:
-                for hole in found:
-                    hole.filled_by = hole.filled_by or number
                 self.add(start, end)
                 return []
         return self.add(start, end)
+
+    def repeat(self, start: int, end: int) -> None:
+        """Note that the receiver had a range before its last packet."""
+        for hole in self.holes:
+            if hole.start < end and start < hole.end:
+                hole.was_new = False
 
     def claims_beyond(self, end: int) -> bool:
         """Whether a packet claims bytes beyond an offset that were not captured."""

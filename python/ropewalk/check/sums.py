@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .findings import Endpoint, Findings, Place
-from .headers import Address
+from .findings import Findings, Place
 from .notes import Kind
+from .packets import Address
 from .rules import Rule
 
 FEW = 3
@@ -45,35 +45,45 @@ class Sums:
     """
 
     def __init__(self) -> None:
-        self._wrong: dict[tuple[str, Address], list[Wrong]] = defaultdict(list)
+        self._wrong: dict[tuple[str, Address | None], list[Wrong]] = defaultdict(list)
 
-    def add(self, wrong: Wrong, source: Endpoint) -> None:
+    def add(self, wrong: Wrong) -> None:
         """Note a wrong checksum."""
-        self._wrong[wrong.rule.name, source[0]].append(wrong)
+        source = wrong.place.source
+        self._wrong[wrong.rule.name, source and source[0]].append(wrong)
 
-    def judge(self, sent: Mapping[Address, Count], findings: Findings) -> None:
-        """Make violations or notes of all; `sent` has what each sender has sent."""
+    def judge(self, sent: Mapping[Address | None, Count], findings: Findings) -> None:
+        """Make violations or notes of all; `sent` has what each sender has sent.
+
+        Packets of which the sender is not known have the key None.
+        """
         for (_, source), found in self._wrong.items():
             kind = _habit(found, sent.get(source, Count()))
             for wrong in found:
                 if kind is None:
                     findings.add(wrong.rule, wrong.text, wrong.place, wrong.connection)
                 else:
-                    findings.notes.add(kind, wrong.place.number, detail=str(source))
+                    detail = str(source or "other protocols than TCP")
+                    findings.notes.add(kind, wrong.place.number, detail=detail)
 
 
 def _habit(found: list[Wrong], sent: Count) -> Kind | None:
     """Return the trait that explains all wrong checksums of a sender, if one does."""
     if len(found) < FEW:
         return None
-    if 2 * len(found) > sent.packets:
-        errors = {(wrong.place.destination or ("",))[0]: wrong.error for wrong in found}
-        same = all(
-            wrong.error is not None
-            and errors[(wrong.place.destination or ("",))[0]] == wrong.error
-            for wrong in found
-        )
-        return Kind.ANONYMISED if same else Kind.CHECKSUM_SENDER
-    if all(wrong.has_data for wrong in found) and 2 * len(found) > sent.with_data:
+    on_data = all(wrong.has_data for wrong in found) and sent.with_data < sent.packets
+    if on_data and 2 * len(found) > sent.with_data:
         return Kind.PAYLOAD_CHANGED
+    if 2 * len(found) > sent.packets:
+        return Kind.ANONYMISED if _is_constant(found) else Kind.CHECKSUM_SENDER
     return None
+
+
+def _is_constant(found: list[Wrong]) -> bool:
+    """Whether all checksums for one receiver are wrong by the same amount."""
+    errors: dict[Address | None, int | None] = {}
+    for wrong in found:
+        receiver = wrong.place.destination and wrong.place.destination[0]
+        if wrong.error is None or errors.setdefault(receiver, wrong.error) != wrong.error:
+            return False
+    return True

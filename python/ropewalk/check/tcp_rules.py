@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from .connections import INITIATOR, RESPONDER, Half, Placed, is_bare, unwrap
 from .findings import Findings, written
-from .headers import ACK, FIN, RST, SYN
 from .notes import Kind
+from .packets import ACK, FIN, RST, SYN
 from .rules import Rule, Tcp
 
 DEFAULT_MSS = {4: 536, 6: 1220}
@@ -53,6 +53,14 @@ def check(placed: Placed, is_exact: bool) -> None:
                 _sack(placed, acked, is_exact)
             if subflow.is_agreed:
                 _window(placed, acked)
+
+
+def note_duplicate(placed: Placed) -> None:
+    """Record a packet that was captured before: a D-SACK may tell of it."""
+    segment, own = placed.packet.segment, placed.own
+    if own.isn is not None and segment.length:
+        start = unwrap(segment.sequence - own.isn, own.seen.end())
+        own.twice.add(start, start + segment.length)
 
 
 def check_end(halves: tuple[Half, Half], connection: int, findings: Findings) -> None:
@@ -152,7 +160,9 @@ def _options(placed: Placed, is_exact: bool) -> None:
         mss = DEFAULT_MSS[placed.own.endpoint[0].version]
     if segment.length + found.length > mss:
         # A device cuts only segments whose checksum it fills in.
-        if placed.packet.sent_complete or (is_exact and not segment.is_offloaded):
+        is_cut_later = segment.checksum == "partial"
+        is_sent_so = placed.packet.outbound and segment.checksum == "right"
+        if is_sent_so or (is_exact and not is_cut_later):
             size = f"{segment.length} bytes and {found.length} of options"
             placed.fault(Tcp.MSS, f"{size} exceed the MSS of {mss}")
         else:
@@ -416,6 +426,7 @@ def _duplicate(placed: Placed, left: int, right: int) -> None:
     other = placed.other
     if other.is_midway or not other.segments:
         return
+    other.seen.repeat(left, right)
     where = f"{left}..{right}"
     if (left, right) not in other.seen:
         placed.fault(Tcp.DSACK, f"D-SACK of {where}, which was not seen")

@@ -5,8 +5,8 @@ from collections import defaultdict
 from . import data_rules, handshake_rules, tcp_rules
 from .connections import Connection, Half, Subflow
 from .findings import Findings, written
-from .headers import Address
 from .notes import Kind
+from .packets import Address
 from .report import Report
 from .rules import Mptcp, Needs, Tcp
 from .sums import Count, Sums
@@ -14,7 +14,6 @@ from .sums import Count, Sums
 RULES = {
     "acknowledged": (Tcp.ACK_UNSENT, "acknowledges"),
     "selectively acknowledged": (Tcp.SACK_UNSENT, "acknowledges selectively"),
-    "left out": (Tcp.SEQUENCE_GAP, "leaves out"),
 }
 UNKNOWN_MSS = 1460
 
@@ -43,7 +42,7 @@ def judge(
             _complete(connection, outbound, findings)
         else:
             partial[connection.number] |= _traits(connection, findings)
-    sums.judge(_sent(connections), findings)
+    sums.judge(_sent(connections, report), findings)
     notes = findings.notes
     void = Needs.NOTHING
     if any(map(notes.count, (Kind.NOT_CAPTURED, Kind.LEFT_OUT, Kind.ECHOED, Kind.DROPPED))):
@@ -99,13 +98,15 @@ def _holes(subflow: Subflow, half: Half, other: Half, findings: Findings) -> Non
     """Judge what was acknowledged of one direction, and not captured before."""
     mss = min(each for each in (other.mss or UNKNOWN_MSS, half.mss or UNKNOWN_MSS))
     for hole in half.seen.holes:
+        detail = f"{written(half.endpoint)} > {written(other.endpoint)}"
+        segments = -((hole.start - hole.end) // mss)
+        if hole.reason == "left out":
+            findings.notes.add(Kind.LEFT_OUT, hole.claim.number, segments, detail)
+            continue
         rule, verb = RULES[hole.reason]
         beyond = half.fin is not None and hole.end > half.fin + 1
-        if hole.filled_by is None and not beyond:
-            kind = Kind.LEFT_OUT if hole.reason == "left out" else Kind.NOT_CAPTURED
-            detail = f"{written(half.endpoint)} > {written(other.endpoint)}"
-            segments = -((hole.start - hole.end) // mss)
-            findings.notes.add(kind, hole.claim.number, segments, detail)
+        if not hole.was_new and not beyond:
+            findings.notes.add(Kind.NOT_CAPTURED, hole.claim.number, segments, detail)
             continue
         text = f"{verb} bytes {hole.start}..{hole.end}, which were not sent yet"
         if beyond:
@@ -123,7 +124,7 @@ def _data_holes(connection: Connection, host: int, findings: Findings) -> bool:
     fin = connection.streams[host].fin
     for hole in stream.holes:
         beyond = fin is not None and hole.end > fin + 1
-        if hole.filled_by is None and not beyond:
+        if not hole.was_new and not beyond:
             first = connection.subflows[0].halves
             detail = f"{written(first[host].endpoint)} > {written(first[1 - host].endpoint)}"
             size = hole.end - hole.start
@@ -137,9 +138,10 @@ def _data_holes(connection: Connection, host: int, findings: Findings) -> bool:
     return lost
 
 
-def _sent(connections: list[Connection]) -> dict[Address, Count]:
+def _sent(connections: list[Connection], report: Report) -> dict[Address | None, Count]:
     """Return how many segments each address has sent."""
-    sent: dict[Address, Count] = defaultdict(Count)
+    sent: dict[Address | None, Count] = defaultdict(Count)
+    sent[None].packets = report.packets - report.segments
     for connection in connections:
         for subflow in connection.subflows:
             for half in subflow.halves:
