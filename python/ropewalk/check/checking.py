@@ -111,6 +111,8 @@ class _Capture:
         self._duplicates = Duplicates()
         self._number = 0
         self._time_ns = 0
+        self._flows: dict[int, bool] = {}
+        """Of each flow, whether its latest packet was outbound."""
         self._senders: dict[Address, bool] = {}
         """Of each source address, whether it is of this host."""
 
@@ -220,11 +222,13 @@ class _Capture:
 
     def _directions(self, packet: Packet) -> None:
         """Note an address that packets are sent from and received from."""
-        outbound = packet.outbound
-        if outbound is not None:
-            address = packet.segment.source[0]
-            if self._senders.setdefault(address, outbound) != outbound:
-                self._findings.notes.add(Kind.BOTH_WAYS, packet.number, detail=str(address))
+        outbound, flow = packet.outbound, packet.segment.flow
+        if outbound is None or self._flows.get(flow) is outbound:
+            return
+        self._flows[flow] = outbound
+        address = packet.segment.source[0]
+        if self._senders.setdefault(address, outbound) is not outbound:
+            self._findings.notes.add(Kind.BOTH_WAYS, packet.number, detail=str(address))
 
     def _headers(self, record: Record, placed: Placed, segment: Segment) -> None:
         """Note what the headers themselves violate, and keep wrong checksums for the verdict."""

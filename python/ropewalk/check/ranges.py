@@ -41,6 +41,9 @@ class RangeSet:
         if start >= end:
             return []
         starts, ends = self._starts, self._ends
+        if ends and start == ends[-1]:
+            ends[-1] = end
+            return []
         first = bisect_left(ends, start)
         last = bisect_right(starts, end)
         before = [
