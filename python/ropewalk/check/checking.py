@@ -261,16 +261,20 @@ class _Capture:
         has_data: bool = False,
     ) -> None:
         """Note checksums of IP and UDP that are wrong, or left to the device."""
-        notes = self._findings.notes
+        notes, segment = self._findings.notes, record.segment
+        is_left = segment is not None and segment.checksum == "partial"
         for state in (record.ip_checksum, record.udp_checksum):
             if state == "partial":
                 notes.add(Kind.CHECKSUM_LEFT, record.number)
         if record.ip_checksum == "wrong":
             text, error = "wrong IPv4 header checksum", record.ip_checksum_error
             self._wrong(Tcp.IP_CHECKSUM, place, text, error, connection, has_data)
-        if record.udp_checksum == "wrong":
+        if record.udp_checksum == "wrong" and is_left:
+            # It is right once the device has filled in the checksum inside.
+            notes.add(Kind.CHECKSUM_LEFT, record.number)
+        elif record.udp_checksum == "wrong":
             text = "wrong UDP checksum"
-            text = text if record.segment is None else f"outer packet: {text}"
+            text = text if segment is None else f"outer packet: {text}"
             self._wrong(Tcp.UDP_CHECKSUM, place, text, None, connection, has_data)
 
     def _wrong(

@@ -148,6 +148,8 @@ class Half:
     sent_mptcp: bool = False
     """Whether it has sent an option of MPTCP after its SYN."""
     mappings: Mappings = field(default_factory=Mappings)
+    leap: tuple[int, int, Place] | None = None
+    """A gap that the last data segment has left out beyond the window: from, to, and where."""
     segments: int = 0
     data_segments: int = 0
     retransmitted: int = 0

@@ -1,11 +1,12 @@
 """Packets that a capture has twice: on two interfaces of a host, or from a mirror of ports."""
 
-from .packets import Record, Segment
+from .packets import Dss, MptcpOption, Record, RemoveAddr, Segment
 
 KEPT = 1 << 12
 """Packets among which the copy of another is looked for."""
 Key = tuple[int, int, int, int, int, int, tuple[int, int] | None, int | None]
-Seen = tuple[int, bool | None, int]
+Place = tuple[int, bool | None, int]
+Held = tuple[Segment, Place]
 
 
 class Duplicates:
@@ -17,8 +18,8 @@ class Duplicates:
     """
 
     def __init__(self) -> None:
-        self._new: dict[Key, Seen] = {}
-        self._old: dict[Key, Seen] = {}
+        self._new: dict[Key, Held] = {}
+        self._old: dict[Key, Held] = {}
 
     def has(self, record: Record, segment: Segment) -> bool:
         """Return whether a segment is a copy of one before; note it."""
@@ -33,11 +34,27 @@ class Duplicates:
             segment.options.timestamps,
             identification,
         )
-        seen = record.interface_number, record.outbound, record.hop_limit
+        place = record.interface_number, record.outbound, record.hop_limit
         before = self._new.get(key) or self._old.get(key)
-        if before is not None and (identification is not None or before != seen):
-            return True
+        if before is not None and (identification is not None or before[1] != place):
+            return _alike(before[0], segment)
         if len(self._new) >= KEPT:
             self._old, self._new = self._new, {}
-        self._new[key] = seen
+        self._new[key] = segment, place
         return False
+
+
+def _alike(first: Segment, second: Segment) -> bool:
+    """Whether two segments have the same options and payload."""
+    return (
+        first.options.sack == second.options.sack
+        and [*map(_fields, first.options.mptcp)] == [*map(_fields, second.options.mptcp)]
+        and first.payload == second.payload
+    )
+
+
+def _fields(option: MptcpOption) -> object:
+    """Return something that is equal for equal options."""
+    if isinstance(option, Dss):
+        return option.ack, option.ack_is_long, option.mapping, option.is_fin
+    return option.address_ids if isinstance(option, RemoveAddr) else option

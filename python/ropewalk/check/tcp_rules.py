@@ -189,13 +189,8 @@ def _sequence(placed: Placed, is_exact: bool) -> None:
             placed.fault(Tcp.SEQUENCE, "sequence number before the first byte")
         return
     if packet.outbound:
-        end = own.seen.end()
-        if start > end:
-            if is_exact:
-                text = f"sequence number leaves out {start - end} bytes"
-                placed.fault(Tcp.SEQUENCE_GAP, text)
-            else:
-                own.seen.assume(end, start, placed.place(), "left out")
+        if start > own.seen.end():
+            _gap(placed, own.seen.end(), is_exact)
         if start < own.acked - 1 and is_bare(packet):
             text = "sequence number of an ACK is behind what was acknowledged"
             placed.fault(Tcp.SEQUENCE_BEHIND, text)
@@ -203,6 +198,17 @@ def _sequence(placed: Placed, is_exact: bool) -> None:
         _data(placed, start)
     if segment.flags & FIN:
         _fin(placed, start + segment.length)
+
+
+def _gap(placed: Placed, end: int, is_exact: bool) -> None:
+    """Take a segment that the host has sent beyond the end of all that is captured."""
+    own, start = placed.own, placed.relative
+    if is_exact:
+        placed.fault(Tcp.SEQUENCE_GAP, f"sequence number leaves out {start - end} bytes")
+    elif placed.subflow.is_agreed and start > own.window_end:
+        own.leap = end, start, placed.place()
+    else:
+        own.seen.assume(end, start, placed.place(), "left out")
 
 
 def _data(placed: Placed, start: int) -> None:
@@ -217,6 +223,11 @@ def _data(placed: Placed, start: int) -> None:
         own.twice.add(start, end)
         placed.is_probe = True
         return
+    if own.leap is not None and own.leap[1] != start:
+        # If it goes on from there, the capture lacks the window's updates, too.
+        if start > own.leap[1]:
+            own.seen.assume(*own.leap, "left out")
+        own.leap = None
     own.data_segments += 1
     own.payload_bytes += segment.length
     before = own.seen.put(start, end, packet.number)
