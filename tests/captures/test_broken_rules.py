@@ -78,7 +78,7 @@ ROWS = [
         "RFC 9293, 3.1",
     ),
     Broken("data offset", TCP, lambda p: wrong(p, "ack 3", offset=4), "ack 3", "RFC 9293, 3.1"),
-    Broken("option of length 0", TCP, raw("ack 3", b"\1\1\x08\0"), "ack 3", "RFC 9293, 3.1"),
+    Broken("option of length 0", TCP, raw("ack 3", b"\1\1\x08\0"), "ack 3", "RFC 7323, 3.2"),
     Broken(
         "option beyond the header", TCP, raw("ack 3", b"\1\1\x22\x0c"), "ack 3", "RFC 9293, 3.1"
     ),
@@ -403,7 +403,7 @@ ROWS = [
         MPTCP,
         raw("join fourth", b"\x1e\4\x20\x10"),
         "join fourth",
-        "RFC 8684, 3.3.3",
+        "RFC 8684, 3.3",
     ),
     Broken(
         "data after the DATA_FIN",

@@ -80,7 +80,6 @@ def test_a_missing_file_is_named(tmp_path):
             [],
             "unknown magic number 6e6f2063, so it is no capture; allowed: pcap, pcapng",
         ),
-        (pcap([])[:20] + b"\x7f\0\0\0", [], "link type 127, which is none of 0, 1, 101"),
         (pcap(plain_tcp()), ["--local", "dsl"], "--local dsl: no IPv4 or IPv6 address"),
         (pcap(plain_tcp()), ["--port", "6000"], "--port: only with --encapsulated"),
     ],

@@ -133,7 +133,7 @@ CHANGES = {
     "unknown MPTCP subtype 12": lambda p: added(p, "join fourth", "raw", b"\x1e\4\xc0\0"),
     "reserved bits of DSS": lambda p: added(p, "join fourth", "raw", b"\x1e\4\x20\x40"),
     "DATA_FIN without a mapping": lambda p: added(p, "join fourth", "raw", b"\x1e\4\x20\x10"),
-    "Dss twice": lambda p: added(p, "ack two", "dss", {"ack": 1}),
+    "DSS twice": lambda p: added(p, "ack two", "dss", {"ack": 1}),
     "mapping without end": lambda p: optioned(p, "one", "dss", {"length": 0}),
     "bytes 317..321 of the subflow are in no mapping": lambda p: stepped(p, "one", length=-4),
     "bytes 161..165 of the subflow are in no mapping": lambda p: stepped(p, "one", subflow=4),
