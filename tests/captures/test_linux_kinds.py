@@ -1,0 +1,49 @@
+"""Healthy captures of Linux, however they were taken: examined, and not called broken.
+
+README.md in kinds/ tells how they were made.
+"""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from ropewalk import check
+
+KINDS = sorted((Path(__file__).parent / "kinds").glob("*.pcap.gz"))
+NOTES = {
+    "anonymised-sums-kept": {"anonymised"},
+    "anonymised-payload-zeroed": {"payload-changed"},
+    "any-at-router": {"duplicate"},
+    "bbr-cut-128": {"snapped", "above-mss"},
+    "bpf-data-only": {"midway"},
+    "count-cut-middle": {"midway"},
+    "gro-forced-at-receiver": {"above-mss"},
+    "mptcp-add-and-remove-addresses": {"add-addr-proof"},
+    "mptcp-any-at-router": {"duplicate"},
+    "mptcp-fallback-after-syns": {"fallback"},
+    "mptcp-snapped-100": {"snapped"},
+    "one-direction-acks": {"one-direction"},
+    "one-direction-in": {"one-direction"},
+    "syn-fin-only": {"not-captured"},
+}
+"""Kinds of notes that say how a capture was taken, or what its hosts do."""
+
+
+def name(path: Path) -> str:
+    """Return the name of a kind."""
+    return path.name.removesuffix(".pcap.gz")
+
+
+@pytest.mark.parametrize("path", KINDS, ids=name)
+def test_healthy_capture_is_examined_and_not_called_broken(path, tmp_path):
+    plain = tmp_path / "plain.pcap"
+    plain.write_bytes(gzip.decompress(path.read_bytes()))
+    found = check.capture(plain)
+    assert [str(each) for each in found.violations] == []
+    assert found.connections
+    assert NOTES.get(name(path), set()) <= {note.kind for note in found.notes}
+
+
+def test_every_kind_with_notes_is_there():
+    assert set(NOTES) <= set(map(name, KINDS))
