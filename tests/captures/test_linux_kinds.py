@@ -19,7 +19,7 @@ NOTES = {
     "bpf-data-only": {"midway"},
     "count-cut-middle": {"midway"},
     "gro-forced-at-receiver": {"above-mss"},
-    "mptcp-add-and-remove-addresses": {"add-addr-proof"},
+    "mptcp-add-address-with-port": {"add-addr-proof"},
     "mptcp-any-at-router": {"duplicate"},
     "mptcp-fallback-after-syns": {"fallback"},
     "mptcp-snapped-100": {"snapped"},
