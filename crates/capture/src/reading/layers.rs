@@ -9,7 +9,7 @@ use super::content::Content;
 use super::fragments::{FragmentId, Fragments};
 use super::network::{self, Payload};
 use super::next::{CUT_SHORT, Next};
-use super::segment;
+use super::tcp;
 use super::tunnel::{self, Unwrapping};
 use super::{link, wifi};
 
@@ -131,7 +131,7 @@ impl Layers {
     fn upper(&mut self, payload: &Payload<'_>, content: &mut Content, depth: usize) {
         let inside = match payload.protocol {
             ip_number::TCP => {
-                content.segment = segment::read(payload, content);
+                content.segment = tcp::read(payload, content);
                 None
             }
             ip_number::UDP => tunnel::udp(payload, self.unwrapping, content),

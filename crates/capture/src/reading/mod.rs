@@ -2,7 +2,7 @@
 //!
 //! Four steps: blocks of the capture file ([`CaptureReader`], on the `pcap-parser` crate), the
 //! link header (`link`, `wifi`), IP with its extension headers, fragments and tunnels (`network`, `tunnel`, on
-//! `etherparse`), and the TCP segment with its options (`segment`, on `etherparse` and
+//! `etherparse`), and the TCP segment with its options (`tcp`, `options`, on `etherparse` and
 //! [`TcpOptions`](ropewalk_wire::TcpOptions)). The module `layers` calls them in turn. None of
 //! them shares code with the writers of this crate, except the TCP options.
 //!
@@ -25,6 +25,7 @@ mod next;
 mod options;
 mod packet;
 mod segment;
+mod tcp;
 #[cfg(test)]
 mod tests;
 mod tunnel;
