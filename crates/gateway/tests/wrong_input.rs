@@ -162,6 +162,10 @@ const OPTIONS: &[(&str, &[&str])] = &[
         &["--device", "a/b", "allowed: 1 to 15 bytes"],
     ),
     (
+        "TUNNEL LINK --device all",
+        &["--device", "all", "allowed: 1 to 15 bytes"],
+    ),
+    (
         "TUNNEL LINK --device a-name-too-long-for-it",
         &["--device", "allowed: 1 to 15 bytes"],
     ),

@@ -55,7 +55,9 @@ pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
         let device = &path.device;
         let [high, low] = (number as u16).to_be_bytes();
         let end = format!("address 02:00:00:00:{high:02x}:{low:02x} arp off gso_max_segs 1");
-        format!("link add {device} {end} type veth peer name {device} {end} netns {server_thread}")
+        format!(
+            "link add name {device} {end} type veth peer name {device} {end} netns {server_thread}"
+        )
     };
     plan.paths.iter().enumerate().map(pair).collect()
 }
@@ -146,7 +148,7 @@ mod tests {
             slot = { most = "30 ms", least = "10 ms" }
             loss = "1 %"
             queue = "50 packets"
-            reverse = { delay = "5 ms", jitter = "0 ms", slot = "0 ms", loss = { model = "gilbert-elliott", p = 0.1, r = 0.5, h = 0.25, k = 1.0 } }
+            reverse = { delay = "5 ms", jitter = "0 ms", slot = "0 ms", loss = { model = "gilbert-elliott", p = "10 %", r = "50 %", h = "25 %", k = "100 %" } }
             "#,
         )
         .unwrap();

@@ -89,12 +89,10 @@ impl Plan {
             .iter()
             .map(|path| path.name.as_str())
             .collect();
-        let paths = names.iter().enumerate().map(|(number, name)| {
-            let is_first = !names[..number].contains(name);
-            PathPlan {
-                device: device(if is_first { name } else { "" }, number),
-                client: vec![client_address(version, number, 0)],
-            }
+        let devices = devices(&names).into_iter().enumerate();
+        let paths = devices.map(|(number, device)| PathPlan {
+            device,
+            client: vec![client_address(version, number, 0)],
         });
         let paths: Vec<PathPlan> = paths.collect();
         let further = paths.iter().enumerate().skip(1).filter(|_| mptcp);
@@ -167,7 +165,7 @@ impl Plan {
 
     fn device_lines(&self, device: &str, lines: &mut Vec<String>) {
         lines.push(format!(
-            "link set {device} mtu {} txqueuelen {DEVICE_QUEUE} up",
+            "link set dev {device} mtu {} txqueuelen {DEVICE_QUEUE} up",
             self.mtu
         ));
     }
@@ -195,17 +193,29 @@ fn server_address(version: IpVersion) -> IpAddr {
     }
 }
 
-/// Interfaces have the names of the paths, where these are valid interface names (netdevice(7)).
-fn device(name: &str, number: usize) -> String {
-    let can_be = name.len() < libc::IFNAMSIZ
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        && !matches!(name, "" | "." | ".." | "lo" | INTERNET);
-    match can_be {
-        true => name.to_owned(),
-        false => format!("path{number}"),
+/// The interface of each path: the path's name if the kernel accepts it as a new interface, otherwise
+/// `path` and the path's number. For example, `wifi` and `mobile phone` get `wifi` and `path1`.
+fn devices(names: &[&str]) -> Vec<String> {
+    let mut devices: Vec<String> = Vec::new();
+    for (number, &name) in names.iter().enumerate() {
+        let is_free = |device: &String| !devices.contains(device);
+        let own = Some(name.to_owned()).filter(|own| is_interface_name(own) && is_free(own));
+        let mut numbered = (number..).map(|number| format!("path{number}"));
+        let device = own.or_else(|| {
+            numbered.find(|device| is_free(device) && !names.contains(&device.as_str()))
+        });
+        devices.extend(device);
     }
+    devices
+}
+
+/// Whether a new interface may have this name (netdevice(7)). The kernel reserves `all` and `default` for
+/// settings of all interfaces (Documentation/networking/ip-sysctl.rst).
+fn is_interface_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    name.len() < libc::IFNAMSIZ
+        && name.bytes().all(is_plain)
+        && !matches!(name, "" | "lo" | "all" | "default" | INTERNET)
 }
 
 /// The address as a network of its own.
@@ -242,12 +252,12 @@ mod tests {
             plan.client_lines(),
             [
                 "link set lo up",
-                "link set path0 mtu 1500 txqueuelen 10000 up",
+                "link set dev path0 mtu 1500 txqueuelen 10000 up",
                 "addr add 10.0.0.1/32 dev path0",
                 "rule add from 10.0.0.1/32 lookup 1000",
                 "route add default dev path0 src 10.0.0.1 table 1000",
                 "route add default dev path0 src 10.0.0.1",
-                "link set path1 mtu 1500 txqueuelen 10000 up",
+                "link set dev path1 mtu 1500 txqueuelen 10000 up",
                 "addr add 10.0.1.1/32 dev path1",
                 "rule add from 10.0.1.1/32 lookup 1001",
                 "route add default dev path1 src 10.0.1.1 table 1001",
@@ -260,9 +270,9 @@ mod tests {
             [
                 "link set lo up",
                 "addr add 192.168.0.1/32 dev lo",
-                "link set path0 mtu 1500 txqueuelen 10000 up",
+                "link set dev path0 mtu 1500 txqueuelen 10000 up",
                 "route add 10.0.0.1/32 dev path0 src 192.168.0.1",
-                "link set path1 mtu 1500 txqueuelen 10000 up",
+                "link set dev path1 mtu 1500 txqueuelen 10000 up",
                 "route add 10.0.1.1/32 dev path1 src 192.168.0.1",
                 "mptcp limits set subflow 8 add_addr_accepted 0",
             ]
@@ -274,6 +284,24 @@ mod tests {
         let lines = plan("[transport]\nip_version = \"ipv6\"\n").client_lines();
         assert!(lines.contains(&"addr add fd00:0:0:1::1/128 dev path1 nodad".to_owned()));
         assert!(lines.contains(&"rule add from fd00:0:0:1::1/128 lookup 1001".to_owned()));
+    }
+
+    #[test]
+    fn devices_have_the_names_of_paths_that_the_kernel_accepts() {
+        for (names, expected) in [
+            (["wifi", "mobile phone"], ["wifi", "path1"]),
+            (["all", "default"], ["path0", "path1"]),
+            (["internet", "lo"], ["path0", "path1"]),
+            (
+                ["a-name-of-16-by", "a-name-of-16-byt"],
+                ["a-name-of-16-by", "path1"],
+            ),
+            (["\u{e9}t\u{e9}", "path0"], ["path1", "path0"]),
+            (["path1", "two words"], ["path1", "path2"]),
+            (["dev", "up"], ["dev", "up"]),
+        ] {
+            assert_eq!(devices(&names), expected);
+        }
     }
 
     #[test]

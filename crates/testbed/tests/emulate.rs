@@ -25,6 +25,10 @@ struct Scenario(tempfile::TempDir);
 impl Scenario {
     /// `None`, with the reason printed, where the machine does not let us.
     fn new() -> Option<Scenario> {
+        Scenario::of(LINKS)
+    }
+
+    fn of(links: &str) -> Option<Scenario> {
         if let Err(error) = Namespace::create("probe") {
             println!("skipped: no network namespaces ({error})");
             return None;
@@ -34,7 +38,7 @@ impl Scenario {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("links.toml"), LINKS).unwrap();
+        std::fs::write(folder.path().join("links.toml"), links).unwrap();
         Some(Scenario(folder))
     }
 
@@ -95,6 +99,33 @@ fn a_program_has_an_interface_for_each_link_and_its_own_end() {
         .command(&["--set", "link.lte.delay=1"], &["true"])
         .output();
     assert_eq!(output.unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn links_may_have_the_names_of_keywords_of_ip() {
+    let names = [
+        "a", "b", "d", "h", "l", "m", "n", "t", "up", "down", "dev", "mtu", "name", "type", "-x",
+    ];
+    let link = |name| format!("[[link]]\nname = {name:?}\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n");
+    // MPTCP in the kernel has eight further subflows at most.
+    for names in names.chunks(8) {
+        let links: String = names.iter().map(link).collect();
+        let Some(scenario) = Scenario::of(&links) else {
+            return;
+        };
+        let has_mptcp = std::path::Path::new("/proc/sys/net/mptcp").exists();
+        let options: &[&str] = if has_mptcp { &["--mptcp"] } else { &[] };
+        let output = scenario.run(options, "ip -br link; echo $ROPEWALK_LINKS");
+        let said = text(&output);
+        assert!(output.status.success(), "{said}");
+        for (number, name) in names.iter().enumerate() {
+            assert!(said.contains(&format!("\n{name} ")), "{name}: {said}");
+            assert!(
+                said.contains(&format!("{name}=10.0.{number}.1")),
+                "{name}: {said}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Device {
     /// The program is missing, or its message about the first setting that it refuses.
     pub fn set_up(&self, mtu: u16, interface: &Interface) -> io::Result<()> {
         let name = self.name.as_str();
-        ip(&["link", "set", name, "mtu", &mtu.to_string(), "up"])?;
+        ip(&["link", "set", "dev", name, "mtu", &mtu.to_string(), "up"])?;
         for address in &interface.addresses {
             let own = address.address.to_string();
             match interface.peer.map(|peer| peer.to_string()) {

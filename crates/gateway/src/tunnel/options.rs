@@ -148,9 +148,9 @@ fn parse_relay(text: &str) -> Result<String, String> {
 fn parse_device(text: &str) -> Result<String, String> {
     let is_right = (1..=15).contains(&text.len())
         && !text.contains(|c: char| "/:\"\\*".contains(c) || c.is_whitespace() || c.is_control())
-        && ![".", ".."].contains(&text)
+        && ![".", "..", "all", "default"].contains(&text)
         && !text.replacen("%d", "", 1).contains('%');
-    let problem = "no name of a device; allowed: 1 to 15 bytes without '/', ':', '*', '\\', quotes and spaces, %d for a number";
+    let problem = "no name of a device; allowed: 1 to 15 bytes without '/', ':', '*', '\\', quotes and spaces, not \"all\" or \"default\", %d for a number";
     is_right
         .then(|| text.to_owned())
         .ok_or_else(|| problem.to_owned())

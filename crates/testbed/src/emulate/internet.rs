@@ -60,9 +60,9 @@ impl Internet {
             "ip",
             &[],
             &[
-                format!("link add {near} type veth peer name {INTERNET} netns {far}"),
+                format!("link add name {near} type veth peer name {INTERNET} netns {far}"),
                 format!("addr add {here}/30 dev {near}"),
-                format!("link set {near} up"),
+                format!("link set dev {near} up"),
             ],
         )?;
         let table = &opened.table;
@@ -78,7 +78,7 @@ impl Internet {
                 &[],
                 &[
                     format!("addr add {there}/30 dev {INTERNET}"),
-                    format!("link set {INTERNET} up"),
+                    format!("link set dev {INTERNET} up"),
                     format!("route add default via {here}"),
                 ],
             )?;
