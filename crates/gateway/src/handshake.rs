@@ -11,21 +11,27 @@
 //! In plain mode there are no Noise messages, and the JOIN is sent in the clear.
 
 use std::io;
+use std::time::Duration;
 
 use ropewalk_wire::gateway::{Join, JoinAnswer, MalformedFrame};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
 
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::{ANSWER_LEN, HELLO_LEN, Initiator, MAX_PAYLOAD, NoiseError, Purpose, RecordKey};
 use crate::noise::{Responder, Session, TAG_LEN};
 use crate::record::{Decoder, Encoder};
 use crate::record_sequence::RecordSequence;
+use crate::stranger::{LOOK, Stranger};
 
 /// Magic number at the beginning of every carrier.
 const MAGIC: [u8; 4] = *b"RPWK";
 const VERSION: u8 = 1;
 const PLAIN: u8 = 0;
 const SEALED: u8 = 1;
+
+/// How long to wait for further bytes of an answer that is not a relay's, to name its protocol.
+const REST: Duration = Duration::from_millis(500);
 
 /// Keys of the end that dials.
 #[derive(Clone, Debug)]
@@ -59,9 +65,12 @@ pub enum HandshakeError {
     /// The connection failed or ended.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The peer speaks another protocol.
-    #[error("not Ropewalk's protocol")]
-    Magic,
+    /// The end that dialled speaks another protocol.
+    #[error("not Ropewalk's protocol: {0}")]
+    NotAClient(Stranger),
+    /// The end that was dialled speaks another protocol.
+    #[error("the answer is not a relay's: {}", .0.as_answer())]
+    NotARelay(Stranger),
     /// The peer has another version.
     #[error("version {0} of the protocol, known is {VERSION}")]
     Version(u8),
@@ -129,7 +138,12 @@ pub async fn dial<T>(
             message.extend((hello.len() as u16).to_be_bytes());
             message.extend(hello);
             stream.write_all(&message).await?;
-            let answer = read_message(stream, ANSWER_LEN, ANSWER_LEN + MAX_PAYLOAD).await?;
+            let answer = match read_message(stream, ANSWER_LEN, ANSWER_LEN + MAX_PAYLOAD).await {
+                Err(HandshakeError::Length(len)) => {
+                    return Err(not_a_relay(stream, (len as u16).to_be_bytes()).await);
+                }
+                read => read?,
+            };
             Some(initiator.finish(&answer)?.0)
         }
     };
@@ -139,6 +153,9 @@ pub async fn dial<T>(
         None => {
             let mut answer = [0; JoinAnswer::LEN];
             stream.read_exact(&mut answer).await?;
+            if JoinAnswer::from_bytes(answer).is_err() {
+                return Err(not_a_relay(stream, answer).await);
+            }
             answer
         }
         Some(session) => {
@@ -165,11 +182,7 @@ pub async fn accept(
     security: &AcceptSecurity,
     admit: impl FnOnce(&PublicKey, &[u8]) -> Result<(), HandshakeError>,
 ) -> Result<(PendingJoin, Option<PublicKey>), HandshakeError> {
-    let mut preamble = [0; 6];
-    stream.read_exact(&mut preamble).await?;
-    if preamble[..4] != MAGIC {
-        return Err(HandshakeError::Magic);
-    }
+    let preamble = read_preamble(stream).await?;
     if preamble[4] != VERSION {
         return Err(HandshakeError::Version(preamble[4]));
     }
@@ -237,6 +250,38 @@ impl Established {
 fn preamble(mode: u8) -> [u8; 6] {
     let [a, b, c, d] = MAGIC;
     [a, b, c, d, VERSION, mode]
+}
+
+/// Reads the preamble. Some strangers send fewer bytes and wait for an answer: the first byte that differs
+/// ends it.
+async fn read_preamble(stream: &mut (impl AsyncRead + Unpin)) -> Result<[u8; 6], HandshakeError> {
+    let mut preamble = [0; 6];
+    let mut len = 0;
+    while len < preamble.len() {
+        match stream.read(&mut preamble[len..]).await? {
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            read => len += read,
+        }
+        let known = len.min(MAGIC.len());
+        if preamble[..known] != MAGIC[..known] {
+            return Err(HandshakeError::NotAClient(Stranger::of(&preamble[..len])));
+        }
+    }
+    Ok(preamble)
+}
+
+/// The error of an answer that begins with these bytes.
+async fn not_a_relay(
+    stream: &mut (impl AsyncRead + Unpin),
+    first: impl Into<Vec<u8>>,
+) -> HandshakeError {
+    let mut bytes = first.into();
+    let rest = async {
+        while bytes.len() < LOOK && matches!(stream.read_buf(&mut bytes).await, Ok(1..)) {}
+    };
+    // The bytes that arrive in this time are enough.
+    let _ = timeout(REST, rest).await;
+    HandshakeError::NotARelay(Stranger::of(&bytes))
 }
 
 /// A message after its length, which is checked before anything is read.
@@ -415,8 +460,19 @@ mod tests {
             "{error}"
         );
         assert!(!answered);
-        let (error, _) = told(b"GET / HTTP/1.1\r\n".to_vec()).await;
-        assert!(matches!(error, HandshakeError::Magic), "{error}");
+        for (bytes, expected) in [
+            (&b"GET / HTTP/1.1\r\n"[..], "not Ropewalk's protocol: HTTP"),
+            (b"\x16\x03\x01\x02\x00", "not Ropewalk's protocol: TLS"),
+            (b"\x05\x01\x00", "not Ropewalk's protocol: SOCKS5"),
+            (
+                b"RPWX",
+                "not Ropewalk's protocol: it begins with 0x52505758",
+            ),
+        ] {
+            let (error, answered) = told(bytes.to_vec()).await;
+            assert_eq!(error.to_string(), expected);
+            assert!(!answered);
+        }
         let (error, _) = told(b"RPWK\x02\x01".to_vec()).await;
         assert!(matches!(error, HandshakeError::Version(2)), "{error}");
         for len in [0u16, 95, 2000, 65_535] {
@@ -424,6 +480,29 @@ mod tests {
             bytes.extend(len.to_be_bytes());
             let (error, _) = told(bytes).await;
             assert!(matches!(error, HandshakeError::Length(_)), "{len}: {error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn answer_of_another_protocol_is_named() {
+        let portal = b"HTTP/1.1 302 Found\r\nLocation: http://portal.example/\r\n\r\n";
+        for (answer, expected) in [
+            (&portal[..], "HTTP (a captive portal?)"),
+            (b"<!doctype html><p>Log in", "HTTP (a captive portal?)"),
+            (b"\x15\x03\x01\x00\x02\x02\x46", "TLS"),
+            (b"SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
+            (b"220 mail.example ESMTP\r\n", "SMTP or FTP"),
+            (b"\x05\xff", "SOCKS5"),
+            (b"\xff\xfe\xfd", "it begins with 0xfffefd"),
+        ] {
+            for security in [sealed().0, DialSecurity::Plain] {
+                let (mut near, mut far) = duplex(4096);
+                far.write_all(answer).await.unwrap();
+                let _far = shut(far).await;
+                let dialled = dial(&mut near, &security, &join(), async {}).await;
+                let error = dialled.unwrap_err().to_string();
+                assert_eq!(error, format!("the answer is not a relay's: {expected}"));
+            }
         }
     }
 

@@ -47,6 +47,7 @@ mod setup;
 mod sockets;
 mod source;
 pub mod status;
+pub mod stranger;
 mod tcp_info;
 pub mod tunnel;
 pub mod uplink;

@@ -13,6 +13,7 @@ use crate::control::{check, default_path};
 use crate::output::printed;
 use crate::status::Document;
 use crate::status::table::{Look, tables};
+use crate::stranger::Stranger;
 
 /// Longest document that is read.
 const MAX_DOCUMENT: u64 = 16 << 20;
@@ -121,17 +122,29 @@ fn ask(control: &Path) -> Result<String, Failure> {
         stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
         stream.write_all(b"{\"status\":{}}\n")?;
-        let mut line = String::new();
-        BufReader::new(stream.take(MAX_DOCUMENT)).read_line(&mut line)?;
-        Ok(line)
+        let mut line = Vec::new();
+        BufReader::new(stream.take(MAX_DOCUMENT)).read_until(b'\n', &mut line)?;
+        String::from_utf8(line).map_err(|error| not_a_gateway(error.as_bytes()))
     };
-    answer().map_err(|error| match error.kind() {
+    let answer = answer().and_then(|line| match line.starts_with('{') {
+        true => Ok(line),
+        false => Err(not_a_gateway(line.as_bytes())),
+    });
+    answer.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Failure::run(format!(
             "{}: no gateway listens there; --control names another's socket",
             control.display()
         )),
         _ => Failure::run(format!("{}: {error}", control.display())),
     })
+}
+
+fn not_a_gateway(answer: &[u8]) -> io::Error {
+    let problem = match answer {
+        [] => "there is no answer; no gateway listens there".to_owned(),
+        first => format!("the answer is not a gateway's: {}", Stranger::of(first)),
+    };
+    io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
 fn read(line: &str) -> Result<Document, Failure> {
@@ -171,6 +184,33 @@ mod tests {
         let failure = ask(path).unwrap_err().to_string();
         assert!(failure.contains("no gateway listens there"), "{failure}");
         assert!(read("{}").is_err() && read("").is_err());
+    }
+
+    #[test]
+    fn answer_of_another_service_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for (answer, expected) in [
+            (
+                &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..],
+                "is not a gateway's: HTTP",
+            ),
+            (b"\xff\xfe", "is not a gateway's: it begins with 0xfffe"),
+            (b"", "there is no answer"),
+        ] {
+            let path = folder.path().join(answer.len().to_string());
+            let listener = UnixListener::bind(&path).unwrap();
+            let service = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut asked = String::new();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                reader.read_line(&mut asked).unwrap();
+                stream.write_all(answer).unwrap();
+            });
+            let failure = ask(&path).unwrap_err().to_string();
+            service.join().unwrap();
+            assert!(failure.contains(expected), "{failure}");
+            assert!(failure.contains(path.to_str().unwrap()), "{failure}");
+        }
     }
 
     #[test]

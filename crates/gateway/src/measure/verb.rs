@@ -54,8 +54,8 @@ pub struct Arguments {
 /// What could not be measured of a link.
 #[derive(Debug, thiserror::Error)]
 enum LinkError {
-    #[error("the relay was not reached in {} s", TIMEOUT.as_secs())]
-    Unreached,
+    #[error("the relay was not reached in {} s{}", TIMEOUT.as_secs(), because(.0))]
+    Unreached(Option<String>),
     #[error("the relay says: {0}")]
     Relay(Status),
     #[error(transparent)]
@@ -139,7 +139,7 @@ async fn measure(
         progress.show("connecting");
         let stream = match timeout(TIMEOUT, uplink.open(&Request::Measure)).await {
             Ok(stream) => stream.map_err(LinkError::Relay)?,
-            Err(_) => return Err(LinkError::Unreached),
+            Err(_) => return Err(LinkError::Unreached(uplink.reason(&link.name))),
         };
         let own = stream.carrier_address();
         let is_usable =
@@ -154,6 +154,12 @@ async fn measure(
     .await;
     uplink.close().await;
     result
+}
+
+/// The cause behind a message.
+fn because(reason: &Option<String>) -> String {
+    let reason = reason.as_ref();
+    reason.map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
 fn udp_socket(link: &Link, address: SocketAddr) -> io::Result<UdpSocket> {

@@ -17,6 +17,7 @@ use super::{datagrams, http};
 use crate::refusals::Refusals;
 use crate::request::{Status, Target};
 use crate::source::source;
+use crate::stranger::{LOOK, Stranger};
 use crate::uplink::Uplink;
 
 /// How long a program may take to send its request.
@@ -94,12 +95,12 @@ impl Front {
     }
 
     async fn serve_explicit(&self, socket: TcpStream, peer: SocketAddr) {
-        let mut first = [0];
+        let mut first = [0; LOOK];
         match timeout(TIMEOUT, socket.peek(&mut first)).await {
-            Ok(Ok(1)) if first[0] == socks5::VERSION => self.serve_socks(socket, peer).await,
-            Ok(Ok(1)) if first[0].is_ascii_uppercase() => self.serve_http(socket, peer).await,
-            Ok(Ok(1)) => {
-                let detail = "neither SOCKS5 nor HTTP";
+            Ok(Ok(1..)) if first[0] == socks5::VERSION => self.serve_socks(socket, peer).await,
+            Ok(Ok(1..)) if first[0].is_ascii_uppercase() => self.serve_http(socket, peer).await,
+            Ok(Ok(len @ 1..)) => {
+                let detail = format!("neither SOCKS5 nor HTTP: {}", Stranger::of(&first[..len]));
                 self.refusals.note(source(peer.ip()), "protocol", detail);
             }
             _ => {}

@@ -114,7 +114,7 @@ async fn begin(
 fn refuse(relay: &Relay, ip: IpAddr, error: &HandshakeError) {
     let reason = match error {
         HandshakeError::Io(_) => "connection",
-        HandshakeError::Magic => "protocol",
+        HandshakeError::NotAClient(_) | HandshakeError::NotARelay(_) => "protocol",
         HandshakeError::Version(_) => "version",
         HandshakeError::Mode => "mode",
         HandshakeError::Noise(_) => "key",

@@ -242,6 +242,11 @@ impl Uplink {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
+    /// Why a link does not reach the relay; `None` if it does, or nothing is known yet.
+    pub(crate) fn reason(&self, link: &str) -> Option<String> {
+        self.0.reasons().get(link).map(|(_, reason)| reason.clone())
+    }
+
     async fn open_patiently(&self, request: &Request) -> Result<Stream, Status> {
         let session = self.0.session();
         let opened = session.open(request).await;

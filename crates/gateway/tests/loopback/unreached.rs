@@ -1,5 +1,6 @@
 //! A proxy whose links do not reach its relay: the cause in the log, in the status and in the answers.
 
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Command;
@@ -107,4 +108,60 @@ fn other_service_is_reported_as_closing() {
     let proxy = start(folder, &at, "relay.pub");
     let cause = "closes the connection before it answers the handshake";
     shows(folder, &proxy, UNAVAILABLE, cause);
+}
+
+/// A service that answers each connection with these bytes, and closes it.
+fn service(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let _ = socket.read(&mut [0; 1024]);
+            let _ = socket.write_all(answer);
+        }
+    });
+    at
+}
+
+const PORTAL: &[u8] = b"HTTP/1.1 302 Found\r\nLocation: http://portal.example/\r\n\r\n";
+
+#[test]
+fn answer_of_another_protocol_is_reported_by_its_name() {
+    let folder = keys(&["relay", "van"]);
+    let folder = folder.path();
+    for (answer, name) in [
+        (PORTAL, "HTTP (a captive portal?)"),
+        (b"\x15\x03\x01\x00\x02\x02\x46", "TLS"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
+    ] {
+        let at = service(answer);
+        let proxy = start(folder, &at, "relay.pub");
+        let cause = format!("{at}: the answer is not a relay's: {name}");
+        shows(folder, &proxy, UNAVAILABLE, &cause);
+    }
+}
+
+#[test]
+fn measurement_reports_why_the_relay_is_not_reached() {
+    let folder = keys(&["relay", "van"]);
+    let path = |name: &str| folder.path().join(name);
+    let at = service(PORTAL);
+    let mut measure = Command::new(BINARY);
+    measure.args([
+        "measure",
+        "--link",
+        "wifi=127.0.0.2",
+        "--relay",
+        &at,
+        "--log",
+        "off",
+    ]);
+    measure.arg("--key").arg(path("van.key"));
+    measure.arg("--relay-key").arg(path("relay.pub"));
+    let output = measure.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let cause = format!("link wifi: the relay was not reached in 8 s: {at}: the answer is not");
+    assert!(said.contains(&cause), "{said}");
 }
