@@ -193,7 +193,8 @@ def _bursty_loss(making: _Making, link: Link) -> Link:
     # The bad state loses all: it is there for p / (p + r) of the packets.
     r = 1 / length
     p = r * lost / (1 - lost)
-    return _both(link, {"loss": {"model": "gilbert-elliott", "p": round(p, 6), "r": round(r, 4)}})
+    bursts = {"model": "gilbert-elliott", "p": f"{100 * p:.4f} %", "r": f"{100 * r:.2f} %"}
+    return _both(link, {"loss": bursts})
 
 
 def _slow_return(making: _Making, link: Link) -> Link:

@@ -171,7 +171,8 @@ def test_a_file_that_may_not_be_read(refused, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", ["no chance to send"]),
+        (b"", ["the file is empty", "mahimahi"]),
+        (b"time,Mbit/s\n0,10\n", ["line 1", "mahimahi"]),
         (b"0\n5\n3\n", ["line 3"]),
         (b"0\nfive\n", ["line 2"]),
         (b"\xff\xfe", ["UTF-8"]),

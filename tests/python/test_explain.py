@@ -183,3 +183,68 @@ def test_hidden_stations_are_named(command):
 def test_wires_have_no_place(refused, tmp_path):
     told = refused("explain", TWO_LINKS, "--plot", tmp_path / "place.png")
     assert "wired" in told
+
+
+SOURCES = """
+[[link]]
+name = "wifi"
+count = 2
+rate = "35.9 Mbit/s"
+delay = "22.5 ms"
+jitter = "5 ms"
+slot = "8 ms"
+loss = "0.5 %"
+queue = "1 bdp"
+reverse = { delay = "30 ms", jitter = { amount = "1 ms" } }
+[[link]]
+name = "lte"
+rate = "15 Mbit/s"
+loss = { model = "gilbert-elliott", p = "1 %", r = "30 %" }
+[[path]]
+name = "both"
+hops = ["wifi-1", "lte"]
+[[flow]]
+name = "one"
+path = "both"
+protocol = "tcp"
+congestion = { name = "cubic", c = 0.5 }
+"""
+
+
+def test_a_key_of_the_file_is_from_the_file_however_it_is_spelled():
+    found = sources(ropewalk.explain(ropewalk.Scenario(SOURCES)))
+    for link in ("wifi-1", "wifi-2"):
+        for key in ("rate", "delay", "jitter.amount", "slot.most", "loss", "queue"):
+            assert found[f"link.{link}.{key}"] == "file", key
+        assert found[f"link.{link}.jitter.reorder"] == "default"
+        assert found[f"link.{link}.slot.least"] == "default"
+        assert found[f"link.{link}.reverse.delay"] == "file"
+        assert found[f"link.{link}.reverse.jitter.amount"] == "file"
+        assert found[f"link.{link}.reverse.slot.most"] == "as forward"
+        assert found[f"link.{link}.reverse.rate"] == "as forward"
+    assert found["link.lte.delay"] == "default"
+    assert found["link.lte.loss.p"] == "file"
+    assert found["path.both.hops"] == "file"
+    paths = [key for key in found if key.endswith(".paths")]
+    assert {found[key] for key in paths} == {"file"}
+
+
+def test_a_key_is_from_an_override_however_it_is_given():
+    changes = [("link.*.jitter", "3 ms"), ("link.lte.loss.p", "2 %")]
+    text = SOURCES.replace("count = 2\n", "").replace('"wifi-1"', '"wifi"')
+    text = text.replace('rate = "15 Mbit/s"', 'rate = "15 Mbit/s"\ndelay = "9 ms"')
+    found = sources(ropewalk.explain(ropewalk.Scenario(text).with_(dict(changes))))
+    assert found["link.wifi.jitter.amount"] == "--set"
+    assert found["link.lte.jitter.amount"] == "--set"
+    assert found["link.lte.jitter.reorder"] == "default"
+    assert found["link.lte.loss.p"] == "--set"
+    assert found["link.lte.loss.r"] == "file"
+    assert found["link.wifi.loss"] == "file"
+
+
+def test_units_are_those_that_one_writes():
+    found = ropewalk.explain(ropewalk.Scenario(SOURCES)).settings
+    values = {f"{each.table}.{each.key}": each.value for each in found}
+    assert values["link.wifi-1.rate"] == "35.9 Mbit/s"
+    assert values["link.wifi-1.delay"] == "22.5 ms"
+    assert values["link.wifi-1.loss"] == "0.5 %"

@@ -42,14 +42,14 @@ def test_values_that_are_no_text_are_taken(two_links):
             "transport.subflows_per_path": 2,
             "link.dsl.cost": 2.5,
             "link.dsl.down": [["1 s", "2 s"]],
-            "link.dsl.loss": {"model": "gilbert-elliott", "p": 0.01, "r": 0.3},
+            "link.dsl.loss": {"model": "gilbert-elliott", "p": "1 %", "r": "30 %"},
         }
     )
     used = tomllib.loads(changed.effective())
     assert used["transport"] == {"protocol": "mptcp", "sack": False, "subflows_per_path": 2}
     assert used["link"][0]["cost"] == 2.5
     assert used["link"][0]["down"] == [["1 s", "2 s"]]
-    assert used["link"][0]["loss"] == {"model": "gilbert-elliott", "p": 0.01, "r": 0.3}
+    assert used["link"][0]["loss"] == {"model": "gilbert-elliott", "p": "1 %", "r": "30 %"}
 
 
 VALUES = st.recursive(

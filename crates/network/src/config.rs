@@ -193,9 +193,12 @@ pub enum TraceError {
         /// The time on the line above.
         before: u32,
     },
-    /// There is no opportunity, or all are at 0 ms, so that the trace has no period.
-    #[error("no chance to send after 0 ms")]
+    /// The file has no line.
+    #[error("the file is empty")]
     Empty,
+    /// All opportunities are at 0 ms, so that the trace has no period.
+    #[error("no chance to send after 0 ms")]
+    NoPeriod,
 }
 
 impl Trace {
@@ -222,8 +225,10 @@ impl Trace {
             opportunities_ms.push(ms);
             before = ms;
         }
-        if before == 0 {
-            return Err(TraceError::Empty);
+        match opportunities_ms.last() {
+            None => return Err(TraceError::Empty),
+            Some(0) => return Err(TraceError::NoPeriod),
+            Some(_) => {}
         }
         Ok(Trace {
             name: name.to_owned(),

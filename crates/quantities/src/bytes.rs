@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::decimal::fraction;
+
 /// An amount of data, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
@@ -30,15 +32,17 @@ impl Bytes {
     }
 }
 
-/// In the largest unit that keeps it whole: `4 MiB`, `20 MB`, `1448 B`.
+/// Exactly, in the largest unit that needs at most one decimal place: `4 MiB`, `2.5 MB`, `1448 B`.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths =
+            |unit: u64| self.0 >= unit && (u128::from(self.0) * 10) % u128::from(unit) == 0;
         match self.0 {
-            0 => write!(f, "0 B"),
+            0 => f.write_str("0 B"),
             n if n % (1 << 30) == 0 => write!(f, "{} GiB", n >> 30),
             n if n % (1 << 20) == 0 => write!(f, "{} MiB", n >> 20),
-            n if n % 1_000_000_000 == 0 => write!(f, "{} GB", n / 1_000_000_000),
-            n if n % 1_000_000 == 0 => write!(f, "{} MB", n / 1_000_000),
+            n if tenths(1_000_000_000) => write!(f, "{} GB", fraction(n, 1_000_000_000)),
+            n if tenths(1_000_000) => write!(f, "{} MB", fraction(n, 1_000_000)),
             n if n % (1 << 10) == 0 => write!(f, "{} KiB", n >> 10),
             n if n % 1_000 == 0 => write!(f, "{} kB", n / 1_000),
             n => write!(f, "{n} B"),

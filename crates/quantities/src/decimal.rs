@@ -70,6 +70,17 @@ impl Decimal {
     }
 }
 
+/// A whole number over a unit, a power of ten, as an exact decimal: 22500 over 1000 is `22.5`.
+pub(crate) fn fraction(number: u64, unit: u64) -> String {
+    let (whole, rest) = (number / unit, number % unit);
+    let places = unit.ilog10() as usize;
+    let digits = format!("{rest:0places$}");
+    match digits.trim_end_matches('0') {
+        "" => whole.to_string(),
+        digits => format!("{whole}.{digits}"),
+    }
+}
+
 fn split_unsigned(text: &str) -> Result<(Decimal, &str), QuantityProblem> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let (whole, rest) = text.split_at(digits(text));

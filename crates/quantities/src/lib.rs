@@ -27,6 +27,6 @@ mod time;
 pub use bytes::Bytes;
 pub use decimal::Decimal;
 pub use error::{QuantityError, QuantityProblem};
-pub use parse::{PROBABILITY_ALLOWED, parse_probability};
+pub use parse::{PROBABILITY_ALLOWED, parse_probability, percentage};
 pub use rate::Rate;
 pub use time::Time;

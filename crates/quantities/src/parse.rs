@@ -115,6 +115,25 @@ pub fn parse_probability(text: &str) -> Result<f64, QuantityError> {
     probability(text).map_err(|problem| QuantityError::new(problem, PROBABILITY_ALLOWED))
 }
 
+/// The percentage that [`parse_probability`] reads as this probability: 0.001 is `"0.1 %"`.
+#[must_use]
+pub fn percentage(probability: f64) -> String {
+    let text = probability.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    // The decimal point moves by two places, so that no digit is rounded.
+    let fraction = format!("{fraction:0<2}");
+    let (hundredths, rest) = fraction.split_at(2);
+    let whole = format!("{whole}{hundredths}");
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        whole => whole,
+    };
+    match rest {
+        "" => format!("{whole} %"),
+        rest => format!("{whole}.{rest} %"),
+    }
+}
+
 fn probability(text: &str) -> Result<f64, QuantityProblem> {
     let (number, unit) = Decimal::split(text)?;
     match unit {

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::{Bytes, Decimal, Rate, Time, parse_probability};
+use crate::{Bytes, Decimal, Rate, Time, parse_probability, percentage};
 
 #[test]
 fn times_are_exact() {
@@ -177,5 +177,54 @@ proptest! {
         let _ = text.parse::<Rate>();
         let _ = text.parse::<Bytes>();
         let _ = parse_probability(&text);
+    }
+}
+
+#[test]
+fn quantities_are_shown_in_the_largest_unit_that_they_reach() {
+    for (nanos, shown) in [
+        (0, "0 s"),
+        (999, "999 ns"),
+        (22_500_000, "22.5 ms"),
+        (1_500_000, "1.5 ms"),
+        (10_000_000, "10 ms"),
+        (1_234_567_891, "1.234567891 s"),
+        (7_200_000_000_000, "7200 s"),
+    ] {
+        assert_eq!(Time::from_nanos(nanos).to_string(), shown);
+    }
+    for (bps, shown) in [
+        (0, "0 bit/s"),
+        (64_000, "64 kbit/s"),
+        (35_900_000, "35.9 Mbit/s"),
+        (1_000_000_001, "1.000000001 Gbit/s"),
+    ] {
+        assert_eq!(Rate::from_bps(bps).to_string(), shown);
+    }
+    for (bytes, shown) in [
+        (1448, "1448 B"),
+        (80_000, "80 kB"),
+        (2_500_000, "2.5 MB"),
+        (4 << 20, "4 MiB"),
+        (332 << 10, "332 KiB"),
+        (2_345_000, "2345 kB"),
+    ] {
+        assert_eq!(Bytes::new(bytes).to_string(), shown);
+    }
+}
+
+#[test]
+fn percentages_are_written_without_rounding() {
+    for (probability, written) in [
+        (0.0, "0 %"),
+        (1.0, "100 %"),
+        (0.5, "50 %"),
+        (0.29, "29 %"),
+        (0.000317, "0.0317 %"),
+        (0.07, "7 %"),
+        (1e-9, "0.0000001 %"),
+    ] {
+        assert_eq!(percentage(probability), written);
+        assert_eq!(parse_probability(written), Ok(probability));
     }
 }

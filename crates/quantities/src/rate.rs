@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::decimal::fraction;
 use crate::{Bytes, Time};
 
 /// A rate of IP bits, headers included; in bits per second.
@@ -53,14 +54,13 @@ impl Rate {
     }
 }
 
-/// In the largest unit that keeps it whole: `20 Mbit/s`, `35900 kbit/s`.
+/// Exactly, in the largest unit that it reaches: `20 Mbit/s`, `35.9 Mbit/s`, `64 kbit/s`.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            0 => write!(f, "0 bit/s"),
-            n if n % 1_000_000_000 == 0 => write!(f, "{} Gbit/s", n / 1_000_000_000),
-            n if n % 1_000_000 == 0 => write!(f, "{} Mbit/s", n / 1_000_000),
-            n if n % 1_000 == 0 => write!(f, "{} kbit/s", n / 1_000),
+            n if n >= 1_000_000_000 => write!(f, "{} Gbit/s", fraction(n, 1_000_000_000)),
+            n if n >= 1_000_000 => write!(f, "{} Mbit/s", fraction(n, 1_000_000)),
+            n if n >= 1_000 => write!(f, "{} kbit/s", fraction(n, 1_000)),
             n => write!(f, "{n} bit/s"),
         }
     }

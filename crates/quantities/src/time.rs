@@ -1,6 +1,8 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
+use crate::decimal::fraction;
+
 /// A point on, or a span of, a clock that starts at zero; in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
@@ -117,14 +119,14 @@ impl Div<u64> for Time {
     }
 }
 
-/// In the largest unit that keeps it whole: `10 ms`, `1500 us`, `30 s`.
+/// Exactly, in the largest unit that it reaches: `10 ms`, `22.5 ms`, `1.5 s`, `7200 s`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            0 => write!(f, "0 s"),
-            n if n % 1_000_000_000 == 0 => write!(f, "{} s", n / 1_000_000_000),
-            n if n % 1_000_000 == 0 => write!(f, "{} ms", n / 1_000_000),
-            n if n % 1_000 == 0 => write!(f, "{} us", n / 1_000),
+            0 => f.write_str("0 s"),
+            n if n >= 1_000_000_000 => write!(f, "{} s", fraction(n, 1_000_000_000)),
+            n if n >= 1_000_000 => write!(f, "{} ms", fraction(n, 1_000_000)),
+            n if n >= 1_000 => write!(f, "{} us", fraction(n, 1_000)),
             n => write!(f, "{n} ns"),
         }
     }

@@ -145,6 +145,14 @@ pub enum Problem {
     /// Not a quantity, or one outside its limits.
     #[error(transparent)]
     Quantity(QuantityProblem),
+    /// A number that may be a percentage, or a share of 1.
+    #[error("must have a unit, such as {percentage:?}{}", or_share(.share))]
+    NoPercentage {
+        /// The number as a percentage.
+        percentage: String,
+        /// The percentage that it is as a share of 1; `None` above 1.
+        share: Option<String>,
+    },
     /// Less than the minimum.
     #[error("must be at least {0}")]
     BelowLeast(String),
@@ -261,6 +269,11 @@ pub enum Problem {
     /// The file is not a list of frame sizes.
     #[error("{0}")]
     FrameSizes(FrameSizesError),
+}
+
+fn or_share(share: &Option<String>) -> String {
+    let share = share.as_ref();
+    share.map_or_else(String::new, |share| format!(" or {share:?}"))
 }
 
 /// `"rate", "trace" or "channel"`

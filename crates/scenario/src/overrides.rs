@@ -7,6 +7,7 @@ use crate::chosen::{Algorithms, NAME};
 use crate::document::{Node, Origin, Value};
 use crate::edit::{Edit, Step};
 use crate::error::Problem;
+use crate::full_keys::overrides_with;
 use crate::keys::{Key, Kind, Shape, TOP};
 use crate::limits::MAX_OVERRIDE_BYTES;
 use crate::report::Report;
@@ -118,7 +119,15 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
     let mut words = path.split('.');
     let first = words.next().unwrap_or("");
     let rest: Vec<&str> = words.collect();
-    let key = lookup(&TOP, first)?;
+    let with_table = |lost: Lost| match overrides_with(root, first, &rest) {
+        None => lost,
+        allowed => Lost {
+            allowed,
+            suggestion: None,
+            ..lost
+        },
+    };
+    let key = lookup(&TOP, first).map_err(with_table)?;
     if let Some(lost) = would_add_a_flow(root, key.name, &rest) {
         return Err(lost);
     }
@@ -147,7 +156,8 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
             replaced: TOP.excluded_by(key.name),
         }]),
         (Kind::Table { shape, .. }, Some((word, rest))) => {
-            Ok(vec![descend(root, steps, shape, word, rest)?])
+            let target = descend(root, steps, shape, word, rest);
+            Ok(vec![target.map_err(with_table)?])
         }
         (_, Some(_)) => Err(not_a_table()),
     }

@@ -3,6 +3,7 @@
 use toml_edit::Document;
 
 use crate::document::{Node, Origin};
+use crate::elsewhere::list_of_tables;
 use crate::error::{Errors, Problem};
 use crate::keys::TOP;
 use crate::limits::{MAX_SCENARIO_BYTES, MAX_SCENARIO_WORDS};
@@ -128,14 +129,26 @@ fn document<'a>(text: &'a str, report: &mut Report) -> Option<Document<&'a str>>
         Ok(document) => Some(document),
         Err(error) => {
             let message = error.message().replace('\n', " ");
+            let list = error
+                .span()
+                .and_then(|span| list_of_tables(line_at(text, span.start)));
             let problem = Problem::Syntax(message);
-            match error.span() {
+            let reported = match error.span() {
                 Some(span) => report.error(Origin::File(span.start), "", problem),
                 None => report.whole_file("", problem),
             };
+            reported.allowed = list.map(|list| format!("tables, each under [[{list}]]"));
             None
         }
     }
+}
+
+/// The line around a byte of a text.
+fn line_at(text: &str, at: usize) -> &str {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = after.find('\n').map_or(text.len(), |end| at + end);
+    &text[start..end]
 }
 
 /// `wifi` of `scenarios/wifi.toml`.

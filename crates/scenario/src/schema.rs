@@ -157,10 +157,7 @@ fn value(kind: &Kind) -> Value {
             json!({ "type": "number", "minimum": least, "maximum": most })
         }
         Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
-        Kind::Probability => json!({ "anyOf": [
-            pattern(&quantity(&["%".to_owned()])),
-            { "type": "number", "minimum": 0, "maximum": 1 },
-        ] }),
+        Kind::Probability => or_zero(pattern(&quantity(&["%".to_owned()]))),
         Kind::Time { .. } => or_zero(time()),
         Kind::Rate => pattern(&quantity(&rate_units())),
         Kind::Capacity => {
@@ -199,9 +196,13 @@ fn value(kind: &Kind) -> Value {
             json!({ "type": "array", "items": pair, "maxItems": limits::MAX_OUTAGES })
         }
         Kind::Table { shape, short } => {
-            let table = object(shape);
+            let mut table = object(shape);
             match short.and_then(|short| shape.key(short)) {
-                Some(short) => json!({ "anyOf": [value(&short.kind), table] }),
+                Some(short) => {
+                    // For readers of the schema: the key whose value alone stands for the table.
+                    table["x-short"] = short.name.into();
+                    json!({ "anyOf": [value(&short.kind), table] })
+                }
                 None => table,
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::algorithm;
 use crate::document::{Entry, Node, Origin, Value};
+use crate::elsewhere::tables_with;
 use crate::error::Problem;
 use crate::keys::{Default, Key, Kind, Shape};
 use crate::parsed::{Held, Parsed};
@@ -264,8 +265,11 @@ impl Section {
         let key: String = entry.key.chars().take(64).collect();
         let path = join(&self.path, &key);
         let error = report.error(entry.origin, &path, Problem::UnknownKey);
-        error.suggestion = nearest(&entry.key, shape.names());
-        if error.suggestion.is_none() {
+        error.allowed = tables_with(&key, shape);
+        if error.allowed.is_none() {
+            error.suggestion = nearest(&entry.key, shape.names());
+        }
+        if error.allowed.is_none() && error.suggestion.is_none() {
             error.allowed = Some(shape.names().collect::<Vec<_>>().join(", "));
         }
     }

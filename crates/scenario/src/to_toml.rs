@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
+use ropewalk_quantities::percentage;
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
 use crate::air_settings;
@@ -193,8 +194,9 @@ fn write_radio_link(out: &mut String, link: &LinkConfig, channel: &str) {
         line(out, "to", &toml_text(to));
     }
     line(out, "channel", &toml_text(channel));
-    line(out, "loss", &format!("{:?}", link.forward.loss.mean()));
-    let reverse = format!("{{ loss = {:?} }}", link.reverse.loss.mean());
+    let loss = |direction: &DirectionConfig| toml_text(&percentage(direction.loss.mean()));
+    line(out, "loss", &loss(&link.forward));
+    let reverse = format!("{{ loss = {} }}", loss(&link.reverse));
     line(out, "reverse", &reverse);
     if let Some(cost) = link.cost {
         line(out, "cost", &format!("{cost:?}"));
@@ -223,9 +225,10 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
     };
     let loss = match direction.loss {
         Loss::None => "\"0 %\"".to_owned(),
-        Loss::Bernoulli(p) => format!("{p:?}"),
+        Loss::Bernoulli(p) => toml_text(&percentage(p)),
         Loss::GilbertElliott { p, r, h, k } => {
-            format!("{{ model = \"gilbert-elliott\", p = {p:?}, r = {r:?}, h = {h:?}, k = {k:?} }}")
+            let [p, r, h, k] = [p, r, h, k].map(|share| toml_text(&percentage(share)));
+            format!("{{ model = \"gilbert-elliott\", p = {p}, r = {r}, h = {h}, k = {k} }}")
         }
     };
     vec![

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ropewalk_network::{Outage, QueueLimit};
 use ropewalk_quantities::{
-    Bytes, Decimal, QuantityError, QuantityProblem, Rate, Time, parse_probability,
+    Bytes, Decimal, QuantityError, QuantityProblem, Rate, Time, parse_probability, percentage,
 };
 use ropewalk_transport::InitialWindow;
 
@@ -157,7 +157,7 @@ impl Kind {
                     .to_owned()
             }
             Kind::Probability => {
-                r#"a percentage such as "0.1 %", or a number from 0 to 1"#.to_owned()
+                r#"a percentage such as "0.1 %""#.to_owned()
             }
             Kind::Word(words) => quoted(words()),
             Kind::OneOf(words) => quoted(words.iter().copied()),
@@ -251,23 +251,27 @@ fn number(node: &Node) -> Result<f64, Wrong> {
     }
 }
 
+/// A percentage. A bare number other than zero has two meanings: 0.5 may be 0.5 % or 50 %.
 fn probability(node: &Node) -> Result<f64, Wrong> {
-    match &node.value {
-        Value::Text(text) => match parse_probability(text) {
-            Ok(probability) => Ok(probability),
-            Err(QuantityError {
-                problem: QuantityProblem::TooLarge,
-                ..
-            }) => Err(Problem::AboveMost("100 %".to_owned()).into()),
-            Err(error) => Err(Problem::Quantity(error.problem).into()),
+    let bare = match &node.value {
+        Value::Text(text) => match parse_probability(text).map_err(|error| error.problem) {
+            Ok(probability) => return Ok(probability),
+            Err(QuantityProblem::TooLarge) => {
+                return Err(Problem::AboveMost("100 %".to_owned()).into());
+            }
+            Err(QuantityProblem::MissingUnit) => split(node)?.0.to_f64(0),
+            Err(problem) => return Err(Problem::Quantity(problem).into()),
         },
-        // `loss = 5` would mean five per cent.
-        Value::Integer(2..) => Err(Problem::Quantity(QuantityProblem::MissingUnit).into()),
-        _ => match number(node)? {
-            number if number < 0.0 => Err(negative()),
-            number if number > 1.0 => Err(Problem::AboveMost("1".to_owned()).into()),
-            number => Ok(number),
-        },
+        _ => number(node)?,
+    };
+    match bare {
+        bare if bare < 0.0 => Err(negative()),
+        0.0 => Ok(0.0),
+        bare => Err(Problem::NoPercentage {
+            percentage: format!("{bare} %"),
+            share: (bare <= 1.0).then(|| percentage(bare)),
+        }
+        .into()),
     }
 }
 

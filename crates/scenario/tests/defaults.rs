@@ -168,7 +168,7 @@ fn gilbert_elliott_defaults_as_netem() {
         }
     );
     assert_eq!(
-        loss("{ model = 'gilbert-elliott', p = 0.1, r = 0.3, h = '5 %', k = 0.9 }"),
+        loss("{ model = 'gilbert-elliott', p = '10 %', r = '30 %', h = '5 %', k = '90 %' }"),
         Loss::GilbertElliott {
             p: 0.1,
             r: 0.3,

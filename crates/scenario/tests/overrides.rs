@@ -45,12 +45,12 @@ fn deep_keys_make_room_for_themselves() {
     let scenario = read_with(
         &text,
         &[
-            ("link.wifi.loss.p", "0.1"),
+            ("link.wifi.loss.p", "10 %"),
             ("link.lte.loss.model", "gilbert-elliott"),
-            ("link.lte.loss.r", "0.5"),
+            ("link.lte.loss.r", "50 %"),
             ("link.lte.jitter.reorder", "true"),
             ("link.wifi.reverse.delay", "20ms"),
-            ("link.wifi.reverse.loss.p", "0.2"),
+            ("link.wifi.reverse.loss.p", "20 %"),
         ],
     );
     assert_eq!(scenario.links[0].forward.loss, Loss::Bernoulli(0.1));

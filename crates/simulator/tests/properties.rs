@@ -13,7 +13,7 @@ prop_compose! {
         loss in prop::sample::select(vec![
             "loss = \"0 %\"",
             "loss = \"2 %\"",
-            "loss = { model = \"gilbert-elliott\", p = 0.01, r = 0.3, h = 0.2, k = 0.999 }",
+            "loss = { model = \"gilbert-elliott\", p = \"1 %\", r = \"30 %\", h = \"20 %\", k = \"99.9 %\" }",
         ]),
         queue in prop::sample::select(vec!["5 packets", "1 bdp", "0.3 bdp", "30 KiB", "1000 packets"]),
         down in prop::option::weighted(0.3, (0u32..3000, 1u32..1500)),

@@ -189,7 +189,7 @@ prop_compose! {
             "loss = \"0 %\"",
             "loss = \"1 %\"",
             "loss = \"8 %\"",
-            "loss = { model = \"gilbert-elliott\", p = 0.01, r = 0.3, h = 0.2, k = 0.999 }",
+            "loss = { model = \"gilbert-elliott\", p = \"1 %\", r = \"30 %\", h = \"20 %\", k = \"99.9 %\" }",
         ]),
         queue in prop::sample::select(vec!["8 packets", "1 bdp", "0.3 bdp", "1000 packets"]),
         down in prop::option::weighted(0.3, (0_u32..4000, 1_u32..3000)),

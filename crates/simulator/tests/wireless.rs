@@ -2,6 +2,7 @@
 
 mod support;
 
+use ropewalk_quantities::percentage;
 use ropewalk_simulator::{Options, Summary, simulate};
 use support::{run, scenario};
 
@@ -92,7 +93,8 @@ fn losses_by_hand_are_of_each_try() {
             "nodes = [\"A\", \"B\"]\n        channel = \"air\"",
             "hops = [\"l\"]",
         ) + &format!(
-            "[[link]]\nname = \"l\"\nchannel = \"air\"\nfrom = \"A\"\nto = \"B\"\nloss = {loss}\nreverse = {{ loss = 0.0 }}\n"
+            "[[link]]\nname = \"l\"\nchannel = \"air\"\nfrom = \"A\"\nto = \"B\"\nloss = {:?}\nreverse = {{ loss = 0 }}\n",
+            percentage(loss)
         );
         let summary = summary(&text);
         let link = &summary.links[0];
@@ -304,10 +306,11 @@ fn diamond(flows: usize, channels: usize, loss: f64) -> String {
     for flow in 0..flows {
         let channel = &names[flow % channels];
         text += &format!(
-            "[[link]]\nname = \"S-R{flow}\"\nchannel = {channel}\nfrom = \"S\"\nto = \"R{flow}\"\nloss = {loss:?}\nreverse = {{ loss = 0.0 }}\n\
+            "[[link]]\nname = \"S-R{flow}\"\nchannel = {channel}\nfrom = \"S\"\nto = \"R{flow}\"\nloss = {:?}\nreverse = {{ loss = 0 }}\n\
              [[path]]\nname = \"p{flow}\"\nhops = [\"S-R{flow}\", \"R{flow}-D\"]\n\
              [[link]]\nname = \"R{flow}-D\"\nchannel = {channel}\nfrom = \"R{flow}\"\nto = \"D\"\n\
-             [[flow]]\nname = \"f{flow}\"\nprofile = \"ns-3\"\nprotocol = \"tcp\"\npath = \"p{flow}\"\nreceive_buffer = \"1 MiB\"\nsend_buffer = \"1 MiB\"\n"
+             [[flow]]\nname = \"f{flow}\"\nprofile = \"ns-3\"\nprotocol = \"tcp\"\npath = \"p{flow}\"\nreceive_buffer = \"1 MiB\"\nsend_buffer = \"1 MiB\"\n",
+            percentage(loss)
         );
     }
     text

@@ -12,6 +12,8 @@ from ..scenario import Scenario, schema, spelled
 Table: TypeAlias = Mapping[str, Any]
 
 OF_PROFILE = "for profile"  # marks a profile's default in the schema's descriptions
+# Keys that a file may have in place of the resolved ones.
+INSTEAD = {"paths": ("path", "from", "to"), "hops": ("nodes", "channel"), "traffic": ("size",)}
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class _Sources:
         for key, value in resolved.items():
             described_key = described.get(key, {})
             path = f"{name}.{key}" if name else key
-            given = written.get(key)
+            given = _given(key, written)
             within = _object(described_key)
             if _is_list_of_tables(value):
                 entry = _object(described_key.get("items", {}))
@@ -110,7 +112,7 @@ class _Sources:
                     own = _same(title, index, given)
                     yield from self.of(f"{path}.{title}", each, own, entry)
             elif isinstance(value, Mapping) and within and "name" not in value:
-                yield from self.of(path, value, _whole(given, "model"), within)
+                yield from self.of(path, value, _whole(given, within.get("x-short")), within)
             else:
                 meaning = described_key.get("description", "")
                 # What is resolved names any profile that has the same subflows' scheme.
@@ -124,11 +126,9 @@ class _Sources:
     ) -> str:
         path = f"{name}.{key}" if name else key
         of_radio = ".radios." in name
-        if any(path == each or each.startswith(f"{path}.") for each in self.changed):
-            return "--set"
         if given is not None:
-            return "file"
-        if name.endswith(".reverse"):
+            return "--set" if any(_sets(each, path) for each in self.changed) else "file"
+        if ".reverse." in f"{name}.":
             return "as forward"
         if of_radio and key in self.wifi:
             return "--set" if f"wifi.{key}" in self.changed else "file, [wifi]"
@@ -160,11 +160,33 @@ def _title(table: Table) -> str:
     return title
 
 
-def _whole(given: object, short: str) -> Table:
-    """Return a table as the file has it, also where one word stands for it."""
-    if isinstance(given, str):
-        return {short: given}
-    return given if isinstance(given, Mapping) else {}
+def _given(key: str, written: Table) -> object:
+    """Return what the file has for a key, or in place of it."""
+    if key in written:
+        return written[key]
+    instead = {each: written[each] for each in INSTEAD.get(key, ()) if each in written}
+    return instead or None
+
+
+def _sets(override: str, path: str) -> bool:
+    """Return whether an override sets a key: itself, the table around it or a part of its value.
+
+    Examples
+    --------
+    >>> _sets("link.*.delay", "link.wifi.delay"), _sets("link.wifi.jitter", "link.wifi.delay")
+    (True, False)
+    >>> _sets("link.wifi.jitter", "link.wifi.jitter.amount"), _sets("link.wifi", "link.wifi2")
+    (True, False)
+    """
+    pairs = zip(override.split("."), path.split("."), strict=False)
+    return all(one in (other, "*") for one, other in pairs)
+
+
+def _whole(given: object, short: str | None) -> Table:
+    """Return a table as the file has it, also where the value of one key stands for it."""
+    if isinstance(given, Mapping):
+        return given
+    return {} if given is None or short is None else {short: given}
 
 
 def _same(title: str, index: int, given: object) -> Table:
@@ -173,6 +195,8 @@ def _same(title: str, index: int, given: object) -> Table:
     tables = [_whole(each, "channel") for each in entries]
     for each in tables:
         if title in (each.get("name"), each.get("channel") if "name" not in each else None):
+            return each
+        if "count" in each and title.rpartition("-")[0] == each.get("name"):
             return each
     if index < len(tables) and "name" not in tables[index]:
         return tables[index]

@@ -241,13 +241,13 @@ static LOSS: Shape = Shape {
         key(
             "h",
             Kind::Probability,
-            Default::Toml("0.0"),
+            Default::Toml("\"0 %\""),
             "Probability of delivery in the bad state (gilbert-elliott; netem asks for 1-h).",
         ),
         key(
             "k",
             Kind::Probability,
-            Default::Toml("1.0"),
+            Default::Toml("\"100 %\""),
             "Probability of delivery in the good state (gilbert-elliott; netem asks for 1-k).",
         ),
     ]],

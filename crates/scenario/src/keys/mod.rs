@@ -128,7 +128,7 @@ pub(crate) enum Kind {
     PacketBuffer,
     /// Packets, a size, or a multiple of the bandwidth-delay product.
     Queue,
-    /// A percentage, or a number from 0 to 1.
+    /// A percentage.
     Probability,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use ropewalk_network::LinkConfig;
 use ropewalk_quantities::Time;
 
+use super::late_paths::warn_of_late_paths;
 use super::offered::Offered;
 use super::paths::Paths;
 use super::traffic::traffic;
@@ -125,6 +126,7 @@ impl Flows<'_> {
                 self.duration
             ));
         }
+        warn_of_late_paths(&flow, paths, links, self.duration, report);
         self.flows.push(flow);
     }
 }

@@ -14,6 +14,9 @@ use crate::numbered::{STAR, fill, numbered};
 use crate::report::Report;
 use crate::section::Section;
 
+/// The format of a trace, for error messages.
+const TRACE_FORMAT: &str = "mahimahi's format: a line for each 1500 bytes that may be sent, with its time in \
+                            whole milliseconds";
 /// The price of a link without one, if another link has one.
 const COST: f64 = 1.0;
 
@@ -30,7 +33,7 @@ pub(super) fn links<'a>(
     let mut names = HashSet::new();
     for section in sections {
         let described = link(section, traces, report);
-        warnings::of_slow_rates(&described, duration, report);
+        warnings::of_dead_links(&described, duration, report);
         let count = count(section, links.len(), MAX_LINKS, report);
         let alike = alike(described, count, section, report);
         let twice = alike
@@ -199,7 +202,11 @@ fn direction(
         match traces.get(&name) {
             Ok(trace) => direction.capacity = Capacity::Trace(trace),
             Err(problem) => {
-                section.complain("trace", problem, report);
+                let is_other_format = matches!(problem, Problem::Trace(_));
+                let error = section.complain("trace", problem, report);
+                if is_other_format {
+                    error.allowed = Some(TRACE_FORMAT.to_owned());
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ mod air;
 mod channels;
 mod datagrams;
 mod flows;
+mod late_paths;
 mod links;
 mod mesh;
 mod mptcp_ns3;

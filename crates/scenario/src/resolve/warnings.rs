@@ -1,6 +1,6 @@
 //! Warnings about settings of a link that are allowed but probably not intended.
 
-use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, QueueLimit};
+use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 
 use crate::report::Report;
@@ -22,21 +22,58 @@ pub(super) fn of_short_queues(link: &LinkConfig, report: &mut Report) {
     }
 }
 
-/// A rate at which not even one full packet is sent during the run, such as one that lacks its "M".
-pub(super) fn of_slow_rates(link: &LinkConfig, duration: Time, report: &mut Report) {
-    for (direction, key) in directions(link, "rate") {
-        let Capacity::Rate(rate) = direction.capacity else {
-            continue;
-        };
-        let takes = rate.transmission_time(PACKET);
-        if takes > duration {
-            report.warnings.push(format!(
-                "link.{}.{key}: {rate} takes {takes} for a packet of {PACKET}, and the run ends after {duration}",
-                link.name,
-            ));
-            break;
+/// A direction that delivers no full packet during the run.
+pub(super) fn of_dead_links(link: &LinkConfig, duration: Time, report: &mut Report) {
+    let name = &link.name;
+    if is_down_throughout(&link.down, duration) {
+        let problem = format!("the link is down during the entire run ({duration})");
+        report.warnings.push(format!("link.{name}.down: {problem}"));
+    }
+    for key in ["rate", "trace", "loss"] {
+        for (direction, path) in directions(link, key) {
+            if let Some(problem) = delivers_nothing(direction, key, duration) {
+                report
+                    .warnings
+                    .push(format!("link.{name}.{path}: {problem}"));
+                // If both directions have the same value, one warning is enough.
+                break;
+            }
         }
     }
+}
+
+/// Why this key of a direction lets no full packet arrive, such as a rate that lacks its "M".
+fn delivers_nothing(direction: &DirectionConfig, key: &str, duration: Time) -> Option<String> {
+    let ends = format!("and the run ends after {duration}");
+    match (key, &direction.capacity, direction.loss) {
+        ("rate", Capacity::Rate(rate), _) => {
+            let takes = rate.transmission_time(PACKET);
+            (takes > duration)
+                .then(|| format!("{rate} takes {takes} for a packet of {PACKET}, {ends}"))
+        }
+        ("trace", Capacity::Trace(trace), _) => {
+            let first = trace.opportunities_ms.first()?;
+            let first = Time::from_millis(u64::from(*first));
+            (first >= duration)
+                .then(|| format!("its first chance to send comes after {first}, {ends}"))
+        }
+        ("loss", _, Loss::Bernoulli(1.0) | Loss::GilbertElliott { h: 0.0, k: 0.0, .. }) => {
+            Some("every packet is lost".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether the outages, which are sorted and disjoint, leave no time.
+fn is_down_throughout(outages: &[Outage], duration: Time) -> bool {
+    let until = outages.iter().fold(Time::ZERO, |until, outage| {
+        if outage.start > until {
+            until
+        } else {
+            outage.end
+        }
+    });
+    until >= duration
 }
 
 fn directions<'a>(link: &'a LinkConfig, key: &str) -> [(&'a DirectionConfig, String); 2] {

@@ -96,7 +96,7 @@ class Drawn:
                 f'name = "{number}"',
                 f'rate = "{rate:.6f} Mbit/s"',
                 f'delay = "{delay:.6f} ms"',
-                f"loss = {loss:.8f}",
+                f'loss = "{100 * loss:.6f} %"',
             ]
         scheduler = "linux" if ahead else "min-rtt"
         lines += ["[transport]", 'protocol = "mptcp"', f'scheduler = "{scheduler}"']
