@@ -38,7 +38,7 @@ pub use outcome::{
 };
 pub use schedule::Schedule;
 pub use sink::Sink;
-pub use summary::{cost_per_gb, jain_index};
+pub use summary::{cost_per_gb, jain_index, packets_of_link};
 pub use timeline::{CompetitorTimeline, ConnectionTimeline, SubflowTimeline, Timeline};
 pub use timeliness::{Late, Timeliness};
 

@@ -4,6 +4,7 @@ mod air;
 mod flows;
 mod links;
 mod mesh;
+mod silence;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Origin, Scenario};
@@ -18,6 +19,7 @@ use crate::recorder::Baseline;
 use crate::run::Run;
 use crate::world::World;
 use flows::Measured;
+pub use silence::packets_of_link;
 
 /// The measured time of a run, with the counters at its start and at its end.
 struct Span<'a, T, M> {
@@ -65,6 +67,8 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     let several = span.world.flows.len() > 1;
     let goodputs: Vec<f64> = all.iter().map(|flow| flow.goodput_mbps).collect();
     let cost = span.cost(&links);
+    let mut warnings = scenario.warnings.clone();
+    warnings.extend(span.silent_flows(&all));
     Outcome {
         summary: Summary {
             engine: "simulate",
@@ -106,7 +110,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
                 false => Vec::new(),
             },
             jain_index: several.then(|| jain_index(&goodputs)).flatten(),
-            warnings: scenario.warnings.clone(),
+            warnings,
             stats: Stats {
                 data_packets: span.end.data_packets,
                 events: run.events,

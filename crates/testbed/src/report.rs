@@ -6,6 +6,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{
     CompetitorSummary, DelayBin, FlowSummary, LinkSummary, QuotaSummary, cost_per_gb,
+    packets_of_link,
 };
 
 use crate::competitors::Delivered;
@@ -153,6 +154,7 @@ impl Report {
             (links, cost) = self::links(scenario, carried);
             quota = quotas(scenario, carried);
         }
+        warnings.extend(silence(scenario, &traffic, measured.carried.as_ref()));
         if let Some(lost) = measured.counters.server.get("UdpRcvbufErrors") {
             warnings.push(format!(
                 "not to be trusted: {lost} datagrams found no room at the server's socket"
@@ -196,6 +198,36 @@ impl Report {
             delays: measured.histogram.then_some(delays),
         }
     }
+}
+
+/// A warning that says why the first flow delivered nothing in the measured time.
+fn silence(
+    scenario: &Scenario,
+    traffic: &TrafficOutcome,
+    carried: Option<&Carried>,
+) -> Option<String> {
+    if traffic.delivered_bytes > 0 {
+        return None;
+    }
+    let carried = carried.map_or(&[][..], |carried| &carried.links);
+    let ways = scenario.links.iter().zip(carried);
+    let counted: Vec<String> = ways
+        .map(|(link, [hop, _])| packets_of_link(&link.name, &hop.after))
+        .collect();
+    let is_early = carried
+        .iter()
+        .any(|[hop, _]| hop.before.delivered_bytes > 0);
+    let reason = match traffic.completion_s {
+        Some(_) if is_early => {
+            format!("its data arrived during the warm-up ({})", scenario.warmup)
+        }
+        _ => ["no data arrived before the end".to_owned()]
+            .into_iter()
+            .chain(counted)
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
+    Some(format!("nothing was delivered: {reason}"))
 }
 
 /// The bytes that links with a quota carried in both directions, in the whole run.

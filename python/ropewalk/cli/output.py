@@ -52,7 +52,11 @@ def captured(results: Results, capture: Path, place: str | None) -> str:
 def answer(made: Shown, written: Sequence[str], *, as_json: bool) -> None:
     """Print the JSON object alone, or the table and what was written."""
     if as_json:
-        print_json(made.json())
+        printed = made.json()
+        print_json(printed)
+        # Whoever reads the object alone, such as a program, may overlook them.
+        for warning in printed.get("warnings", ()):
+            print(f"warning: {without_controls(warning)}", file=sys.stderr)
     else:
         print_table(table_of(made), written)
 

@@ -63,7 +63,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 
     /// The flows of an entry of the scenario.
-    fn of_entry(&self, entry: usize) -> Range<usize> {
+    pub(super) fn of_entry(&self, entry: usize) -> Range<usize> {
         let flows = &self.world.flows;
         // Flows are in the order of their entries.
         let first = flows.partition_point(|flow| flow.entry < entry);
