@@ -16,7 +16,7 @@ DICTIONARY = {
     "title": "Two of a dictionary",
     "duration": "1 s",
     "link": [
-        {"name": "dsl", "rate": "16 Mbit/s", "delay": "20 ms", "loss": {"p": np.float64(0.01)}},
+        {"name": "dsl", "rate": "16 Mbit/s", "delay": "20 ms", "loss": "1 %"},
         {"name": "cable", "rate": "50 Mbit/s", "down": np.array([["100 ms", "200 ms"]])},
     ],
     "transport": {"scheduler": "blest", "congestion": {"name": "cubic", "beta": 0.8}},

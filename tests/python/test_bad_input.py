@@ -42,7 +42,7 @@ WRONG = {
     ),
     "more messages than a clock may offer": (
         GOOD + '[traffic]\nkind = "cbr"\nrate = "100000 Gbit/s"\n',
-        [":8:", 'traffic.rate = "100000 Gbit/s"', "messages of 1 kB in 30 s", "26600 Mbit/s"],
+        [":8:", 'traffic.rate = "100000 Gbit/s"', "messages of 1 kB in 30 s", "26.6 Gbit/s"],
     ),
     "a cost beyond all sums": (GOOD + "cost = 1e308\n", [":6:", "link.dsl.cost", "at most"]),
     "a send buffer that holds no packet": (

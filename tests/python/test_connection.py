@@ -149,7 +149,7 @@ def test_a_proxy_that_says_nothing_times_out_and_none_is_refused():
 @pytest.mark.parametrize(
     ("address", "options", "says"),
     [
-        (("a", 0), {}, "port 0"),
+        (("a", 0), {}, "port = 0"),
         (("a", 65536), {}, "65535"),
         (("", 80), {}, "1 to 255"),
         (("a" * 256, 80), {}, "1 to 255"),

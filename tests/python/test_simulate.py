@@ -131,8 +131,8 @@ def test_python_goes_on_while_runs_are_under_way(two_links):
     [
         ({"runs": 0}, "at least 1"),
         ({"threads": 0}, "at least 1"),
-        ({"seed": -1}, "0 to 2"),
-        ({"seed": 2**64}, "0 to 2"),
+        ({"seed": -1}, "from 0 to"),
+        ({"seed": 2**64}, "from 0 to"),
         ({"seed": 2**64 - 1, "runs": 2}, "0 to 2"),
         ({"step": "fast"}, "step"),
         ({"step": "0 s"}, "step"),

@@ -149,7 +149,8 @@ def test_the_command_prints_one_object_and_writes_the_capture(machine, command, 
         *("testbed", TWO_LINKS, "--set", "traffic.size=1MB", "--json"),
         *("--capture", capture, "--out", tmp_path / "kept", "--step", "20 ms"),
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    # A busy machine is a warning.
+    assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
     assert printed["delivered_bytes"] == 1_000_000
     assert "null" not in done.stdout
