@@ -6,20 +6,20 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from . import _core, ready
-from .arguments import mapping, plain, refused, shown
+from .arguments import mapping, refused
 from .arguments import path as _path
+from .spelling import Overrides, Value, pairs, quoted, spelled, toml
 
-Value: TypeAlias = str | int | float | bool | Sequence[Any] | Mapping[str, Any]
-Overrides: TypeAlias = "Sequence[tuple[str, Value]] | Mapping[str, Value]"
+__all__ = ["Given", "Overrides", "Scenario", "Value", "schema", "spelled"]
+
 # A scenario as every function takes it.
 Given: TypeAlias = "Scenario | str | os.PathLike[str] | Mapping[str, Any]"
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Scenario:
@@ -83,7 +83,7 @@ class Scenario:
         self.text = text
         self.name = name
         self.folder = Path(folder) if folder is not None else Path()
-        self.overrides = tuple(_pairs("overrides", overrides))
+        self.overrides = tuple(pairs("overrides", overrides))
         self._files = dict(files or {})
         self._core = _core.Scenario(text, name, list(self.overrides), self._read)
 
@@ -229,7 +229,7 @@ class Scenario:
         >>> slower.duration_s
         5.0
         """
-        added = tuple(_pairs("with_", mapping("changes", changes, "keys to values")))
+        added = tuple(pairs("with_", mapping("changes", changes, "keys to values")))
         try:
             return Scenario(
                 self.text,
@@ -396,7 +396,7 @@ class Scenario:
             name = f"traces/{Path(old).name}"
             if name in names.values() and old not in names:
                 name = f"traces/{len(names)}-{Path(old).name}"
-            moved.append((key, _quoted(names.setdefault(old, name))))
+            moved.append((key, quoted(names.setdefault(old, name))))
         text = _core.effective(self.text, self.name, [*self.overrides, *moved])
         return text, {new: self._files[old] for old, new in names.items()}
 
@@ -466,98 +466,6 @@ def schema() -> dict[str, Any]:
     return found
 
 
-def spelled(value: Value) -> str:
-    """Return a value as a scenario file spells it.
-
-    Raises
-    ------
-    ValueError
-        It is of a type that no scenario file has; the message begins with the value.
-
-    Examples
-    --------
-    >>> spelled("50 ms"), spelled(2), spelled(True), spelled([["5 s", "10 s"]])
-    ('50 ms', '2', 'true', '[["5 s", "10 s"]]')
-    >>> spelled({"model": "gilbert-elliott", "p": 0.1})
-    '{ model = "gilbert-elliott", p = 0.1 }'
-    """
-    value = plain(value)
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        pairs = (f"{_key(key)} = {_quoted(item)}" for key, item in value.items())
-        return "{ " + ", ".join(pairs) + " }"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(_quoted(item) for item in value) + "]"
-    if not isinstance(value, (bool, int, float)):
-        allowed = "text, a number, True, False, or a list or mapping of these"
-        raise ValueError(f"{shown(value)}: allowed: {allowed}")
-    return json.dumps(value, ensure_ascii=False)
-
-
-def toml(keys: Mapping[str, Any]) -> str:
-    """Return keys with their values as the text of a scenario file.
-
-    Raises
-    ------
-    ValueError
-        A value is of a type that no scenario file has; the message names its key.
-
-    Examples
-    --------
-    >>> print(toml({"duration": "2 s", "link": [{"name": "dsl", "rate": "16 Mbit/s"}]}))
-    duration = "2 s"
-    [[link]]
-    name = "dsl"
-    rate = "16 Mbit/s"
-    <BLANKLINE>
-    """
-    plains = {key: plain(value) for key, value in mapping("scenario", keys, "keys").items()}
-    # A key after a table's heading would be the table's.
-    tables = {key: value for key, value in plains.items() if _is_tables(value)}
-    lines = [*_lines({key: value for key, value in plains.items() if key not in tables}, "")]
-    for key, value in tables.items():
-        is_list = not isinstance(value, Mapping)
-        for at, entry in enumerate(value if is_list else [value], 1):
-            lines.append(f"[[{_key(key)}]]" if is_list else f"[{_key(key)}]")
-            lines += _lines(entry, f"{key}-{at}." if is_list else f"{key}.")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _is_tables(value: object) -> bool:
-    if isinstance(value, (list, tuple)):
-        return bool(value) and all(isinstance(each, Mapping) for each in value)
-    return isinstance(value, Mapping)
-
-
-def _lines(keys: Mapping[str, Any], before: str) -> Iterator[str]:
-    for key, value in keys.items():
-        try:
-            yield f"{_key(key)} = {_quoted(plain(value))}"
-        except ValueError as error:
-            raise ValueError(f"scenario: {before}{key} = {error}") from None
-
-
-def _key(key: object) -> str:
-    if not isinstance(key, str):
-        raise ValueError(f"scenario: key {shown(key)}: allowed: text")
-    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
-
-
-def _pairs(name: str, overrides: Overrides) -> Iterator[tuple[str, str]]:
-    """Yield dotted keys with their values as a scenario file spells them."""
-    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
-    for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
-            allowed = 'a dotted key with its value, such as ("link.dsl.delay", "10 ms")'
-            raise ValueError(f"{name}: {shown(pair)}: allowed: {allowed}")
-        key, value = pair
-        try:
-            yield key, spelled(value)
-        except ValueError as error:
-            raise ValueError(f"{name}: {key} = {error}") from None
-
-
 def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
     """Read a file, at most one byte more than what is allowed."""
     return file.read(bytes_max + 1)
@@ -587,11 +495,6 @@ def _named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
     placement = text.get("mesh", {}).get("placement")
     if isinstance(placement, dict) and "file" in placement:
         yield "mesh.placement.file", placement["file"]
-
-
-def _quoted(value: Value) -> str:
-    value = plain(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spelled(value)
 
 
 def _restore(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from . import arguments
 from .needs import need
-from .scenario import Given, Scenario, Value, spelled
+from .scenario import Given, Scenario
 from .simulation import check_runs, simulate
+from .spelling import Value, spelled
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any
 
 from .. import statistics
-from ..scenario import Scenario, Value, spelled
+from ..scenario import Scenario
 from ..simulation import simulate
+from ..spelling import Value, spelled
 
 Changes = Mapping[str, Value]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin
-from ..scenario import Value
 from ..shown import Shown
+from ..spelling import Value
 
 if TYPE_CHECKING:
     from ..origin import Origin

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..prediction import in_time
 from ..prediction.predictions import Prediction
-from ..scenario import Scenario, Value
+from ..scenario import Scenario
+from ..spelling import Value
 from .counsel import Advice, Evidence
 from .subsets import Paths, over, without_each
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from .. import folders
-from ..scenario import spelled
+from ..spelling import spelled
 from .counsel import Advice, Check, Counsel, Evidence, Subset
 from .picture import draw
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import ScenarioError
 from ..prediction import predict
-from ..scenario import Scenario, Value
+from ..scenario import Scenario
+from ..spelling import Value
 from .bench import Tally
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from .. import terminal
 from ..numerals import decimal
-from ..scenario import spelled
+from ..spelling import spelled
 from .counsel import Advice, Check, Counsel, Evidence
 
 MAX_ROWS = 12

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from ..scenario import Scenario, schema, spelled
+from ..scenario import Scenario, schema
+from ..spelling import spelled
 
 Table: TypeAlias = Mapping[str, Any]
 

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from .._core import base_value
 from ..arguments import plain, several, shown
-from ..scenario import Scenario, Value, spelled
+from ..scenario import Scenario
+from ..spelling import Value, spelled
 from ..units import NUMBER
 
 Changes: TypeAlias = tuple[tuple[str, str], ...]
