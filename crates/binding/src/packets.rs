@@ -63,7 +63,7 @@ impl PacketReader {
         })
     }
 
-    /// The next packets, at most so many; none at the end.
+    /// Returns the next packets, at most `count`, or an empty list at the end of the capture.
     fn read(&mut self, py: Python<'_>, count: usize) -> PyResult<Vec<Record>> {
         if let Some(error) = self.broken.take() {
             return Err(into_error(py, error, &self.path));

@@ -50,7 +50,7 @@ pub(crate) fn interface(zone: &str) -> Option<u32> {
     name_to_index(any, zone).ok()
 }
 
-/// Sockets to name servers, some of which are link-local.
+/// Sockets to name servers. A link-local server has a zone, such as `eth0` in `fe80::1%eth0`.
 #[derive(Clone)]
 pub(crate) struct Sockets {
     tokio: TokioRuntimeProvider,

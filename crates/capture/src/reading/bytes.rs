@@ -1,6 +1,6 @@
 //! Bytes of a packet from some header on, captured in full or in part.
 
-/// What was captured of the rest of a packet, and how long that rest was on the link.
+/// The captured bytes of a packet from some header on, and their number on the link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes<'a> {
     /// The captured bytes.

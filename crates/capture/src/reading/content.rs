@@ -65,7 +65,7 @@ impl Content {
         self.broken(header, Fault::new(clause, fault))
     }
 
-    /// Goes on with the packet inside a tunnel: violations so far are those of the outer packet.
+    /// Enters a tunnel: the violations found so far belong to the outer packet.
     pub(super) fn enter(&mut self, tunnel: &'static str) {
         const OUTER: &str = "outer packet: ";
         for fault in &mut self.faults {

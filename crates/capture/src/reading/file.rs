@@ -170,7 +170,7 @@ impl CaptureReader {
                     let what = format!("a block of more than {LONGEST} bytes");
                     return Err(ReadError::Block { at, what });
                 }
-                // Doubles the buffer: data fills it, but for what is already consumed.
+                // Doubles the buffer: unread data fills the rest of it.
                 self.blocks.grow((2 * held).max(2 * BUFFER));
                 return self.refill();
             }
@@ -203,7 +203,7 @@ fn reason<I>(error: &PcapError<I>) -> &'static str {
     }
 }
 
-/// The packets of the blocks so far, and what they refer to.
+/// The packets of the blocks read so far, with their interfaces and local addresses.
 struct Packets {
     layers: Layers,
     local: HashSet<IpAddr>,

@@ -36,7 +36,7 @@ pub(super) fn read(link_type: u16, frame: Bytes<'_>) -> Option<Next<'_>> {
         }
         ETHERNET => Next::Ethernet(frame),
         9 => Next::Ppp(frame),
-        // PPP in frames like those of HDLC, or of Cisco's HDLC, whose protocol is an EtherType.
+        // PPP in HDLC-like framing (RFC 1662), or Cisco HDLC, which names the protocol by its EtherType.
         50 => match frame.u16(0)? {
             0x0f00 | 0x8f00 => Next::EtherType(frame.u16(2)?, frame.after(4)?),
             _ => Next::Ppp(frame),

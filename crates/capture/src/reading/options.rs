@@ -69,7 +69,7 @@ pub struct Options {
     pub others: Vec<(u8, Vec<u8>)>,
     /// Violations by the options, with their places.
     pub faults: Vec<Fault>,
-    /// Violations by MPTCP options; those of version 0 have other forms.
+    /// Violations by MPTCP options of version 1. Options of version 0 have other forms.
     pub mptcp_faults: Vec<Fault>,
 }
 
@@ -220,7 +220,8 @@ impl Options {
     }
 }
 
-/// A cookie of Fast Open has 4 to 16 bytes, an even number; others are to be ignored (RFC 7413, 4.1.1).
+/// Whether a Fast Open cookie has a valid length: an even number of bytes, 4 to 16, or none, which asks for a
+/// cookie. A receiver ignores other lengths (RFC 7413, 4.1.1).
 fn is_cookie(cookie: &[u8]) -> bool {
     cookie.is_empty() || (4..=16).contains(&cookie.len()) && cookie.len().is_multiple_of(2)
 }

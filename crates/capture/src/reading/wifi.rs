@@ -40,7 +40,7 @@ pub(super) fn read(frame: Bytes<'_>) -> Option<Vec<Next<'_>>> {
     packets(frame, false)
 }
 
-/// The flags of radiotap: the first field but for the time, after the bitmaps of present fields.
+/// The flags of radiotap. They follow the bitmaps of present fields and, if present, the 8 bytes of the time.
 fn radiotap_flags(frame: Bytes<'_>) -> Option<u8> {
     let present = frame.u8(4)?;
     let mut at = 8;

@@ -30,7 +30,7 @@ impl Hold {
     /// Listens at a port of the kernel's choice.
     ///
     /// # Errors
-    /// Those of socket(2), bind(2), listen(2) and connect(2).
+    /// Errors of socket(2), bind(2), listen(2) and connect(2).
     pub fn new() -> io::Result<Hold> {
         let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         // Shared with the sockets that answer from this address.
@@ -163,7 +163,7 @@ mod tests {
 
     #[tokio::test]
     async fn process_without_capabilities_holds_and_connects() {
-        // Capabilities are those of a thread (capabilities(7)).
+        // Each thread has its own capabilities (capabilities(7)).
         let of_thread = std::thread::spawn(|| {
             let mut left = capabilities(None).unwrap();
             left.effective = CapabilitySet::empty();

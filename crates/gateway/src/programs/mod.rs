@@ -41,7 +41,7 @@ impl Programs {
     /// No programs yet. Where no stream arrives (`may_listen` is false), programs may not listen.
     ///
     /// # Errors
-    /// Those of [`Hold::new`].
+    /// Errors of [`Hold::new`].
     pub fn new(may_listen: bool) -> io::Result<Programs> {
         Ok(Programs {
             hold: Hold::new()?,

@@ -277,7 +277,7 @@ fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
     hook.of_device(&arguments.device).run(verb)
 }
 
-/// Replaces the packet filters by those of rules that were read again.
+/// Applies the rules for targets that were read again: the hook replaces the packet filters.
 fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Result<(), Failure> {
     let arguments = Arguments {
         hook: before.hook.with_rules_of(&again.hook),
@@ -341,7 +341,8 @@ async fn serve(
     hook::between(hook, ended).await
 }
 
-/// Reads clients and the rules for their targets, or links, anew. `rules` is the hook that applies the rules.
+/// Reads the configuration again: a relay its clients and the rules for their targets, a client its links. The hook
+/// `rules` applies the rules.
 fn reload(
     control: &Control,
     before: &Arguments,

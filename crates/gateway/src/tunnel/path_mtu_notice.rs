@@ -17,7 +17,7 @@ pub struct PathMtuNotice {
 }
 
 impl PathMtuNotice {
-    /// Whether the peer is to be told this path MTU now.
+    /// Whether a notice of this path MTU is due now.
     #[must_use]
     pub fn is_due(&self, now: Time, bytes: u16) -> bool {
         let is_news = self.times == 0 || self.told != bytes;

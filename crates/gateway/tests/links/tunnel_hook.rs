@@ -209,7 +209,7 @@ fn a_relay_follows_its_rules_for_targets_at_a_reload() {
     assert!(!relay.log().contains("takes a restart"), "{}", relay.log());
     assert!(connects(&world.van, private));
     let established = Download::start(&world.van, private);
-    // Less than at first: what is established stays, and so does NAT.
+    // The rules now allow less. Established connections and NAT stay.
     allow("\"203.0.113.0/24\"");
     reload(2);
     assert!(!connects(&world.van, private) && !connects(&world.van, WEB));

@@ -18,7 +18,7 @@ const SINK: &str = "10.9.0.2:7002";
 /// Bytes that arrive at the near end: of a stream, and of datagrams.
 type Received = Arc<[AtomicU64; 2]>;
 
-/// A stream and datagrams to the near end, each of which takes all that it gets.
+/// A stream and a flood of datagrams to the near end. Each sends as fast as it can.
 fn floods(far: &Namespace, near: &Namespace) -> Received {
     let received = Received::default();
     let listener = far.make(|| TcpListener::bind(STREAM).unwrap());
