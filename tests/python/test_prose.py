@@ -87,10 +87,15 @@ def test_limits_name_each_value_that_exceeds_them():
 def test_comments_help_texts_and_docstrings_are_measured_apart(tmp_path, monkeypatch):
     monkeypatch.setattr(prose, "ROOT", tmp_path)
     rust = tmp_path / "options.rs"
-    rust.write_text(
-        "struct Options {\n    /// What the option does.\n    #[arg(long)]\n    one: u8, // beside\n"
-        '    two: "// what",\n}\n'
-    )
+    lines = [
+        "struct Options {",
+        "    /// What the option does.",
+        "    #[arg(long)]",
+        "    one: u8, // beside",
+        '    two: "// what",',
+        "}",
+    ]
+    rust.write_text("\n".join(lines))
     assert prose.Part().add(prose.rust_comments(rust, want_help=True)).what == 1
     comments = prose.Part().add(prose.rust_comments(rust))
     assert (comments.what, comments.dialect, comments.words) == (0, 1, 1)
