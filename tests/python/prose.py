@@ -78,15 +78,12 @@ GENERATED = {"docs/keys.md", "docs/reproductions.md", "docs/gallery.md"}
 
 # Pages that are not rewritten yet; all others are held to the aims. A page only leaves this list.
 TO_REWRITE = {
-    "README.md",
     "docs/agreement.md",
     "docs/captures.md",
     "docs/design.md",
     "docs/exec.md",
     "docs/extending.md",
     "docs/gateway.md",
-    "docs/guide.md",
-    "docs/index.md",
     "docs/mesh.md",
     "docs/reordering.md",
     "docs/report.md",
@@ -97,8 +94,15 @@ TO_REWRITE = {
     "docs/tunnel.md",
     "docs/wireless.md",
     *(
+        f"docs/guide/{name}.md"
+        for name in (
+            "advise asked command compare emulate installing mptcp-ns3 predict python reproduce"
+            " results testbed traffic transport wireless"
+        ).split()
+    ),
+    *(
         str(page.relative_to(ROOT))
-        for folder in ("agreement", "api", "gateway", "guide", "tutorials")
+        for folder in ("agreement", "api", "gateway", "tutorials")
         for page in (ROOT / "docs" / folder).rglob("*.md")
     ),
 }

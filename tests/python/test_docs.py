@@ -86,6 +86,18 @@ def test_the_page_of_keys_is_what_the_schema_says():
     assert make_keys["PAGE"].read_text() == make_keys["page"](), "run: make docs"
 
 
+def test_glossary_has_each_term_of_the_scenario_file_and_of_the_gateway():
+    schema = ropewalk.schema()["properties"]
+    tables = {key for key, each in schema.items() if {"properties", "items"} & set(each)}
+    transport, traffic = (schema[table]["properties"] for table in ("transport", "traffic"))
+    terms = tables | set(schema["link"]["items"]["properties"]) | set(gateway.VERBS)
+    terms |= {*transport["protocol"]["enum"], *traffic["kind"]["enum"]}
+    page = re.split(r"\W+", (ROOT / "docs/glossary.md").read_text().replace("-", "_"))
+    known = {"name", "from", "to", "count"}  # of every table
+    assert len(terms) > 30
+    assert {term for term in terms if term.replace("-", "_") not in page} - known == set()
+
+
 def test_the_guide_says_where_the_profiles_differ():
     links = "".join(f'[[link]]\nname = "{name}"\nrate = "9 Mbit/s"\n' for name in "ab")
     in_force = []
