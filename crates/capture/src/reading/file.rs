@@ -3,6 +3,7 @@
 //! The `pcap-parser` crate reads blocks and headers; this module keeps the interfaces and picks the options.
 
 use std::collections::{HashSet, VecDeque};
+use std::io::Read;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -73,7 +74,26 @@ impl CaptureReader {
         unwrapping: Unwrapping,
         local: HashSet<IpAddr>,
     ) -> Result<CaptureReader, ReadError> {
-        let input = Input::open(path)?;
+        CaptureReader::new(Input::open(path)?, unwrapping, local)
+    }
+
+    /// Reads a capture from memory or a pipe; gzip is decompressed.
+    ///
+    /// # Errors
+    /// As of [`CaptureReader::open`].
+    pub fn from_bytes(
+        bytes: impl Read + Send + Sync + 'static,
+        unwrapping: Unwrapping,
+        local: HashSet<IpAddr>,
+    ) -> Result<CaptureReader, ReadError> {
+        CaptureReader::new(Input::new(Box::new(bytes), 0)?, unwrapping, local)
+    }
+
+    fn new(
+        input: Input,
+        unwrapping: Unwrapping,
+        local: HashSet<IpAddr>,
+    ) -> Result<CaptureReader, ReadError> {
         let head = &input.head;
         let Some(magic) = head.first_chunk().filter(|_| head.len() >= 12) else {
             return Err(ReadError::TooShort(head.len()));

@@ -35,7 +35,8 @@ impl Input {
         Input::new(Box::new(file), size)
     }
 
-    fn new(raw: Box<dyn Read + Send + Sync>, size: u64) -> io::Result<Input> {
+    /// Reads the first bytes of an input of this size (0: unknown).
+    pub(super) fn new(raw: Box<dyn Read + Send + Sync>, size: u64) -> io::Result<Input> {
         let (head, bytes) = peeked(raw)?;
         let (head, bytes, size) = if head.starts_with(&GZIP) {
             let (head, bytes) = peeked(Box::new(MultiGzDecoder::new(bytes)))?;

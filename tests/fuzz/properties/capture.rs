@@ -1,0 +1,39 @@
+//! Properties of any bytes as a capture file; the fuzz target and the replay of its corpus share them.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+
+use ropewalk_capture::reading::{CaptureReader, ReadError, Unwrapping};
+
+/// Packets of a capture: all, and those with a TCP segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub packets: u64,
+    pub segments: u64,
+}
+
+/// Reads a capture to its end, or to its first fault.
+///
+/// Positions never decrease. No packet has both a segment and a reason why it has none. Reading on after the end or a
+/// fault gives nothing.
+pub fn hold(bytes: &[u8]) -> Result<Tally, ReadError> {
+    let capture = Cursor::new(bytes.to_vec());
+    let mut reader = CaptureReader::from_bytes(capture, Unwrapping::default(), HashSet::new())?;
+    let (mut tally, mut position) = (Tally::default(), 0);
+    let end = loop {
+        match reader.next_packet() {
+            Ok(Some(packet)) => {
+                tally.packets += 1;
+                tally.segments += u64::from(packet.content.segment.is_some());
+                let content = &packet.content;
+                assert!(content.segment.is_none() || content.skipped.is_none());
+                assert!(reader.position() >= position);
+                position = reader.position();
+            }
+            Ok(None) => break Ok(tally),
+            Err(error) => break Err(error),
+        }
+    };
+    assert!(matches!(reader.next_packet(), Ok(None)));
+    end
+}
