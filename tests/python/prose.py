@@ -93,13 +93,7 @@ TO_REWRITE = {
     "docs/traffic-split.md",
     "docs/tunnel.md",
     "docs/wireless.md",
-    *(
-        f"docs/guide/{name}.md"
-        for name in (
-            "advise asked command compare emulate installing mptcp-ns3 predict python reproduce"
-            " results testbed traffic transport wireless"
-        ).split()
-    ),
+    "docs/guide/installing.md",
     *(
         str(page.relative_to(ROOT))
         for folder in ("agreement", "api", "gateway", "tutorials")

@@ -20,7 +20,7 @@ MOST_WRITES = 1_000_000  # of an application that writes more, the offered rate 
 def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] | None:
     """Return where a run's numbers would be without what the machine added.
 
-    docs/guide/testbed.md derives it.
+    docs/guide/own-error.md derives it.
 
     Parameters
     ----------
