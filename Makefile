@@ -165,7 +165,7 @@ WORLDS ?= 1000
 worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes
 	$(BIN)/python tests/agreement/worlds.py --worlds $(WORLDS)
 
-hulls: setup models ## simulate videos over cheap and dear links: cost over lateness of each scheduler; docs/traffic-split.md
+hulls: setup models ## simulate videos over cheap and dear links: cost over lateness of each scheduler; docs/agreement/prices.md
 	$(BIN)/python tests/agreement/hulls.py --write
 
 reproductions: setup models ## make the papers' tables and figures again; write docs/reproductions.md

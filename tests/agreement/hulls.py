@@ -36,7 +36,7 @@ from ropewalk.model.cheapest_in_time import Link, Writes, by_trace, least_cost, 
 from ropewalk.scenario import Value
 from tables import ROOT, Table, write_into_pages
 
-PAGE = ROOT / "docs/traffic-split.md"
+PAGE = ROOT / "docs/agreement/prices.md"
 PICTURE = ROOT / "docs/images/hulls.png"
 DURATION, WARMUP, DEADLINE = 75.0, 15.0, 0.2
 RATE = 3.5e6  # bit/s, of frames
@@ -388,7 +388,7 @@ def main() -> None:
     parser.add_argument("--traces", type=Path, help="folder of recorded links instead")
     parser.add_argument("--picture", type=Path, help="where the picture is kept")
     parser.add_argument(
-        "--write", action="store_true", help="write docs/traffic-split.md and its picture"
+        "--write", action="store_true", help="write docs/agreement/prices.md and its picture"
     )
     asked = parser.parse_args()
     mpl.use("agg")

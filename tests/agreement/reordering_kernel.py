@@ -5,8 +5,8 @@
 One TCP over the testbed's links, whose jitter lets packets overtake each other as the simulator's
 does: medians of eleven runs, with the counters that nstat shows of the sender. The kernel's runs
 go into tests/reference, for the tests of machines that cannot make them, and both tables into
-docs/reordering.md. It takes root and real time, ten seconds a run; with --simulate the kernel's
-runs are those of tests/reference, and it takes some seconds.
+docs/agreement/reordering.md. It takes root and real time, ten seconds a run. With --simulate it
+takes the kernel's runs from tests/reference, and a few seconds.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from both_sides import measured
 from ropewalk.cli.progress import progress
 from tables import ROOT, Table, write_into_pages
 
-PAGE = ROOT / "docs/reordering.md"
+PAGE = ROOT / "docs/agreement/reordering.md"
 REFERENCE = ROOT / "tests/reference/linux-reordering.csv"
 RUNS = 11
 # Mbit/s, one-way delay and jitter in ms.

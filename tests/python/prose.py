@@ -79,24 +79,16 @@ GENERATED = {"docs/keys.md", "docs/reproductions.md", "docs/gallery.md"}
 # Pages that are not rewritten yet; all others are held to the aims. A page only leaves this list.
 TO_REWRITE = {
     "docs/agreement.md",
-    "docs/captures.md",
     "docs/design.md",
     "docs/exec.md",
     "docs/extending.md",
     "docs/gateway.md",
-    "docs/mesh.md",
-    "docs/reordering.md",
-    "docs/report.md",
     "docs/rfc-clauses.md",
-    "docs/striped-tcp.md",
-    "docs/studies.md",
-    "docs/traffic-split.md",
     "docs/tunnel.md",
-    "docs/wireless.md",
     "docs/guide/installing.md",
     *(
         str(page.relative_to(ROOT))
-        for folder in ("agreement", "api", "gateway", "tutorials")
+        for folder in ("agreement", "api", "gateway")
         for page in (ROOT / "docs" / folder).rglob("*.md")
     ),
 }

@@ -23,6 +23,7 @@ PAGES = [
             "guide",
             "studies",
             "captures",
+            "check",
             "wireless",
             "mesh",
             "reordering",
