@@ -88,7 +88,7 @@ TO_REWRITE = {
     "docs/guide/installing.md",
     *(
         str(page.relative_to(ROOT))
-        for folder in ("agreement", "api", "gateway")
+        for folder in ("agreement", "gateway")
         for page in (ROOT / "docs" / folder).rglob("*.md")
     ),
 }
@@ -122,7 +122,7 @@ DOCS_AIM = Numbers(what=2, dialect=4, long_percent=3, examples=1.5)
 # The limit of each part: its aim, or the last measured value until it meets the aim. A value
 # here only falls (examples only rise). The aim of all but pages is 1.5, 4 and 3.
 LIMITS = {
-    "docs": Numbers(what=11.7, dialect=10.4, long_percent=4.1, examples=1.5),
+    "docs": Numbers(what=4.7, dialect=5.6, long_percent=3, examples=1.5),
     "docs, rewritten": DOCS_AIM,
     "key texts": Numbers(what=11.9, dialect=13.4, long_percent=3),
     "help texts": Numbers(what=6, dialect=9.5, long_percent=3),
@@ -248,7 +248,7 @@ def paragraphs(path: str, lines: Iterable[tuple[int, str]]) -> Iterator[Block]:
         if mark:
             yield from ended()
             fence = mark[1]
-            if "{toctree}" not in line:
+            if not bare[len(mark[1]) :].startswith("{"):
                 yield Block(path, number, "", is_example=True)
             continue
         if not bare or EXEMPT.search(line) or re.fullmatch(r"[-=~^|: ]+", bare):
