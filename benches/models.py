@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 import ropewalk
-from ropewalk import ready
 from ropewalk.model.song2018 import throughput
 from ropewalk.model.striped_cycle import transfer
+from ropewalk.scenario import ready
 
 MILLION = 1_000_000
 MBPS = 125_000.0

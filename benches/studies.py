@@ -72,7 +72,7 @@ def _study(folder: Path, points: int) -> Path:
 
 def _one_after_the_other(study: Path) -> float:
     """Return the processor seconds of a run, in the mean over some of the study's."""
-    from ropewalk.studies import definition
+    from ropewalk.analysis.study import definition
 
     defined = definition.load(study)
     combinations = list(defined.combinations)
@@ -152,7 +152,7 @@ def _command(study: Path, out: Path, on: list[str]) -> list[str]:
 
 
 def _wait_for_rows(out: Path, count: int) -> None:
-    from ropewalk.studies.points import read
+    from ropewalk.analysis.study.points import read
 
     while not out.exists() or read(out / "points").height < count:
         time.sleep(0.2)

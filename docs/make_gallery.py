@@ -12,8 +12,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from ropewalk import report
-from ropewalk.report.section import Link, Part, Section, Text
+from ropewalk.output import report
+from ropewalk.output.report.section import Link, Part, Section, Text
 
 HERE = Path(__file__).parent
 LISTED = HERE / "gallery.toml"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import ropewalk
-from ropewalk import registry
+from ropewalk.scenario import registry
 
 PAGE = Path(__file__).with_name("keys.md")
 

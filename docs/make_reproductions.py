@@ -8,10 +8,8 @@ import re
 import sys
 from pathlib import Path
 
-from ropewalk import plot
-from ropewalk.reproduction import Item, Reproduction, items, reproduce
-from ropewalk.reproduction.items import find
-from ropewalk.reproduction.table import (
+from ropewalk.output import plot
+from ropewalk.output.tables.reproduce import (
     alike,
     cells,
     choice_rows,
@@ -19,6 +17,8 @@ from ropewalk.reproduction.table import (
     reasons,
     simulated,
 )
+from ropewalk.papers import Item, Reproduction, items, reproduce
+from ropewalk.papers.api import find
 
 PAGE = Path(__file__).with_name("reproductions.md")
 PICTURES = Path(__file__).with_name("images") / "reproductions"
@@ -29,7 +29,7 @@ INTRO = """\
 Tables and figures of papers, made again: what the paper states, what we get, and why the
 two differ where they do. `ropewalk reproduce PAPER ITEM` prints one; the papers' own
 numbers are in
-[published.toml](../python/ropewalk/reproduction/published.toml), each with its section.
+[published.toml](../python/ropewalk/papers/published.toml), each with its section.
 `make reproductions` makes all of them again and writes this page, the numbers in the
 reasons included. Nothing here is typed by hand but this paragraph.
 """

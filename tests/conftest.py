@@ -2,7 +2,7 @@
 
 import pytest
 
-from ropewalk import emulation
+from ropewalk.engines import testbed
 
 
 @pytest.fixture(scope="session")
@@ -10,7 +10,7 @@ def machine():
     """Skip what this machine cannot, with the reason."""
     lacking = [
         f"{check['name']}: {check['detail']}"
-        for check in emulation.doctor()["machine"]["checks"]
+        for check in testbed.doctor()["machine"]["checks"]
         if not check["works"] and (check["needed"] or check["name"] == "MPTCP")
     ]
     if lacking:

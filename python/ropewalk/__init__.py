@@ -14,26 +14,30 @@ Examples
 (2, 2)
 """
 
+from .support import hooks
+
 TYPE_CHECKING = False  # as checkers know it; typing itself takes its time
 
 if TYPE_CHECKING:
     from . import plot
     from ._core import ScenarioError, __version__
-    from .advice import Advice, Counsel, advise
-    from .comparison import Comparison, compare
-    from .connection import connect
-    from .emulation import testbed
-    from .explanation import Explanation, explain
-    from .origin import Origin
-    from .prediction import Prediction, Predictions, predict
-    from .registry import Algorithm, algorithms
-    from .reproduction import reproduce
+    from .analysis.advise import Advice, Counsel, advise
+    from .analysis.compare import Comparison, compare
+    from .analysis.explain import Explanation, explain
+    from .analysis.study import StudyResults, study
+    from .analysis.sweep import sweep
+    from .engines.gateway import connect
+    from .engines.predict import Prediction, Predictions, predict
+    from .engines.simulate import simulate
+    from .engines.testbed import testbed
+    from .output.storage import load
+    from .papers import reproduce
+    from .provenance import Origin
     from .results import Results
     from .scenario import Scenario, schema
-    from .simulation import simulate
-    from .store import load
-    from .studies import StudyResults, study
-    from .sweeps import sweep
+    from .scenario.registry import Algorithm, algorithms
+
+hooks.display = f"{__name__}.output.display"
 
 __all__ = [
     "Advice",
@@ -66,32 +70,32 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Advice": "advice",
-    "Algorithm": "registry",
-    "Comparison": "comparison",
-    "Counsel": "advice",
-    "Explanation": "explanation",
-    "Origin": "origin",
-    "Prediction": "prediction",
-    "Predictions": "prediction",
+    "Advice": "analysis.advise",
+    "Algorithm": "scenario.registry",
+    "Comparison": "analysis.compare",
+    "Counsel": "analysis.advise",
+    "Explanation": "analysis.explain",
+    "Origin": "provenance",
+    "Prediction": "engines.predict",
+    "Predictions": "engines.predict",
     "Results": "results",
     "Scenario": "scenario",
     "ScenarioError": "_core",
-    "StudyResults": "studies",
+    "StudyResults": "analysis.study",
     "__version__": "_core",
-    "advise": "advice",
-    "algorithms": "registry",
-    "compare": "comparison",
-    "connect": "connection",
-    "explain": "explanation",
-    "load": "store",
-    "predict": "prediction",
-    "reproduce": "reproduction",
+    "advise": "analysis.advise",
+    "algorithms": "scenario.registry",
+    "compare": "analysis.compare",
+    "connect": "engines.gateway",
+    "explain": "analysis.explain",
+    "load": "output.storage",
+    "predict": "engines.predict",
+    "reproduce": "papers",
     "schema": "scenario",
-    "simulate": "simulation",
-    "study": "studies",
-    "sweep": "sweeps",
-    "testbed": "emulation",
+    "simulate": "engines.simulate",
+    "study": "analysis.study",
+    "sweep": "analysis.sweep",
+    "testbed": "engines.testbed",
 }
 
 

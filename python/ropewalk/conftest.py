@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from . import ready
-from .needs import MissingLibraryError
+from .scenario import ready
+from .support.optional_deps import MissingLibraryError
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ import linux
 import ns3_single_path
 import ns3_striped
 import tunnel
-from ropewalk import plot
+from ropewalk.output import plot
 from tables import ROOT, write_into_pages
 
 tables = [

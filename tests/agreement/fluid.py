@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import ropewalk
-from ropewalk.prediction import fluid
+from ropewalk.engines.predict import fluid
 from tables import ROOT, Table
 
 SEED = 20260

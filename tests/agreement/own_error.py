@@ -17,7 +17,7 @@ import polars as pl
 
 import ropewalk
 from ropewalk.cli.progress import progress
-from ropewalk.emulation.own_error import bounds
+from ropewalk.engines.testbed.own_error import bounds
 from tables import ROOT, Table
 
 RUNS = 3

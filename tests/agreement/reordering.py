@@ -11,7 +11,7 @@ from functools import cache
 import polars as pl
 
 import ropewalk
-from ropewalk import plot
+from ropewalk.output import plot
 from tables import ROOT, Table, write_into_pages
 
 PAGE = ROOT / "docs/reordering.md"

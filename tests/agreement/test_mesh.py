@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ropewalk
-from ropewalk import mesh
+from ropewalk.analysis import mesh
 
 REFERENCE = Path(__file__).parents[1] / "reference/wifi"
 RUNS = 8

@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import ropewalk
-from ropewalk import style
+from ropewalk.output import style
 from tables import ROOT, Table, write_into_pages
 
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from typing import Any
 
-from ropewalk.check.checksum import checksum, word_sum
+from ropewalk.analysis.check.checksum import checksum, word_sum
 
 Fields = Mapping[str, Any]
 FLAGS = "FSRPAUEC"

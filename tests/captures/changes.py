@@ -5,8 +5,8 @@ from typing import Any
 
 from builder import pcapng
 from conversations import SHORT, Packet, payload
-from ropewalk import check
-from ropewalk.check.report import Report
+from ropewalk.analysis import check
+from ropewalk.analysis.check.report import Report
 
 
 def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from ropewalk.check import keys
-from ropewalk.check.checksum import checksum, word_sum
+from ropewalk.analysis.check import keys
+from ropewalk.analysis.check.checksum import checksum, word_sum
 
 Packet = dict[str, Any]
 CLIENT, SERVER = 0, 1

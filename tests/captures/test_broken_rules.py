@@ -21,7 +21,7 @@ from changes import (
     wrong,
 )
 from conversations import CLIENT, KEYS, SERVER, SHORT, Packet, mptcp, payload, plain_tcp
-from ropewalk.check import keys
+from ropewalk.analysis.check import keys
 
 Talk = list[Packet]
 

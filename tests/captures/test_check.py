@@ -22,9 +22,9 @@ from conversations import (
     payload,
     plain_tcp,
 )
-from ropewalk import check
-from ropewalk.check import keys
-from ropewalk.check.checksum import word_sum
+from ropewalk.analysis import check
+from ropewalk.analysis.check import keys
+from ropewalk.analysis.check.checksum import word_sum
 
 NEAR_WRAP = ((1 << 32) - 300, (1 << 32) - 1)
 GOOD = {

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ropewalk.check.checksum import checksum, is_right, word_sum
+from ropewalk.analysis.check.checksum import checksum, is_right, word_sum
 
 
 def by_words(data: bytes) -> int:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from builder import pcapng, written
 from changes import checked
 from conversations import encapsulated, mptcp, plain_tcp
-from ropewalk import check
+from ropewalk.analysis import check
 
 MADE = {
     "TCP": plain_tcp(),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ropewalk.check import keys
+from ropewalk.analysis.check import keys
 
 VECTORS = json.loads(
     (Path(__file__).parents[1] / "reference/mptcp-handshake-vectors.json").read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ropewalk import check
+from ropewalk.analysis import check
 
 CAPTURES = Path(__file__).parent / "linux"
 REFERENCE = Path(__file__).parents[1] / "reference"

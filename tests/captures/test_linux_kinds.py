@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ropewalk import check
+from ropewalk.analysis import check
 
 KINDS = sorted((Path(__file__).parent / "kinds").glob("*.pcap.gz"))
 NOTES = {

@@ -17,7 +17,7 @@ from changes import (
     wrong,
 )
 from conversations import KEYS, NONCES, SERVER, SHORT, mptcp, payload
-from ropewalk.check import keys
+from ropewalk.analysis.check import keys
 
 OTHER_KEY = bytes(range(8))
 # What the checks say, and the change to a conversation, seen from the client.

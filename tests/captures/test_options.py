@@ -4,7 +4,7 @@ import pytest
 
 from builder import pcap
 from conversations import plain_tcp
-from ropewalk.check import packets
+from ropewalk.analysis.check import packets
 
 KEYS = bytes(range(16))
 

@@ -10,7 +10,7 @@ import pytest
 
 from builder import block, block_option, pcap, pcapng, written
 from conversations import plain_tcp
-from ropewalk.check.packets import PacketFileError, opened, records
+from ropewalk.analysis.check.packets import PacketFileError, opened, records
 
 PACKETS = plain_tcp()[:3]
 END = block_option(0, b"")
@@ -179,7 +179,9 @@ def test_a_file_that_ends_within_a_packet_is_read_to_there(tmp_path):
 def test_gzip_and_standard_input_are_read(tmp_path):
     compressed = gzip.compress(pcap(PACKETS))
     assert len(read(tmp_path, compressed)) == len(PACKETS)
-    script = "from ropewalk.check.packets import *; print(len(list(records(opened('-')))))"
+    script = (
+        "from ropewalk.analysis.check.packets import *; print(len(list(records(opened('-')))))"
+    )
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, input=compressed, capture_output=True, check=True)
     assert done.stdout.strip() == str(len(PACKETS)).encode()

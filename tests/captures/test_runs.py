@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ropewalk
-from ropewalk import check
+from ropewalk.analysis import check
 
 START_NS = 946_684_800 * 10**9
 """Virtual time zero in files."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ropewalk import ready
+from ropewalk.scenario import ready
 
 ROOT = Path(__file__).parents[2]
 TWO_LINKS = ROOT / "scenarios/start/two-links.toml"

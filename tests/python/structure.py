@@ -46,6 +46,18 @@ RINGS = {
 }
 
 
+# Layers of the Python package, the lowest first: an edge leads to the same layer or a lower one.
+# Other files of the package's root, such as ``__init__.py``, lie above all of them.
+LAYERS = (
+    ("support", "units", "scenario", "provenance", "results", "model"),
+    ("engines",),
+    ("analysis",),
+    ("output",),
+    ("papers",),
+    ("cli",),
+)
+
+
 def circles(edges: Edges) -> list[list[str]]:
     """Sets of two or more that reach each other (Tarjan 1972), each sorted."""
     index: dict[str, int] = {}
@@ -265,6 +277,22 @@ def edges_back(edges: Edges) -> list[tuple[str, str]]:
     ]
 
 
+def layer(file: str) -> int:
+    """Return the layer of a file of the Python package, from 0; the root lies above all."""
+    name = Path(file).relative_to("python/ropewalk").with_suffix("").parts[0]
+    return next((at for at, names in enumerate(LAYERS) if name in names), len(LAYERS))
+
+
+def edges_up(edges: Edges) -> list[tuple[str, str]]:
+    """Edges between files of the Python package that lead to a higher layer."""
+    return [
+        (file, other)
+        for file, others in sorted(edges.items())
+        for other in sorted(others)
+        if layer(other) > layer(file)
+    ]
+
+
 def crates() -> list[Path]:
     """The folders of the crates."""
     return sorted(path.parent for path in ROOT.glob("crates/*/Cargo.toml"))
@@ -288,7 +316,14 @@ def main() -> int:
     back = edges_back(trees["crates"])
     for crate, other in back:
         print(f"  {crate} -> {other} leads to a ring further out")
-    return int(bad + len(back) > 0)
+    python = trees["ropewalk (Python)"]
+    for at, names in enumerate(LAYERS):
+        count = sum(layer(file) == at for file in python)
+        print(f"layer {at + 1}: {', '.join(names)}: {count} files")
+    up = edges_up(python)
+    for file, other in up:
+        print(f"  {file} -> {other} leads to a higher layer")
+    return int(bad + len(back) + len(up) > 0)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.advice.bench import Bench, Measured, is_random
-from ropewalk.advice.judging import Judge
-from ropewalk.advice.subsets import Predictor, all_subsets, over
+from ropewalk.analysis.advise.evaluator import Bench, Measured, is_random
+from ropewalk.analysis.advise.significance import Judge
+from ropewalk.analysis.advise.subsets import Predictor, all_subsets, over
 
 TWO_AND_ONE_FAR = """
 title = "Two near links and one far"

@@ -9,8 +9,8 @@ import pytest
 
 import ropewalk
 from places import TWO_LINKS
-from ropewalk import plot
 from ropewalk.model import classics, short_transfers
+from ropewalk.output import plot
 
 DICTIONARY = {
     "title": "Two of a dictionary",

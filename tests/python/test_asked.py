@@ -4,7 +4,7 @@ import pytest
 
 import ropewalk
 from places import ROOT
-from ropewalk import plot
+from ropewalk.output import plot
 
 STALLED = """\
 duration = "20 s"

@@ -9,10 +9,10 @@ import rich.console
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk import plot
-from ropewalk.comparison.agreement import Agreement, agreements
-from ropewalk.comparison.picture import draw
-from ropewalk.comparison.table import table
+from ropewalk.analysis.compare.agreement import Agreement, agreements
+from ropewalk.output import plot
+from ropewalk.output.plot.compare import draw
+from ropewalk.output.tables.compare import table
 
 MODELLED = ["--ways", "predict,simulate"]
 

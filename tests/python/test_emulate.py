@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from places import TWO_LINKS
-from ropewalk import emulation
+from ropewalk.engines import testbed
 
 PROGRAM = Path(sys.executable).with_name("ropewalk")
 
@@ -17,7 +17,7 @@ PROGRAM = Path(sys.executable).with_name("ropewalk")
 @pytest.fixture(scope="module", autouse=True)
 def machine():
     """Skip what this machine cannot, with the reason."""
-    checks = emulation.doctor()["machine"]["checks"]
+    checks = testbed.doctor()["machine"]["checks"]
     lacking = [check["detail"] for check in checks if check["needed"] and not check["works"]]
     if lacking:
         pytest.skip("; ".join(lacking))

@@ -7,11 +7,11 @@ import pytest
 import rich.console
 
 import ropewalk
-from ropewalk import plot
-from ropewalk.prediction.coverage import is_one_of_several, uncovered
-from ropewalk.report import over_time
-from ropewalk.runs_table import table
-from ropewalk.store import keep
+from ropewalk.engines.predict.coverage import is_one_of_several, uncovered
+from ropewalk.output import plot
+from ropewalk.output.report import over_time
+from ropewalk.output.storage import keep
+from ropewalk.output.tables.runs import table
 
 THREE = "scenarios/start/three-flows.toml"
 LINKS = """

@@ -8,7 +8,7 @@ import pytest
 import ropewalk
 from browser import found, page
 from places import READY, ROOT
-from ropewalk.studies.definition import load
+from ropewalk.analysis.study.definition import load
 
 GALLERY = runpy.run_path(str(ROOT / "docs/make_gallery.py"))
 STUDIES = {each["name"]: each for each in GALLERY["studies"]()}

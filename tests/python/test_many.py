@@ -6,8 +6,8 @@ import pytest
 import rich.console
 
 import ropewalk
-from ropewalk import plot
-from ropewalk.runs_table import table
+from ropewalk.output import plot
+from ropewalk.output.tables.runs import table
 
 USERS = 70
 

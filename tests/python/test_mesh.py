@@ -7,11 +7,11 @@ import pytest
 
 import ropewalk
 from places import ROOT
-from ropewalk import mesh
-from ropewalk.mesh.picture import draw
-from ropewalk.mesh.place import disturbances
-from ropewalk.mesh.place import draw as draw_place
-from ropewalk.statistics import wilson
+from ropewalk.analysis import mesh
+from ropewalk.output.plot.mesh import draw
+from ropewalk.output.plot.mesh_layout import disturbances
+from ropewalk.output.plot.mesh_layout import draw as draw_place
+from ropewalk.results.statistics import wilson
 
 ZONES = ROOT / "scenarios/start/mesh.toml"
 

@@ -9,10 +9,10 @@ from rich.console import Console
 
 import ropewalk
 from places import TWO_LINKS
-from ropewalk import runs_table, terminal
-from ropewalk.advice.table import table as advised
-from ropewalk.explanation.table import table as explained
-from ropewalk.studies.table import table as studied
+from ropewalk.output.tables import runs, terminal
+from ropewalk.output.tables.advise import table as advised
+from ropewalk.output.tables.explain import table as explained
+from ropewalk.output.tables.study import table as studied
 
 
 def printed(shown, width):
@@ -32,8 +32,8 @@ def run():
 
 @pytest.mark.parametrize("width", [100, 80, 60, 40])
 def test_a_run_has_all_its_names_headings_and_numbers(run, width):
-    text = printed(runs_table.table(run), width)
-    numbers = re.findall(r"\d[\d,.]*%?", printed(runs_table.table(run), 200))
+    text = printed(runs.table(run), width)
+    numbers = re.findall(r"\d[\d,.]*%?", printed(runs.table(run), 200))
     words = text.split()
     assert {"subflow", "share", "segments", "srtt", "utilization"} <= set(words)
     assert words.count("wifi") == words.count("lte") >= 2
@@ -41,8 +41,8 @@ def test_a_run_has_all_its_names_headings_and_numbers(run, width):
 
 
 def test_a_run_has_one_table_of_subflows_on_80_columns(run):
-    assert printed(runs_table.table(run), 80).split().count("subflow") == 1
-    assert printed(runs_table.table(run), 60).split().count("subflow") == 2
+    assert printed(runs.table(run), 80).split().count("subflow") == 1
+    assert printed(runs.table(run), 60).split().count("subflow") == 2
 
 
 @pytest.mark.parametrize("width", [100, 80, 60, 50])

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.notebook import html
+from ropewalk.output.notebook import html
 
 NOTEBOOK = ROOT / "examples" / "notebook" / "first-steps.ipynb"
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk import origin
+from ropewalk import provenance
 
 SHORT = ("--set", "duration=1s")
 VERBS = {
@@ -86,7 +86,7 @@ def test_a_folder_is_read_back(kept, verb):
 
 
 def test_read_back_results_are_drawn_as_the_first_ones(results, tmp_path):
-    from ropewalk.store import keep
+    from ropewalk.output.storage import keep
 
     first = keep(results, tmp_path / "first")
     again = keep(ropewalk.load(tmp_path / "first"), tmp_path / "again")
@@ -105,7 +105,7 @@ def test_pickled_results_have_the_same_frames(results):
 
 
 def test_flows_are_read_back_with_their_names(tmp_path):
-    from ropewalk.store import keep
+    from ropewalk.output.storage import keep
 
     three = ropewalk.Scenario.load(ROOT / "scenarios/start/three-flows.toml", [("duration", "4s")])
     results = ropewalk.simulate(three, step="200 ms")
@@ -151,7 +151,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
 
 
 def test_a_folder_of_before_is_replaced(tmp_path):
-    from ropewalk.store import keep
+    from ropewalk.output.storage import keep
 
     for name in ("result.json", "scenario.toml", "summary.parquet", "goodput.png"):
         (tmp_path / name).write_text("")
@@ -163,17 +163,17 @@ def test_a_folder_of_before_is_replaced(tmp_path):
 def test_the_commit_is_that_which_the_build_wrote(tmp_path, monkeypatch):
     file = tmp_path / "commit.txt"
     file.write_text("0123abcd\n")
-    monkeypatch.setattr(origin, "COMMIT_FILE", file)
-    origin.commit.cache_clear()
-    assert origin.commit() == "0123abcd"
-    origin.commit.cache_clear()
+    monkeypatch.setattr(provenance, "COMMIT_FILE", file)
+    provenance.commit.cache_clear()
+    assert provenance.commit() == "0123abcd"
+    provenance.commit.cache_clear()
 
 
 def test_the_commit_of_a_checkout_is_gits():
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("no git, or no repository")
-    origin.commit.cache_clear()
-    known = origin.commit()
+    provenance.commit.cache_clear()
+    known = provenance.commit()
     head = subprocess.run(
         ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
     ).stdout.strip()

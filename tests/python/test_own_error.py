@@ -12,14 +12,14 @@ from matplotlib.container import ErrorbarContainer
 from rich.console import Console
 
 import ropewalk
-from ropewalk.comparison import Comparison
-from ropewalk.comparison.picture import draw
-from ropewalk.comparison.table import table as comparison_table
-from ropewalk.emulation import running
-from ropewalk.emulation.own_error import bounds, own_error, warning
-from ropewalk.emulation.run import Run
+from ropewalk.analysis.compare import Comparison
+from ropewalk.engines.testbed import api
+from ropewalk.engines.testbed.own_error import bounds, own_error, warning
+from ropewalk.engines.testbed.run import Run
+from ropewalk.output.plot.compare import draw
+from ropewalk.output.tables.compare import table as comparison_table
+from ropewalk.output.tables.runs import table
 from ropewalk.results import Results
-from ropewalk.runs_table import table
 
 LATE = {"mean": 0.05, "p50": 0.02, "p99": 0.3, "max": 2.0}
 MACHINE = {"stolen_s": 0.1, "waited_s": 0.3, "pressure_s": 0.2, "wait_ms": 0.01, "others_s": 0.5}
@@ -183,7 +183,7 @@ def attempts(monkeypatch, stolen):
         seeds.append(request["seed"])
         return found
 
-    monkeypatch.setattr(running, "ask", ask)
+    monkeypatch.setattr(api, "ask", ask)
     return seeds
 
 

@@ -15,7 +15,9 @@ from scipy.stats import spearmanr
 
 import ropewalk
 from places import ROOT
-from ropewalk import needs, ready, statistics
+from ropewalk.results import statistics
+from ropewalk.scenario import ready
+from ropewalk.support import optional_deps
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -144,10 +146,10 @@ def test_tables_and_pictures_are_refused_before_the_work(tmp_path, library, argu
 
 @pytest.mark.parametrize("verb", ["sweep", "study"])
 def test_from_python_a_study_says_so_too(monkeypatch, verb):
-    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+    monkeypatch.setattr(optional_deps, "find_spec", lambda name: None)
     monkeypatch.delitem(sys.modules, "polars", raising=False)
     told = f"{verb} needs polars, which is not installed: pip install polars"
-    with pytest.raises(needs.MissingLibraryError, match=told):
+    with pytest.raises(optional_deps.MissingLibraryError, match=told):
         getattr(ropewalk, verb)("start/two-links", {"link.dsl.delay": ["10 ms"]})
 
 
@@ -165,7 +167,7 @@ def test_a_study_of_a_ready_scenario_needs_polars_and_says_so(command, tmp_path)
 def test_an_error_names_an_extra_that_there_is():
     extras = PROJECT["optional-dependencies"]
     ordinary = " ".join(PROJECT["dependencies"])
-    for library, how in needs.INSTALLED_BY.items():
+    for library, how in optional_deps.INSTALLED_BY.items():
         if found := re.search(r"ropewalk\[(\w+)\]", how):
             named = [each.replace("-", "_") for each in extras[found[1]]]
             assert any(each.startswith(library) for each in named)

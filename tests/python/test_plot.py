@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import ropewalk
-from ropewalk import plot
+from ropewalk.output import plot
 
 OVER_TIME = [plot.goodput, plot.windows, plot.reorder_buffer, plot.overview]
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import ropewalk
-from ropewalk import plot, style
-from ropewalk.plot.timelines import Steps
-from ropewalk.statistics import student_t
+from ropewalk.output import plot, style
+from ropewalk.output.plot.timelines import Steps
+from ropewalk.results.statistics import student_t
 
 MANY = 12
 

@@ -15,15 +15,15 @@ import pytest
 import browser
 import ropewalk
 from places import READY, TWO_LINKS
-from ropewalk.needs import MissingLibraryError
-from ropewalk.plot import panels
-from ropewalk.report import over_time
-from ropewalk.report.charts import colour
-from ropewalk.report.combined import Axis, Combined, pictures, table
-from ropewalk.report.drawing import draw
-from ropewalk.report.section import Part, Section
+from ropewalk.output.plot import panels
+from ropewalk.output.report import drawing, over_time, write_sections
+from ropewalk.output.report.charts import colour
+from ropewalk.output.report.combined import Axis, Combined, pictures, table
+from ropewalk.output.report.drawing import draw
+from ropewalk.output.report.section import Part, Section
+from ropewalk.output.style import COLOURS, WAYS
 from ropewalk.results import RECORDED
-from ropewalk.style import COLOURS, WAYS
+from ropewalk.support.optional_deps import MissingLibraryError
 
 TOLD = "has no browser: make browser, or apt install chromium"
 
@@ -226,7 +226,7 @@ def test_a_study_of_ten_thousand_combinations_stays_below_5_mb(page, tmp_path):
     study = Combined(tuple(axes), frame)
     part = Part("Pictures", (*pictures(study), table(study, "rows.parquet")))
     file = tmp_path / "large.html"
-    ropewalk.report.write_sections([Section("Large", "study", (part,))], file)
+    write_sections([Section("Large", "study", (part,))], file)
     assert file.stat().st_size < 5e6
     assert "9,600 more are in rows.parquet" in file.read_text()
     page.open(file)
@@ -345,14 +345,14 @@ def test_it_is_written_to_a_page(refused, kept, tmp_path):
 
 def test_without_the_extra_it_says_how_to_install_it(kept, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    monkeypatch.setattr("ropewalk.needs.find_spec", lambda name: None)
+    monkeypatch.setattr("ropewalk.support.optional_deps.find_spec", lambda name: None)
     with pytest.raises(MissingLibraryError, match=r'pip install "ropewalk\[report\]"'):
         ropewalk.report.write([kept / "runs"])
 
 
 def test_the_scenario_of_every_kind_is_drawn():
     for file in READY:
-        svg, _ = ropewalk.report.drawing.draw(ropewalk.Scenario.load(file))
+        svg, _ = drawing.draw(ropewalk.Scenario.load(file))
         assert svg.startswith("<svg"), file
 
 

@@ -12,13 +12,13 @@ import pytest
 
 import ropewalk
 from places import ROOT
-from ropewalk.reproduction import Choice, Comparison, Reproduction, items
-from ropewalk.reproduction.published import printed_digits, published
-from ropewalk.reproduction.table import cells
-from ropewalk.store import keep
+from ropewalk.output.storage import keep
+from ropewalk.output.tables.reproduce import cells
+from ropewalk.papers import Choice, Comparison, Reproduction, api
+from ropewalk.papers.published import printed_digits, published
 
-NAMES = [(item.paper, item.name) for item in items()]
-FORMULAS = [(item.paper, item.name) for item in items() if item.runs is None]
+NAMES = [(item.paper, item.name) for item in api.items()]
+FORMULAS = [(item.paper, item.name) for item in api.items() if item.runs is None]
 
 
 @pytest.fixture(scope="module")
@@ -202,8 +202,8 @@ def test_a_difference_needs_two_numbers():
 
 
 def test_what_is_published_is_in_the_package_and_cited():
-    facts = tomllib.loads(files("ropewalk.reproduction").joinpath("published.toml").read_text())
-    assert {item.paper for item in items()} <= facts.keys()
+    facts = tomllib.loads(files("ropewalk.papers").joinpath("published.toml").read_text())
+    assert {item.paper for item in api.items()} <= facts.keys()
     assert all(paper["citation"] for paper in facts.values())
 
 

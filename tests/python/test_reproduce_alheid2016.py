@@ -3,9 +3,9 @@
 import pytest
 
 import ropewalk
-from ropewalk.reproduction.alheid2016 import figures as alheid2016_figures
-from ropewalk.reproduction.alheid2016 import network as alheid2016_network
-from ropewalk.reproduction.alheid2016 import tables as alheid2016_tables
+from ropewalk.papers.alheid2016 import figures as alheid2016_figures
+from ropewalk.papers.alheid2016 import network as alheid2016_network
+from ropewalk.papers.alheid2016 import tables as alheid2016_tables
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ropewalk.reproduction.published import published
-from ropewalk.reproduction.song2018.fig6 import Setting, accuracy_of, points_of
-from ropewalk.reproduction.song2018.groups import VALUES, groups
+from ropewalk.papers.published import published
+from ropewalk.papers.song2018.fig6 import Setting, accuracy_of, points_of
+from ropewalk.papers.song2018.groups import VALUES, groups
 
 FACTS: dict[str, Any] = published("song-2018")["fig6"] | {"links": [2, 5, 8], "delay_groups": 6}
 

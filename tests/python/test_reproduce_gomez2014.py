@@ -2,10 +2,10 @@
 
 import ropewalk
 from places import ROOT
-from ropewalk.reproduction.gomez2014 import fig4 as gomez2014_fig4
-from ropewalk.reproduction.gomez2014 import fig5 as gomez2014_fig5
-from ropewalk.reproduction.gomez2014 import fig10 as gomez2014_fig10
-from ropewalk.reproduction.gomez2014.diamond import TCP, UNCOUPLED
+from ropewalk.papers.gomez2014 import fig4 as gomez2014_fig4
+from ropewalk.papers.gomez2014 import fig5 as gomez2014_fig5
+from ropewalk.papers.gomez2014 import fig10 as gomez2014_fig10
+from ropewalk.papers.gomez2014.diamond import TCP, UNCOUPLED
 
 
 def made(item, **more):

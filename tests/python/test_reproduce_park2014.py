@@ -10,14 +10,14 @@ import pytest
 
 import ropewalk
 from ropewalk.model import park2014 as model
-from ropewalk.reproduction.park2014 import bounds as park2014_bounds
-from ropewalk.reproduction.park2014 import delay as park2014_delay
-from ropewalk.reproduction.park2014 import measured as park2014_measured
-from ropewalk.reproduction.park2014 import network as park2014_network
-from ropewalk.reproduction.park2014 import splits as park2014_splits
-from ropewalk.reproduction.park2014 import video as park2014_video
-from ropewalk.reproduction.park2014.bounds import BEYOND, BOUNDS, REASONS, passed_for
-from ropewalk.reproduction.park2014.measured import Drawn, Measured, drawn, measure
+from ropewalk.papers.park2014 import bounds as park2014_bounds
+from ropewalk.papers.park2014 import delay as park2014_delay
+from ropewalk.papers.park2014 import measured as park2014_measured
+from ropewalk.papers.park2014 import network as park2014_network
+from ropewalk.papers.park2014 import splits as park2014_splits
+from ropewalk.papers.park2014 import video as park2014_video
+from ropewalk.papers.park2014.bounds import BEYOND, BOUNDS, REASONS, passed_for
+from ropewalk.papers.park2014.measured import Drawn, Measured, drawn, measure
 
 SCENARIOS, CASES = 6, 30
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import ropewalk
-from ropewalk.reproduction.park2014 import tsc as park2014_tsc
+from ropewalk.papers.park2014 import tsc as park2014_tsc
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ropewalk
 from places import TWO_LINKS
-from ropewalk import statistics
+from ropewalk.results import statistics
 
 ALWAYS = {
     "engine",

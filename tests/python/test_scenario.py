@@ -122,7 +122,7 @@ def test_an_interrupt_while_a_trace_is_read_is_not_an_error_of_the_scenario(monk
             return TRACES.read_bytes()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ropewalk.scenario._read_bounded", interrupted)
+    monkeypatch.setattr("ropewalk.scenario.scenario._read_bounded", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ropewalk.Scenario.load(TRACES)
 

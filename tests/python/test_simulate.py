@@ -9,6 +9,7 @@ import time
 import pytest
 
 import ropewalk
+from ropewalk.output.tables.runs import summary_lines
 
 
 def numbers(results):
@@ -178,5 +179,5 @@ def test_a_video_is_kept_with_its_trace_and_says_what_came_late(tmp_path):
     assert (tmp_path / "kept/traces/film.txt").read_text() == sizes
     again = ropewalk.Scenario.load(tmp_path / "kept/scenario.toml")
     assert ropewalk.simulate(again).runs[0]["video"] == video
-    lines = dict(ropewalk.runs_table.summary_lines(results))
+    lines = dict(summary_lines(results))
     assert f"of {video['frames']} frames later than 100 ms or never" in lines["video"]

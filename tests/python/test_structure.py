@@ -23,6 +23,27 @@ def test_the_files_of_the_package_import_nothing_in_a_circle() -> None:
     assert structure.circles_of_rooms(edges) == []
 
 
+def test_no_import_of_the_package_leads_to_a_higher_layer() -> None:
+    edges = structure.python_edges(structure.ROOT / "python" / "ropewalk")
+    assert len(structure.LAYERS) <= 6
+    assert structure.edges_up(edges) == []
+    package = structure.ROOT / "python/ropewalk"
+    named = {name for names in structure.LAYERS for name in names}
+    assert named <= {path.stem for path in package.iterdir()}, "each name of a layer exists"
+    folders = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert folders <= named, "each folder has a layer"
+
+
+def test_an_import_of_a_higher_layer_is_found() -> None:
+    edges = {
+        "python/ropewalk/results/results.py": {"python/ropewalk/output/style.py"},
+        "python/ropewalk/cli/mesh.py": {"python/ropewalk/analysis/mesh/api.py"},
+    }
+    assert structure.edges_up(edges) == [
+        ("python/ropewalk/results/results.py", "python/ropewalk/output/style.py")
+    ]
+
+
 def test_no_edge_between_crates_leads_outwards_or_in_a_circle() -> None:
     if shutil.which("cargo") is None:
         pytest.skip("cargo is missing")

@@ -15,10 +15,10 @@ import pytest
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk.report import write as write_report
-from ropewalk.studies import axes, backends, definition, work
-from ropewalk.studies.driver import DEATHS, Driver
-from ropewalk.studies.running import wanted
+from ropewalk.analysis.study import axes, backends, definition, work
+from ropewalk.analysis.study.driver import DEATHS, Driver
+from ropewalk.analysis.study.running import wanted
+from ropewalk.output.report import write as write_report
 
 VARY = {"link.dsl.delay": ["10 ms", "80 ms"], "transport.scheduler": ["min-rtt", "round-robin"]}
 LOSSY = {"link.dsl.loss": "1 %", "duration": "2 s"}
@@ -142,7 +142,7 @@ def test_whatever_decides_a_point_makes_it_another(tmp_path, monkeypatch):
     trace.write_text("10\n25\n")
     assert go(text) == 3
     assert go(text, seed=2) == 4
-    monkeypatch.setattr("ropewalk.studies.identity.program", lambda verb: "another")
+    monkeypatch.setattr("ropewalk.analysis.study.identity.program", lambda verb: "another")
     assert go(text) == 5
 
 
@@ -340,7 +340,7 @@ def test_workers_that_cannot_even_begin_end_the_study():
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
 def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
     # Rows are written more often than else, so that there are some before all are.
-    often = "import ropewalk.studies.points as points; points.FIRST_S = 0.05"
+    often = "import ropewalk.analysis.study.points as points; points.FIRST_S = 0.05"
     start = "import sys; sys.argv[0] = 'ropewalk'; from ropewalk.cli import main; main()"
     program = [sys.executable, "-c", f"{often}; {start}", "sweep", str(TWO_LINKS)]
     program += ["--vary", "link.dsl.delay=1ms..100ms:100", "--runs", "20"]

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import ropewalk
-from ropewalk.studies import StudyResults
+from ropewalk.analysis.study import StudyResults
 
 DELAYS = {"link.dsl.delay": {"from": "10 ms", "to": "80 ms", "steps": 5}}
 RATES = {"link.dsl.rate": {"from": "1 Mbit/s", "to": "100 Mbit/s", "steps": 5, "scale": "log"}}

@@ -14,10 +14,11 @@ from rich.console import Console
 
 import ropewalk
 from places import ROOT, TWO_LINKS
-from ropewalk import emulation, plot
-from ropewalk.comparison.picture import draw
-from ropewalk.emulation import child
-from ropewalk.runs_table import table
+from ropewalk.engines import testbed
+from ropewalk.engines.testbed import child
+from ropewalk.output import plot
+from ropewalk.output.plot.compare import draw
+from ropewalk.output.tables.runs import table
 
 PCAPNG = bytes.fromhex("0a0d0d0a")
 PROGRAM = Path(sys.executable).with_name("ropewalk")
@@ -56,7 +57,7 @@ def worlds(name):
             environment = (folder / "environ").read_bytes()
         except OSError:
             continue
-        if b"ropewalk.emulation.world" in command and f"MARK={name}".encode() in environment:
+        if b"ropewalk.engines.testbed.world" in command and f"MARK={name}".encode() in environment:
             found.append(int(folder.name))
     return found
 
@@ -129,7 +130,7 @@ def test_netems_lines_stand_where_links_of_our_own_would_be_counted(small):
         "kernel": {"release": "6.18", "congestion": "cubic", "counters": {}},
         "tc": {"client": [line], "server": []},
     }
-    results = ropewalk.Results(small, [emulation.Run(report)])
+    results = ropewalk.Results(small, [testbed.Run(report)])
     console = Console(width=100)
     with console.capture() as shown:
         console.print(table(results))
@@ -243,7 +244,7 @@ def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
     [
         ("exit('a: b: c')", RuntimeError, "^a: b: c$"),
         ("sys.stderr.write('line 3'); exit(2)", ropewalk.ScenarioError, "^line 3$"),
-        ("sys.stderr.write('no TUN'); exit(3)", emulation.UnavailableError, "^no TUN$"),
+        ("sys.stderr.write('no TUN'); exit(3)", testbed.UnavailableError, "^no TUN$"),
         ("exit(7)", RuntimeError, "^the testbed ended with status 7 and said nothing$"),
         ("os.kill(os.getpid(), 9)", RuntimeError, "^the testbed was ended by SIGKILL$"),
     ],
@@ -263,7 +264,7 @@ def test_a_machine_that_cannot_is_left_out_of_a_comparison(monkeypatch, small):
     compared = ropewalk.compare(small)
     assert compared.ways == ("predict", "simulate")
     assert compared.left_out == {"testbed": "no"}
-    with pytest.raises(emulation.UnavailableError, match="no"):
+    with pytest.raises(testbed.UnavailableError, match="no"):
         ropewalk.compare(small, ways=["simulate", "testbed"])
 
 

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+from ropewalk.engines.wireless.layout import Channel, Place, Station, WirelessLink
+from ropewalk.engines.wireless.link_budget import budgets, error_ratio, radio_on
 from ropewalk.model import wifi
-from ropewalk.wireless.budget import budgets, error_ratio, radio_on
-from ropewalk.wireless.picture import draw, reach_m
-from ropewalk.wireless.place import Channel, Place, Station, WirelessLink
+from ropewalk.output.plot.wireless import draw, reach_m
 
 DISK = {"model": "range", "range": 25.0, "sense": 25.0}
 LOG = {

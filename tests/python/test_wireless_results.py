@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 import ropewalk
-from ropewalk import store
-from ropewalk.runs_table import table
+from ropewalk.output import storage
+from ropewalk.output.tables.runs import table
 
 PAIR = """
 duration = "2 s"
@@ -63,5 +63,5 @@ def test_results_keep_the_files_of_channels(tmp_path: Path) -> None:
     values, before = again.values, scenario().values
     assert values["node"] == before["node"]
     assert values["channel"][0]["propagation"]["loss"] == [[0, 70], [70, 0]]
-    store.keep(ropewalk.simulate(again), tmp_path / "kept")
+    storage.keep(ropewalk.simulate(again), tmp_path / "kept")
     assert (tmp_path / "kept" / "traces" / "losses.csv").read_text() == FILES["losses.csv"]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .. import advice
+from ..analysis import advise as api
 from .failures import failures, wrong_input
 from .options import (
     Changes,
@@ -54,7 +54,7 @@ def advise(
     seed: Seed = 1,
     runs: Annotated[
         int, runs_option("Runs of each candidate, where anything is random.")
-    ] = advice.RUNS,
+    ] = api.RUNS,
     changes: Changes = None,
     out: PictureFolder = None,
     pictures: Annotated[
@@ -69,13 +69,13 @@ def advise(
     pictures = pictures or []
     with wrong_input():
         loaded = load(scenario, changes)
-        advice.wished(loaded, rate, delay, "--")
+        api.wished(loaded, rate, delay, "--")
         if check:
-            advice.allow_check(loaded, "--check")
+            api.allow_check(loaded, "--check")
         check_outputs(out, pictures)
         check_pictures(pictures)
     with failures(), progress("advising") as finished:
-        counsel = advice.advise(
+        counsel = api.advise(
             loaded,
             rate=rate,
             delay=delay,

@@ -17,7 +17,7 @@ from .progress import progress
 from .statuses import FAILED, NOTHING_EXAMINED
 
 if TYPE_CHECKING:
-    from ..check import Report
+    from ..analysis.check import Report
 
 
 def check(
@@ -76,7 +76,7 @@ def check(
 
     Example: ropewalk simulate start/two-links --capture two.pcapng && ropewalk check two.pcapng
     """
-    from ..check import PacketFileError, capture
+    from ..analysis.check import PacketFileError, capture
 
     with wrong_input():
         if port is not None and not encapsulated:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..counted import counted
-from ..printable import printable
+from ..support.counted import counted
+from ..support.escape import printable
 
 if TYPE_CHECKING:
-    from ..check import ConnectionFigures, Report
+    from ..analysis.check import ConnectionFigures, Report
 
 SHOWN = 10
 """Most entries of a list that are printed, without ``--all``."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .. import comparison
+from ..analysis import compare as api
 from .failures import failures, wrong_input
 from .options import (
     Again,
@@ -34,7 +34,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="WAY,WAY",
-            help=f"Of {', '.join(comparison.WAYS)}; default: all that apply.",
+            help=f"Of {', '.join(api.WAYS)}; default: all that apply.",
             show_default=False,
         ),
     ] = None,
@@ -58,7 +58,7 @@ def compare(
         check_outputs(out, pictures)
         check_pictures(pictures)
     with failures(), progress("comparing") as finished:
-        made = comparison.compare(
+        made = api.compare(
             loaded,
             ways=chosen,
             seed=seed,
@@ -74,7 +74,7 @@ def compare(
 
 def _chosen(ways: str) -> tuple[str, ...]:
     try:
-        return comparison.wanted([way.strip() for way in ways.split(",") if way.strip()])
+        return api.wanted([way.strip() for way in ways.split(",") if way.strip()])
     except ValueError as error:
         allowed = str(error).partition(": ")[2]
         raise ValueError(f"--ways {ways}: {allowed}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from .. import explanation
+from ..analysis import explain as api
 from .failures import failures, wrong_input
 from .options import Changes, Json, ScenarioFile, check_outputs, check_pictures, load, plot_option
 from .output import answer, save_pictures
@@ -28,7 +28,7 @@ def explain(
         loaded = load(scenario, changes)
         check_pictures(pictures or [])
         check_outputs(None, pictures or [])
-        explained = explanation.explain(loaded)
+        explained = api.explain(loaded)
         if pictures and explained.place is None:
             raise ValueError(f"--plot {pictures[0]}: all links of the scenario are wired")
     with failures():

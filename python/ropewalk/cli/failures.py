@@ -10,8 +10,8 @@ from typing import NoReturn
 import typer
 
 from .._core import ScenarioError
-from ..needs import MissingLibraryError
-from ..printable import printable
+from ..support.escape import printable
+from ..support.optional_deps import MissingLibraryError
 from .statuses import FAILED, WRONG_INPUT
 
 # How messages about an argument of the Python package begin, and the option that gives it.

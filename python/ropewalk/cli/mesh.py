@@ -69,7 +69,7 @@ def mesh(
     Example: ropewalk mesh --nodes 16,24,32,48,64 --graphs 1000 --plot mesh.png
     """
     # They load numpy, which takes longer than most other verbs.
-    from .. import mesh as meshes
+    from ..analysis import mesh as meshes
 
     pictures = pictures or []
     with wrong_input():

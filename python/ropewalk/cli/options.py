@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from ..needs import need
-from ..replacing import check_file
+from ..engines.simulate import SEED_MAX
 from ..scenario import Scenario
-from ..simulation import SEED_MAX
+from ..support.atomic_write import check_file
+from ..support.optional_deps import need
 from .completion import keys
 
 STEP = "100 ms"
@@ -137,7 +137,7 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
     """
     if out is not None:
         need("--out", "polars", "matplotlib")
-        from ..folders import check_folder
+        from ..results.folders import check_folder
 
         check_folder(out)
     for file in files:
@@ -154,7 +154,7 @@ def check_pictures(pictures: list[Path]) -> None:
     """
     if pictures:
         need("--plot", "polars", "matplotlib")
-        from ..plot import check_format
+        from ..output.plot import check_format
 
         for picture in pictures:
             check_format(picture)

@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import folders, plot, store
-from ..printable import without_controls
-from ..shown import Shown, table_of
+from ..output import plot, storage
+from ..output.display import table_of
+from ..results import folders
+from ..results.shown import Shown
+from ..support.escape import without_controls
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
+    from ..output.storage import Keepable
     from ..results import Results
-    from ..store import Keepable
 
 USUAL = 80  # width of a table in a pipe, if its cells need no more
 WIDEST = 10_000
@@ -35,7 +37,7 @@ def keep_made(made: Keepable, out: Path | None, pictures: list[Path]) -> list[st
     """Write the requested folder and pictures, and print where they are."""
     written = save_pictures(made, pictures)
     if out is not None:
-        kept = store.keep(made, out)
+        kept = storage.keep(made, out)
         also = ", ".join(path.name for path in kept[1:])
         if kept:
             written.append(f"picture: {kept[0]}" + (f" (beside it: {also})" if also else ""))

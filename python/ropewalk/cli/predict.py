@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from .. import prediction
+from ..engines import predict as api
 from .failures import failures, wrong_input
 from .options import (
     Changes,
@@ -43,6 +43,6 @@ def predict(
         check_outputs(out, pictures)
         check_pictures(pictures)
     with failures():
-        predictions = prediction.predict(loaded)
+        predictions = api.predict(loaded)
         written = keep_made(predictions, out, pictures)
     answer(predictions, written, as_json=as_json)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..folders import REPORT
-from ..replacing import check_file
+from ..results.folders import REPORT
+from ..support.atomic_write import check_file
 from .failures import failures, wrong_input
 from .options import Json
 from .output import print_json
@@ -40,7 +40,7 @@ def report(
     Example: ropewalk simulate scenarios/start/two-links.toml --runs 10 --out results/two-links
     && ropewalk report results/two-links
     """
-    from .. import report as reporting
+    from ..output import report as reporting
 
     with wrong_input():
         file = folders[0] / REPORT if out is None else out

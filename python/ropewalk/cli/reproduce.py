@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from .. import reproduction
-from ..reproduction.items import Item, find, items
+from ..papers import api
+from ..papers.api import Item, find, items
 from .failures import fail, failures, wrong_input
 from .options import (
     Json,
@@ -82,7 +82,7 @@ def reproduce(
     for item in wanted:
         folder = out / item if out and len(wanted) > 1 else out
         with failures(), progress("reproducing") as finished:
-            made = reproduction.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
+            made = api.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
         with failures():
             written = keep_made(made, folder, pictures)
         if not written:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .. import ready
+from ..scenario import ready
 from .failures import failures, wrong_input
 from .options import Json
 from .output import print_json, print_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from .. import scenario
+from ..scenario import scenario
 
 
 def schema() -> None:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .. import simulation
-from ..simulation import SNAPLEN_MAX
+from ..engines import simulate as api
+from ..engines.simulate import SNAPLEN_MAX
 from .failures import failures, wrong_input
 from .options import (
     Capture,
@@ -90,7 +90,7 @@ def simulate(
         check_needed("--snaplen", snaplen, "--capture", capture)
         check_step(step, out, pictures)
     with failures(), progress("simulating", runs) as finished:
-        results = simulation.simulate(
+        results = api.simulate(
             loaded,
             seed=seed,
             runs=runs,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .. import ready
-from ..needs import need
+from ..scenario import ready
+from ..support.optional_deps import need
 from .failures import failures, wrong_input
 from .options import (
     Changes,
@@ -26,8 +26,8 @@ from .progress import progress
 from .statuses import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
-    from ..studies import Definition
-    from ..studies.backends import On
+    from ..analysis.study import Definition
+    from ..analysis.study.backends import On
 
 RESULTS = Path("results")
 
@@ -121,10 +121,9 @@ def sweep(
     Example: ropewalk sweep scenarios/start/two-links.toml
     --vary link.dsl.delay=10ms,50ms,100ms --vary transport.scheduler=min-rtt,blest --runs 10
     """
-    from .. import studies
-    from ..studies.backends import check_on
-    from ..studies.folder import check_folder
-    from ..studies.studying import RESUME
+    from ..analysis.study.api import RESUME, run
+    from ..analysis.study.backends import check_on
+    from ..analysis.study.folder import check_folder
 
     pictures = pictures or []
     with wrong_input():
@@ -148,7 +147,7 @@ def sweep(
     shown = _Shown(folder)
     try:
         with failures(), progress("running", rate=True) as finished:
-            made = studies.run(defined, folder, on=where, progress=finished, begun=shown.begun)
+            made = run(defined, folder, on=where, progress=finished, begun=shown.begun)
     except KeyboardInterrupt as interrupt:
         # An interrupt before the first run has no note.
         (note,) = getattr(interrupt, "__notes__", ()) or (f"{RESUME}: {folder}",)
@@ -186,7 +185,7 @@ class _Shown:
 
 
 def _defined(study: Path, changes: list[str] | None, **others: Any) -> Definition:
-    from ..studies import definition
+    from ..analysis.study import definition
 
     if str(study) != "-" and definition.is_study(ready.found(study)):
         overrides = [override(change) for change in changes or []]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .. import emulation
+from ..engines import testbed as api
 from .failures import failures, wrong_input
 from .options import (
     Again,
@@ -80,7 +80,7 @@ def testbed(
         check_needed("--capture-at", capture_at, "--capture", capture)
         check_step(step, out, pictures)
     with failures(), progress("running, s") as finished:
-        results = emulation.testbed(
+        results = api.testbed(
             loaded,
             seed=seed,
             runs=runs,
@@ -118,11 +118,11 @@ def doctor(
             raise ValueError(f"--set {changes[0]}: only with a scenario")
         loaded = None if scenario is None else load(scenario, changes)
     with failures():
-        diagnosis = emulation.doctor(loaded)
+        diagnosis = api.doctor(loaded)
     if as_json:
         print_json(diagnosis)
     else:
-        from ..emulation.table import table
+        from ..output.tables.testbed import table
 
         print_table(table(diagnosis))
     if not diagnosis["ready"]:

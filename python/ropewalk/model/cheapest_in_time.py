@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..needs import need
+from ..support.optional_deps import need
 from .arguments import Floats, Vector, number, numbers
 
 Carried: TypeAlias = Callable[[Vector], Vector]

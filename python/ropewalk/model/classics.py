@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..needs import need
+from ..support.optional_deps import need
 from .arguments import Vector, elementwise, number, numbers
 
 

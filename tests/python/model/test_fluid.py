@@ -5,10 +5,10 @@ import math
 import pytest
 
 import ropewalk
+from ropewalk.engines.predict import fluid
 from ropewalk.model.fluid import Connection, Link, Path, run
 from ropewalk.model.fluid.coupling import INCREASES
 from ropewalk.model.fluid.window import Window, hystart_exit
-from ropewalk.prediction import fluid
 
 MBIT = 1e6 / 8
 

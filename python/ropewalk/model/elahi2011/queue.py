@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .states import (
-    Queue,
-    departure_rate,
-    load,
-    probability,
-)
+from .states import Queue, departure_rate, load, probability
 
 
 def packets_queued(queue: Queue) -> float:

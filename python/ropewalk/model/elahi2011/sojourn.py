@@ -45,7 +45,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...needs import need
+from ...support.optional_deps import need
 from .states import Queue, departure_rate, log_probability
 
 GREATEST_GROWTH = 200.0  # exp() of it, and of its power 1.4, is far from overflow

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from ...needs import need
+from ...support.optional_deps import need
 from ..arguments import Floats, array, shared_shape, whole, wholes
 from .arrival import with_links
 

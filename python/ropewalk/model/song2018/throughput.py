@@ -8,23 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import Floats, array, choice, number, shared_shape
-from .arrival import (
-    ROUNDING,
-    SEGMENT_BYTES,
-    Queue,
-    links_of,
-    segment_times,
-)
-from .round import (
-    ACK_EVERY,
-    longest_run,
-    run_shares,
-)
-from .window import (
-    INITIAL_WINDOW_BYTES,
-    SSTHRESH_BYTES,
-    transfer_rounds,
-)
+from .arrival import ROUNDING, SEGMENT_BYTES, Queue, links_of, segment_times
+from .round import ACK_EVERY, longest_run, run_shares
+from .window import INITIAL_WINDOW_BYTES, SSTHRESH_BYTES, transfer_rounds
 
 Start: TypeAlias = Literal["in turn", "uniform"]
 

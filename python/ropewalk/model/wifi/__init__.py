@@ -16,12 +16,7 @@ from .bianchi import Cell, saturated_cell
 from .ceiling import Ceiling, ceilings, conflicts
 from .fading import faded_frame_error
 from .frame_error import bit_success, frame_error, snr_needed_db
-from .propagation import (
-    friis_loss_db,
-    log_distance_loss_db,
-    noise_dbm,
-    two_ray_loss_db,
-)
+from .propagation import friis_loss_db, log_distance_loss_db, noise_dbm, two_ray_loss_db
 from .radio import Radio, radio
 from .route import Hop, Load, loads
 from .single_link import Exchange, exchange, link_goodput_mbps

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...needs import need
+from ...support.optional_deps import need
 from ..arguments import number, whole
 from .radio import Radio
 from .single_link import counted_bytes, exchange

@@ -28,7 +28,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...needs import need
+from ...support.optional_deps import need
 from .route import Hop, Load
 
 Hearing: TypeAlias = Mapping[str, Set[tuple[str, str]]]

@@ -8,7 +8,7 @@ from math import lgamma, log, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...needs import need
+from ...support.optional_deps import need
 from ..arguments import Floats, array, number
 from .frame_error import frame_error
 from .radio import Radio

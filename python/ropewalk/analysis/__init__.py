@@ -1,0 +1,1 @@
+"""Analyses of scenarios: many runs, comparisons, advice, explanations, meshes, captures."""

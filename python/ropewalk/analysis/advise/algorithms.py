@@ -1,0 +1,181 @@
+"""Which scheduler and which congestion control? Simulate all that the scenario may name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._core import ScenarioError
+from ...engines.predict.paths import others as others_of
+from ...engines.predict.paths import paths as described
+from ...scenario import Scenario
+from ...scenario.registry import algorithms, is_coupled
+from ...support.numerals import decimal
+from .evaluator import Bench, Changes, Measured
+from .result import Advice, Evidence
+from .significance import Judge, gain, written
+from .subsets import Paths
+
+FAIRNESS = (
+    "uncoupled controls take more than one flow's share where subflows pass the same bottleneck;"
+    " the coupled ones are made not to (RFC 6356, goal 2)"
+)
+
+
+def advise_scheduler(bench: Bench, judge: Judge, base: Changes, paths: Paths) -> Advice | None:
+    """Choose the scheduler for a connection over some paths; None for one path."""
+    if len(paths) == 1:
+        return None
+    found = _tried(bench, base, "scheduler")
+    if len(found) < 2:
+        return None
+    present = bench.scenario.values["transport"]["scheduler"]
+    chosen, answer = _decide(judge, found, present, "scheduler")
+    return Advice(
+        question="scheduler",
+        title="Which scheduler?",
+        answer=answer + ".",
+        settings={} if chosen == present else {"transport.scheduler": chosen},
+        numbers=_gain(found[chosen], found[present]),
+        evidence=_rows(judge, found, chosen, present),
+    )
+
+
+def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -> Advice | None:
+    """Choose the congestion control for a connection over some paths.
+
+    Where the scenario has paths that share a link, and others on it, only coupled ones are
+    advised: the greater goodput of the rest is taken from the others.
+    """
+    found = _tried(bench, base, "congestion")
+    if len(found) < 2:
+        return None
+    present = bench.scenario.values["transport"]["congestion"]
+    shared = shared_with_others(bench.scenario, paths)
+    allowed = {name: made for name, made in found.items() if is_coupled(name) or not shared}
+    if not allowed:
+        allowed, shared = found, []
+    if present in allowed:
+        chosen, answer = _decide(judge, allowed, present, "congestion control")
+    else:
+        chosen = _name(allowed, judge.best(list(allowed.values())))
+        answer = (
+            f"Use {chosen}, the best of the coupled ones ({decimal(found[chosen].goodput)} Mbit/s"
+            f" beside {decimal(found[present].goodput)} with {present})"
+        )
+    coupled = {name: made for name, made in found.items() if is_coupled(name)}
+    notes = []
+    if shared:
+        answer += (
+            f": paths share {' and '.join(shared)} with others, from whom uncoupled ones take more"
+            " than one flow's share"
+        )
+    elif coupled and not is_coupled(chosen) and len(paths) > 1:
+        fair = _name(coupled, judge.best(list(coupled.values())))
+        share = gain(coupled[fair].goodput, found[chosen].goodput)
+        if share is not None:
+            answer += (
+                f". Where the links could share a bottleneck, use {fair}, the best of the coupled"
+                f" ones ({decimal(coupled[fair].goodput)} Mbit/s, {written(share)})"
+            )
+    if coupled and len(paths) > 1:
+        notes.append(FAIRNESS)
+    return Advice(
+        question="congestion",
+        title="Which congestion control?",
+        answer=answer + ".",
+        settings={} if chosen == present else {"transport.congestion": chosen},
+        numbers=_gain(found[chosen], found[present]),
+        evidence=_rows(judge, found, chosen, present),
+        notes=tuple(notes),
+    )
+
+
+def _tried(bench: Bench, base: Changes, key: str) -> dict[str, Measured]:
+    """Simulate each value of a key of the transport that the scenario may have."""
+    allowed = []
+    for name in (each.name for each in algorithms(key)):
+        try:
+            bench.scenario.with_({**base, f"transport.{key}": name})
+        except ScenarioError:
+            continue
+        allowed.append(name)
+    changes = [{**base, f"transport.{key}": name} for name in allowed]
+    return dict(zip(allowed, bench.measure(changes), strict=True))
+
+
+def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -> tuple[str, str]:
+    """Return the advice: another value than the present one only if it is better."""
+    best = judge.best(list(found.values()))
+    name = _name(found, best)
+    if all(judge.as_good(each, best) for each in found.values()):
+        return present, f"It makes no difference here: keep {present}"
+    if name == present or judge.as_good(found[present], best):
+        others = [made for made in found.values() if made.runs != found[present].runs]
+        second = judge.best(others)
+        share = gain(found[present].goodput, second.goodput)
+        beside = "" if share is None else f" ({written(share)} beside {_name(found, second)})"
+        return present, f"Keep {present}: no other {what} is better{beside}"
+    share = gain(best.goodput, found[present].goodput)
+    said = f"Use {name}: {decimal(best.goodput)} Mbit/s"
+    said += "" if share is None else f", {written(share)} beside {present}"
+    if judge.stream:
+        said += f", 95 % of messages within {best.delay:,.0f} ms, not {found[present].delay:,.0f}"
+    return name, said
+
+
+def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:
+    """Return links that are shared by several of the paths and by competitors.
+
+    Examples
+    --------
+    >>> shared_with_others(Scenario.load("start/two-links"), ("dsl", "cable"))
+    []
+    """
+    values: dict[str, Any] = scenario.values
+    users = [path for path in described(values) if path.name in paths]
+    counts = [sum(number in path.hops for path in users) for number in range(len(values["link"]))]
+    others = {
+        hop
+        for other in others_of(values)
+        for path in described({**values, "transport": other})
+        for hop in path.hops
+    }
+    return [
+        link["name"]
+        for number, link in enumerate(values["link"])
+        if counts[number] > 1 and number in others
+    ]
+
+
+def _rows(
+    judge: Judge, found: dict[str, Measured], chosen: str, present: str
+) -> tuple[Evidence, ...]:
+    rows = []
+    for measured in judge.ordered(list(found.values())):
+        name = _name(found, measured)
+        remarks = [word for word, of in (("advised", chosen), ("present", present)) if of == name]
+        rows.append(Evidence(name, measured.numbers, measured.changes, tuple(remarks)))
+    return tuple(rows)
+
+
+def _gain(chosen: Measured, present: Measured) -> dict[str, float]:
+    share = gain(chosen.goodput, present.goodput)
+    return {} if share is None else {"gain_over_present": share}
+
+
+def _name(found: dict[str, Measured], measured: Measured) -> str:
+    return next(name for name, each in found.items() if each is measured)
+
+
+def settings_of(advice: Sequence[Advice | None]) -> Changes:
+    """Return the settings that several answers recommend together.
+
+    Examples
+    --------
+    >>> settings_of([None, Advice("a", "", "", settings={"transport.scheduler": "ecf"})])
+    {'transport.scheduler': 'ecf'}
+    """
+    return {
+        key: value for each in advice if each is not None for key, value in each.settings.items()
+    }

@@ -1,0 +1,315 @@
+"""How large must the buffers be? Search by simulation for the smallest that lose little."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...engines.predict.paths import paths as described
+from ...support.numerals import decimal
+from .evaluator import Bench, Changes, Measured
+from .result import Advice, Evidence
+from .significance import Judge
+from .subsets import Paths, over, settings_for
+
+ENOUGH = 0.95  # share of the best goodput that suffices
+MIN_KIB = 16
+MAX_KIB = 256 * 1024
+PLENTY = 4  # plentiful buffer, in products of total rate and round trip with full queues
+HALVINGS = 3  # bisections of the last step, a factor of 2: to 9 %
+TITLE = "How large must the buffers be?"
+RECEIVE, SEND = "transport.receive_buffer", "transport.send_buffer"
+
+
+def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]]) -> Advice:
+    """Find the smallest buffers for the best of some ways to use the links.
+
+    Choices are paths, and what is set besides: that which is best with plenty of buffer, or with
+    the present ones, is looked at, the first of equal ones. There are no settings where a link is
+    unlimited, so that no buffer is ever enough, where nothing is delivered, or where the present
+    buffers are better than all of one size.
+
+    What is enough is set by buffers of one size both ways: the smallest that is as good as
+    any up to plenty. Then the smallest receive buffer is searched beside that send buffer,
+    and the smallest send buffer beside it: on a ladder of factors of 2 and then between two
+    rungs; it and all rungs above it give 95 %.
+    """
+    values = bench.scenario.values
+    every = list(dict.fromkeys(name for paths, _ in choices for name in paths))
+    used = described(_with_paths(values, every))
+    if any(path.wireless for path in used):
+        return Advice(
+            "buffers",
+            TITLE,
+            "A link is on an 802.11 channel: what its radios hold is for [wifi] to say, and what"
+            " it carries depends on all that share the air.",
+        )
+    if any(math.isinf(path.rate) for path in used):
+        return Advice(
+            "buffers", TITLE, "A link is unlimited: it takes whatever the buffers allow."
+        )
+    plenty = max(_plenty_kib(values, paths) for paths, _ in choices)
+    fixed, way = _way(bench, judge, choices, plenty)
+
+    def search(up_to: int, enough: Measured | None, sizes: Callable[[int], Changes]) -> _Search:
+        return _search(bench, judge, enough, up_to, lambda size: {**fixed, **sizes(size)})
+
+    present = bench.one(fixed)
+    alike = search(plenty, None, lambda size: _sizes(size, size))
+    best = judge.best([present, *alike.tried.values()])
+    if best.goodput == 0:
+        return Advice("buffers", TITLE, "Nothing is delivered, whatever the buffers.")
+    if not judge.as_good(alike.found, best):
+        return _keep(values, alike, present, plenty)
+    receive = search(alike.size, alike.found, lambda size: _sizes(size, alike.size))
+    send = search(alike.size, alike.found, lambda size: _sizes(receive.size, size))
+    most, largest = alike.found, f"{kib(alike.size)} each"
+    top = judge.best(list(send.tried.values()))
+    if not judge.as_good(most, top):  # less to send is better here: what is enough is more
+        size = next(size for size, made in send.tried.items() if made is top)
+        most, largest = top, f"{kib(receive.size)} to receive and {kib(size)} to send"
+        again = search(size, top, lambda size: _sizes(receive.size, size))
+        send = _Search(again.size, again.found, send.tried | again.tried)
+    found = _Found(way, alike, receive, send, most, largest, present)
+    return Advice(
+        question="buffers",
+        title=TITLE,
+        answer=_answer(judge, values, found),
+        settings={
+            **settings_for(bench.scenario, way[0]),
+            **way[1],
+            **_sizes(receive.size, send.size),
+        },
+        numbers={
+            "receive_buffer_bytes": 1024 * receive.size,
+            "send_buffer_bytes": 1024 * send.size,
+            "rule_of_thumb_bytes": _rule(values, way[0]),
+            "goodput_mbps": send.found.goodput,
+            "most_mbps": most.goodput,
+            "present_mbps": present.goodput,
+            "lost_by_present": 1 - present.goodput / most.goodput,
+        },
+        evidence=_evidence(values, found),
+        notes=(
+            f"enough is {ENOUGH:.0%} of the goodput with {largest}"
+            + (f", and a delay of at most 1/{ENOUGH:g} of that" if judge.stream else "")
+            + f", which is as good as any up to {kib(plenty)}; searched on a ladder of factors of"
+            " 2, then between two rungs to 9 %",
+            "rule of thumb: 2 x sum of rates x largest round trip (RFC 6182, 5.3), without queues"
+            " and losses that time out; buffers larger than needed fill queues and lengthen the"
+            " delay",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The smallest size that suffices, in KiB, its results, and all sizes that were tried."""
+
+    size: int
+    found: Measured
+    tried: dict[int, Measured]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Result of the search for one way to use the links, beside the best."""
+
+    way: tuple[Paths, Changes]
+    alike: _Search
+    receive: _Search
+    send: _Search
+    most: Measured
+    largest: str
+    present: Measured
+
+
+def _way(
+    bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]], plenty: int
+) -> tuple[Changes, tuple[Paths, Changes]]:
+    """Return the settings of the best of some ways to use the links, and which way it is."""
+    ways = [{**base, **over(bench.scenario, paths)} for paths, base in choices]
+    present = bench.measure(ways)
+    ample = bench.measure([{**way, **_sizes(plenty, plenty)} for way in ways])
+    better = [judge.best(list(pair)) for pair in zip(present, ample, strict=True)]
+    best = judge.best(better)
+    first = next(number for number, made in enumerate(better) if judge.as_good(made, best))
+    return ways[first], choices[first]
+
+
+def _search(
+    bench: Bench,
+    judge: Judge,
+    most: Measured | None,
+    up_to: int,
+    changes: Callable[[int], Changes],
+) -> _Search:
+    """Find the smallest size with nearly the goodput of `most`, or without it of the best size."""
+    ladder = [MIN_KIB * 2**step for step in range(int(math.log2(up_to / MIN_KIB)) + 1)]
+    ladder += [up_to] if ladder[-1] < up_to else []
+    tried = dict(zip(ladder, bench.measure([changes(size) for size in ladder]), strict=True))
+    if most is None:
+        best = judge.best(list(tried.values()))
+        size = next(size for size in ladder if judge.as_good(tried[size], best))
+        return _Search(size, tried[size], tried)
+
+    def enough(size: int) -> bool:
+        slow = judge.stream and tried[size].delay > most.delay / ENOUGH
+        return tried[size].goodput >= ENOUGH * most.goodput and not slow
+
+    low = max((size for size in ladder if not enough(size)), default=0)
+    high = min((size for size in ladder if size > low), default=up_to)
+    for _ in range(HALVINGS if 0 < low < high else 0):
+        middle = round(math.sqrt(low * high))
+        tried[middle] = bench.one(changes(middle))
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return _Search(high, tried[high], tried)
+
+
+def _keep(values: dict[str, Any], alike: _Search, present: Measured, plenty: int) -> Advice:
+    return Advice(
+        "buffers",
+        TITLE,
+        f"Keep the present ones, {_present(values)}: {decimal(present.goodput)} Mbit/s. None of"
+        f" one size both ways is as good, up to {kib(plenty)}"
+        f" ({decimal(alike.found.goodput)} Mbit/s at {kib(alike.size)}).",
+        evidence=(
+            _now(values, present),
+            *_rows("both", alike, None, alike.found, lambda size: f"{kib(size)} each"),
+        ),
+    )
+
+
+def _evidence(values: dict[str, Any], found: _Found) -> tuple[Evidence, ...]:
+    alike, receive, send = kib(found.alike.size), found.receive.size, found.send.size
+    most = found.most
+    return (
+        *_rows("both", found.alike, None, most, lambda size: f"{kib(size)} each"),
+        *_rows(
+            "receive",
+            found.receive,
+            receive,
+            most,
+            lambda size: f"receive {kib(size)}, send {alike}",
+        ),
+        *_rows(
+            "send",
+            found.send,
+            send,
+            most,
+            lambda size: f"receive {kib(receive)}, send {kib(size)}",
+        ),
+        _now(values, found.present),
+    )
+
+
+def _now(values: dict[str, Any], present: Measured) -> Evidence:
+    what = f"as they are: {_present(values)}"
+    return Evidence(what, present.numbers, present.changes, ("present",))
+
+
+def _rows(
+    name: str,
+    search: _Search,
+    advised: int | None,
+    most: Measured,
+    what: Callable[[int], str],
+) -> list[Evidence]:
+    return [
+        Evidence(
+            what(size),
+            made.numbers | {f"{name}_buffer_bytes": 1024 * size},
+            made.changes,
+            ("advised",) * (size == advised) + ("as good as any",) * (made is most),
+        )
+        for size, made in sorted(search.tried.items())
+    ]
+
+
+def _with_paths(values: dict[str, Any], paths: Sequence[str]) -> dict[str, Any]:
+    return {**values, "transport": values["transport"] | {"paths": list(paths)}}
+
+
+def _sizes(receive_kib: int, send_kib: int) -> dict[str, str]:
+    return {RECEIVE: f"{receive_kib} KiB", SEND: f"{send_kib} KiB"}
+
+
+def _plenty_kib(values: dict[str, Any], paths: Paths) -> int:
+    """Return a power of 2 that no buffer needs to exceed, and at least what is there."""
+    used = described(_with_paths(values, paths))
+    transport = values["transport"]
+    longest = max(
+        path.rtt
+        + sum(
+            8
+            * values["link"][hop]["forward"].get("queue", 0)
+            / values["link"][hop]["forward"]["rate"]
+            for hop in path.hops
+            if "rate" in values["link"][hop]["forward"]
+        )
+        for path in used
+    )
+    window = sum(path.rate for path in used) / 8 * longest
+    needed = max(
+        PLENTY * window / transport["receive_window_share"],
+        transport["receive_buffer"],
+        transport["send_buffer"],
+        1024 * MIN_KIB,
+    )
+    return min(1 << math.ceil(math.log2(needed / 1024)), MAX_KIB)
+
+
+def _rule(values: dict[str, Any], paths: Paths) -> float:
+    used = described(_with_paths(values, paths))
+    return 2 * sum(path.rate for path in used) / 8 * max(path.rtt for path in used)
+
+
+def _answer(judge: Judge, values: dict[str, Any], found: _Found) -> str:
+    paths, base = found.way
+    receive, send, present = found.receive, found.send, found.present
+    most, both = found.most, found.send.found
+    used = ", ".join([*paths, *(str(value) for value in base.values())])
+    rule = _rule(values, paths)
+    share = values["transport"]["receive_window_share"]
+    said = (
+        f"Over {used}: {kib(receive.size)} to receive and {kib(send.size)} to send give"
+        f" {decimal(both.goodput)} Mbit/s, {both.goodput / most.goodput:.1%} of the"
+        f" {decimal(most.goodput)} with {found.largest}. The rule of thumb says"
+        f" {kib(rule / 1024)} each"
+    )
+    if share < 1:
+        said += f" ({kib(rule / share / 1024)} to receive where {share:.0%} of it is advertised)"
+    lost = 1 - present.goodput / most.goodput
+    said += f". The present ones, {_present(values)}, "
+    if abs(lost) < 0.0005:
+        said += "cost no goodput"
+    elif lost > 0:
+        said += f"cost {lost:.1%} of goodput ({decimal(present.goodput)} Mbit/s)"
+    else:
+        said += f"give {-lost:.1%} more ({decimal(present.goodput)} Mbit/s)"
+    if math.isfinite(both.delay) and math.isfinite(present.delay):
+        what = "messages" if judge.stream else "the data"
+        said += (
+            f". 95 % of {what} take at most {present.delay:,.0f} ms from write to delivery with"
+            f" them, and {both.delay:,.0f} ms with the advised ones"
+        )
+    return said + "."
+
+
+def _present(values: dict[str, Any]) -> str:
+    transport = values["transport"]
+    receive, send = transport["receive_buffer"] / 1024, transport["send_buffer"] / 1024
+    return f"{kib(receive)} to receive and {kib(send)} to send"
+
+
+def kib(size: float) -> str:
+    """Return a number of KiB as people write it.
+
+    Examples
+    --------
+    >>> kib(512), kib(1536), kib(16384), kib(0.5)
+    ('512 KiB', '1.5 MiB', '16 MiB', '0.5 KiB')
+    """
+    return f"{size / 1024:.3g} MiB" if size >= 1024 else f"{size:.3g} KiB"

@@ -1,0 +1,81 @@
+"""Simulate the scenario with all advice applied, beside the scenario as it is."""
+
+from __future__ import annotations
+
+from ...support.numerals import decimal
+from .evaluator import Bench, Changes
+from .result import Advice, Evidence
+from .significance import Judge, gain, written
+
+
+def advise_together(
+    bench: Bench,
+    judge: Judge,
+    settings: Changes,
+    with_buffers: Changes,
+    *,
+    fair: bool = True,
+) -> Advice:
+    """Compare the scenario with all advice applied to the scenario as it is.
+
+    Where anything is random, by seeds that chose nothing. ``settings`` are advised with the
+    buffers as they are, ``with_buffers`` with others, if any. A scenario that is not ``fair``
+    leaves competitors less than their share, and is no choice.
+    """
+    tried: list[tuple[str, Changes]] = [("as it is", {})]
+    if settings:
+        tried.append(("as advised, with the present buffers", settings))
+    if with_buffers:
+        tried.append(("as advised, with the advised buffers", with_buffers))
+    made = bench.measure([changes for _, changes in tried])
+    present = made[0]
+    allowed = made if fair else made[1:]
+    best = judge.best(allowed)
+    best = next(each for each in allowed if judge.as_good(each, best))
+    rows = [
+        Evidence(
+            what,
+            each.numbers,
+            changes,
+            ("advised",) * (each is best) + ("present",) * (each is present),
+        )
+        for (what, changes), each in zip(tried, made, strict=True)
+    ]
+    share = gain(best.goodput, present.goodput)
+    if best is present:
+        better = "is better" if judge.stream else "gives more"
+        answer = (
+            f"Leave it as it is: {decimal(present.goodput)} Mbit/s, and nothing here {better}."
+        )
+    else:
+        answer = (
+            f"{decimal(best.goodput)} Mbit/s, where it gives {decimal(present.goodput)} as it is"
+        )
+        answer += "" if share is None else f" ({written(share)})"
+        if judge.stream:
+            answer += (
+                f"; 95 % of messages within {best.delay:,.0f} ms, now within {present.delay:,.0f}"
+            )
+        answer += "." if fair else ": what is fair to others has its price."
+    last = made[-1]
+    if with_buffers and not judge.stream and last is not best and 2 * last.delay < best.delay:
+        answer += (
+            f" Where delay matters, take the advised buffers, too: {decimal(last.goodput)} Mbit/s,"
+            f" 95 % of the data within {last.delay:,.0f} ms, not {best.delay:,.0f}."
+        )
+    return Advice(
+        question="together",
+        title="And all together?",
+        answer=answer,
+        settings=best.changes,
+        numbers={} if share is None else {"gain_over_present": share},
+        evidence=tuple(rows),
+        notes=_notes(bench),
+    )
+
+
+def _notes(bench: Bench) -> tuple[str, ...]:
+    if bench.runs == 1:
+        return ()
+    last = bench.seed + bench.runs - 1
+    return (f"seeds {bench.seed} to {last}, on which nothing was chosen",)

@@ -1,0 +1,94 @@
+"""Which link is worth its price where there are deadlines, and what a deadline costs."""
+
+from __future__ import annotations
+
+from ...engines.predict import in_time
+from ...engines.predict.result import Prediction
+from ...scenario import Scenario
+from ...scenario.spelling import Value
+from .result import Advice, Evidence
+from .subsets import Paths, over, without_each
+
+TIMES = (0.5, 1.0, 2.0, 4.0)
+"""Deadlines that are looked at, over the scenario's."""
+NOTE = (
+    "A bound: the fluid linear programme of ropewalk.model.cheapest_in_time, which knows what the"
+    " links will carry. The first run's writes, headers counted."
+)
+
+
+def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
+    """Advise on the value of each link for meeting deadlines; None without deadlines."""
+    whole = in_time.predict(scenario.with_(over(scenario, paths)))
+    if whole is None or "late_by" not in whole.delay_ms:
+        return None
+    span = scenario.values["traffic"]["deadline"]
+    without: list[tuple[str, Prediction]] = []
+    if len(paths) > 1 and scenario.values["transport"]["protocol"] != "tcp":
+        for path, others in zip(paths, without_each(paths), strict=True):
+            less = in_time.predict(scenario.with_(over(scenario, others)))
+            if less is not None:
+                without.append((path, less))
+    rows = [Evidence("all links", _numbers(whole))]
+    rows += [Evidence(f"without {path}", _numbers(less)) for path, less in without]
+    spans: list[tuple[float, Prediction]] = []
+    for times in TIMES:
+        key: dict[str, Value] = {"traffic.deadline": f"{1e3 * times * span:g} ms"}
+        found = whole if times == 1 else in_time.predict(scenario.with_(key))
+        if found is not None:
+            spans.append((times * span, found))
+            rows.append(Evidence(f"within {1e3 * times * span:g} ms", _numbers(found), key))
+    return Advice(
+        question="deadlines",
+        title="Which link is worth its price, and what does the deadline cost?",
+        answer=" ".join([_of_links(whole, without), *_of_spans(span, spans)]),
+        numbers=_numbers(whole),
+        evidence=tuple(rows),
+        notes=(NOTE,),
+    )
+
+
+def _numbers(found: Prediction) -> dict[str, float]:
+    """Return the cost where there are prices, and the lateness."""
+    numbers = {} if found.cost is None else {"least_cost": found.cost}
+    if "late_by" in found.delay_ms:
+        numbers["late_by_ms"] = found.delay_ms["late_by"]
+    return numbers
+
+
+def _of_links(whole: Prediction, without: list[tuple[str, Prediction]]) -> str:
+    late = whole.delay_ms["late_by"]
+    if late > 0:
+        told = f"Not all can be in time, over all links: {late:,.0f} ms later they can."
+    elif whole.cost is None:
+        told = "All can be in time."
+    else:
+        told = f"All can be in time, at a cost of {whole.cost:,.2f} or more."
+    said = [_of_link(whole, path, less) for path, less in without]
+    return " ".join([told, *said])
+
+
+def _of_link(whole: Prediction, path: str, less: Prediction) -> str:
+    if "late_by" not in less.delay_ms:
+        return f"Without {path} the rest never carries it."
+    more = less.delay_ms["late_by"] - whole.delay_ms["late_by"]
+    if more > 1:
+        return f"Without {path} it comes {more:,.0f} ms later."
+    if whole.cost is None or less.cost is None:
+        return f"Without {path} it comes no later."
+    saved = whole.cost - less.cost
+    if abs(saved) < 0.005 * whole.cost:
+        return f"Without {path} it comes no later and costs the same: {path} is not worth a price."
+    if saved > 0:
+        return f"Without {path} it comes no later and costs {saved:,.2f} less."
+    return f"Without {path} it costs {-saved:,.2f} more."
+
+
+def _of_spans(span: float, spans: list[tuple[float, Prediction]]) -> list[str]:
+    """Compare the cost of the shortest and the longest deadline that can be met."""
+    met = [(each, found.cost) for each, found in spans if found.delay_ms.get("late_by") == 0]
+    costs = [(each, cost) for each, cost in met if cost is not None]
+    if len(costs) < 2:
+        return []
+    listed = ", ".join(f"{1e3 * each:g} ms {cost:,.2f}" for each, cost in costs)
+    return [f"By deadline: {listed}."]

@@ -1,0 +1,233 @@
+"""Simulate candidates: a scenario with some keys changed, each once, several at a time."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ...engines.simulate import simulate
+from ...results import statistics
+from ...scenario import Scenario
+from ...scenario.spelling import Value, spelled
+
+Changes = Mapping[str, Value]
+
+PARTS_OF_A_QUESTION = 8  # estimated parts of a question before it begins
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Results of one candidate.
+
+    Attributes
+    ----------
+    changes : mapping of str to value
+        Which keys were set to make it.
+    runs : tuple of dict of str to float
+        Of each run: ``goodput_mbps``; and, if anything was delivered, ``delay_p95_ms``;
+        ``cost``; ``competitors_mbps``, the mean of their flows, if there are any.
+    """
+
+    changes: Changes
+    runs: tuple[dict[str, float], ...]
+
+    @cached_property
+    def numbers(self) -> dict[str, float]:
+        """Means over the runs, and ``ci95_mbps``, half the interval of the goodput's."""
+        known = {key: float(value) for key, value in statistics.mean(self.runs).items()}
+        if len(self.runs) > 1:
+            known["ci95_mbps"] = statistics.ci95(self.runs)["goodput_mbps"]
+        return known
+
+    @property
+    def goodput(self) -> float:
+        """Mean goodput, 10^6 bit/s."""
+        return self.numbers["goodput_mbps"]
+
+    @property
+    def delay(self) -> float:
+        """Mean of the 95th percentile of the delay, ms; infinity if a run delivered nothing."""
+        return self.numbers.get("delay_p95_ms", math.inf)
+
+
+class Tally:
+    """Counts finished parts of the work, whose expected number may grow on the way.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with how many parts are finished, and of how many known so far, after each.
+    """
+
+    def __init__(self, progress: Callable[[int, int], object] | None = None) -> None:
+        self._progress = progress
+        self._finished = self._expected = 0
+        self._reserved = 0
+
+    def expect(self, parts: int) -> None:
+        """Expect more parts, or fewer where they turn out not to be needed."""
+        self._expected += parts
+
+    def reserve(self, questions: int) -> None:
+        """Expect so many further questions, each of some parts."""
+        self._reserved += questions * PARTS_OF_A_QUESTION
+
+    def ask(self) -> None:
+        """Begin a reserved question: its parts are expected from now on as they become known."""
+        self._reserved -= PARTS_OF_A_QUESTION
+
+    def finish(self) -> None:
+        """Count one part as finished."""
+        self._finished += 1
+        if self._progress is not None:
+            expected = self._expected + self._reserved
+            self._progress(self._finished, max(expected, self._finished))
+
+
+class Bench:
+    """Simulates changed scenarios, each once, and keeps their results.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What the changes are made to.
+    seed : int
+        Seed of each candidate's first run: all see the same draws.
+    runs : int
+        Runs of each candidate, if anything is random.
+    executor : concurrent.futures.Executor, optional
+        Where to run; threads of this process on all its cores if not given.
+    tally : Tally, optional
+        Is told of each candidate.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        seed: int = 1,
+        runs: int = 1,
+        executor: Executor | None = None,
+        tally: Tally | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.seed = seed
+        self.runs = runs if is_random(scenario) else 1
+        self._executor = executor
+        self._tally = tally or Tally()
+        self._known: dict[tuple[tuple[str, str], ...], Measured] = {}
+
+    @property
+    def simulated(self) -> int:
+        """How many candidates have been simulated."""
+        return len(self._known)
+
+    def measure(self, candidates: Sequence[Changes]) -> list[Measured]:
+        """Return the results of candidates in their order; those without one are simulated.
+
+        Parameters
+        ----------
+        candidates : sequence of mapping of str to value
+            The keys to set for each, as for `Scenario.with_`.
+
+        Returns
+        -------
+        list of Measured
+            One for each.
+
+        Raises
+        ------
+        ScenarioError
+            A key is unknown or a value is wrong.
+        RuntimeError
+            A run failed.
+        """
+        keys = [_key(changes) for changes in candidates]
+        new = dict(zip(keys, candidates, strict=True))
+        new = {key: changes for key, changes in new.items() if key not in self._known}
+        scenarios = {key: self.scenario.with_(changes) for key, changes in new.items()}
+        if self._executor is not None:
+            self._run(self._executor, scenarios, new)
+        elif scenarios:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                self._run(pool, scenarios, new)
+        return [self._known[key] for key in keys]
+
+    def one(self, changes: Changes) -> Measured:
+        """Simulate one candidate."""
+        return self.measure([changes])[0]
+
+    def _run(
+        self,
+        executor: Executor,
+        scenarios: Mapping[tuple[tuple[str, str], ...], Scenario],
+        changes: Mapping[tuple[tuple[str, str], ...], Changes],
+    ) -> None:
+        self._tally.expect(len(scenarios))
+        futures = {
+            executor.submit(_trial, scenario, self.seed, self.runs): key
+            for key, scenario in scenarios.items()
+        }
+        try:
+            for future in as_completed(futures):
+                key = futures[future]
+                self._known[key] = Measured(changes[key], future.result())
+                self._tally.finish()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def is_random(scenario: Scenario) -> bool:
+    """Whether runs with other seeds can differ.
+
+    By loss, jitter, slots, back-off, by drawn traffic of any flow or competitor, or by the
+    acknowledgements that F-RTO of profile mptcp-ns3 discards.
+
+    Examples
+    --------
+    >>> is_random(Scenario.load("trains/eight-links"))
+    False
+    """
+    values = scenario.values
+    ways = [link[way] for link in values["link"] for way in ("forward", "reverse")]
+    drawn = any(way["loss"] or way["jitter"] or way["slot"] for way in ways)
+    in_air = any("channel" in link for link in values["link"])
+    others = [*values["flow"], *values["competitor"]]
+    traffics = [values["traffic"], *(other["traffic"] for other in others)]
+    drawn_traffic = any(
+        traffic["kind"] in ("poisson", "request", "web") or "preset" in traffic
+        for traffic in traffics
+    )
+    deaf = any(
+        flow.get("profile") == "mptcp-ns3" and flow["reordering"] == "f-rto"
+        for flow in [values["transport"], *others]
+    )
+    return drawn or in_air or drawn_traffic or deaf
+
+
+def _trial(scenario: Scenario, seed: int, runs: int) -> tuple[dict[str, float], ...]:
+    """Simulate one candidate; the numbers of each run."""
+    return tuple(_numbers(run) for run in simulate(scenario, seed=seed, runs=runs, threads=1).runs)
+
+
+def _numbers(run: Mapping[str, Any]) -> dict[str, float]:
+    known: dict[str, float] = {"goodput_mbps": run.get("goodput_mbps", 0.0)}
+    if "delay_ms" in run:
+        known["delay_p95_ms"] = run["delay_ms"]["p95"]
+    if "cost" in run:
+        known["cost"] = run["cost"]
+    others = run.get("competitors", [])
+    flows = sum(other["count"] for other in others)
+    if flows:
+        carried = sum(other["goodput_mbps"] * other["count"] for other in others)
+        known["competitors_mbps"] = carried / flows
+    return known
+
+
+def _key(changes: Changes) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((key, spelled(value)) for key, value in changes.items()))

@@ -1,0 +1,79 @@
+"""How good is the advice? Simulate every subset, and find the advised one among them."""
+
+from __future__ import annotations
+
+from ...results.statistics import rank_correlation
+from ...scenario import Scenario
+from .evaluator import Bench
+from .links import evidence_of
+from .result import Check
+from .significance import Judge
+from .subsets import Paths, Predictor, all_subsets, candidates, over
+
+MAX_CHECKED = 10  # most paths of which all subsets are simulated: 1023
+
+
+def allow_check(scenario: Scenario, name: str = "check") -> None:
+    """Refuse to simulate too many subsets.
+
+    Raises
+    ------
+    ValueError
+        There are; the message says how many paths may be checked.
+
+    Examples
+    --------
+    >>> allow_check(Scenario.load("trains/eight-links"))
+    """
+    paths = candidates(scenario)
+    if len(paths) > MAX_CHECKED:
+        raise ValueError(
+            f"{name}: {len(paths)} paths have {2 ** len(paths) - 1} subsets; at most"
+            f" {MAX_CHECKED} paths are checked"
+        )
+
+
+def check(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths, advised: Paths) -> Check:
+    """Simulate all subsets and rank the advised one.
+
+    Parameters
+    ----------
+    bench : Bench
+        Simulates.
+    judge : Judge
+        Compares.
+    predictor : Predictor
+        Its own choice is ranked, too.
+    paths : tuple of str
+        All there are, at most 10.
+    advised : tuple of str
+        The advised ones.
+    """
+    single = bench.scenario.values["transport"]["protocol"] == "tcp"
+    subsets = all_subsets(paths, single=single)
+    made = dict(
+        zip(subsets, bench.measure([over(bench.scenario, each) for each in subsets]), strict=True)
+    )
+    order = judge.ordered(list(made.values()))
+    best = order[0]
+    ratio = {each: made[each].goodput / best.goodput if best.goodput else 1.0 for each in subsets}
+    rank = {each: 1 + order.index(made[each]) for each in subsets}
+    model: dict[str, float] = {}
+    known = predictor.known
+    if known:
+        first = predictor.ranking[0]
+        model = {"rank": rank[first], "ratio": ratio[first]}
+        asked = [each for each in subsets if each in known]
+        goodputs = [made[each].goodput for each in asked]
+        if len({*goodputs}) > 1 and len({known[each] for each in asked}) > 1:
+            model["rank_correlation"] = rank_correlation([known[each] for each in asked], goodputs)
+    winner = next(each for each in subsets if made[each] is best)
+    return Check(
+        subsets=len(subsets),
+        rank=rank[advised],
+        ratio=ratio[advised],
+        best=evidence_of(made[winner], predictor, paths),
+        advised=evidence_of(made[advised], predictor, paths),
+        model=model,
+        simulated=made,
+    )

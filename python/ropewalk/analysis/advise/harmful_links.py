@@ -1,0 +1,125 @@
+"""Which links reduce the goodput? Simulate all links, and all but each one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engines.predict import predict
+from ...engines.predict.paths import paths as described
+from ...support.numerals import decimal
+from .buffers import kib
+from .evaluator import Bench, Measured
+from .result import Advice, Evidence
+from .significance import Judge, gain, written
+from .subsets import Paths, Predictor, over, without_each
+
+
+def advise_weakest(
+    bench: Bench, judge: Judge, predictor: Predictor, paths: Paths
+) -> Advice | None:
+    """Name the links that reduce the goodput, and the effect of each; None for one path."""
+    scenario = bench.scenario
+    if len(paths) == 1 or scenario.values["transport"]["protocol"] == "tcp":
+        return None
+    rest = without_each(paths)
+    together = bench.one(over(scenario, paths))
+    without = bench.measure([over(scenario, others) for others in rest])
+    alone = bench.measure([over(scenario, (path,)) for path in paths])
+    rows, harmful = [], []
+    for path, others, less, single in zip(paths, rest, without, alone, strict=True):
+        numbers = {
+            "goodput_mbps": less.goodput,
+            "adds_mbps": together.goodput - less.goodput,
+            "alone_mbps": single.goodput,
+        }
+        numbers |= {
+            key: less.numbers[key]
+            for key in ("ci95_mbps", "delay_p95_ms", "competitors_mbps")
+            if key in less.numbers
+        }
+        predicted = predictor.goodput(others)
+        numbers |= {} if predicted is None else {"predicted_mbps": predicted}
+        harms = judge.best([together, less]) is less and not judge.as_good(together, less)
+        if harms:
+            harmful.append((path, less))
+        rows.append(
+            Evidence(f"without {path}", numbers, less.changes, ("harms",) if harms else ())
+        )
+    rows.sort(key=lambda row: row.numbers["adds_mbps"])
+    least = rows[0]
+    return Advice(
+        question="weakest",
+        title="What does the weakest link cost the rest?",
+        answer=_answer(bench, judge, together, harmful, least),
+        numbers={"goodput_mbps": together.goodput, "harmful_links": len(harmful)},
+        evidence=(Evidence("all links", together.numbers, together.changes), *rows),
+    )
+
+
+def _answer(
+    bench: Bench,
+    judge: Judge,
+    together: Measured,
+    harmful: list[tuple[str, Measured]],
+    least: Evidence,
+) -> str:
+    if not harmful:
+        adds, alone = least.numbers["adds_mbps"], least.numbers["alone_mbps"]
+        name = least.what.removeprefix("without ")
+        did = (
+            f"adds {decimal(adds)} Mbit/s"
+            if adds >= 0
+            else f"takes {decimal(-adds)} Mbit/s, within noise"
+        )
+        return f"None harms. {name} does least: it {did}; alone it carries {alone:,.2f}."
+    values = bench.scenario.values
+    harmful = sorted(harmful, key=lambda pair: -pair[1].goodput)
+    said = []
+    for path, less in harmful:
+        share = gain(less.goodput, together.goodput)
+        costs = f"{decimal(less.goodput - together.goodput)} Mbit/s"
+        costs += "" if share is None else f" ({written(share)})"
+        if judge.stream:
+            costs = f"{together.delay - less.delay:,.0f} ms of delay"
+        said.append(f"{path} {costs}")
+    worst = harmful[0][0]
+    why = reason(values, worst)
+    if why is None:
+        best = predict(bench.scenario).best
+        why = None if best is None else best.bottleneck
+    because = "" if why is None else f" {worst}: {why}."
+    return f"With all links in use, the rest would do better without: {'; '.join(said)}.{because}"
+
+
+def reason(values: dict[str, Any], name: str) -> str | None:
+    """Say from a scenario's values why a path harms the others; None if they do not show it.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
+    >>> small = scenario.with_({"transport.receive_buffer": "1 MiB", "link.dsl.delay": "200 ms"})
+    >>> reason(small.values, "dsl")
+    'in its round trip of 400 ms the others could carry 2.38 MiB, and the buffers let 632 KiB wait'
+    """
+    used = {path.name: path for path in described(values)}
+    path = used.pop(name)
+    transport = values["transport"]
+    if transport["protocol"] == "striped-tcp" and transport["device"] == "naive":
+        quickest = min(other.delay for other in used.values())
+        if path.delay > quickest:
+            return (
+                f"its packets come up to {1e3 * (path.delay - quickest):,.3g} ms later than the"
+                " others', and TCP takes what is late for lost"
+            )
+        return None
+    window = min(
+        transport["receive_buffer"] * transport["receive_window_share"], transport["send_buffer"]
+    )
+    carried = sum(other.rate for other in used.values()) / 8 * path.rtt
+    if carried <= window or carried == float("inf"):
+        return None
+    return (
+        f"in its round trip of {1e3 * path.rtt:,.3g} ms the others could carry"
+        f" {kib(carried / 1024)}, and the buffers let {kib(window / 1024)} wait"
+    )

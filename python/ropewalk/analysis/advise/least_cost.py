@@ -1,0 +1,317 @@
+"""At what cost can a rate be had within a delay? Problem (10) of Park et al. 2014."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..._core import ScenarioError
+from ...engines.predict.paths import header_bytes, others
+from ...engines.predict.paths import paths as described
+from ...scenario import Scenario
+from .evaluator import Bench, Measured
+from .result import Advice, Evidence
+from .subsets import Paths, over
+
+if TYPE_CHECKING:
+    from ...model.park2014.splitting import Split
+
+SOURCE = (
+    "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
+    " share no link and losses to be repaired by one fast retransmission"
+)
+MAX_LEFT_OUT = 10  # most paths of which all choices are tried: 1023
+NOTHING = 1e-6  # share of the demand below which a path's rate is the solver's tolerance
+STEPS = (1.25, 2.0, 4.0, 8.0)  # delays to try, in least delays, where none is given
+QUANTITIES = {"rate": "traffic.rate", "delay": "link.a.delay"}
+BLANK = """
+[[link]]
+name = "a"
+rate = "1 Mbit/s"
+[traffic]
+kind = "cbr"
+rate = "1 Mbit/s"
+"""
+
+
+def quantity(kind: str, value: str, name: str) -> float:
+    """Read a rate or a delay as scenario files spell it.
+
+    Parameters
+    ----------
+    kind : {"rate", "delay"}
+        Kind of quantity.
+    value : str
+        Such as ``"6 Mbit/s"`` or ``"150 ms"``.
+    name : str
+        Name of the quantity, for errors.
+
+    Returns
+    -------
+    float
+        Bit/s or seconds, above 0.
+
+    Raises
+    ------
+    ValueError
+        It is none; the message names it, the value and what is allowed.
+
+    Examples
+    --------
+    >>> quantity("rate", "6 Mbit/s", "--rate")
+    6000000.0
+    >>> quantity("delay", "soon", "--delay")
+    Traceback (most recent call last):
+    ValueError: --delay "soon": must begin with a number; allowed: a time such as "10 ms" \
+(units: ns us ms s min h d)
+    """
+    key = QUANTITIES[kind]
+    try:
+        values = Scenario(BLANK).with_({key: value}).values
+    except ScenarioError as error:
+        # `with_: KEY = VALUE: what is wrong`, in which the value may be read as another type.
+        said = re.sub(rf'^(with_: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
+        raise ValueError(f'{name} "{value}": {said}') from None
+    if kind == "rate":
+        return float(values["traffic"]["rate"])
+    delay = float(values["link"][0]["forward"]["delay"])
+    if delay == 0:
+        raise ValueError(f'{name} "{value}": must be greater than zero')
+    return delay
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The requirement: a rate in bit/s, and optionally a largest delay in seconds."""
+
+    rate: float
+    delay: float | None = None
+
+
+def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
+    """Split a rate over paths at least cost within a delay, beside the plain scheduler."""
+    values = bench.scenario.values
+    wanted = f"{wish.rate * 1e-6:,.4g} Mbit/s"
+    title = "What does a rate within a delay cost at least?"
+    if not any("cost" in link for link in values["link"]):
+        title = "Which links carry a rate within a delay?"
+    transport = values["transport"] | {"paths": list(paths)}
+    if any(path.wireless for path in described({**values, "transport": transport})):
+        return _unanswered(
+            title,
+            "A link is on an 802.11 channel: what it carries depends on all that share the air,"
+            " and no split of a rate over such links is computed.",
+        )
+    offer = _Offer.of(values, paths, wish.rate)
+    if offer is None:
+        return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
+    if wish.rate >= offer.most:
+        most = f"{offer.most * 1e-6:,.4g} Mbit/s"
+        return _unanswered(
+            title,
+            f"No split carries {wanted}: the links carry less than {most} in such messages.",
+            {"rate_mbps": wish.rate * 1e-6, "most_mbps": offer.most * 1e-6},
+        )
+    least = offer.least_delay()
+    numbers = {"rate_mbps": wish.rate * 1e-6, "least_delay_ms": 1e3 * least.delay}
+    reachable = f"The least attainable bound is {1e3 * least.delay:,.4g} ms."
+    plain, notes = _plain(bench, paths, wish.rate, offer.message)
+    notes = [*notes, *_outside(values, paths)]
+    if wish.delay is not None and wish.delay <= least.delay:
+        return Advice(
+            question="least-cost",
+            title=title,
+            answer=(
+                f"No split has a bound of {1e3 * wish.delay:,.4g} ms at {wanted}. {reachable}"
+                f"{_cautious(plain, wish.delay)}"
+            ),
+            numbers=numbers | {"delay_ms": 1e3 * wish.delay},
+            evidence=(
+                offer.evidence(f"least delay, {1e3 * least.delay:,.4g} ms", least),
+                *_simulated(bench, plain),
+            ),
+            notes=(SOURCE, *notes),
+        )
+    bounds = [wish.delay] if wish.delay is not None else [step * least.delay for step in STEPS]
+    splits = [offer.least_cost(bound) for bound in bounds]
+    rows = [
+        offer.evidence(f"split within {1e3 * bound:,.4g} ms", split)
+        for bound, split in zip(bounds, splits, strict=True)
+    ]
+    cheapest = splits[0] if wish.delay is not None else splits[1]
+    within = bounds[0] if wish.delay is not None else bounds[1]
+    numbers |= {"delay_ms": 1e3 * within}
+    cheaper = False
+    if offer.has_prices:
+        numbers["cost"] = offer.cost_of(cheapest)
+        says = f"cost at least {numbers['cost']:,.4g}"
+        cheaper = plain is not None and plain.numbers.get("cost", math.inf) < numbers["cost"]
+    else:
+        says = "can be had"
+        notes.append("no link has a cost: a Mbit/s counts the same on each")
+    answer = (
+        f"By the bound, {wanted} within {1e3 * within:,.4g} ms {says}: {offer.shares(cheapest)}. "
+    )
+    if plain is not None:
+        does = "carries"
+        if "cost" in plain.numbers:
+            numbers["plain_cost"] = plain.numbers["cost"]
+            does = f"costs {plain.numbers['cost']:,.4g} for"
+        scheduler = values["transport"]["scheduler"]
+        answer += f"The plain {scheduler} {does} {plain.goodput:,.4g} Mbit/s"
+        if "delay_p95_ms" in plain.numbers:
+            answer += f", 95 % of messages within {plain.delay:,.4g} ms"
+        answer += ". "
+    return Advice(
+        question="least-cost",
+        title=title,
+        answer=answer + reachable + (_cautious(plain, within) if cheaper else ""),
+        numbers=numbers,
+        evidence=(*rows, *_simulated(bench, plain)),
+        notes=(SOURCE, *notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """The paths as problem (10) takes them, with rates in packets of one message per second."""
+
+    names: Paths
+    message: int
+    wire: float
+    demand: float
+    capacity: list[float]
+    rtt: list[float]
+    hops: list[float]
+    loss: list[float]
+    cost: list[float]
+    has_prices: bool
+
+    @staticmethod
+    def of(values: dict[str, Any], names: Paths, rate: float) -> _Offer | None:
+        transport, traffic = values["transport"], values["traffic"]
+        used = described({**values, "transport": transport | {"paths": list(names)}})
+        if any(math.isinf(path.rate) for path in used):
+            return None
+        message = traffic.get("message", transport["segment"])
+        packets = math.ceil(message / transport["segment"])
+        wire = 8 * (message + packets * header_bytes(transport))
+        return _Offer(
+            names=names,
+            message=message,
+            wire=wire,
+            demand=rate / (8 * message),
+            capacity=[path.rate / wire for path in used],
+            rtt=[path.rtt + wire / path.rate for path in used],
+            hops=[float(len(path.hops)) for path in used],
+            loss=[min(path.loss, 1 - 1e-9) for path in used],
+            cost=[
+                sum(values["link"][hop].get("cost", 1.0) for hop in path.hops) * wire * 1e-6
+                for path in used
+            ],
+            has_prices=any("cost" in link for link in values["link"]),
+        )
+
+    @property
+    def most(self) -> float:
+        """The most that all paths carry of the application's data, bit/s."""
+        return sum(self.capacity) * 8 * self.message
+
+    def least_delay(self) -> Split:
+        from ...model.park2014.splitting import least_delay
+
+        return least_delay(
+            self.demand, self.capacity, self.rtt, self.hops, self.loss, leave_out=self._leave_out
+        )
+
+    def least_cost(self, delay: float) -> Split:
+        from ...model.park2014.splitting import least_cost
+
+        return least_cost(
+            self.demand,
+            delay,
+            self.cost,
+            self.capacity,
+            self.rtt,
+            self.hops,
+            self.loss,
+            leave_out=self._leave_out,
+        )
+
+    @property
+    def _leave_out(self) -> bool:
+        return len(self.names) <= MAX_LEFT_OUT
+
+    def cost_of(self, split: Split) -> float:
+        return float(sum(rate * cost for rate, cost in zip(split.rates, self.cost, strict=True)))
+
+    def shares(self, split: Split) -> str:
+        """Return each path's rate in Mbit/s of IP packets, in words."""
+        said = (f"{name} {share:,.3g}" for name, share in self.used(split).items())
+        return f"{', '.join(said)} Mbit/s of IP packets"
+
+    def used(self, split: Split) -> dict[str, float]:
+        """Return the rate in Mbit/s of each path with more than a negligible share."""
+        return {
+            name: float(rate) * self.wire * 1e-6
+            for name, rate in zip(self.names, split.rates, strict=True)
+            if rate > NOTHING * self.demand
+        }
+
+    def evidence(self, what: str, split: Split) -> Evidence:
+        rates = {f"split_{name}_mbps": share for name, share in self.used(split).items()}
+        bound = {"delay_bound_ms": 1e3 * split.delay}
+        if self.has_prices:
+            bound = {"cost": self.cost_of(split), **bound}
+        return Evidence(what, bound | rates, remarks=("predicted by park-2014",))
+
+
+def _plain(
+    bench: Bench, paths: Paths, rate: float, message: int
+) -> tuple[Measured | None, list[str]]:
+    """Simulate the scenario's own scheduler under that rate."""
+    changes = over(bench.scenario, paths)
+    traffic = bench.scenario.values["traffic"]
+    if traffic["kind"] == "bulk":
+        changes |= {"traffic.kind": "cbr", "traffic.message": f"{message} B"}
+    if traffic.get("rate") != rate:
+        changes |= {"traffic.rate": f"{rate:.0f} bit/s"}
+    try:
+        return bench.one(changes), []
+    except ScenarioError as error:
+        return None, [f"the plain scheduler was not simulated: {error}"]
+
+
+def _outside(values: dict[str, Any], paths: Paths) -> list[str]:
+    """Say which assumptions of problem (10) the scenario does not meet."""
+    used = described({**values, "transport": values["transport"] | {"paths": list(paths)}})
+    hops = [hop for path in used for hop in path.hops]
+    notes = []
+    if len(hops) > len(set(hops)):
+        notes.append("paths share a link here: the split may ask more of it than it carries")
+    if others(values):
+        notes.append("others use the links: the split takes them to be its own")
+    return notes
+
+
+def _cautious(plain: Measured | None, within: float) -> str:
+    """Say where the simulated delay is below the bound, which is cautious."""
+    if plain is None or plain.delay > 1e3 * within:
+        return ""
+    return (
+        " In the simulator the plain scheduler keeps that delay: a bound on a mean is cautious"
+        " where queues stay short."
+    )
+
+
+def _simulated(bench: Bench, plain: Measured | None) -> list[Evidence]:
+    if plain is None:
+        return []
+    scheduler = bench.scenario.values["transport"]["scheduler"]
+    return [Evidence(f"plain {scheduler}", plain.numbers, plain.changes, ("present",))]
+
+
+def _unanswered(title: str, answer: str, numbers: dict[str, float] | None = None) -> Advice:
+    return Advice("least-cost", title, answer, numbers=numbers or {})

@@ -1,0 +1,263 @@
+"""Which links, and how many? Predict subsets, simulate the promising ones, climb from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...engines.predict.paths import paths as described
+from ...scenario import Scenario
+from ...support.numerals import decimal
+from .evaluator import Bench, Measured
+from .result import Advice, Evidence
+from .significance import MAX_NOISE, SAME, SAME_DELAY, Judge, gain, written
+from .subsets import (
+    Paths,
+    Predictor,
+    all_subsets,
+    called,
+    nested,
+    over,
+    settings_for,
+    without_each,
+)
+
+TOP = 8  # best predicted subsets, which are simulated
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The chosen links.
+
+    Attributes
+    ----------
+    advice : Advice
+        The answer.
+    paths : tuple of str
+        The advised ones, in the scenario's order.
+    simulated : dict of tuple of str to Measured
+        All subsets that were simulated.
+    """
+
+    advice: Advice
+    paths: Paths
+    simulated: dict[Paths, Measured]
+
+
+def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Chosen:
+    """Choose among the subsets of some paths.
+
+    Simulated are: all links, each link alone, the subsets that the model likes best,
+    links by falling rate and by rising round trip, and then what is one link more or
+    less than the best so far, until none of these is better.
+
+    Parameters
+    ----------
+    bench : Bench
+        Simulates.
+    judge : Judge
+        Compares.
+    predictor : Predictor
+        Has ranked them.
+    paths : tuple of str
+        To choose among.
+    """
+    scenario = bench.scenario
+    single = scenario.values["transport"]["protocol"] == "tcp"
+    shortlist = [*all_subsets(paths, single=True), *predictor.ranking[:TOP]]
+    if not single:
+        shortlist += [paths, *without_each(paths)] if len(paths) > 1 else [paths]
+        for order in _orders(scenario, paths):
+            shortlist += nested(order, paths)
+    simulated: dict[Paths, Measured] = {}
+
+    def simulate(wanted: Sequence[Paths]) -> None:
+        new = list(dict.fromkeys(each for each in wanted if each not in simulated))
+        found = bench.measure([over(scenario, each) for each in new])
+        simulated.update(zip(new, found, strict=True))
+
+    simulate(shortlist)
+    best = judge.best(list(simulated.values()))
+    while not single:
+        top = _paths_of(best)
+        more = [
+            tuple(path for path in paths if path in top or path == added)
+            for added in paths
+            if added not in top
+        ]
+        simulate([*more, *(without_each(top) if len(top) > 1 else [])])
+        found = judge.best(list(simulated.values()))
+        if found is best:
+            break
+        best = found
+
+    if best.goodput == 0:
+        best = simulated.get(paths, best)
+    fewest = (
+        best
+        if best.goodput == 0
+        else min(
+            (each for each in simulated.values() if judge.as_good(each, best)),
+            key=lambda each: (
+                len(_paths_of(each)),
+                judge.ordered([*simulated.values()]).index(each),
+            ),
+        )
+    )
+    advice = _advice(bench, judge, predictor, paths, simulated, best, fewest)
+    return Chosen(advice, _paths_of(fewest), simulated)
+
+
+def _orders(scenario: Scenario, paths: Paths) -> list[list[str]]:
+    known = {path.name: path for path in described(scenario.values)}
+    by_rate = sorted(paths, key=lambda name: -known[name].rate)
+    by_round_trip = sorted(paths, key=lambda name: known[name].rtt)
+    return [by_rate, by_round_trip]
+
+
+def _paths_of(measured: Measured) -> Paths:
+    chosen = measured.changes["transport.paths"]
+    assert isinstance(chosen, list)
+    return tuple(chosen)
+
+
+def _advice(
+    bench: Bench,
+    judge: Judge,
+    predictor: Predictor,
+    paths: Paths,
+    simulated: dict[Paths, Measured],
+    best: Measured,
+    advised: Measured,
+) -> Advice:
+    names = _paths_of(advised)
+    alone = judge.best([simulated[each] for each in all_subsets(paths, single=True)])
+    together = simulated.get(paths)
+    remarks: dict[Paths, list[str]] = {}
+    remarks.setdefault(names, []).append("advised")
+    if advised is not best:
+        remarks.setdefault(_paths_of(best), []).append("most goodput" if not judge.stream else "")
+    if together is not None and len(paths) > 1:
+        remarks.setdefault(paths, []).append("all links")
+    remarks.setdefault(_paths_of(alone), []).append("best single link")
+    if predictor.ranking:
+        remarks.setdefault(predictor.ranking[0], []).append("the model's choice")
+    evidence = [
+        evidence_of(each, predictor, paths, tuple(filter(None, remarks.get(_paths_of(each), []))))
+        for each in judge.ordered(list(simulated.values()))
+    ]
+    numbers = {"links": len(names), **advised.numbers}
+    over_all = None if together is None else gain(advised.goodput, together.goodput)
+    over_alone = gain(advised.goodput, alone.goodput)
+    numbers |= {} if over_all is None else {"gain_over_all": over_all}
+    numbers |= {} if over_alone is None else {"gain_over_best_single": over_alone}
+    return Advice(
+        question="links",
+        title="Which links, and how many?",
+        answer=_answer(judge, paths, advised, best, together, alone),
+        settings=settings_for(bench.scenario, names),
+        numbers=numbers,
+        evidence=tuple(evidence),
+        notes=tuple(_notes(bench, judge, predictor, paths, len(simulated))),
+    )
+
+
+def evidence_of(
+    measured: Measured, predictor: Predictor, paths: Paths, remarks: tuple[str, ...] = ()
+) -> Evidence:
+    """Return a subset's evidence: what was simulated, and beside it what was predicted."""
+    names = _paths_of(measured)
+    predicted = predictor.goodput(names)
+    numbers = dict(measured.numbers)
+    numbers |= {} if predicted is None else {"predicted_mbps": predicted}
+    return Evidence(called(names, paths), numbers, measured.changes, remarks)
+
+
+def _answer(
+    judge: Judge,
+    paths: Paths,
+    advised: Measured,
+    best: Measured,
+    together: Measured | None,
+    alone: Measured,
+) -> str:
+    names = _paths_of(advised)
+    if len(paths) == 1:
+        return f"There is one link, {names[0]}: {_worth(judge, advised)}."
+    if advised.goodput == 0:
+        return "None delivers anything: no choice of links helps."
+    which = f"all {len(paths)}" if names == paths else f"{len(names)} of {len(paths)}"
+    which = "both" if names == paths and len(paths) == 2 else which
+    said = f"Use {which} links: " if len(names) > 1 else "Use one link, "
+    said += f"{', '.join(names)}; {_worth(judge, advised)}"
+    compared = []
+    for other, what in ((together, "all links"), (alone, "the best single link")):
+        if other is not None and other is not advised:
+            more = "" if judge.stream else f"{_more(advised, other)} "
+            compared.append(f"{more}{what} ({_worth(judge, other)})")
+    said += (", beside " if judge.stream else ", ") + " and ".join(compared) if compared else ""
+    if advised is not best:
+        extra = len(_paths_of(best)) - len(names)
+        lost = 1 - advised.goodput / best.goodput
+        said += (
+            f". The best, {called(_paths_of(best), paths)}, gives {_worth(judge, best)}: "
+            f"{abs(lost):.1%} {'more' if lost >= 0 else 'less'} goodput, which is within noise"
+        )
+        said += f" and not worth {extra} link{'s' if extra > 1 else ''} more" if extra > 0 else ""
+    return said + "."
+
+
+def _worth(judge: Judge, measured: Measured) -> str:
+    said = f"{decimal(measured.goodput)} Mbit/s"
+    if judge.stream and "delay_p95_ms" in measured.numbers:
+        said += f" with 95 % of messages within {measured.delay:,.0f} ms"
+    return said
+
+
+def _more(of: Measured, over: Measured) -> str:
+    share = gain(of.goodput, over.goodput)
+    if share is None:
+        return "where nothing comes over"
+    if abs(share) < 0.0005:
+        return "as much as"
+    if share >= 1:
+        return written(share)
+    return f"{abs(share):.1%} {'more' if share > 0 else 'less'} than"
+
+
+def _notes(
+    bench: Bench, judge: Judge, predictor: Predictor, paths: Paths, simulated: int
+) -> list[str]:
+    if len(paths) == 1:
+        return []
+    notes = []
+    single = bench.scenario.values["transport"]["protocol"] == "tcp"
+    if predictor.name is None:
+        notes.append("no model gives a goodput here: nothing was predicted")
+    elif predictor.all:
+        notes.append(f"{len(predictor.ranking)} subsets predicted by {predictor.name}")
+    else:
+        notes.append(
+            f"{len(predictor.ranking)} subsets predicted by {predictor.name} in two greedy"
+            " searches: from the best single link the one added that helps most, from all links"
+            " the one dropped that hurts most"
+        )
+    how = "each link alone"
+    if not single:
+        how = (
+            "all links, all but one, each alone, the model's best, links by falling rate and by"
+            " rising round trip, then one link more or less than the best until none was better"
+        )
+    notes.append(f"{simulated} of them simulated: {how}")
+    if bench.runs > 1:
+        notes.append(
+            f"{bench.runs} runs of each with the same seeds, ± 95 % interval; the best of many"
+            " noisy means is a little flattered: see the last question"
+        )
+    noise = f"within {SAME:.0%} of goodput"
+    if judge.stream:
+        noise += f" and {SAME_DELAY:.0%} of delay"
+    if bench.runs > 1:
+        noise += f", or where the runs' differences may be zero and are at most {MAX_NOISE:.0%},"
+    notes.append(f"{noise} fewer links are preferred")
+    return notes

@@ -1,0 +1,273 @@
+"""Subsets of the paths, and the goodput that a model predicts for each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..._core import ScenarioError
+from ...engines.predict import predict
+from ...scenario import Scenario
+from ...scenario.spelling import Value
+from .evaluator import Tally
+
+if TYPE_CHECKING:
+    from ...engines.predict.models import Model
+
+Paths = tuple[str, ...]
+
+MAX_PREDICTED = 12  # most paths of which all subsets are predicted: 4095
+MAX_BY_SLOW = {"striped-cycle": 9}  # of slow models, which follow every round trip: 511
+
+
+def candidates(scenario: Scenario) -> Paths:
+    """Return the paths among which to choose, in the scenario's order.
+
+    All that the connection uses; tcp, which uses one, may use any of the scenario.
+
+    Examples
+    --------
+    >>> candidates(Scenario.load("start/two-links"))
+    ('dsl', 'cable')
+    """
+    transport = scenario.values["transport"]
+    if transport["protocol"] == "tcp":
+        return tuple(scenario.paths)
+    return tuple(transport["paths"])
+
+
+def check_short_form(scenario: Scenario) -> None:
+    """Make sure that the flow to advise on is that of ``[transport]`` and ``[traffic]``, a stream.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario has ``[[flow]]`` alone, or sends datagrams.
+
+    Examples
+    --------
+    >>> check_short_form(Scenario.load("start/three-flows"))
+    Traceback (most recent call last):
+    ropewalk._core.ScenarioError: advice is for the flow of [transport] and [traffic], and this \
+scenario has [[flow]] alone: give the first one, 'backup', its place there
+    """
+    if scenario.transport_key != "transport":
+        raise ScenarioError(
+            "advice is for the flow of [transport] and [traffic], and this scenario has [[flow]]"
+            f" alone: give the first one, {scenario.flows[0]!r}, its place there"
+        )
+    if scenario.values["transport"]["protocol"] == "udp":
+        raise ScenarioError(
+            'transport.protocol = "udp": advice is for streams, and nothing of datagrams can be'
+            " chosen but their length; allowed here: tcp, mptcp, bas, striped-tcp"
+        )
+
+
+def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
+    """Return the keys to set so that the connection uses these paths, all else unchanged.
+
+    Examples
+    --------
+    >>> over(Scenario.load("start/two-links"), ["dsl"])
+    {'transport.paths': ['dsl'], 'transport.protocol': 'mptcp'}
+    """
+    protocol = scenario.values["transport"]["protocol"]
+    return {"transport.paths": list(paths), "transport.protocol": protocol}
+
+
+def settings_for(scenario: Scenario, paths: Paths) -> dict[str, Value]:
+    """Return the settings to use these paths; none if they are used already.
+
+    The protocol is among it only where it follows from how many paths there are.
+
+    Examples
+    --------
+    >>> settings_for(Scenario.load("start/two-links"), ("dsl",))
+    {'transport.paths': ['dsl']}
+    """
+    transport = scenario.values["transport"]
+    if list(paths) == transport["paths"]:
+        return {}
+    alone: dict[str, Value] = {"transport.paths": list(paths)}
+    try:
+        kept = scenario.with_(alone).values["transport"]["protocol"] == transport["protocol"]
+    except ScenarioError:
+        kept = False
+    return alone if kept else over(scenario, paths)
+
+
+def all_subsets(paths: Paths, *, single: bool = False) -> list[Paths]:
+    """Return all subsets that are not empty, small ones first; or those of one path alone.
+
+    Examples
+    --------
+    >>> all_subsets(("a", "b"))
+    [('a',), ('b',), ('a', 'b')]
+    """
+    most = 1 if single else len(paths)
+    return [
+        chosen for count in range(1, most + 1) for chosen in itertools.combinations(paths, count)
+    ]
+
+
+def nested(order: Sequence[str], paths: Paths) -> list[Paths]:
+    """Return the first, the first two, ... of an order, each in the order of `paths`.
+
+    Beyond a dozen paths, the first 1, 2, 4, 8, ...
+
+    Examples
+    --------
+    >>> nested(["c", "a", "b"], ("a", "b", "c"))
+    [('c',), ('a', 'c'), ('a', 'b', 'c')]
+    """
+    counts = list(range(1, len(order) + 1))
+    if len(order) > MAX_PREDICTED:
+        counts = [count for count in counts if count & (count - 1) == 0]
+    return [tuple(path for path in paths if path in order[:count]) for count in counts]
+
+
+@dataclass
+class Predictor:
+    """Predicts the goodput of a connection over subsets of its paths, by one model.
+
+    It is the model that `ropewalk.predict` believes for the scenario as it is. A subset
+    is not parsed again: only the list of paths changes.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With all paths.
+
+    Attributes
+    ----------
+    name : str or None
+        Of the model; None if none gives a goodput, and then nothing is predicted.
+    known : dict of tuple of str to float
+        Goodput, 10^6 bit/s, of each subset that was asked about and has an answer.
+    ranking : list of tuple of str
+        Subsets in the order of `rank`.
+    all : bool
+        Whether it asked about all subsets.
+    """
+
+    scenario: Scenario
+    name: str | None = field(init=False)
+    known: dict[Paths, float] = field(init=False, default_factory=dict)
+    ranking: list[Paths] = field(init=False, default_factory=list)
+    all: bool = field(init=False, default=False)
+    _model: Model | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        from ...engines.predict.models import MODELS
+
+        values = self.scenario.values
+        best = predict(self.scenario).best
+        self.name = None if best is None else best.name
+        for model in MODELS if best is not None else ():
+            made = model(values)
+            if made is not None and made.name == self.name:
+                self._model = model
+                break
+
+    def goodput(self, paths: Paths) -> float | None:
+        """Predict the goodput over some paths, 10^6 bit/s; None if the model cannot say."""
+        if self._model is None:
+            return None
+        if paths not in self.known:
+            values: dict[str, Any] = dict(self.scenario.values)
+            values["transport"] = values["transport"] | {"paths": list(paths)}
+            made = self._model(values)
+            if made is None or made.goodput_mbps is None:
+                return None
+            self.known[paths] = made.goodput_mbps
+        return self.known[paths]
+
+    def rank(self, paths: Paths, tally: Tally) -> None:
+        """Rank subsets by predicted goodput, the best first; of equal ones the smaller.
+
+        All subsets up to 12 paths, or 9 for a slow model; beyond, those that two greedy
+        searches come by: from the best single path add the one that helps most, and from
+        all paths drop the one that hurts most, until nothing helps any more.
+
+        Parameters
+        ----------
+        paths : tuple of str
+            To choose among.
+        tally : Tally
+            Is told of each prediction.
+        """
+        if self._model is None:
+            return
+
+        def ask(chosen: Paths) -> float:
+            new = chosen not in self.known
+            value = self.goodput(chosen)
+            if new:
+                tally.finish()
+            return -1.0 if value is None else value
+
+        single = self.scenario.values["transport"]["protocol"] == "tcp"
+        self.all = single or len(paths) <= MAX_BY_SLOW.get(self.name or "", MAX_PREDICTED)
+        if self.all:
+            subsets = all_subsets(paths, single=single)
+            tally.expect(len(subsets))
+            for chosen in subsets:
+                ask(chosen)
+        else:
+            before, most = len(self.known), len(paths) * (len(paths) + 1)
+            tally.expect(most)
+            _greedy(paths, ask)
+            tally.expect(len(self.known) - before - most)
+        self.ranking = sorted(self.known, key=lambda chosen: (-self.known[chosen], len(chosen)))
+
+
+def _greedy(paths: Paths, ask: Callable[[Paths], float]) -> None:
+    """Climb from the best single path by adding, and from all paths by dropping."""
+    singles = all_subsets(paths, single=True)
+    best = max(singles, key=ask)
+    while larger := [
+        tuple(path for path in paths if path in best or path == added)
+        for added in paths
+        if added not in best
+    ]:
+        found = max(larger, key=ask)
+        if ask(found) <= ask(best):
+            break
+        best = found
+    best = paths
+    while len(best) > 1:
+        found = max(without_each(best), key=ask)
+        if ask(found) <= ask(best):
+            break
+        best = found
+
+
+def called(chosen: Paths, paths: Paths) -> str:
+    """Return a name for some of the paths: by those left out if these are fewer.
+
+    Examples
+    --------
+    >>> called(("a",), ("a", "b", "c")), called(("a", "c"), ("a", "b", "c"))
+    ('a', 'all but b')
+    >>> called(("a", "b", "c"), ("a", "b", "c"))
+    'all 3'
+    """
+    if chosen == paths and len(paths) > 2:
+        return f"all {len(paths)}"
+    out = [path for path in paths if path not in chosen]
+    if 0 < len(out) < len(chosen):
+        return f"all but {', '.join(out)}"
+    return ", ".join(chosen)
+
+
+def without_each(paths: Paths) -> list[Paths]:
+    """Return the paths without the first, without the second, ...
+
+    Examples
+    --------
+    >>> without_each(("a", "b", "c"))
+    [('b', 'c'), ('a', 'c'), ('a', 'b')]
+    """
+    return [paths[:left_out] + paths[left_out + 1 :] for left_out in range(len(paths))]

@@ -1,0 +1,123 @@
+"""Captured packets: the types that the reader in Rust hands to the rules.
+
+The reader (``ropewalk_capture::reading``) puts kept libraries together: pcap-parser for files,
+etherparse for the headers of Ethernet, IP, UDP and TCP, and ``ropewalk_wire`` for TCP options.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from ipaddress import IPv4Address, IPv6Address
+from os import PathLike, fspath
+from typing import TypeVar
+
+from ..._core import (
+    AddAddr,
+    Dss,
+    Interface,
+    Mapping,
+    MpCapable,
+    MpFail,
+    MpFastclose,
+    MpJoin,
+    MpPrio,
+    MpTcpRst,
+    Options,
+    PacketFileError,
+    PacketReader,
+    Record,
+    RemoveAddr,
+    Segment,
+)
+
+__all__ = [
+    "ACK",
+    "AE",
+    "CWR",
+    "ECE",
+    "FIN",
+    "NANOSECONDS",
+    "PSH",
+    "RST",
+    "SYN",
+    "URG",
+    "AddAddr",
+    "Address",
+    "AnyOption",
+    "Dss",
+    "Endpoint",
+    "Interface",
+    "Mapping",
+    "MpCapable",
+    "MpFail",
+    "MpFastclose",
+    "MpJoin",
+    "MpPrio",
+    "MpTcpRst",
+    "MptcpOption",
+    "Options",
+    "PacketFileError",
+    "PacketReader",
+    "Progress",
+    "Record",
+    "RemoveAddr",
+    "Segment",
+    "address_of",
+    "opened",
+    "records",
+]
+
+NANOSECONDS = 10**9
+FIN, SYN, RST, PSH, ACK, URG, ECE, CWR, AE = (1 << bit for bit in range(9))
+BATCH = 4096
+"""Packets that are read at a time."""
+
+Address = IPv4Address | IPv6Address
+Endpoint = tuple[Address, int]
+Progress = Callable[[int, int], object]
+MptcpOption = (
+    MpCapable | MpJoin | Dss | AddAddr | RemoveAddr | MpPrio | MpFail | MpFastclose | MpTcpRst
+)
+AnyOption = TypeVar("AnyOption", bound=MptcpOption)
+
+
+def address_of(data: bytes) -> Address:
+    """Return the address of 4 or 16 bytes."""
+    return IPv4Address(data) if len(data) == 4 else IPv6Address(data)
+
+
+def records(reader: PacketReader, progress: Progress | None = None) -> Iterator[Record]:
+    """Yield the packets of a capture.
+
+    `progress` is told bytes read and bytes of the file, now and then.
+
+    Raises
+    ------
+    PacketFileError
+        At the first block that violates the file format.
+    """
+    while batch := reader.read(BATCH):
+        yield from batch
+        if progress is not None and reader.size:
+            progress(reader.position, reader.size)
+
+
+def opened(
+    path: str | PathLike[str],
+    *,
+    local: Collection[Address] = (),
+    encapsulated: bool = False,
+    port: int | None = None,
+) -> PacketReader:
+    """Open a capture; "-" is standard input, and gzip is decompressed.
+
+    Parameters
+    ----------
+    path
+        A pcapng or pcap file.
+    local
+        Addresses of the capturing host, for files that do not tell directions.
+    encapsulated
+        Whether UDP datagrams hold IP packets without any header between.
+    port
+        The port of datagrams that do; any if None.
+    """
+    return PacketReader(fspath(path), local=set(local), encapsulated=encapsulated, port=port)

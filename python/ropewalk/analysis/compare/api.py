@@ -1,0 +1,148 @@
+"""Compare predictions, simulations and testbed runs of one scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._core import ScenarioError
+from ...engines import testbed
+from ...engines.predict import Predictions, predict
+from ...engines.predict.coverage import uncovered
+from ...engines.simulate import check_runs, simulate
+from ...provenance import Beginning
+from ...scenario import Given, Scenario
+from ...support.arguments import function, refused, several, text, whole
+from .result import Comparison
+
+WAYS = ("predict", "simulate", "testbed")
+
+
+def compare(
+    scenario: Given,
+    *,
+    ways: Sequence[str] | None = None,
+    seed: int = 1,
+    runs: int = 1,
+    step: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    again: int = 0,
+) -> Comparison:
+    """Run a scenario in several ways, and compare the results.
+
+    Parameters
+    ----------
+    scenario : Scenario, path or mapping
+        The scenario to run.
+    ways : sequence of str, optional
+        Of ``"predict"``, ``"simulate"`` and ``"testbed"``; all that apply if not given. One
+        that is asked for and does not apply is an error. The testbed takes its time: as long
+        as the scenario says, for each run.
+    seed : int
+        Seed of the first run, 0 to 2^64 - 1.
+    runs : int
+        How many runs of each way that draws; formulas are asked once.
+    step : str, optional
+        Record timelines with this step, such as ``"100 ms"``.
+    progress : callable, optional
+        Called with how many seconds of the scenario are over, and of how many, all ways and
+        runs together.
+    again : int
+        How often a run on the testbed is done again at the most that the machine disturbed; the
+        least disturbed is kept.
+
+    Returns
+    -------
+    Comparison
+        What each way gave, how near they come, and why they differ.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong, or a way that was asked for cannot run it.
+    ValueError
+        Another argument is wrong.
+    OSError
+        A file could not be read.
+    RuntimeError
+        A run failed, or the testbed was asked for and this machine cannot.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = "start/two-links"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"], runs=3)
+    >>> sorted(comparison.accuracy)
+    ['predict_against_simulate']
+    """
+    began = Beginning()
+    asked = wanted(ways)
+    scenario = Scenario.of(scenario)
+    seed, runs = check_runs(seed, runs)
+    progress = function("progress", progress)
+    again = whole("again", again, least=0)
+    step = None if step is None else text("step", step, "100 ms")
+    options: dict[str, Any] = {"seed": seed, "runs": runs, "step": step}
+    left_out: dict[str, str] = {}
+    predictions = simulated = measured = None
+    each = scenario.duration_s
+    total = each * runs * sum(way != "predict" for way in asked)
+    for way in asked:
+        try:
+            if way == "predict":
+                predictions = _predicted(scenario)
+            elif way == "simulate":
+                tell = _teller(progress, 0.0, each, total)
+                simulated = simulate(scenario, **options, progress=tell)
+            else:
+                tell = _teller(progress, total - each * runs, 1.0, total)
+                measured = testbed.testbed(scenario, **options, progress=tell, again=again)
+        except (ScenarioError, testbed.UnavailableError) as error:
+            left_out[way] = str(error).partition("\n")[0]
+            if ways is not None or len(left_out) == len(asked):
+                raise
+    origin = began.origin(scenario, seeds=range(seed, seed + runs))
+    return Comparison(scenario, predictions, simulated, measured, left_out, origin)
+
+
+def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the ways to try, in their order.
+
+    Raises
+    ------
+    ValueError
+        One is unknown, or there is none.
+
+    Examples
+    --------
+    >>> wanted(["simulate", "predict"])
+    ('predict', 'simulate')
+    >>> wanted(["guess"])
+    Traceback (most recent call last):
+    ValueError: ways = ['guess']: allowed: some of predict, simulate, testbed
+    """
+    if ways is None:
+        return WAYS
+    asked = several(ways)
+    if not asked or not set(asked) <= set(WAYS):
+        raise refused("ways", ways, f"some of {', '.join(WAYS)}")
+    return tuple(way for way in WAYS if way in asked)
+
+
+def _predicted(scenario: Scenario) -> Predictions:
+    predictions = predict(scenario)
+    if predictions.best is None:
+        reasons = uncovered(scenario.values)
+        told = f": {'; '.join(reasons)}" if reasons else ""
+        raise ScenarioError(f"no model gives a goodput of this scenario{told}")
+    return predictions
+
+
+def _teller(
+    progress: Callable[[int, int], object] | None, before: float, each: float, total: float
+) -> Callable[..., object] | None:
+    """Return the progress callback of a way, which stands for so many seconds."""
+    if progress is None:
+        return None
+    whole = max(round(total), 1)
+    return lambda finished, *_: progress(min(round(before + each * finished), whole), whole)

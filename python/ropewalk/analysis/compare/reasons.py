@@ -1,0 +1,206 @@
+"""Why two ways of running a scenario differ, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ...engines.testbed.own_error import in_words
+from ...support.numerals import decimal
+from .agreement import Agreement
+from .numbers import entries, total
+
+if TYPE_CHECKING:
+    from ...engines.predict import Predictions
+    from ...results import Results
+
+MUCH = 0.05  # relative difference from which on reasons are given
+# Counters of what the simulator leaves out or does otherwise: whose, nstat's name, in words.
+COUNTERS = (
+    ("client", "MPTcpExtMPTCPRetrans", "reinjections on another subflow"),
+    ("client", "MPTcpExtSubflowStale", "subflows taken for stale"),
+    ("client", "TcpExtTCPLossProbes", "tail loss probes"),
+    ("client", "TcpExtTCPSpuriousRTOs", "timeouts found spurious (F-RTO)"),
+    ("client", "TcpExtTCPDSACKUndo", "recoveries undone by D-SACK"),
+    ("client", "TcpExtTCPTSReorder", "signs of reordering by time stamps"),
+    ("client", "TcpExtTCPSACKReorder", "signs of reordering by SACK"),
+    ("server", "TcpExtTCPRcvCollapsed", "segments collapsed in a full receive buffer"),
+    ("server", "TcpExtPruneCalled", "times that the receive buffer was pruned"),
+    ("server", "TcpExtTCPRcvQDrop", "segments dropped by a full receive buffer"),
+)
+# By what name `flat` has what an agreement is of.
+KEYS = {
+    "goodput": "goodput_mbps",
+    "mean delay": "delay_ms.mean",
+    "median delay": "delay_ms.p50",
+    "95 % delay": "delay_ms.p95",
+    "99 % delay": "delay_ms.p99",
+}
+MANY = 0.01  # share of retransmitted segments from which on it is mentioned
+
+
+class Compared(Protocol):
+    """The parts of a comparison that explain differences."""
+
+    @property
+    def predictions(self) -> Predictions | None:
+        """The predictions."""
+
+    @property
+    def simulated(self) -> Results | None:
+        """The simulated results."""
+
+    @property
+    def measured(self) -> Results | None:
+        """The results of the testbed."""
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """Each way's numbers by flat names."""
+
+    @property
+    def ci95(self) -> dict[str, dict[str, float]]:
+        """Half the widths of their intervals."""
+
+    @property
+    def agreements(self) -> tuple[Agreement, ...]:
+        """How near one way comes to another, in each quantity."""
+
+
+def reasons(compared: Compared) -> tuple[str, ...]:
+    """Return the reasons why ways differ, in sentences.
+
+    Of each pair it is the largest difference in goodput, delay or a subflow's share that counts,
+    if it is of 5 % or more and not within chance, or both intervals where there are too few
+    runs to tell. What nothing that was counted explains is said, too.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
+    >>> short = scenario.with_({"traffic.size": "100 kB"})
+    >>> reasons(ropewalk.compare(short, ways=["predict", "simulate"]))[0]  # doctest: +ELLIPSIS
+    'The largest difference is in the share of ...: predict has ... %, simulate ... %.'
+    """
+    said: list[str] = []
+    for pair in dict.fromkeys((each.judged, each.against) for each in compared.agreements):
+        of_pair = [each for each in compared.agreements if (each.judged, each.against) == pair]
+        large = [each for each in of_pair if each.of != "sent again" and _differ(compared, each)]
+        if large:
+            said += _pair(compared, min(large, key=lambda each: each.accuracy or 0.0))
+    return tuple(dict.fromkeys(said))
+
+
+def _differ(compared: Compared, agreement: Agreement) -> bool:
+    if agreement.accuracy is not None and agreement.accuracy > 1 - MUCH:
+        return False
+    if agreement.differs is not None:
+        return agreement.differs
+    one, other = (fmean(runs) for runs in (agreement.ones, agreement.others))
+    key = KEYS.get(agreement.of)
+    half = sum(
+        compared.ci95[way].get(key, 0.0) if key else 0.0
+        for way in (agreement.judged, agreement.against)
+    )
+    return abs(one - other) > half
+
+
+def _pair(compared: Compared, agreement: Agreement) -> Iterator[str]:
+    judged, against = agreement.judged, agreement.against
+    one, other = (fmean(runs) for runs in (agreement.ones, agreement.others))
+    above = "above" if one > other else "below"
+    if agreement.of == "goodput":
+        place = _place(compared, judged, against)
+        yield f"{judged} is {abs(one / other - 1):.1%} {above} {against}{place}."
+    else:
+        yield (
+            f"The largest difference is in the {agreement.of}: {judged} has {one:,.1f}"
+            f" {agreement.unit}, {against} {other:,.1f} {agreement.unit}."
+        )
+    told: list[str] = []
+    if judged == "predict" and compared.predictions is not None:
+        told += _model(compared)
+    for way in (judged, against):
+        told += _repairs(compared, way)
+    if against == "testbed":
+        told += _kernel(compared)
+    yield from told or [f"Nothing that {judged} or {against} counted explains it."]
+
+
+def _place(compared: Compared, judged: str, against: str) -> str:
+    """Name the subflow with most of the difference."""
+    known, others = (compared.means[way] for way in (judged, against))
+    both = [
+        (known[key] - others[key], name, known[key], others[key])
+        for name in entries(known, "subflows")
+        if (key := f"subflows.{name}.goodput_mbps") in known and key in others
+    ]
+    if len(both) < 2:
+        return ""
+    _, name, one, other = max(both, key=lambda each: abs(each[0]))
+    return f", most of it on {name}: {decimal(one)} against {decimal(other)} Mbit/s"
+
+
+def _model(compared: Compared) -> Iterator[str]:
+    """Say which bottleneck the model has, and which of its assumptions do not hold here."""
+    predictions = compared.predictions
+    best = None if predictions is None else predictions.best
+    if best is None:
+        return
+    if best.bottleneck is not None:
+        yield f"What {best.name} sees as the bottleneck: {best.bottleneck}."
+    for warning in best.warnings:
+        yield f"Where {best.name} does not hold: {warning}."
+
+
+def _repairs(compared: Compared, way: str) -> Iterator[str]:
+    """Say how much a way retransmitted, if it is much."""
+    known = compared.means[way]
+    sent, again = total(known, "segments_sent"), total(known, "retransmissions")
+    timeouts, spurious = total(known, "timeouts"), total(known, "spurious_retransmissions")
+    told = []
+    if sent and again and again / sent > MANY:
+        told.append(f"sent {again / sent:.1%} of its segments again")
+        if spurious:
+            told.append(f"{spurious / again:.0%} of them for nothing")
+    if timeouts:
+        told.append(f"had {timeouts:,.0f} timeout{'' if round(timeouts) == 1 else 's'}")
+    if told:
+        yield f"{way} {', '.join(told)}."
+
+
+def _kernel(compared: Compared) -> Iterator[str]:
+    """Say how late the emulator was, what differs on the testbed, and what the kernel counted."""
+    if compared.measured is None:
+        return
+    runs = compared.measured.runs
+    links = [run["emulator"] for run in runs if "emulator" in run]
+    untrusted = [each for each in links if not each["trusted"]]
+    if untrusted:
+        worst = max(each["lateness_ms"]["p99"] for each in untrusted)
+        yield (
+            f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in"
+            f" {len(untrusted)} of {len(runs)} runs: the machine was too busy to trust them."
+        )
+    error = compared.measured.mean.get("own_error")
+    if error:
+        yield f"Without what the machine added, the testbed would have {in_words(error)}."
+    simulated = [] if compared.simulated is None else compared.simulated.runs
+    known = {warning for run in simulated for warning in run.get("warnings", ())}
+    told = (warning for run in runs for warning in run.get("warnings", ()))
+    said = (warning for warning in told if warning not in known)
+    yield from (f"The testbed says: {warning}." for warning in said)
+    counted = [
+        f"{count:,.0f} {what}"
+        for end, name, what in COUNTERS
+        if (count := _counted(runs, end, name)) > 0
+    ]
+    if counted:
+        yield f"The kernel counted, a run: {', '.join(counted)}."
+
+
+def _counted(runs: Sequence[Mapping[str, Any]], end: str, name: str) -> float:
+    """Return the mean of a counter over the runs; 0 where it did not grow."""
+    counts = [float(run["kernel"]["counters"][end].get(name, 0)) for run in runs]
+    return sum(counts) / len(counts)

@@ -1,0 +1,185 @@
+"""Results of several ways of running one scenario, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ...engines.testbed.own_error import bounds
+from ...provenance import with_origin, without_origin
+from ...results.shown import Shown
+from ...support.numerals import decimal
+from .agreement import Agreement, agreements, runs_of
+from .numbers import flat, predicted
+from .reasons import reasons
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ...engines.predict import Predictions
+    from ...provenance import Origin
+    from ...results import Results
+    from ...scenario import Scenario
+
+# Each pair: what is judged, and against what.
+PAIRS = (("predict", "simulate"), ("simulate", "testbed"), ("predict", "testbed"))
+
+
+@dataclass(frozen=True)
+class Comparison(Shown):
+    """One scenario, predicted, simulated, and measured on the kernel.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario that was run.
+    predictions : Predictions or None
+        What formulas say; None if they were not asked or know no goodput.
+    simulated : Results or None
+        What the simulator gave; None if it was not asked or cannot run this.
+    measured : Results or None
+        What the testbed gave; None if it was not asked or cannot run this here.
+    left_out : mapping of str to str
+        Ways that do not apply, each with the reason in one line.
+    origin : Origin or None
+        Origin of the results.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = "start/two-links"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
+    >>> comparison.ways
+    ('predict', 'simulate')
+    >>> comparison.accuracy["predict_against_simulate"] > 0.9
+    True
+    """
+
+    scenario: Scenario
+    predictions: Predictions | None = None
+    simulated: Results | None = None
+    measured: Results | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin | None = field(default=None, compare=False)
+
+    @property
+    def ran(self) -> dict[str, Results]:
+        """The ways that carried packets, by their names."""
+        of = {"simulate": self.simulated, "testbed": self.measured}
+        return {way: results for way, results in of.items() if results is not None}
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The ways that are compared."""
+        return (*(("predict",) if self.predictions is not None else ()), *self.ran)
+
+    @cached_property
+    def means(self) -> dict[str, dict[str, float]]:
+        """Each way's numbers, over its runs in the mean, by flat names.
+
+        Names are the JSON object's with dots: ``"goodput_mbps"``, ``"delay_ms.p95"``,
+        ``"subflows.wifi.goodput_mbps"``, ``"links.wifi.dropped_packets"``.
+        """
+        known = {} if self.predictions is None else {"predict": predicted(self.predictions)}
+        return known | {way: flat(results.mean) for way, results in self.ran.items()}
+
+    @cached_property
+    def ci95(self) -> dict[str, dict[str, float]]:
+        """Half the width of the 95 % confidence interval of each mean; empty for one run."""
+        return {way: {} for way in self.ways} | {
+            way: flat(results.ci95) for way, results in self.ran.items()
+        }
+
+    @cached_property
+    def undisturbed(self) -> dict[str, tuple[float, float]]:
+        """From where to where the testbed's means would be without what the machine added.
+
+        By flat names: ``"goodput_mbps"``, ``"delay_ms.mean"``, ... Empty without the testbed.
+        """
+        error = {} if self.measured is None else self.measured.mean.get("own_error", {})
+        return bounds(error) if error else {}
+
+    @cached_property
+    def accuracy(self) -> dict[str, float]:
+        """Accuracy of one way's goodput against another's, 1 if they are equal.
+
+        ``"predict_against_simulate"`` is ``1 - |P - S| / S`` of the mean goodputs P and S, the
+        prediction accuracy of Song et al. 2018, section 5.1.4; so are
+        ``"simulate_against_testbed"`` and ``"predict_against_testbed"``. Pairs of which one
+        has no goodput are absent.
+        """
+        from ...model.song2018 import prediction_accuracy
+
+        found = {}
+        for judged, against in PAIRS:
+            one, other = (self.means.get(way, {}).get("goodput_mbps") for way in (judged, against))
+            if one is not None and other:
+                found[f"{judged}_against_{against}"] = float(prediction_accuracy(one, other))
+        return found
+
+    @cached_property
+    def agreements(self) -> tuple[Agreement, ...]:
+        """Agreement of each pair of ways in each quantity that both have, with its significance.
+
+        Goodput, delays, the share of each subflow, and how much was sent again; what a formula
+        says counts as one run.
+        """
+        known = {way: runs_of(results) for way, results in self.ran.items()}
+        if self.predictions is not None:
+            known["predict"] = [self.means["predict"]]
+        return tuple(
+            each
+            for judged, against in PAIRS
+            if judged in known and against in known
+            for each in agreements(judged, against, known)
+        )
+
+    @cached_property
+    def explanation(self) -> tuple[str, ...]:
+        """Why ways differ, in sentences; empty where they agree."""
+        return reasons(self)
+
+    @cached_property
+    def numbers(self) -> pl.DataFrame:
+        """One row per quantity that a way knows: ``quantity``, each way, and ``ci95_`` of each.
+
+        Columns of intervals are there for ways with several runs; ``low_testbed`` and
+        ``high_testbed`` are the ends of `undisturbed`. Units are in the names.
+        """
+        import polars as pl
+
+        names = dict.fromkeys(name for way in self.ways for name in self.means[way])
+        columns: dict[str, Any] = {"quantity": list(names)}
+        for way in self.ways:
+            columns[way] = [self.means[way].get(name) for name in names]
+            if self.ci95[way]:
+                columns[f"ci95_{way}"] = [self.ci95[way].get(name) for name in names]
+            if way == "testbed" and self.undisturbed:
+                ends = [self.undisturbed.get(name, (None, None)) for name in names]
+                columns[f"low_{way}"], columns[f"high_{way}"] = map(list, zip(*ends, strict=True))
+        floats = dict.fromkeys([*columns][1:], pl.Float64)
+        return pl.DataFrame(columns, schema={"quantity": pl.String, **floats})
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints: each way's own object, and the accuracy."""
+        made = {} if self.predictions is None else {"predict": self.predictions.json()}
+        made |= {way: results.json() for way, results in self.ran.items()}
+        known: dict[str, Any] = {
+            "engine": "compare",
+            "scenario": self.scenario.title,
+            "ways": {way: without_origin(each) for way, each in made.items()},
+            "accuracy": self.accuracy,
+            "agreements": [each.json() for each in self.agreements],
+        }
+        optional = {"explanation": list(self.explanation), "left_out": dict(self.left_out)}
+        known |= {key: value for key, value in optional.items() if value}
+        return with_origin(known, self.origin)
+
+    def __repr__(self) -> str:
+        said = ", ".join(
+            f"{way} {decimal(self.means[way].get('goodput_mbps', float('nan')))}"
+            for way in self.ways
+        )
+        return f"<Comparison of {self.scenario.title!r}: {said} Mbit/s>"

@@ -1,0 +1,130 @@
+"""Draw many deployments of a mesh, and count the routes through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import _core
+from ...provenance import Beginning
+from ...scenario import Given, Scenario
+from ...support.arguments import flag, function, plain, several, whole
+from .result import Census, Counted
+
+# The set-up of Gómez et al. 2014, sections 4.2 and 5.2.
+DEFAULT = """\
+title = "Nodes in 100 m x 100 m, links up to 20 m"
+
+[wifi]
+basic_rates = ["1 Mbit/s"]
+tries = 4
+
+[[channel]]
+name = "one"
+propagation = { model = "range", range = "25 m" }
+
+[[channel]]
+name = "two"
+propagation = { model = "range", range = "25 m" }
+
+[mesh]
+nodes = 32
+"""
+
+AT_ONCE = 64  # deployments between two reports of progress
+
+
+def census(
+    scenario: Given | None = None,
+    *,
+    nodes: int | Sequence[int] | None = None,
+    graphs: int = 1000,
+    seed: int | None = None,
+    optimal: bool = True,
+    keep: int = 0,
+    progress: Callable[[int, int], object] | None = None,
+) -> Census:
+    """Count the routes on many deployments of a mesh.
+
+    Parameters
+    ----------
+    scenario : Scenario, path or mapping, optional
+        Whose ``[mesh]`` says how deployments are drawn and what is required of them; that of
+        Gómez et al. (2014) if not given: connected, 100 m x 100 m, links up to 20 m.
+    nodes : int or sequence of int, optional
+        How many nodes, one after the other; the scenario's own number if not given.
+    graphs : int
+        Number of deployments of each.
+    seed : int, optional
+        Of all of them; the mesh's own if not given.
+    optimal : bool
+        Whether to look for the best pair of routes, too, and not for the greedy's alone.
+    keep : int
+        How many deployments of each number of nodes to keep, as places.
+    progress : callable, optional
+        Called with how many deployments are done, and of how many.
+
+    Returns
+    -------
+    Census
+        The counted deployments.
+
+    Raises
+    ------
+    ValueError
+        The scenario has no mesh or one whose places are given, a number is out of range, or
+        no deployment is as required; the message says how many were drawn.
+
+    Examples
+    --------
+    >>> census(nodes=[40], graphs=10, seed=1).counts[0].graphs
+    10
+    """
+    began = Beginning()
+    default = Scenario(DEFAULT, name="mesh.toml")
+    scenario = default if scenario is None else Scenario.of(scenario)
+    mesh = scenario.values.get("mesh")
+    if mesh is None:
+        raise ValueError(f"{scenario.name}: has no [mesh]")
+    graphs = whole("graphs", graphs, least=1)
+    keep = whole("keep", keep, least=0)
+    optimal = flag("optimal", optimal)
+    progress = function("progress", progress)
+    seed = whole("seed", mesh["seed"] if seed is None else seed, least=0)
+    wanted = [len(mesh["nodes"])] if nodes is None else several(nodes) or [plain(nodes)]
+    wanted = [whole("nodes", of, least=2) for of in wanted]
+    counts = []
+    for done, of in enumerate(wanted):
+
+        def finished(count: int, before: int = done * graphs) -> None:
+            if progress is not None:
+                progress(before + count, len(wanted) * graphs)
+
+        counts.append(_counted(scenario, of, graphs, seed, optimal, keep, finished))
+    return Census(scenario, seed, tuple(counts), began.origin(scenario, seeds=[seed]))
+
+
+def _counted(
+    scenario: Scenario,
+    nodes: int,
+    graphs: int,
+    seed: int,
+    optimal: bool,
+    keep: int,
+    finished: Callable[[int], object],
+) -> Counted:
+    parts: list[dict[str, Any]] = []
+    places: list[Any] = []
+    for first in range(0, graphs, AT_ONCE):
+        count = min(AT_ONCE, graphs - first)
+        kept = max(0, min(keep - first, count))
+        part = _core.mesh_census(
+            scenario._core, nodes, seed, first, count, optimal=optimal, keep=kept
+        )
+        places += part.pop("nodes")
+        parts.append(part)
+        finished(first + count)
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Counted(nodes, columns, tuple(np.asarray(each) for each in places))

@@ -1,0 +1,176 @@
+"""Results of a census of meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...provenance import with_origin
+from ...results.shown import Shown
+from ...results.statistics import wilson
+from ...scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ...provenance import Origin
+
+ROUTINGS = ("link", "node", "zone")
+METHODS = ("greedy", "optimal")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Deployments of one number of nodes.
+
+    Attributes
+    ----------
+    nodes : int
+        Number of nodes of each.
+    columns : mapping of str to array
+        An entry for each deployment: ``draws``, ``proven``, and by method and routing, such as
+        ``greedy_link``, how many routes there are (of the optimal ones at most two), with
+        ``greedy_link_first`` and ``greedy_link_second``, their hops, 0 where there is none.
+    places : tuple of array
+        Where the nodes of the first deployments stand, metres; those that were to be kept.
+    """
+
+    nodes: int
+    columns: Mapping[str, NDArray[Any]]
+    places: tuple[NDArray[np.float64], ...] = field(default=(), repr=False)
+
+    @property
+    def graphs(self) -> int:
+        """How many deployments."""
+        return len(self.columns["draws"])
+
+    @property
+    def draws(self) -> int:
+        """How many were drawn for them."""
+        return int(self.columns["draws"].sum())
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods by which routes were looked for."""
+        return tuple(method for method in METHODS if f"{method}_link" in self.columns)
+
+    @property
+    def unproven(self) -> int:
+        """On how many the search for zone-disjoint routes was ended before it was done."""
+        return int((~self.columns["proven"]).sum())
+
+    def feasible(self, routing: str, method: str = "greedy") -> NDArray[np.bool_]:
+        """Return on which deployments there are two routes or more."""
+        found: NDArray[np.bool_] = self.columns[f"{method}_{routing}"] >= 2
+        return found
+
+    def share(self, routing: str, method: str = "greedy") -> float:
+        """Return the share of deployments with two routes or more."""
+        return float(self.feasible(routing, method).mean())
+
+    def interval(self, routing: str, method: str = "greedy") -> tuple[float, float]:
+        """Return the 95 % interval of that share by Wilson's score."""
+        return wilson(int(self.feasible(routing, method).sum()), self.graphs)
+
+    @property
+    def all_feasible(self) -> NDArray[np.bool_]:
+        """On which deployments the greedy finds two routes by each of the routings."""
+        each = [self.feasible(routing) for routing in ROUTINGS]
+        found: NDArray[np.bool_] = np.logical_and.reduce(each)
+        return found
+
+    def distribution(self, of: str) -> dict[int, float]:
+        """Return the shares of a column's values where all routings find two routes.
+
+        Parameters
+        ----------
+        of : str
+            Such as ``"greedy_link"``, numbers of routes, or ``"greedy_zone_second"``, hops.
+        """
+        values = self.columns[of][self.all_feasible]
+        if not len(values):
+            return {}
+        found, counts = np.unique(values, return_counts=True)
+        return {
+            int(value): float(count / len(values))
+            for value, count in zip(found, counts, strict=True)
+        }
+
+    def __repr__(self) -> str:
+        return f"<Counted: {self.graphs} deployments of {self.nodes} nodes>"
+
+    def json(self) -> dict[str, Any]:
+        """Return the entry of ``--json``."""
+        known: dict[str, Any] = {
+            "nodes": self.nodes,
+            "graphs": self.graphs,
+            "draws": self.draws,
+            "feasible": {routing: self.share(routing) for routing in ROUTINGS},
+            "feasible_ci95": {routing: list(self.interval(routing)) for routing in ROUTINGS},
+        }
+        if "optimal" in self.methods:
+            known["optimal"] = {routing: self.share(routing, "optimal") for routing in ROUTINGS}
+            known["optimal_ci95"] = {
+                routing: list(self.interval(routing, "optimal")) for routing in ROUTINGS
+            }
+            known["unproven"] = self.unproven
+        known["all_feasible"] = int(self.all_feasible.sum())
+        for name, suffix in (("routes", ""), ("hops_first", "_first"), ("hops_second", "_second")):
+            known[name] = {
+                routing: {
+                    str(value): share
+                    for value, share in self.distribution(f"greedy_{routing}{suffix}").items()
+                }
+                for routing in ROUTINGS
+            }
+        return known
+
+
+@dataclass(frozen=True)
+class Census(Shown):
+    """Deployments of several numbers of nodes.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Whose mesh they are drawn as.
+    seed : int
+        Seed of all deployments.
+    counts : tuple of Counted
+        One for each number of nodes.
+    origin : Origin or None
+        Origin of the results.
+    """
+
+    scenario: Scenario
+    seed: int
+    counts: tuple[Counted, ...]
+    origin: Origin | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{each.graphs} of {each.nodes} nodes" for each in self.counts)
+        return f"<Census of {self.scenario.title!r}: deployments: {counts}>"
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        known = {
+            "engine": "mesh",
+            "scenario": self.scenario.title,
+            "seed": self.seed,
+            "mesh": [each.json() for each in self.counts],
+        }
+        return with_origin(known, self.origin)
+
+    @property
+    def graphs(self) -> pl.DataFrame:
+        """All deployments, a row each."""
+        import polars as pl
+
+        return pl.concat(
+            pl.DataFrame({"nodes": np.full(each.graphs, each.nodes)} | dict(each.columns))
+            for each in self.counts
+        )

@@ -1,0 +1,255 @@
+"""Data classes of a reproduction: numbers side by side, open choices, data, a picture."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..provenance import with_origin
+from ..results.shown import Shown
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from ..provenance import Origin
+    from ..results.shown import Width
+    from ..scenario import Scenario
+
+
+DPI = 120  # of pictures that are kept
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published value beside ours.
+
+    Attributes
+    ----------
+    quantity : str
+        What is compared.
+    ours : float or str
+        Our value; text where the paper states something without a number.
+    published : float or str or None
+        The paper's; None where it states none.
+    unit : str
+        Unit of both, empty for a pure number.
+    digits : int
+        Digits after the point that are worth showing.
+    reason : str or None
+        Why they differ; None where they do not.
+    """
+
+    quantity: str
+    ours: float | str
+    published: float | str | None = None
+    unit: str = ""
+    digits: int = 2
+    reason: str | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published value, in their unit; None where one is no number.
+
+        Examples
+        --------
+        >>> round(Comparison("threshold", 33.5, published=35.5, unit="ms").difference, 9)
+        -2.0
+        """
+        if isinstance(self.published, (int, float)) and isinstance(self.ours, (int, float)):
+            return self.ours - self.published
+        return None
+
+    def json(self) -> dict[str, Any]:
+        """Return it for ``--json``; what is not known is absent."""
+        values = {
+            "quantity": self.quantity,
+            "published": self.published,
+            "ours": self.ours,
+            "difference": self.difference,
+            "unit": self.unit or None,
+            "digits": self.digits,
+            "reason": self.reason,
+        }
+        return {key: value for key, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way to settle what a paper leaves open, and the numbers that come of it.
+
+    Attributes
+    ----------
+    name : str
+        Name of the alternative.
+    numbers : mapping of str to float
+        Each quantity's value; one that does not exist then is absent.
+    """
+
+    name: str
+    numbers: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice that a paper leaves open.
+
+    Attributes
+    ----------
+    question : str
+        The open question.
+    chosen : str
+        The name of the alternative that the numbers beside the published ones use, or
+        what is done instead of choosing.
+    alternatives : tuple of Alternative
+        All that were computed, the chosen one among them.
+    digits : int
+        Digits after the point that are worth showing.
+    """
+
+    question: str
+    chosen: str
+    alternatives: tuple[Alternative, ...]
+    digits: int = 2
+
+    def json(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return {
+            "question": self.question,
+            "chosen": self.chosen,
+            "alternatives": [
+                {"name": each.name, "numbers": dict(each.numbers)} for each in self.alternatives
+            ],
+            "digits": self.digits,
+        }
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture that was drawn before, as what draws it.
+
+    Attributes
+    ----------
+    png : bytes
+        The picture.
+    """
+
+    png: bytes
+
+    def __call__(self) -> Figure:
+        """Return a figure that shows it."""
+        from matplotlib.figure import Figure
+        from matplotlib.image import imread
+
+        pixels = imread(io.BytesIO(self.png))
+        height, width = pixels.shape[:2]
+        figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.imshow(pixels)
+        axes.set_axis_off()
+        return figure
+
+
+@dataclass(frozen=True)
+class Reproduction(Shown):
+    """A table or figure of a paper, made again.
+
+    Attributes
+    ----------
+    paper, item : str
+        Which one, such as ``"song-2018"`` and ``"fig9"``.
+    title : str
+        Title of the item.
+    source : str
+        The paper, cited.
+    comparisons : tuple of Comparison
+        What the paper states beside ours.
+    draw : callable
+        Draws the picture; `figure` calls it once.
+    choices : tuple of Choice
+        Choices that the paper leaves open.
+    tables : mapping of str to polars.DataFrame
+        The data behind the picture and the numbers, units in the columns' names.
+    scenarios : mapping of str to Scenario
+        What was simulated; empty where nothing was.
+    seed, runs : int or None
+        Seed of the first simulated run and how many there were of each scenario;
+        None where nothing was simulated.
+    origin : Origin or None
+        Origin of the results.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> made = ropewalk.reproduce("song-2018", "fig10")
+    >>> made.figure.axes[0].get_ylabel()
+    'throughput (kbit/s)'
+    """
+
+    paper: str
+    item: str
+    title: str
+    source: str
+    comparisons: tuple[Comparison, ...]
+    draw: Callable[[], Figure]
+    choices: tuple[Choice, ...] = ()
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    scenarios: Mapping[str, Scenario] = field(default_factory=dict)
+    seed: int | None = None
+    runs: int | None = None
+    origin: Origin | None = field(default=None, compare=False)
+
+    @cached_property
+    def figure(self) -> Figure:
+        """The picture, with the paper and the figure above it."""
+        figure = self.draw()
+        if not isinstance(self.draw, Drawn) and not figure.get_suptitle():
+            figure.suptitle(self.title, x=0.01, ha="left")
+        return figure
+
+    def __repr__(self) -> str:
+        count = len(self.comparisons)
+        return f"<Reproduction of {self.paper} {self.item}: {count} published numbers beside ours>"
+
+    def plot(self, *, width: Width | None = None) -> Figure:
+        """Return the picture; it has the width that it was made with."""
+        if width is not None:
+            raise ValueError(f"width = {width!r}: the picture of a reproduction has its own")
+        return self.figure
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws it may be a function that no other process has.
+        state = {**self.__dict__, "draw": Drawn(self._png())}
+        for drawn in ("figure", "_drawn"):
+            state.pop(drawn, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _png(self) -> bytes:
+        if isinstance(self.draw, Drawn):
+            return self.draw.png
+        drawn = io.BytesIO()
+        self.figure.savefig(drawn, format="png", dpi=DPI)
+        return drawn.getvalue()
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        head = {
+            "engine": "reproduce",
+            "paper": self.paper,
+            "item": self.item,
+            "title": self.title,
+            "source": self.source,
+            "seed": self.seed,
+            "runs": self.runs,
+        }
+        known = {key: value for key, value in head.items() if value is not None} | {
+            "comparisons": [each.json() for each in self.comparisons],
+            "choices": [each.json() for each in self.choices],
+        }
+        return with_origin(known, self.origin)

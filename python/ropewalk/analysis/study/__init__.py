@@ -1,0 +1,10 @@
+"""Studies: many runs of one scenario with keys varied, saved as they finish and resumable.
+
+`study` runs one; a study file is read by `definition.load`.
+"""
+
+from .api import run, study
+from .definition import Definition, Until, define
+from .result import StudyResults
+
+__all__ = ["Definition", "StudyResults", "Until", "define", "run", "study"]

@@ -1,0 +1,172 @@
+"""Run a study; of an existing one, the points that are missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...provenance import KEY as ORIGIN
+from ...provenance import Beginning
+from ...scenario import Given, Scenario
+from ...support import arguments
+from ...support.optional_deps import need
+from . import definition, folder
+from .backends import On, check_on
+from .definition import Definition, define
+from .points import KEY, frame_of, known_of, tidy
+from .result import StudyResults
+from .running import Runner
+from .work import Row
+
+# Ends that the same command goes on from: a full disk, a lost cluster, an interrupt.
+RESUMABLE = (OSError, RuntimeError, MemoryError, KeyboardInterrupt)
+RESUME = "the same command goes on"
+
+
+def study(
+    scenario: Given,
+    vary: Mapping[str, Any] | None = None,
+    *,
+    zip: Sequence[Sequence[str]] | None = None,
+    verb: str | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    until: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    on: On = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> StudyResults:
+    """Run a scenario with keys varied; of an existing study, the missing points.
+
+    Parameters
+    ----------
+    scenario : Scenario, path or mapping
+        What to change, a ready one by its name, too; or a study file, of which the other
+        arguments take the place.
+    vary : mapping of str to sequence, or to mapping
+        For each key its values, spelled as in a scenario file, or a range: ``from``, ``to``,
+        ``steps``, and ``scale``, ``"linear"`` or ``"log"``. All combinations are run.
+    zip : sequence of sequence of str, optional
+        Keys that step together instead.
+    verb : str, optional
+        ``"simulate"`` (the default), ``"predict"``, ``"compare"``, ``"testbed"``, ``"advise"``.
+    runs : int, optional
+        How many seeds of each combination (1); with `until`, at the least (5).
+    seed : int, optional
+        The first seed (1).
+    until : mapping, optional
+        Go on with seeds until half the 95 % interval of the goodput is at most ``ci95`` of its
+        mean, such as ``"2 %"``, or there are ``at_most`` runs. ``of`` names another column.
+    out : path, optional
+        Folder to keep the runs in; in memory only if not given.
+    on : int, str or concurrent.futures.Executor, optional
+        Where to run: so many processes, ``"local"``, a Dask cluster of this machine, the address
+        of a Dask scheduler, or an executor. In this process on all its cores if not given.
+    progress : callable, optional
+        Called with how many runs are finished, and how many were missing.
+
+    Returns
+    -------
+    StudyResults
+        A row a run, those that failed among them.
+
+    Raises
+    ------
+    ScenarioError
+        A key is unknown or a value is wrong.
+    ValueError
+        Another argument is wrong.
+    MissingLibraryError
+        polars is not installed; or Dask is asked for and is not.
+    OSError
+        The folder holds something else, is in use, or cannot be written.
+    RuntimeError
+        There is nothing to run on, or it is gone. With `out`, the error has a note that counts
+        the runs kept so far; the same call resumes.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> delays = {"link.dsl.delay": {"from": "10 ms", "to": "90 ms", "steps": 3}}
+    >>> made = ropewalk.study("start/two-links", delays)
+    >>> made.points["link.dsl.delay"].to_list(), made.points["link.dsl.delay_value"].to_list()
+    (['10 ms', '50 ms', '90 ms'], [0.01, 0.05, 0.09])
+    """
+    need("study", "polars")
+    on = check_on(on)
+    others: dict[str, Any] = {
+        "vary": vary,
+        "zipped": zip,
+        "verb": verb,
+        "runs": runs,
+        "seed": seed,
+        "until": until,
+    }
+    progress = arguments.function("progress", progress)
+    folder_of = None if out is None else Path(arguments.path("out", out))
+    if isinstance(scenario, (str, os.PathLike)) and definition.is_study(Path(scenario)):
+        defined = definition.load(Path(scenario), **others)
+    else:
+        given = {key: value for key, value in others.items() if value is not None}
+        defined = define(Scenario.of(scenario), given.pop("vary", {}), **given)
+    return run(defined, folder_of, on=on, progress=progress)
+
+
+def run(
+    defined: Definition,
+    out: Path | None = None,
+    *,
+    on: On = None,
+    progress: Callable[[int, int], object] | None = None,
+    begun: Callable[[int, int], object] | None = None,
+) -> StudyResults:
+    """Run a study from its definition.
+
+    Parameters
+    ----------
+    defined : Definition
+        The study.
+    out : Path, optional
+        Folder to keep it in.
+    on, progress
+        As of `study`.
+    begun : callable, optional
+        Called with how many runs are there already, and how many are missing.
+
+    Returns
+    -------
+    StudyResults
+        A row a run.
+    """
+    began = Beginning()
+    if out is None:
+        rows: list[Row] = []
+        runner = Runner(defined, {}, rows.extend, progress)
+        if begun is not None:
+            begun(0, runner.plan())
+        runner.run(on)
+        order = runner.order
+        rows.sort(key=lambda row: order[row[KEY]])
+        return StudyResults(
+            defined.scenario,
+            defined.json(),
+            tidy(frame_of([{**row, ORIGIN: 0} for row in rows]), defined.columns),
+            origins=(folder.origin_of(defined, began),),
+        )
+    with folder.opened(out, defined, began) as kept:
+        known = known_of(kept.rows(), None if defined.until is None else defined.until.of)
+        runner = Runner(defined, known, kept.add, progress)
+        missing = runner.plan()
+        if begun is not None:
+            begun(len(runner.order) - missing, missing)
+        try:
+            runner.run(on)
+        except BaseException as error:
+            made = kept.finish(runner.order, runner.spelled)
+            if isinstance(error, RESUMABLE):
+                there, of = made.points.height, made.points.height + made.missing
+                error.add_note(f"{there:,} of {of:,} runs are kept; {RESUME}: {out}")
+            raise
+        return kept.finish(runner.order, runner.spelled)

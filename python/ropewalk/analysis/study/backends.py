@@ -1,0 +1,299 @@
+"""Where points run: threads of this process, processes of this machine, or a cluster's."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from queue import SimpleQueue
+from typing import Any, Protocol, TypeAlias
+
+from ...support.arguments import plain, refused
+from ...support.optional_deps import need
+from .work import Job, Point, Row, work
+
+On: TypeAlias = "int | str | Executor | None"
+
+LOCAL = "local"
+SCHEDULER = re.compile(r"(tcp|tls|wss?|ucx)://\S+:\d+")
+# Exceptions that mean a worker's death; Dask's is matched by name, so that it is not imported.
+DEAD = ("KilledWorker",)
+PACK_S = 0.1
+PACK_OF_CLUSTER_S = 2.0
+ASK_S = 2.0  # interval of queries for the number of workers
+AHEAD = 2  # packs for each worker of a cluster: one under way, one at hand
+
+
+class Backend(Protocol):
+    """An executor of packs of points, several at a time."""
+
+    @property
+    def width(self) -> int:
+        """Number of packs at a time."""
+
+    @property
+    def pack_s(self) -> float:
+        """Target duration of a pack, s: much longer than submitting it takes."""
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        """Submit a pack."""
+
+    def renew(self) -> None:
+        """Restart after a worker's death.
+
+        Raises
+        ------
+        BrokenExecutor
+            It cannot.
+        """
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def check_on(on: On) -> On:
+    """Return where points run, if they can.
+
+    Raises
+    ------
+    ValueError
+        They cannot.
+
+    Examples
+    --------
+    >>> check_on("far away")
+    Traceback (most recent call last):
+    ValueError: on = 'far away': allowed: a number of processes, 'local', the address of a Dask \
+scheduler such as 'tcp://host:8786', an executor of concurrent.futures
+    """
+    on = plain(on)
+    if on is None or isinstance(on, Executor):
+        return on
+    if isinstance(on, int) and not isinstance(on, bool) and on >= 1:
+        return on
+    if isinstance(on, str) and (on == LOCAL or SCHEDULER.fullmatch(on)):
+        return on
+    allowed = (
+        f"a number of processes, {LOCAL!r}, the address of a Dask scheduler such as"
+        " 'tcp://host:8786', an executor of concurrent.futures"
+    )
+    raise refused("on", on, allowed)
+
+
+@contextmanager
+def backends_on(on: On, job: Job) -> Iterator[list[Backend]]:
+    """Yield the backends on which the points of a job run, and end them afterwards.
+
+    Raises
+    ------
+    ImportError
+        Dask is asked for and not installed.
+    OSError
+        A scheduler cannot be reached.
+    """
+    if on is None:
+        yield from _in_process(job)
+    elif isinstance(on, int):
+        yield from _processes(job, on)
+    elif isinstance(on, Executor):
+        yield [_Foreign(on, job, getattr(on, "_max_workers", None) or cores())]
+    else:
+        yield from _dask(job, on)
+
+
+def is_death(error: BaseException) -> bool:
+    """Whether an error means that a worker died, so that its points may be run again."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ in DEAD
+
+
+def _in_process(job: Job) -> Iterator[list[Backend]]:
+    # The kernel's clock is the machine's: two runs at a time would slow each other down.
+    width = 1 if job.verb == "testbed" else cores()
+    threads = _Threads(width)
+    try:
+        yield [_Foreign(threads, job, width)]
+    finally:
+        threads.shutdown()
+
+
+def _processes(job: Job, count: int) -> Iterator[list[Backend]]:
+    backends = [_Process(job) for _ in range(count)]
+    try:
+        yield [*backends]
+    finally:
+        for backend in backends:
+            backend.end()
+
+
+def _dask(job: Job, on: str) -> Iterator[list[Backend]]:
+    need("a cluster", "distributed")
+    distributed: Any = import_module("distributed")
+    if on == LOCAL:
+        with (
+            distributed.LocalCluster(
+                n_workers=cores(), threads_per_worker=1, dashboard_address=":0"
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield from _while_connected(client, job, cluster.scheduler_address)
+    else:
+        try:
+            client = distributed.Client(on, timeout=10)
+        except (OSError, TimeoutError) as error:
+            raise OSError(f"{on}: no Dask scheduler answers: {error}") from None
+        with client:
+            yield from _while_connected(client, job, on)
+
+
+def _while_connected(client: Any, job: Job, address: str) -> Iterator[list[Backend]]:
+    """Yield a cluster; errors after its scheduler is gone say so."""
+    try:
+        yield [_Dask(client, job)]
+    except Exception as error:
+        # Dask has an exception of its own for each call that finds no scheduler.
+        if client.status != "running":
+            raise RuntimeError(f"{address}: the Dask scheduler is gone") from error
+        raise
+
+
+class _Threads(Executor):
+    """Daemon threads, which an interrupt need not wait for, unlike those of concurrent.futures."""
+
+    def __init__(self, count: int) -> None:
+        self._todo: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._count = count
+        for _ in range(count):
+            threading.Thread(target=self._serve, daemon=True).start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._todo.put((future, lambda: fn(*args, **kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:
+        for _ in range(self._count):
+            self._todo.put(None)
+
+    def _serve(self) -> None:
+        while (task := self._todo.get()) is not None:
+            future, call = task
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except BaseException as error:
+                    future.set_exception(error)
+
+
+class _Foreign:
+    """An executor of the caller's."""
+
+    pack_s = PACK_S
+
+    def __init__(self, executor: Executor, job: Job, width: int) -> None:
+        self._executor = executor
+        self._job = job
+        self.width = width
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        return self._executor.submit(work, self._job, points)
+
+    def renew(self) -> None:
+        raise BrokenExecutor("a worker of the executor died, and it takes nothing more")
+
+
+class _Process:
+    """A process of its own: when it dies, no other one's points are lost."""
+
+    width = 1
+    pack_s = PACK_S
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        if self._pool is None:
+            from multiprocessing import get_context
+
+            # A fork would have the locks that other threads hold just now.
+            self._pool = ProcessPoolExecutor(
+                1, mp_context=get_context("spawn"), initializer=_begin, initargs=(self._job,)
+            )
+        return self._pool.submit(_work_here, points)
+
+    def renew(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            workers = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in workers:
+                process.kill()
+
+
+class _Dask:
+    """A Dask cluster, which itself reruns the tasks of dead workers."""
+
+    pack_s = PACK_OF_CLUSTER_S
+
+    def __init__(self, client: Any, job: Job) -> None:
+        self._client = client
+        self._executor = client.get_executor(pure=False)
+        self._job = job
+        self._width, self._asked = 1, float("-inf")
+
+    @property
+    def width(self) -> int:
+        """Number of packs at a time, by the present number of workers."""
+        now = time.monotonic()
+        if now - self._asked > ASK_S:
+            self._width = max(AHEAD * sum(self._client.ncores().values()), 1)
+            self._asked = now
+        return self._width
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        future: Future[list[Row]] = self._executor.submit(work, self._job, points)
+        return future
+
+    def renew(self) -> None:
+        """Do nothing: Dask restarts workers by itself."""
+
+
+_threads: list[_Threads] = []  # the one that runs its points
+_jobs: list[Job] = []  # the one of this process, where it is a worker
+
+
+def _begin(job: Job) -> None:
+    """Initialise a process: it ignores interrupts, and ends with its parent."""
+    _jobs.append(job)
+    # A run that need not look for interrupts is made by the thread that asks for it.
+    _threads.append(_Threads(1))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
+
+
+def _work_here(points: Sequence[Point]) -> list[Row]:
+    (job,), (thread,) = _jobs, _threads
+    rows: list[Row] = thread.submit(work, job, points).result()
+    return rows

@@ -1,0 +1,201 @@
+"""The folder of a study: its definition, its rows as they are written, and its results."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...provenance import KEY as ORIGIN
+from ...provenance import SEVERAL as ORIGINS
+from ...provenance import Beginning, Origin, restored_one
+from ...results import folders
+from ...scenario import Scenario
+from ...support.atomic_write import named, replace
+from .axes import Axis, count
+from .definition import Definition
+from .points import EARLIER, KEY, POINTS, Parts, read, settle
+from .result import ENGINE, StudyResults
+from .work import Row
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COMBINATIONS = "combinations"
+LOCK = ".lock"
+OURS = {*folders.OURS, POINTS, EARLIER, LOCK}
+ASKED = ("verb", "runs", "seed", "until", "zip", "vary")
+
+
+class Opened:
+    """A study's folder, locked for this process.
+
+    Parameters
+    ----------
+    folder : Path
+        Path of the folder.
+    study : Definition
+        The study.
+    began : Beginning
+        When this command began.
+    """
+
+    def __init__(self, folder: Path, study: Definition, began: Beginning) -> None:
+        self._folder = folder
+        self._study = study
+        self._began = began
+        self._earlier = _origins(folder, study)
+        self._has_more = False
+        self._write_begun()
+        folders.write_scenario(folder / folders.SCENARIO, study.scenario)
+        self._parts = Parts(folder / POINTS)
+
+    def rows(self) -> pl.DataFrame:
+        """Return the rows of all runs in the folder, each once."""
+        import polars as pl
+
+        found = [read(self._folder / name) for name in (EARLIER, POINTS)]
+        return pl.concat(found, how="diagonal_relaxed").unique(KEY, keep="last")
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Write rows, with the place of this command's origin among all of the folder."""
+        self._has_more = True
+        if self._parts.add([{**row, ORIGIN: len(self._earlier)} for row in rows]):
+            # A command that is killed afterwards has left its origin, with the time up to here.
+            self._write_begun()
+            self._parts.flush()
+
+    def finish(
+        self, order: Mapping[str, int], spelled: Mapping[str, Mapping[str, str]]
+    ) -> StudyResults:
+        """Sort the rows, and write the results."""
+        self._parts.flush()
+        points = settle(self._folder, order, spelled, self._study.columns, self.rows())
+        missing = len(order) - points.height
+        made = StudyResults(
+            self._study.scenario, self._study.json(), points, missing, self._origins
+        )
+        tables = self._folder / folders.TABLES
+        tables.mkdir(exist_ok=True)
+        if points.height:
+            folders.write_table(made.combinations, tables / f"{COMBINATIONS}.parquet")
+        _write_result(self._folder, made.json())
+        if self._has_more:
+            # A report of before tells of fewer runs.
+            (self._folder / folders.REPORT).unlink(missing_ok=True)
+        return made
+
+    @property
+    def _origins(self) -> tuple[Origin, ...]:
+        """The origins of the folder's runs; a command that made none adds none."""
+        if self._earlier and not self._has_more:
+            return self._earlier
+        return (*self._earlier, origin_of(self._study, self._began))
+
+    def _write_begun(self) -> None:
+        """Write the result of a study that has not ended."""
+        begun = {"engine": ENGINE, "scenario": self._study.scenario.title, **self._study.json()}
+        origins = self._origins if self._has_more else self._earlier
+        begun[ORIGINS] = [each.without_scenarios() for each in origins]
+        _write_result(self._folder, begun)
+
+
+@contextmanager
+def opened(folder: Path, study: Definition, began: Beginning) -> Iterator[Opened]:
+    """Open the folder of a study, new or existing, for the duration of a run.
+
+    Raises
+    ------
+    OSError
+        It holds something else, somebody else runs a study in it, or it cannot be written.
+    """
+    check_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FileExistsError(f"{folder}: another study is being run in it") from None
+            yield Opened(folder, study, began)
+        finally:
+            os.close(lock)
+    except OSError as error:
+        if error.filename is not None and error.errno is not None:
+            raise named(error, Path(error.filename)) from None
+        raise
+
+
+def check_folder(folder: Path) -> None:
+    """Check that a folder is new, empty, or of a study.
+
+    Raises
+    ------
+    OSError
+        It is not.
+    """
+    if not folder.exists():
+        return
+    held = {entry.name for entry in folder.iterdir()}
+    others = sorted(held - OURS)
+    is_study = POINTS in held or not held - {LOCK}
+    if held and (others or not is_study):
+        other = (others or sorted(held))[0]
+        raise FileExistsError(
+            f"{folder}: holds {other!r}, which is no study; name a new or empty folder"
+        )
+
+
+def restore(kept: folders.Kept) -> StudyResults:
+    """Return the study that a folder holds, finished or not.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> scenario = "start/two-links"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = ropewalk.study(scenario, {"duration": ["1 s", "2 s"]}, out=folder)
+    ...     again = restore(folders.open_kept(Path(folder)))
+    >>> again.points.equals(made.points), again.json() == made.json()
+    (True, True)
+    """
+    study = {key: kept.result[key] for key in ASKED if key in kept.result}
+    points = read(kept.folder / POINTS)
+    missing = kept.result.get("points", {}).get("missing")
+    if missing is None:
+        # Nobody came to write it.
+        axes = [Axis(key, tuple(values), ()) for key, values in study["vary"].items()]
+        missing = max(count(axes, study.get("zip", ())) * study["runs"] - points.height, 0)
+    origins = _restored(kept.result, kept.scenario)
+    return StudyResults(kept.scenario, study, points, missing, origins)
+
+
+def origin_of(study: Definition, began: Beginning) -> Origin:
+    """Return the origin of a study."""
+    most = study.runs if study.until is None else study.until.at_most
+    drawn = () if study.verb == "predict" else range(study.seed, study.seed + most)
+    return began.origin(study.scenario, seeds=drawn)
+
+
+def _origins(folder: Path, study: Definition) -> tuple[Origin, ...]:
+    """Return the origins of the runs that a folder holds; of a new folder, none."""
+    try:
+        result = json.loads((folder / folders.RESULT).read_text())
+    except (FileNotFoundError, ValueError):
+        return ()
+    return _restored(result, study.scenario)
+
+
+def _restored(result: Mapping[str, Any], scenario: Scenario) -> tuple[Origin, ...]:
+    # A folder from before each run kept its origin has one, that of its last command.
+    kept = result.get(ORIGINS, [result[ORIGIN]] if ORIGIN in result else [])
+    return tuple(restored_one(each, {scenario.title: scenario}) for each in kept)
+
+
+def _write_result(folder: Path, result: Mapping[str, Any]) -> None:
+    replace(folder / folders.RESULT, (json.dumps(result, indent=2) + "\n").encode())

@@ -1,0 +1,188 @@
+"""Results of a study: a row per run, and the means of each combination."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ...provenance import KEY as ORIGIN
+from ...provenance import SEVERAL as ORIGINS
+from ...provenance import with_origin
+from ...results.shown import Shown
+from .points import KEY
+from .work import DONE, FAILED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ...provenance import Origin
+    from ...scenario import Scenario
+
+ENGINE = "sweep"
+NOT_MEASURED = ("seed", ORIGIN)
+
+
+@dataclass(frozen=True)
+class StudyResults(Shown):
+    """Results of a study.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario whose keys were varied.
+    study : mapping
+        What was asked: ``verb``, ``runs``, ``seed``, ``vary`` with the values by key, ``zip``,
+        ``until``.
+    points : polars.DataFrame
+        A row a run: the varied keys as spelled, ``KEY_value`` of each in base units where it is
+        a number, ``seed``, ``status`` (``"done"`` or ``"failed"``), ``error``, the keys of the
+        verb's summary, ``origin``, the place in `origins` of the command that made it, and
+        ``point``, by which the run is known again.
+    missing : int
+        Number of runs without a row.
+    origins : tuple of Origin
+        Of each command that made runs: a study that was killed and resumed has two.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = "start/two-links"
+    >>> made = ropewalk.study(scenario, {"link.dsl.delay": ["10 ms", "80 ms"]}, runs=2)
+    >>> made.points.select("link.dsl.delay", "link.dsl.delay_value", "seed", "status").rows()[0]
+    ('10 ms', 0.01, 1, 'done')
+    >>> made.combinations["runs"].to_list()
+    [2, 2]
+    """
+
+    scenario: Scenario
+    study: dict[str, Any]
+    points: pl.DataFrame
+    missing: int = 0
+    origins: tuple[Origin, ...] = field(default=(), compare=False)
+
+    @property
+    def origin(self) -> Origin | None:
+        """Origin of the latest runs; that command makes all of them anew."""
+        return self.origins[-1] if self.origins else None
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that are varied."""
+        return list(self.study["vary"])
+
+    @property
+    def failed(self) -> pl.DataFrame:
+        """The runs that failed, with their ``error``."""
+        return self.points.filter(self.points["status"] == FAILED)
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of its runs, each once, with the number of runs that have it."""
+        points = self.points
+        if "warnings" not in points.columns:
+            return []
+        told = (text.split("\n") for text in points["warnings"].drop_nulls())
+        counts = Counter(itertools.chain.from_iterable(told))
+        return [
+            f"{warning} ({count:,} of {points.height:,} runs)"
+            for warning, count in counts.most_common()
+        ]
+
+    @cached_property
+    def combinations(self) -> pl.DataFrame:
+        """A row for each combination, in the study's order.
+
+        The varied keys and their ``_value``; how many ``runs`` are done and have ``failed``; of
+        each number the mean over the runs that have it, and ``ci95_`` before its name, half the
+        width of its 95 % interval by Student's t, null of one run. Words are there where all
+        runs have the same.
+        """
+        import polars as pl
+
+        points = self.points
+        if points.is_empty():
+            return pl.DataFrame()
+        by = [*self.keys, *(f"{key}_value" for key in self.keys)]
+        by = [name for name in by if name in points.columns]
+        measured = [
+            name
+            for name in points.columns
+            if name not in (*by, *NOT_MEASURED, "status", "error", KEY)
+        ]
+        numbers = [name for name in measured if points[name].dtype.is_numeric()]
+        words = [name for name in measured if points[name].dtype == pl.String]
+        is_done = pl.col("status") == DONE
+        grouped = (
+            points.group_by(by, maintain_order=True)
+            if by
+            else points.with_columns(_all=0).group_by("_all")
+        )
+        frame = grouped.agg(
+            is_done.sum().alias("runs"),
+            (~is_done).sum().alias("failed"),
+            *(pl.col(name).mean() for name in numbers),
+            *(pl.col(name).std().alias(f"_std_{name}") for name in numbers),
+            *(pl.col(name).count().alias(f"_count_{name}") for name in numbers),
+            *(
+                pl.when(pl.col(name).n_unique() == 1).then(pl.col(name).first()).alias(name)
+                for name in words
+            ),
+        )
+        most = frame.select(pl.max_horizontal(pl.selectors.starts_with("_count_").max()))
+        intervals = []
+        if numbers and (most.item() or 0) > 1:
+            counts = pl.concat([frame[f"_count_{name}"] for name in numbers]).unique()
+            quantiles = _quantiles(counts.to_list())
+            intervals = [
+                (
+                    pl.col(f"_std_{name}")
+                    / pl.col(f"_count_{name}").sqrt()
+                    * pl.col(f"_count_{name}").replace_strict(
+                        quantiles, default=None, return_dtype=pl.Float64
+                    )
+                ).alias(f"ci95_{name}")
+                for name in numbers
+            ]
+        kept = [*by, "runs", "failed", *measured]
+        return frame.with_columns(intervals).select(
+            *(name for name in kept if name in frame.columns),
+            *(f"ci95_{name}" for name in numbers if intervals),
+        )
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints: each combination with the means of its numbers."""
+        done = int((self.points["status"] == DONE).sum()) if not self.points.is_empty() else 0
+        known: dict[str, Any] = {
+            "engine": ENGINE,
+            "scenario": self.scenario.title,
+            **self.study,
+            "points": {"done": done, "failed": self.failed.height, "missing": self.missing},
+            "combinations": [
+                {key: value for key, value in row.items() if value is not None}
+                for row in self.combinations.to_dicts()
+            ],
+        }
+        if self.warnings:
+            known["warnings"] = self.warnings
+        if self.failed.height:
+            known["errors"] = self.failed["error"].unique(maintain_order=True).to_list()
+        if self.origins:
+            known[ORIGINS] = [each.without_scenarios() for each in self.origins]
+        return with_origin(known, self.origin)
+
+    def __repr__(self) -> str:
+        return (
+            f"<StudyResults of {self.scenario.title!r}: {len(self.keys)} keys,"
+            f" {self.points.height} runs, {self.failed.height} failed>"
+        )
+
+
+def _quantiles(counts: Sequence[int]) -> dict[int, float]:
+    """Return Student's t for the 95 % interval of a mean of so many, for each of the counts."""
+    from ...results.statistics import student_t
+
+    return {count: student_t(count - 1) for count in counts if count > 1}

@@ -1,0 +1,173 @@
+"""Runs a point of a study, in whichever process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..._core import __version__
+from ...scenario import Scenario
+from .axes import changed
+
+Row: TypeAlias = dict[str, Any]
+
+DONE = "done"
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Job:
+    """The parameters that all points of a study share.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario whose keys are varied.
+    verb : str
+        The verb that is run.
+    version : str
+        Version of Ropewalk, which workers must have, too.
+    """
+
+    scenario: Scenario
+    verb: str
+    version: str = __version__
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a study.
+
+    Attributes
+    ----------
+    changes : tuple of (str, str)
+        Keys with the values that they have here.
+    seed : int
+        Seed of the run.
+    key : str
+        By which it is known again: the hash of all that decides it.
+    """
+
+    changes: tuple[tuple[str, str], ...]
+    seed: int
+    key: str
+
+
+def work(job: Job, points: Sequence[Point]) -> list[Row]:
+    """Run points one after the other; the row of one that fails has the error.
+
+    Parameters
+    ----------
+    job : Job
+        The study's job.
+    points : sequence of Point
+        Points to run.
+
+    Returns
+    -------
+    list of dict
+        Of each point ``status`` (``"done"`` or ``"failed"``), ``error`` if it failed, and the
+        keys of the verb's summary.
+
+    Raises
+    ------
+    RuntimeError
+        This is another version of Ropewalk.
+
+    Examples
+    --------
+    >>> scenario = Scenario.load("start/two-links")
+    >>> good, bad = (Point((("duration", value),), 1, "") for value in ("5 s", "soon"))
+    >>> [row["status"] for row in work(Job(scenario, "simulate"), [good, bad])]
+    ['done', 'failed']
+    """
+    if job.version != __version__:
+        raise RuntimeError(f"a worker has ropewalk {__version__}; the study needs {job.version}")
+    return [_one(job, point) for point in points]
+
+
+def failed(error: str) -> Row:
+    """Return the row of a point that failed."""
+    return {"status": FAILED, "error": error}
+
+
+def _one(job: Job, point: Point) -> Row:
+    try:
+        scenario = changed(job.scenario, dict(point.changes))
+        return {"status": DONE, **RUNNING[job.verb](scenario, point.seed)}
+    except Exception as error:
+        return failed(f"{type(error).__name__}: {error}")
+
+
+def _simulate(scenario: Scenario, seed: int) -> Row:
+    from ...engines.simulate import simulate
+    from ...results import flat
+
+    return flat(simulate(scenario, seed=seed, threads=1).runs[0])
+
+
+def _testbed(scenario: Scenario, seed: int) -> Row:
+    from ...engines.testbed import testbed
+    from ...results import flat
+
+    return flat(testbed(scenario, seed=seed).runs[0])
+
+
+def _predict(scenario: Scenario, seed: int) -> Row:
+    from ...engines.predict import predict
+    from ...results import flat
+
+    made = predict(scenario)
+    known = flat({key: value for key, value in made.json().items() if key != "reason"})
+    for model in made.models:
+        if model.goodput_mbps is not None:
+            known[f"{model.name}_goodput_mbps"] = model.goodput_mbps
+    return known | {f"asymmetry_{key}": value for key, value in made.asymmetry.items()}
+
+
+def _compare(scenario: Scenario, seed: int) -> Row:
+    from ...results import flat
+    from ..compare import compare
+
+    made = compare(scenario, seed=seed)
+    known: Row = {"engine": "compare", "scenario": scenario.title, "seed": seed}
+    for way, printed in made.json()["ways"].items():
+        of_way = flat(printed)
+        known |= {f"{way}_{key}": of_way[key] for key in of_way if key not in known}
+    known |= {f"accuracy_{key}": value for key, value in made.accuracy.items()}
+    return known | {f"{way}_left_out": reason for way, reason in made.left_out.items()}
+
+
+def _advise(scenario: Scenario, seed: int) -> Row:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from ..advise import advise
+
+    # Points run side by side; candidates of one need not, too.
+    with ThreadPoolExecutor(1) as one:
+        made = advise(scenario, seed=seed, executor=one)
+    known: Row = {
+        "engine": "advise",
+        "scenario": scenario.title,
+        "seed": seed,
+        "advised": ", ".join(made.advised),
+        "simulated": made.simulated,
+    }
+    for advice in made.advice:
+        known[f"{advice.question}_answer"] = advice.answer
+        known |= dict(_named(advice.question, advice.numbers))
+    return known
+
+
+def _named(question: str, numbers: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((f"{question}_{key}", value) for key, value in numbers.items())
+
+
+RUNNING: Mapping[str, Callable[[Scenario, int], Row]] = {
+    "simulate": _simulate,
+    "predict": _predict,
+    "compare": _compare,
+    "testbed": _testbed,
+    "advise": _advise,
+}

@@ -1,0 +1,1 @@
+"""Engines: formulas, the simulator, the kernel's testbed, and sockets over real links."""

@@ -1,0 +1,127 @@
+"""Predict the results of a scenario by formulas, in milliseconds instead of packet by packet."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from ...provenance import Beginning
+from ...scenario import Given, Scenario
+from ...support.optional_deps import MissingLibraryError
+from .result import NoFormulaError, Prediction, Predictions
+
+if TYPE_CHECKING:
+    from .paths import Values
+
+
+# For each protocol the models that give a goodput, the one to believe first, and why.
+BELIEVED = {
+    "striped-tcp": (("striped-cycle", "it follows the very packets, which nothing random moves"),),
+}
+OTHERS = (
+    ("datagrams", "nothing controls them, and each link does what its numbers say"),
+    ("fluid", "it alone has the queues, the windows and the start of this very scenario"),
+    ("wifi-airtime", "it has the air that the hops of this very scenario share"),
+    ("bianchi", "it has the collisions of stations that always have a frame to send"),
+)
+
+
+def predict(scenario: Given) -> Predictions:
+    """Predict a scenario by all models that apply.
+
+    Parameters
+    ----------
+    scenario : Scenario, path or mapping
+        The scenario to predict.
+
+    Returns
+    -------
+    Predictions
+        One prediction a model, and the one to believe.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> ropewalk.predict("start/two-links").best.name
+    'fluid'
+    """
+    from . import datagrams, fluid, in_time, wifi
+    from .coverage import is_one_of_several, is_wireless, uncovered
+    from .models import MODELS
+
+    began = Beginning()
+    scenario = Scenario.of(scenario)
+    values = scenario.values
+    models = MODELS
+    found: dict[str, Prediction] = {}
+    left_out: list[str] = []
+    if is_wireless(values):
+        models = (wifi.predict,)
+        left_out.append(
+            "flows go over 802.11 channels: models of wires are left out, and delays are not"
+            " predicted; ropewalk simulate has them"
+        )
+    elif left_out := uncovered(values):
+        models = ()
+    elif values["transport"]["protocol"] == "udp":
+        models = (datagrams.predict,)
+    elif is_one_of_several(values):
+        models = (fluid.predict,)
+        name = values["transport"]["name"]
+        left_out.append(
+            f"the numbers are of {name!r}, one of several flows; models of one connection alone"
+            " are left out"
+        )
+    if any("quota" in link for link in values["link"]):
+        left_out.append("no formula knows of quotas: links are predicted as if they had none")
+    if models and not is_one_of_several(values) and not is_wireless(values):
+        models = (*models, lambda _: in_time.predict(scenario))
+    for model in models:
+        try:
+            made = model(values)
+        except (NoFormulaError, MissingLibraryError) as error:
+            left_out.append(str(error))
+            continue
+        if made is not None:
+            found[made.name] = made
+    best = reason = None
+    for name, why in BELIEVED.get(values["transport"]["protocol"], OTHERS):
+        if name in found and found[name].goodput_mbps is not None:
+            best, reason = name, why
+            break
+    order = sorted(found.values(), key=lambda prediction: prediction.name != best)
+    return Predictions(
+        scenario=scenario.title,
+        models=tuple(order),
+        asymmetry=_asymmetry(values),
+        believed=best,
+        reason=reason,
+        warnings=(*scenario.warnings, *left_out),
+        origin=began.origin(scenario),
+    )
+
+
+def _asymmetry(values: Values) -> dict[str, float]:
+    """Mean absolute difference of two paths, Song et al. 2018, section 4.3."""
+    from .paths import paths
+
+    used = paths(values)
+    if len(used) == 1 or any(path.wireless for path in used):
+        return {}
+    known = {"delay_ms": 1e3 * _difference([path.rtt for path in used])}
+    rates = [path.rate for path in used]
+    if max(rates) < float("inf"):
+        known["bandwidth_mbps"] = 1e-6 * _difference(rates)
+    return known
+
+
+def _difference(of: list[float]) -> float:
+    pairs = list(combinations(of, 2))
+    return sum(abs(one - other) for one, other in pairs) / len(pairs)

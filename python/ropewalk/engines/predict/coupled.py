@@ -1,0 +1,59 @@
+"""LIA and OLIA in equilibrium, where each path has random loss."""
+
+from __future__ import annotations
+
+import math
+
+from .paths import Values, paths, payload_share
+from .result import Prediction
+
+SOURCES = {
+    "lia": (
+        "Wischik et al., NSDI 2011; RFC 6356; fixed point of Khalili et al., CoNEXT 2012,"
+        " equation (2)"
+    ),
+    "olia": "Khalili et al., CoNEXT 2012, theorem 1",
+}
+VALIDITY = (
+    "windows at rest under small random losses on every path, which alone limit it; round trips"
+    " without queues, no timeouts; long transfers"
+)
+
+
+def predict(values: Values) -> Prediction | None:
+    """Predict bulk goodput of mptcp with lia or olia, if all its paths have loss."""
+    transport, used = values["transport"], paths(values)
+    scheme = transport["congestion"]
+    lossy = all(0 < path.loss < 1 and path.rtt > 0 for path in used)
+    if transport["protocol"] != "mptcp" or values["traffic"]["kind"] != "bulk":
+        return None
+    if scheme not in SOURCES or not lossy:
+        return None
+    from ...model import classics
+
+    fixed = classics.lia_windows if scheme == "lia" else classics.olia_windows
+    windows = fixed([path.loss for path in used], [path.rtt for path in used])
+    warnings = []
+    carried = []
+    for path, window in zip(used, windows, strict=True):
+        rate = 8e-6 * transport["segment"] * float(window) / path.rtt
+        most = path.rate * payload_share(values) * 1e-6
+        if rate > most:
+            warnings.append(f"{path.name}: not loss but the link's rate limits it")
+        if path.loss > 0.02:
+            warnings.append(f"{path.name}: a loss of {path.loss:.1%} is not small: timeouts")
+        carried.append(min(rate, most))
+    return Prediction(
+        f"{scheme}-at-rest",
+        SOURCES[scheme],
+        VALIDITY,
+        goodput_mbps=math.fsum(carried),
+        bottleneck="random loss on all paths, where the links' rates do not limit first",
+        warnings=tuple(warnings),
+        quantities={
+            "paths": [
+                {"path": path.name, "window_segments": float(window), "goodput_mbps": goodput}
+                for path, window, goodput in zip(used, windows, carried, strict=True)
+            ]
+        },
+    )

@@ -1,0 +1,159 @@
+"""Datagrams over wired links: without congestion control, each link can be computed alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .paths import Values, header_bytes, paths
+from .result import NoFormulaError, Prediction
+
+NAME = "datagrams"
+SOURCE = (
+    "each link in turn carries at most its rate and loses its share; waiting in queues of constant"
+    " service by Pollaczek and Khinchine (M/D/1), which in a row of them is that at the slowest"
+    " (Friedman, Operations Research 13, 1965)"
+)
+VALIDITY = "links whose rate, delay and loss stay as they are, and which nobody else uses"
+NEARLY_FULL = 0.95  # load from which on a run is too short for the stationary mean
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """Datagrams before a link: bit/s of IP packets, and the losses and delays so far."""
+
+    rate: float
+    delay: float = 0.0
+    slowest: float = 0.0  # seconds that the slowest link so far takes for one
+    load: float = 0.0  # of that link
+    queues: tuple[tuple[float, float], ...] = ()  # the most one waits, and when it first does
+
+
+def predict(values: Values) -> Prediction | None:
+    """Predict goodput, loss and mean delay of datagrams over wires; None for other protocols."""
+    transport, traffic = values["transport"], values["traffic"]
+    if transport["protocol"] != "udp":
+        return None
+    (path,) = paths(values)
+    payload = traffic.get("message", transport["segment"])
+    packet = payload + header_bytes(transport)
+    links = [values["link"][hop] for hop in path.hops]
+    bulk = traffic["kind"] == "bulk"
+    first = links[0]["forward"].get("rate", math.inf)
+    offered = first if bulk else traffic["rate"] * packet / payload
+    if math.isinf(offered):
+        raise NoFormulaError("bulk datagrams need a rate of their first link")
+    stream = _Stream(offered)
+    for link in links:
+        stream = _after(stream, link["forward"], packet)
+    duration, size = _duration(values, offered, payload / packet)
+    waits = traffic["kind"] == "poisson" and not stream.queues
+    waiting = stream.load * stream.slowest / (2 * (1 - stream.load)) if waits else 0.0
+    filling = math.fsum(
+        _mean_ramp(most, full, values["warmup"], duration) for most, full in stream.queues
+    )
+    last = math.fsum(most * min(duration / full, 1) for most, full in stream.queues)
+    kept = stream.rate / offered
+    quantities: dict[str, Any] = {
+        "offered_mbps": offered * 1e-6 * payload / packet,
+        "lost_ratio": 1 - kept,
+    }
+    if size is not None and kept == 1:
+        quantities["completion_s"] = duration + stream.delay + last
+    return Prediction(
+        NAME,
+        SOURCE,
+        VALIDITY,
+        goodput_mbps=stream.rate * 1e-6 * payload / packet,
+        delay_ms={"mean": 1e3 * (stream.delay + waiting + filling)},
+        bottleneck=_bottleneck(links, packet, offered, bulk),
+        warnings=_outside(links, waits and stream.load > NEARLY_FULL),
+        quantities=quantities,
+        cost=_cost(links, packet, offered),
+    )
+
+
+def _after(stream: _Stream, link: Values, packet: int) -> _Stream:
+    """Return the output of a link; an excess of input fills its queue, and is then dropped."""
+    rate = link.get("rate", math.inf)
+    takes = 8 * packet / rate
+    queues, slowest, load = stream.queues, stream.slowest, stream.load
+    if takes > slowest:
+        slowest, load = takes, stream.rate / rate
+    if stream.rate > rate:
+        queued = 8 * _waiting_bytes(link, packet)
+        queues = (*queues, (queued / rate, queued / (stream.rate - rate)))
+    return _Stream(
+        min(stream.rate, rate) * (1 - link["loss"]),
+        stream.delay + takes + link["delay"],
+        slowest,
+        load,
+        queues,
+    )
+
+
+def _waiting_bytes(link: Values, packet: int) -> float:
+    """Return the bytes in a full queue: whole packets, besides the one in transmission."""
+    if "queue_packets" in link:
+        return float(link["queue_packets"] * packet)
+    return float(link["queue"] // packet * packet)
+
+
+def _duration(values: Values, offered: float, share: float) -> tuple[float, int | None]:
+    """Return how long datagrams leave, and how many bytes a finite transfer has."""
+    duration: float = values["duration"]
+    size: int | None = values["traffic"].get("size")
+    if size is None:
+        return duration, None
+    takes = 8 * size / share / offered
+    return (takes, size) if takes <= duration else (duration, None)
+
+
+def _mean_ramp(most: float, full: float, begin: float, end: float) -> float:
+    """Return the mean between two times of what grows evenly to its most and stays there."""
+    if end <= begin:
+        return most
+
+    def area(time: float) -> float:
+        rising = min(time, full)
+        return most * (rising**2 / (2 * full) + time - rising)
+
+    return (area(end) - area(begin)) / (end - begin)
+
+
+def _bottleneck(links: list[Values], packet: int, offered: float, bulk: bool) -> str:
+    rate, narrow = offered, f"the rate of {links[0]['name']}" if bulk else ""
+    for link in links:
+        limit = link["forward"].get("rate", math.inf)
+        if rate > limit:
+            rate, narrow = limit, f"the rate of {link['name']}"
+        rate *= 1 - link["forward"]["loss"]
+    return narrow or "none: the links carry what is offered"
+
+
+def _cost(links: list[Values], packet: int, offered: float) -> float | None:
+    if not any("cost" in link for link in links):
+        return None
+    cost, stream = 0.0, _Stream(offered)
+    for link in links:
+        stream = _after(stream, link["forward"], packet)
+        cost += link["cost"] * stream.rate * 1e-6
+    return cost
+
+
+def _outside(links: list[Values], nearly_full: bool) -> tuple[str, ...]:
+    forward = [link["forward"] for link in links]
+    checks = {
+        "a link's rate follows a trace: the formula has its mean": any(
+            "trace" in way for way in forward
+        ),
+        "links are down at times: the formula has them up": any(link["down"] for link in links),
+        "links have jitter or slots: the formula has constant delays": any(
+            way["jitter"] or way["slot"] for way in forward
+        ),
+        "a link carries hardly more than it is offered: its queue grows and shrinks for long": (
+            nearly_full
+        ),
+    }
+    return tuple(text for text, holds in checks.items() if holds)

@@ -1,0 +1,103 @@
+"""Elahi et al. 2011 for messages at a rate: a queue with unequal servers."""
+
+from __future__ import annotations
+
+import math
+
+from .paths import Values, header_bytes, others, paths
+from .result import Prediction
+
+NAME = "elahi-2011"
+SOURCE = (
+    "Elahi et al., Performance Modeling of Bandwidth Aggregation for TCP Connections, 2011,"
+    " equations (1) to (11); delays from the same queue's distribution"
+)
+VALIDITY = (
+    "Poisson arrivals, exponential service, each path a server of its link's rate; no loss, no"
+    " congestion window, delivery out of order"
+)
+MAX_MESSAGES = 5_000  # larger systems take long and change the result little
+
+
+def predict(values: Values) -> Prediction | None:
+    """Predict delay and loss of cbr and poisson traffic over tcp, mptcp and bas."""
+    transport, traffic, used = values["transport"], values["traffic"], paths(values)
+    protocols = ("tcp", "mptcp", "bas")
+    slow = all(math.isfinite(path.rate) for path in used)
+    streamed = traffic["kind"] in ("cbr", "poisson")
+    if transport["protocol"] not in protocols or not streamed or not slow:
+        return None
+    from ...model import elahi2011
+    from ...model.elahi2011.sojourn import SojournTime
+
+    message = traffic["message"]
+    packets = math.ceil(message / transport["segment"])
+    wire = 8 * (message + packets * header_bytes(transport))
+    if transport["protocol"] == "bas":
+        in_buffers = len(used) * transport["send_buffer"]
+        room = in_buffers + transport["main_buffer"]
+    else:
+        # What the network holds of a connection stands for the paper's send buffers.
+        room = transport["send_buffer"]
+        in_buffers = sum(path.rtt * path.rate / 8 + _queue(values, path.hops) for path in used)
+    capacity = min(max(room // message, len(used)), MAX_MESSAGES)
+    queue = elahi2011.Queue(
+        arrival_rate=traffic["rate"] / (8 * message),
+        departure_rates=[path.rate / wire for path in used],
+        capacity=capacity,
+        send_buffers=min(max(int(in_buffers // message), len(used)), capacity),
+    )
+    load = elahi2011.load(queue)
+    true = elahi2011.throughput(queue)
+    delay = SojournTime(queue)
+    total = sum(path.rate for path in used)
+    propagation = 1e3 * sum(path.rate / total * path.delay for path in used)
+    p50, p95, p99 = (1e3 * float(time) for time in delay.quantile([0.5, 0.95, 0.99]))
+    texts = []
+    if traffic["kind"] == "cbr":
+        texts.append("messages are evenly spaced: the queue of Poisson arrivals is longer")
+    if load >= 1:
+        texts.append(
+            f"the load is {load:.3g}, above what the links carry: the queue is always full, and"
+            f" {1 - true / queue.arrival_rate:.1%} of the messages find no room"
+        )
+    if load >= 0.5 and 2 * message <= transport["segment"]:
+        texts.append(
+            "small messages that wait go together in a packet: fewer headers, and less load than"
+            " here"
+        )
+    if any(path.loss for path in used):
+        texts.append("packets are lost at random: the queue knows no retransmission")
+    if others(values):
+        texts.append("others use the links: the queue has them to itself")
+    return Prediction(
+        name=NAME,
+        source=SOURCE,
+        validity=VALIDITY,
+        goodput_mbps=true * 8e-6 * message,
+        delay_ms={
+            "mean": 1e3 * delay.mean + propagation,
+            "propagation": propagation,
+            "queue_mean": 1e3 * delay.mean,
+            "queue_p50": p50,
+            "queue_p95": p95,
+            "queue_p99": p99,
+        },
+        bottleneck="the links' rates" if load >= 1 else "none: the links carry what is offered",
+        warnings=tuple(texts),
+        quantities={
+            "load": load,
+            "messages_offered_per_s": queue.arrival_rate,
+            "messages_delivered_per_s": true,
+            "paper_goodput_messages_per_s": elahi2011.goodput(queue),
+            "messages_lost_per_s": elahi2011.lost_rate(queue),
+            "messages_in_system": elahi2011.mean_packets(queue),
+        },
+    )
+
+
+def _queue(values: Values, hops: tuple[int, ...]) -> int:
+    """Bytes that the narrowest hop's queue holds."""
+    narrowest = min(hops, key=lambda hop: values["link"][hop]["forward"].get("rate", math.inf))
+    held: int = values["link"][narrowest]["forward"].get("queue", 0)
+    return held

@@ -1,0 +1,159 @@
+"""Least cost at which all deadlines are met, and least lateness where they cannot be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from .paths import Path, Values, header_bytes, others, paths
+from .result import Prediction
+
+if TYPE_CHECKING:
+    from ...model.arguments import Vector
+    from ...model.cheapest_in_time import Carried, Link
+    from ...scenario import Scenario
+
+NAME = "in-time"
+SOURCE = (
+    "fluid linear programme of ropewalk.model.cheapest_in_time over the links as they will be,"
+    " headers counted"
+)
+VALIDITY = (
+    "a bound: no scheduler comes cheaper with all in time, since none knows what links will carry"
+)
+WRITES = 2000
+"""No more of them are looked at: the programme has four numbers of each and each link."""
+SEED = 1
+
+
+def predict(scenario: Scenario) -> Prediction | None:
+    """Bound cost and lateness of messages with deadlines and of video; None for anything else.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Its first run's writes are looked at, the first 2000 of them.
+
+    Returns
+    -------
+    Prediction or None
+        ``cost`` where a link has a price; the delay ``late_by``, by which every deadline would
+        have to be later, 0 where all are in time.
+    """
+    values = scenario.values
+    span, transport = values["traffic"].get("deadline"), values["transport"]
+    written = scenario.writes(SEED, WRITES)
+    if span is None or written is None or transport["protocol"] not in ("tcp", "mptcp", "bas"):
+        return None
+    import numpy as np
+
+    from ...model.cheapest_in_time import Writes, least_cost, least_lateness
+
+    used, links = paths(values), links_of(values, scenario.files)
+    times, sizes = np.asarray(written[0]), np.asarray(written[1], np.float64)
+    packets = np.ceil(sizes / transport["segment"])
+    writes = Writes.of(sizes + packets * header_bytes(transport), times, times + span)
+    try:
+        late = least_lateness(writes, links)
+    except ValueError:
+        warning = "the links never carry what is written"
+        return Prediction(NAME, SOURCE, VALIDITY, warnings=(warning,))
+    # Rounded up, so that the programme finds the same division again.
+    best = least_cost(writes if late == 0 else writes.later(1.001 * late), links)
+    if best is None:
+        return None
+    length = max(float(times[-1] - times[0]), 1e-9) * times.size / max(times.size - 1, 1)
+    has_price = any("cost" in link for link in values["link"])
+    warnings = [f"of the first {times.size} writes"] * (times.size == WRITES)
+    if others(values):
+        warnings.append("others use the links: the model has them to itself")
+    if late > 0:
+        warnings.append(
+            f"not all can be in time: the cost is with deadlines {1e3 * late:.3g} ms later"
+        )
+    return Prediction(
+        NAME,
+        SOURCE,
+        VALIDITY,
+        delay_ms={"late_by": 1e3 * late},
+        cost=best.cost / length if has_price else None,
+        warnings=tuple(warnings),
+        quantities={
+            "writes": int(times.size),
+            "seed": SEED,
+            "paths": [path.name for path in used],
+            "shares": best.shares.tolist(),
+        },
+    )
+
+
+def links_of(values: Values, files: Mapping[str, str]) -> list[Link]:
+    """Return the paths of the measured connection as links of the programme.
+
+    Parameters
+    ----------
+    values : mapping
+        Of `ropewalk.Scenario.values`.
+    files : mapping of str to str
+        Of `ropewalk.Scenario.files`: trace files, in mahimahi's format.
+
+    Returns
+    -------
+    list of Link
+        Of each path what its narrowest hop carries by any time, and its price per byte such that
+        a second's sum is the cost of results (price times Mbit/s).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("video/wifi-lte")
+    >>> links = links_of(scenario.values, scenario.files)
+    >>> links[0].price, links[0].carried(np.array([0.0, 2.0])).tolist()
+    (8e-06, [0.0, 750000.0])
+    """
+    return [_link(values, path, files) for path in paths(values)]
+
+
+def _link(values: Values, path: Path, files: Mapping[str, str]) -> Link:
+    import numpy as np
+
+    from ...model.cheapest_in_time import Link
+
+    hops = [values["link"][hop] for hop in path.hops]
+    each = [_carried(hop, files) for hop in hops]
+
+    def carried(times: Vector) -> Vector:
+        least = np.min([of_hop(times) for of_hop in each], axis=0)
+        return np.asarray((1 - path.loss) * least)
+
+    price = 8e-6 * math.fsum(hop.get("cost", 0.0) for hop in hops)
+    return Link(price, path.rtt, carried)
+
+
+def _carried(hop: Values, files: Mapping[str, str]) -> Carried:
+    import numpy as np
+
+    from ...model.cheapest_in_time import at_rate, by_trace
+
+    forward = hop["forward"]
+    if "trace" in forward:
+        lines = files[forward["trace"]].split()
+        up = by_trace([float(line) / 1e3 for line in lines])
+    else:
+        up = at_rate(forward.get("rate", UNLIMITED) / 8)
+    down: Sequence[Sequence[float]] = hop["down"]
+
+    def carried(times: Vector) -> Vector:
+        reached = up(times)
+        for begin, end in down:
+            lost = up(np.clip(times, begin, end)) - up(np.full_like(times, begin))
+            reached = reached - lost
+        return reached
+
+    return carried
+
+
+UNLIMITED = 1e12
+"""bit/s in the place of a link without a rate: more than any scenario writes."""

@@ -1,0 +1,67 @@
+"""Throughput of TCP under random loss on each path: Mathis et al., Padhye et al."""
+
+from __future__ import annotations
+
+import math
+
+from .paths import Path, Values, paths, payload_share
+from .result import Prediction
+
+NAME = "loss-limits"
+SOURCE = (
+    "Mathis et al., CCR 27(3), 1997, equation (3); Padhye et al., SIGCOMM 1998, before they"
+    " approximate. The goodput is the latter's, or the links' where they carry less"
+)
+VALIDITY = (
+    "a NewReno by itself on each path; losses up to about 2 % (Mathis), links fast enough that"
+    " only loss limits it; long transfers"
+)
+
+
+def predict(values: Values) -> Prediction | None:
+    """Predict bulk goodput where packets are lost at random; None for anything else."""
+    transport, used = values["transport"], paths(values)
+    lossy = any(0 < path.loss < 1 and path.rtt > 0 for path in used)
+    if transport["protocol"] == "striped-tcp" or values["traffic"]["kind"] != "bulk" or not lossy:
+        return None
+    from ...model.classics import mathis, pftk_full
+
+    entries = []
+    total = 0.0
+    warnings = []
+    for path in used:
+        carried = path.rate * payload_share(values) * 1e-6
+        entry: dict[str, object] = {"path": path.name}
+        if 0 < path.loss < 1 and path.rtt > 0:
+            rate = 8e-6 * transport["segment"] / path.rtt
+            b = 1 if transport["byte_counting"] else transport["delayed_ack"]
+            limit = pftk_full(path.loss, b=b, t0_rtts=timeout(values, path) / path.rtt) * rate
+            entry |= {"mathis_mbps": mathis(path.loss, b=b) * rate, "padhye_mbps": limit}
+            if limit > carried:
+                warnings.append(f"{path.name}: not loss but the link's rate limits it")
+            carried = min(carried, limit)
+            if path.loss > 0.02:
+                warnings.append(f"{path.name}: a loss of {path.loss:.1%}; Mathis is for up to 2 %")
+        entries.append(entry)
+        total += carried
+    scheme = transport["congestion"]
+    if scheme == "uncoupled":
+        scheme = transport["subflow"]
+    if scheme != "newreno":
+        warnings.append(f"congestion is {scheme}: the formulas are of newreno")
+    return Prediction(
+        NAME,
+        SOURCE,
+        VALIDITY,
+        goodput_mbps=total if math.isfinite(total) else None,
+        bottleneck="random loss, where the links' rates do not limit first",
+        warnings=tuple(warnings),
+        quantities={"paths": entries},
+    )
+
+
+def timeout(values: Values, path: Path) -> float:
+    """Return the first retransmission timeout of a path without queueing, in seconds."""
+    transport = values["transport"]
+    least: float = transport["min_rto"]
+    return path.rtt + least if transport["min_rto_on_variance"] else max(path.rtt, least)

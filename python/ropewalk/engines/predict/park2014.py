@@ -1,0 +1,69 @@
+"""Park et al. 2014: a bound on the end-to-end delay of MPTCP, and its elements."""
+
+from __future__ import annotations
+
+import math
+
+from .paths import Values, header_bytes, others, paths
+from .result import Prediction
+
+NAME = "park-2014"
+SOURCE = (
+    "Park et al., Impact of traffic splitting on the delay performance of MPTCP, 2014,"
+    " equations (4) to (9), at the split of the least bound"
+)
+VALIDITY = (
+    "MPTCP whose subflows keep their paths busy and whose application offers less than these"
+    " carry; Poisson arrivals; each loss repaired by one fast retransmission"
+)
+CLOSE = 0.999  # share of capacity above which the bound only says that the delay is large
+
+
+def predict(values: Values) -> Prediction | None:
+    """Bound the delay of cbr and poisson traffic over mptcp; None for anything else."""
+    transport, traffic, used = values["transport"], values["traffic"], paths(values)
+    streamed = traffic["kind"] in ("cbr", "poisson")
+    slow = all(math.isfinite(path.rate) for path in used)
+    if transport["protocol"] != "mptcp" or not streamed or not slow:
+        return None
+    message = traffic["message"]
+    wire = 8 * (message + math.ceil(message / transport["segment"]) * header_bytes(transport))
+    capacity = [path.rate / wire for path in used]
+    demand = traffic["rate"] / (8 * message)
+    warnings = ["messages are evenly spaced: they wait less"] * (traffic["kind"] == "cbr")
+    if others(values):
+        warnings.append("others use the links: the model has them to itself")
+    if any(path.loss >= 0.02 for path in used):
+        warnings.append("2 % or more are lost on a path: some losses take a timeout, not this")
+    if demand >= CLOSE * sum(capacity):
+        load = demand / sum(capacity)
+        warnings.append(f"the load is {load:.3g} of what the paths carry: no bound exists")
+        return Prediction(NAME, SOURCE, VALIDITY, warnings=tuple(warnings))
+
+    from ...model import park2014
+    from ...model.park2014.splitting import least_delay
+
+    rtt = [path.rtt + wire / path.rate for path in used]
+    hops = [float(len(path.hops)) for path in used]
+    loss = [min(path.loss, 1 - 1e-9) for path in used]
+    split = least_delay(demand, capacity, rtt, hops, loss)
+    network = park2014.network_delay(split.rates, capacity, rtt, hops)
+    return Prediction(
+        NAME,
+        SOURCE,
+        VALIDITY,
+        delay_ms={
+            "bound": 1e3 * split.delay,
+            "send": 1e3 * park2014.send_delay(split.rates, demand),
+            "network": 1e3 * float(network.max()),
+            "reordering": 1e3 * float(park2014.reordering_delay(network).max()),
+            "loss": 1e3 * park2014.loss_delay(2 * network, loss),
+        },
+        warnings=tuple(warnings),
+        quantities={
+            "demand_packets_per_s": demand,
+            "paths": [path.name for path in used],
+            "split_packets_per_s": split.rates.tolist(),
+            "network_ms": (1e3 * network).tolist(),
+        },
+    )

@@ -1,0 +1,151 @@
+"""The cycle of a striped connection, followed segment by segment until it repeats itself."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .paths import Path, Values, header_bytes, others, paths
+from .result import Prediction
+
+if TYPE_CHECKING:
+    from ...model.striped_cycle import Transfer
+
+NAME = "striped-cycle"
+SOURCE = "Ropewalk, docs/striped-tcp.md, equations (1) to (10)"
+VALIDITY = (
+    "NewReno, with or without SACK; nothing is lost, by chance or in a queue; no retransmission"
+    " timeout; constant rates and delays"
+)
+MAX_SEGMENTS = (
+    50_000  # most segments to simulate without a recurring state: some tenths of a second
+)
+QUICK_ACKS = 16
+
+
+def predict(values: Values) -> Prediction | None:
+    """Predict a bulk transfer of striped-tcp; None for anything else."""
+    transport, traffic, used = values["transport"], values["traffic"], paths(values)
+    fast = any(math.isinf(path.rate) for path in used)
+    if transport.get("device") != "naive" or traffic["kind"] != "bulk" or fast:
+        return None
+    from ...model.striped_cycle import rule_of_thumb
+
+    whole = _transfer(values, used, values["duration"])
+    before = _transfer(values, used, values["warmup"]) if values["warmup"] > 0 else None
+    segments = whole.segments - (before.segments if before else 0)
+    segment = transport["segment"]
+    asked = min(values["traffic"].get("size", math.inf), MAX_SEGMENTS * segment)
+    ended = whole.time_s if whole.segments * segment >= asked else values["duration"]
+    seconds = ended - (values["warmup"] if before else 0)
+    goodput = segments * segment * 8e-6 / seconds if seconds > 0 else 0.0
+    quantities = {
+        "recoveries": whole.recoveries,
+        "retransmissions": whole.retransmissions,
+        "queue_bytes": [round(waited) for waited in whole.queue_bytes],
+    }
+    if whole.cycle is not None:
+        quantities["cycle_ms"] = whole.cycle.period_s * 1e3
+        quantities["cycle_segments"] = whole.cycle.segments
+        quantities["cycle_recoveries"] = whole.cycle.recoveries
+    if all(path.rtt > 0 for path in used):
+        four = rule_of_thumb([path.rtt for path in used], segment_bytes=segment)
+        quantities["four_segments_in_the_largest_delay_mbps"] = four * 8e-6
+    return Prediction(
+        name=NAME,
+        source=SOURCE,
+        validity=VALIDITY,
+        goodput_mbps=goodput,
+        bottleneck=_bottleneck(values, used, whole, goodput),
+        warnings=_outside(values, used, whole),
+        quantities=quantities,
+    )
+
+
+def _transfer(values: Values, used: tuple[Path, ...], duration: float) -> Transfer:
+    from ...model.striped_cycle import transfer
+
+    transport = values["transport"]
+    segment = transport["segment"]
+    window = transport["receive_buffer"] * transport["receive_window_share"]
+    return transfer(
+        [path.rate / 8 for path in used],
+        [path.delay for path in used],
+        transfer_bytes=min(values["traffic"].get("size", math.inf), MAX_SEGMENTS * segment),
+        duration_s=duration,
+        segment_bytes=segment,
+        header_bytes=header_bytes(transport),
+        initial_window_bytes=max(transport["initial_window"], segment),
+        ssthresh_bytes=max(transport.get("initial_ssthresh", math.inf), 2 * segment),
+        window_bytes=max(min(window, transport["send_buffer"]), segment),
+        ack_every=transport["delayed_ack"],
+        ack_delay_s=transport["delayed_ack_timeout"],
+        sack=transport["sack"],
+        limited_transmit=transport["limited_transmit"],
+        halve_pipe=transport["halve_pipe"],
+        byte_counting=transport["byte_counting"],
+        prr=transport["prr"],
+        grow_in_disorder=transport["grow_in_disorder"],
+        quick_acks=QUICK_ACKS if transport["quick_ack"] else 0,
+        return_byte_rate=[path.reverse_rate / 8 for path in used],
+        return_delay_s=[path.rtt - path.delay for path in used],
+        weighted=transport["scheduler"] == "weighted",
+    )
+
+
+def _bottleneck(values: Values, used: tuple[Path, ...], whole: Transfer, goodput: float) -> str:
+    if whole.recoveries:
+        often = "once" if whole.recoveries == 1 else f"{whole.recoveries} times"
+        return (
+            f"reordering: {often} in {whole.segments} segments three duplicate acknowledgements"
+            " halve the window though nothing is lost"
+        )
+    slowest = min(used, key=lambda path: path.rate)
+    transport = values["transport"]
+    share = transport["segment"] / (transport["segment"] + header_bytes(transport))
+    turns = len(used) * slowest.rate * share * 1e-6
+    if transport["scheduler"] == "round-robin" and goodput > 0.9 * turns:
+        return f"{slowest.name}: links in turn carry no more than {len(used)} times the slowest"
+    return "the window, which the start or a buffer holds down"
+
+
+def _outside(values: Values, used: tuple[Path, ...], whole: Transfer) -> tuple[str, ...]:
+    transport = values["transport"]
+    links = [values["link"][hop] for path in used for hop in path.hops]
+    full = [
+        f"{path.name} holds {room:,.0f} bytes where {waited:,.0f} would wait: packets are dropped"
+        for path, waited in zip(used, whole.queue_bytes, strict=True)
+        if waited > (room := min(values["link"][hop]["forward"]["queue"] for hop in path.hops))
+    ]
+    least_rto = min(transport["min_rto"], transport["initial_rto"])
+    finished = whole.segments * transport["segment"] >= values["traffic"].get("size", math.inf)
+    checks = {
+        f"congestion is {transport['congestion']}: the model is of newreno": (
+            transport["congestion"] != "newreno"
+        ),
+        "rack tells losses by time: the model counts duplicate acknowledgements": (
+            transport["rack"] and transport["sack"]
+        ),
+        "packets are lost at random: the model knows no loss": any(
+            path.loss or path.reverse_loss for path in used
+        ),
+        "links have jitter or slots: the model has constant delays": any(
+            link[way]["jitter"] or link[way]["slot"]
+            for link in links
+            for way in ("forward", "reverse")
+        ),
+        "links follow traces: the model has their mean rates": any(
+            "trace" in link[way] for link in links for way in ("forward", "reverse")
+        ),
+        "links fail: the model knows no outages": any(link["down"] for link in links),
+        "others use the links: the model is of one connection alone": bool(others(values)),
+        "paths have several hops: the model takes each for one link": any(
+            len(path.hops) > 1 for path in used
+        ),
+        f"acknowledgements stay out for {whole.longest_silence_s:.2g} s: a retransmission timer"
+        " may run out, which the model has not": whole.longest_silence_s > least_rto,
+        f"followed for {MAX_SEGMENTS} segments in which it did not come to repeat itself": (
+            whole.cycle is None and whole.segments >= MAX_SEGMENTS and not finished
+        ),
+    }
+    return (*full, *(text for text, holds in checks.items() if holds))

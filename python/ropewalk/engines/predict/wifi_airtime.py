@@ -1,0 +1,156 @@
+"""Goodput over 802.11 channels: clique airtime, and Bianchi for a saturated cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...model.wifi import Hop, Radio, ceilings, loads, saturated_cell
+from ...model.wifi.route import Load
+from ..wireless.from_scenario import Route, routes
+from ..wireless.layout import Place
+from ..wireless.link_budget import error_ratio, radio_on
+from .paths import Values, ack_bytes, header_bytes
+from .result import NoFormulaError, Prediction
+
+AIRTIME = "wifi-airtime"
+AIRTIME_SOURCE = (
+    "clique constraints of Jain et al., MobiCom 2003, with the times of IEEE 802.11 and each"
+    " radio's back-off"
+)
+AIRTIME_VALIDITY = (
+    "bulk; stations that take turns, one back-off after the other. No collisions, no losses to"
+    " hidden stations, no windows"
+)
+SOME_LOST = 1e-4  # share of lost packets from which on windows shrink
+BIANCHI = "bianchi"
+BIANCHI_SOURCE = "Bianchi, IEEE JSAC 18(3), 2000, with a limit of tries (Wu et al., INFOCOM 2002)"
+BIANCHI_VALIDITY = "equal stations that all hear each other, each always with a datagram to send"
+
+
+def airtime(values: Values, place: Place) -> Prediction:
+    """Predict bulk of one connection over its paths."""
+    transport = values["transport"]
+    payload: int = transport["segment"]
+    packet = payload + header_bytes(transport)
+    ways = routes(values, transport["paths"])
+    taken = [_loads(values, place, way, packet, payload) for way in ways]
+    most = [
+        None if math.isinf(way.wired_bps) else way.wired_bps * 1e-6 * payload / packet
+        for way in ways
+    ]
+    if any(not load and limit is None for load, limit in zip(taken, most, strict=True)):
+        raise NoFormulaError("a path over unlimited wires beside 802.11 channels has no ceiling")
+    hears = place.hears()
+    expected = ceilings(taken, hears, most_mbps=most, in_turn=True)
+    ceiling = ceilings(taken, hears, most_mbps=most)
+    warnings = [
+        f"{node} does not hear {hop.sender}, and destroys frames to {hop.receiver}: not counted"
+        for hop, node in place.hidden()
+    ]
+    if transport["protocol"] != "udp":
+        warnings += _losses(place, ways, packet)
+    return Prediction(
+        AIRTIME,
+        AIRTIME_SOURCE,
+        AIRTIME_VALIDITY,
+        goodput_mbps=sum(expected.goodput_mbps),
+        bottleneck=_bottleneck(expected.bottlenecks),
+        warnings=tuple(warnings),
+        quantities={
+            "at_most_mbps": sum(ceiling.goodput_mbps),
+            "paths": [
+                {"path": way.name, "goodput_mbps": goodput}
+                for way, goodput in zip(ways, expected.goodput_mbps, strict=True)
+            ],
+        },
+    )
+
+
+def cell(values: Values, place: Place, flows: Sequence[Values]) -> Prediction:
+    """Predict senders of datagrams in one cell; refuse any other set of flows."""
+    ways = [routes(values, flow["paths"]) for flow in flows]
+    single = all(len(each) == 1 and len(each[0].hops) == 1 for each in ways)
+    wired = any(math.isfinite(way.wired_bps) for each in ways for way in each)
+    if not single or wired or any(flow["protocol"] != "udp" for flow in flows):
+        raise NoFormulaError(
+            "no formula has several flows over 802.11 channels, but for datagrams over a hop each"
+        )
+    hops = [each[0].hops[0] for each in ways]
+    sizes = {(flow["segment"], flow["segment"] + header_bytes(flow)) for flow in flows}
+    packet = max(size for _, size in sizes)
+    radios = {_radio_of(place, hop, packet) for hop in hops}
+    stations = {(hop.sender, hop.channel) for hop in hops}
+    heard = place.hears()[hops[0].channel]
+    apart = any(
+        one != other and (one, other) not in heard
+        for one, _ in stations
+        for other in {hop.receiver for hop in hops} | {node for node, _ in stations}
+    )
+    if len({hop.channel for hop in hops}) > 1 or len(radios) > 1 or len(sizes) > 1 or apart:
+        raise NoFormulaError(
+            "no formula has stations that are unlike or do not all hear each other"
+        )
+    ((payload, packet),) = sizes
+    cell = saturated_cell(radios.pop(), len(stations), packet, payload)
+    errors = [error for hop in hops if (error := _error_of(place, hop, packet)) > 1e-3]
+    return Prediction(
+        BIANCHI,
+        BIANCHI_SOURCE,
+        BIANCHI_VALIDITY,
+        goodput_mbps=cell.goodput_mbps / len(hops),
+        bottleneck=f"channel {hops[0].channel}, shared by {len(stations)} senders",
+        warnings=("frames in error by noise or by hand are not counted",) if errors else (),
+        quantities={
+            "together_mbps": cell.goodput_mbps,
+            "collision_ratio": cell.collision,
+            "dropped_ratio": cell.dropped,
+        },
+    )
+
+
+def _loads(
+    values: Values, place: Place, way: Route, packet: int, payload: int
+) -> tuple[Load, ...]:
+    transport = values["transport"]
+    datagrams = transport["protocol"] == "udp"
+    try:
+        return loads(
+            way.hops,
+            lambda hop, size: _radio_of(place, hop, size),
+            packet,
+            payload,
+            ack_bytes=0 if datagrams else ack_bytes(transport),
+            ack_every=1 if datagrams else transport["delayed_ack"],
+            frame_error=lambda hop, size: _error_of(place, hop, size),
+        )
+    except ValueError as error:
+        raise NoFormulaError(f"path {way.name}: {error}: nothing arrives") from None
+
+
+def _losses(place: Place, ways: Sequence[Route], packet: int) -> list[str]:
+    """Warn where packets are lost after all retries, so that windows may be too small."""
+    found = []
+    for hop in dict.fromkeys(hop for way in ways for hop in way.hops):
+        lost = _error_of(place, hop, packet) ** _radio_of(place, hop, packet).tries
+        if lost > SOME_LOST:
+            found.append(
+                f"from {hop.sender} to {hop.receiver} {lost:.2%} of packets are lost after the"
+                " last try: what that does to windows is not counted"
+            )
+    return found
+
+
+def _radio_of(place: Place, hop: Hop, packet_bytes: int) -> Radio:
+    return radio_on(place, place.link(hop), packet_bytes)
+
+
+def _error_of(place: Place, hop: Hop, packet_bytes: int) -> float:
+    return error_ratio(place, place.link(hop), packet_bytes)
+
+
+def _bottleneck(cliques: Sequence[Sequence[Hop]]) -> str | None:
+    channels = sorted({hop.channel for clique in cliques for hop in clique})
+    if not channels:
+        return None
+    return f"the air of channel {' and of '.join(channels)}"

@@ -1,0 +1,129 @@
+"""Run a scenario packet by packet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from .. import _core
+from ..provenance import Beginning
+from ..results import Results
+from ..scenario import Given, Scenario
+from ..support import arguments
+
+SEED_MAX = 2**64 - 1
+SNAPLEN_MAX = 262_144
+
+
+def simulate(
+    scenario: Given,
+    *,
+    seed: int = 1,
+    runs: int = 1,
+    step: str | None = None,
+    reordering: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    capture: str | os.PathLike[str] | None = None,
+    capture_at: str = "sender",
+    snaplen: int | None = None,
+    qlog: str | os.PathLike[str] | None = None,
+) -> Results:
+    """Run a scenario packet by packet, in virtual time.
+
+    The same scenario and seed give the same numbers, bit for bit, on any
+    number of threads (``stats.wall_s``, the time it took, aside).
+
+    Parameters
+    ----------
+    scenario : Scenario, path or mapping
+        The scenario to run.
+    seed : int
+        Seed of the first run, 0 to 2^64 - 1.
+    runs : int
+        How many runs; each has the seed after the one before.
+    step : str, optional
+        Record a timeline with this step, such as ``"100 ms"``.
+    reordering : bool
+        Measure reordering by RFC 4737 and RFC 5236, too.
+    threads : int, optional
+        How many runs at a time; as many as the machine has cores if not given.
+    progress : callable, optional
+        Called with the number of finished runs after each.
+    capture : path, optional
+        Write the packets of the first run to this file: pcapng, or classic
+        pcap if its name ends so.
+    capture_at : str
+        Where: ``"sender"``, ``"receiver"``, ``"channel/NAME"`` or ``"node/NAME"``
+        for frames of 802.11, or the name of a link (then at
+        its end on the sender's side, and of all flows).
+    snaplen : int, optional
+        Keep this many bytes of each packet, 1 to 262144; all if not given.
+    qlog : path, optional
+        Write what the sender of the first run thinks (windows, round-trip
+        times, losses) to this file, as qlog in JSON text sequences; its name ends
+        in ``.sqlog``.
+
+    Returns
+    -------
+    Results
+        The numbers of all runs, as data frames.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong or asks for what the simulator does not have.
+    ValueError
+        Another argument is wrong.
+    OSError
+        A file could not be written.
+    RuntimeError
+        A run failed.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("start/two-links", runs=3)
+    >>> results.summary["seed"].to_list()
+    [1, 2, 3]
+    """
+    began = Beginning()
+    scenario = Scenario.of(scenario)
+    seed, runs = check_runs(seed, runs)
+    seeds = range(seed, seed + runs)
+    if snaplen is not None:
+        snaplen = arguments.whole("snaplen", snaplen, least=1, most=SNAPLEN_MAX)
+    finished = _core.simulate(
+        scenario._core,
+        seeds,
+        step=None if step is None else arguments.text("step", step, "100 ms"),
+        reordering=arguments.flag("reordering", reordering),
+        threads=None if threads is None else arguments.whole("threads", threads, least=1),
+        progress=arguments.function("progress", progress),
+        capture=None if capture is None else arguments.path("capture", capture),
+        capture_at=arguments.text("capture_at", capture_at, "sender"),
+        snaplen=snaplen,
+        qlog=None if qlog is None else arguments.path("qlog", qlog),
+    )
+    return Results(scenario, finished, began.origin(scenario, seeds=seeds))
+
+
+def check_runs(seed: int, runs: int) -> tuple[int, int]:
+    """Return the first seed and the number of runs, if there is a seed for each run.
+
+    Raises
+    ------
+    ValueError
+        There is no run, or a seed is out of range.
+
+    Examples
+    --------
+    >>> check_runs(1, 0)
+    Traceback (most recent call last):
+    ValueError: runs = 0: allowed: a whole number, at least 1
+    """
+    runs = arguments.whole("runs", runs, least=1)
+    seed = arguments.whole("seed", seed, least=0, most=SEED_MAX)
+    if seed > SEED_MAX - (runs - 1):
+        raise ValueError(f"seed = {seed}: with {runs} run(s), seeds go from 0 to 2^64 - 1")
+    return seed, runs

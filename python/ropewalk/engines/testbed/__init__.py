@@ -1,0 +1,13 @@
+"""Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links."""
+
+from .api import EMULATORS, doctor, testbed
+from .child import UnavailableError
+from .run import Run
+
+__all__ = [
+    "EMULATORS",
+    "Run",
+    "UnavailableError",
+    "doctor",
+    "testbed",
+]

@@ -1,0 +1,214 @@
+"""Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ...provenance import Beginning
+from ...results import Results
+from ...scenario import Given, Scenario
+from ...support import arguments
+from ..simulate import check_runs
+from .child import ask
+from .run import Run
+
+EMULATORS = ("own", "netem")
+
+
+def testbed(
+    scenario: Given,
+    *,
+    seed: int = 1,
+    runs: int = 1,
+    step: str | None = None,
+    emulator: str = "own",
+    kernel_congestion: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    capture: str | os.PathLike[str] | None = None,
+    capture_at: str | None = None,
+    again: int = 0,
+) -> Results:
+    """Run a scenario on this machine's kernel, in real time, over emulated links.
+
+    Client and server are network namespaces of a process of their own; nothing else on the
+    machine is touched, and they are gone when it ends. It takes as long as the scenario
+    says, runs one after the other. The links draw their losses as the simulator's do, but
+    the kernel's timing is the machine's: the same seed does not give the same numbers.
+
+    Parameters
+    ----------
+    scenario : Scenario, path or mapping
+        What to run; its protocol ``tcp`` or ``mptcp``.
+    seed : int
+        Seed of the first run, 0 to 2^64 - 1.
+    runs : int
+        How many runs; each has the seed after the one before.
+    step : str, optional
+        Record a timeline with this step, such as ``"100 ms"``.
+    emulator : str
+        ``"own"``, the links of the simulator on the real clock, or ``"netem"``, the kernel's.
+    kernel_congestion : str, optional
+        A congestion control by the kernel's own name, such as ``"bbr"``, in place of the
+        scenario's.
+    progress : callable, optional
+        Called every now and then with the seconds that are over, and of how many.
+    capture : path, optional
+        Write the packets of the first run to this file: pcapng, or classic pcap if its name
+        ends so.
+    capture_at : str, optional
+        Where: ``"sender"``, ``"receiver"``, or the name of a link; the sender if not given.
+    again : int
+        How often a run is done again at the most that the machine disturbed
+        (``own_error.disturbed``); the least disturbed is kept.
+
+    Returns
+    -------
+    Results
+        The numbers of all runs, as data frames.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong, or asks for what the kernel does not have.
+    ValueError
+        Another argument is wrong.
+    UnavailableError
+        The machine cannot, or does not let this user: `doctor` says more.
+    RuntimeError
+        A run failed.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.testbed("start/two-links")  # doctest: +SKIP
+    >>> results.links["link"].to_list()  # doctest: +SKIP
+    ['dsl', 'cable']
+    """
+    began = Beginning()
+    scenario = Scenario.of(scenario)
+    seed, runs = check_runs(seed, runs)
+    arguments.choice("emulator", emulator, EMULATORS)
+    again = arguments.whole("again", again, least=0)
+    progress = arguments.function("progress", progress)
+    step = None if step is None else arguments.text("step", step, "100 ms")
+    if kernel_congestion is not None:
+        kernel_congestion = arguments.text("kernel_congestion", kernel_congestion, "cubic")
+    if capture is not None:
+        capture = arguments.path("capture", capture)
+    if capture_at is not None:
+        capture_at = arguments.text("capture_at", capture_at, "sender")
+    if capture_at is not None and capture is None:
+        raise ValueError(f"capture_at = {capture_at!r}: only with a capture")
+    request: dict[str, Any] = {
+        **_of(scenario),
+        "histogram": True,
+        "emulator": emulator,
+        **_given(step=step, kernel_congestion=kernel_congestion),
+    }
+    file = None if capture is None else Path(capture).absolute()
+    place = _given(capture_at=capture_at)
+    each, total = scenario.duration_s, math.ceil(runs * scenario.duration_s)
+    finished = []
+    for number in range(runs):
+        asked = {**request, "seed": seed + number}
+        tell = None if progress is None else _teller(progress, number * each, each, total)
+
+        def once(
+            to: Path | None,
+            asked: dict[str, Any] = asked,
+            tell: Callable[[float], object] | None = tell,
+        ) -> Run:
+            capturing = {} if to is None else {"capture": str(to), **place}
+            folder = None if to is None else to.resolve().parent
+            report = ask("run", asked | capturing, seconds=each, progress=tell, folder=folder)
+            return Run(report, scenario)
+
+        finished.append(least_disturbed(once, again, file if number == 0 else None))
+    if progress is not None:
+        progress(total, total)
+    origin = began.origin(scenario, seeds=range(seed, seed + runs))
+    return Results(scenario, finished, origin)
+
+
+def least_disturbed(once: Callable[[Path | None], Run], again: int, file: Path | None) -> Run:
+    """Run until the machine does not disturb a run; return the least disturbed.
+
+    Parameters
+    ----------
+    once : callable
+        Runs, and writes a capture to the file that it is given.
+    again : int
+        How often it is done again at the most.
+    file : Path or None
+        Where the capture of the run that is returned is to be; None without one.
+    """
+    kept, runs = once(file), 1
+    while kept.is_disturbed and runs <= again:
+        if file is None:
+            run = once(None)
+        else:
+            # Beside it, so that it can take its place; with its name, which tells the format.
+            with TemporaryDirectory(prefix=".ropewalk-", dir=file.parent) as folder:
+                run = once(Path(folder) / file.name)
+                if run.disturbance < kept.disturbance:
+                    (Path(folder) / file.name).replace(file)
+        runs += 1
+        kept = min(kept, run, key=lambda each: each.disturbance)
+    kept.chosen_of(runs)
+    return kept
+
+
+def doctor(scenario: Given | None = None) -> dict[str, Any]:
+    """Return which features this machine has, and why a scenario could not run on it.
+
+    Parameters
+    ----------
+    scenario : Scenario, path or mapping, optional
+        The scenario to be run.
+
+    Returns
+    -------
+    dict
+        What ``ropewalk testbed doctor --json`` prints: ``ready``; of the ``machine`` its
+        ``kernel``, the ``congestion`` controls and the ``checks``; of the ``scenario`` why it
+        is ``refused``, and what keeps its ``subflows`` from coming up.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> sorted(ropewalk.emulation.doctor()["machine"])
+    ['checks', 'congestion', 'kernel']
+    """
+    request = None if scenario is None else {**_of(Scenario.of(scenario)), "seed": 1}
+    return ask("doctor", request)
+
+
+def _of(scenario: Scenario) -> dict[str, Any]:
+    """Return the scenario with its files' contents, for the child process."""
+    return {
+        "scenario": scenario.text,
+        "name": scenario.name,
+        "overrides": scenario.overrides,
+        "files": scenario.files,
+    }
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _teller(
+    progress: Callable[[int, int], object], before: float, each: float, total: int
+) -> Callable[[float], object]:
+    """Return what is told of a run: its seconds, after those of the runs before it."""
+    return lambda elapsed: progress(int(before + min(elapsed, each)), total)

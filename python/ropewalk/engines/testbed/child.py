@@ -1,0 +1,138 @@
+"""The child process in which the testbed runs; it ends with its parent, however that ends.
+
+It is a process of its own because it changes its namespaces, which only a process with one
+thread may, and because with it goes all that the kernel made for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..._core import ScenarioError
+
+WORLD = (sys.executable, "-P", "-m", "ropewalk.engines.testbed.world")
+# Its exit status.
+FAILED = 1
+WRONG_INPUT = 2  # the scenario is wrong, or needs a feature that the kernel lacks
+UNAVAILABLE = 3  # a feature of the machine or a permission is missing
+PARTIAL = ".ropewalk-{}-*.partial"  # name of an incomplete file of crates/capture
+GRACE_S = 30.0  # time for everything besides the scenario's duration
+LOOK_S = 0.2
+LAST_WORDS_S = 5.0
+
+
+class UnavailableError(RuntimeError):
+    """The machine lacks a feature, or this user a permission; the text says which."""
+
+
+def ask(
+    verb: str,
+    request: Mapping[str, Any] | None,
+    *,
+    seconds: float = 0.0,
+    progress: Callable[[float], object] | None = None,
+    folder: Path | None = None,
+) -> dict[str, Any]:
+    """Start the child process, send it a request, and return its report.
+
+    Parameters
+    ----------
+    verb : str
+        ``"run"`` or ``"doctor"``.
+    request : mapping or None
+        What the world takes, JSON; the doctor needs none.
+    seconds : float
+        How long it may take, besides half a minute of grace.
+    progress : callable, optional
+        Called every now and then with the seconds since the start.
+    folder : Path, optional
+        Where the world writes a file; what it has begun is removed if it is ended.
+
+    Returns
+    -------
+    dict
+        Its report.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong, or asks for what the kernel does not have.
+    UnavailableError
+        The machine cannot, or does not let this user.
+    RuntimeError
+        The run failed; the text is what the world said.
+    """
+    # In a session of its own, so that an interrupt from the terminal comes to us alone.
+    with subprocess.Popen(
+        [*WORLD, verb, str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as child:
+        try:
+            printed, said = _wait(child, json.dumps(request), seconds, progress)
+        finally:
+            _end(child)
+            for begun in [] if folder is None else folder.glob(PARTIAL.format(child.pid)):
+                begun.unlink(missing_ok=True)
+    if child.returncode == WRONG_INPUT:
+        raise ScenarioError(said.strip())
+    if child.returncode == UNAVAILABLE:
+        raise UnavailableError(said.strip())
+    if child.returncode != 0:
+        raise RuntimeError(_reason(child.returncode, said))
+    report: dict[str, Any] = json.loads(printed)
+    return report
+
+
+def _wait(
+    child: subprocess.Popen[str],
+    text: str,
+    seconds: float,
+    progress: Callable[[float], object] | None,
+) -> tuple[str, str]:
+    """Wait for the child's output, at most for the duration of the scenario and a grace period."""
+    start = time.monotonic()
+    given: str | None = text
+    while True:
+        elapsed = time.monotonic() - start
+        left = seconds + GRACE_S - elapsed
+        if left <= 0:
+            raise RuntimeError(
+                f"the testbed did not end within {seconds + GRACE_S:,.0f} s and was ended"
+            )
+        try:
+            return child.communicate(given, timeout=min(LOOK_S, left) if progress else left)
+        except subprocess.TimeoutExpired:
+            given = None
+        if progress is not None:
+            progress(time.monotonic() - start)
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """End the child if it is still there; the kernel then removes its namespaces."""
+    if child.poll() is not None:
+        return
+    child.terminate()
+    try:
+        child.wait(LAST_WORDS_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+
+
+def _reason(status: int, said: str) -> str:
+    if said.strip():
+        return said.strip()
+    if status < 0:
+        return f"the testbed was ended by {signal.Signals(-status).name}"
+    return f"the testbed ended with status {status} and said nothing"

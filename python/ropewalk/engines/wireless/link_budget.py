@@ -1,0 +1,192 @@
+"""Budget of a wireless link: power, margin, airtime, and the goodput that it has alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Any
+
+from ...model.wifi import (
+    Exchange,
+    bit_success,
+    exchange,
+    faded_frame_error,
+    frame_error,
+    link_goodput_mbps,
+    snr_needed_db,
+)
+from ...model.wifi.radio import DSSS, MAC_BYTES, OFDM, Radio
+from .layout import Channel, Place, Station, WirelessLink
+
+MAX_FRAME_ERROR_RATE = 0.1  # frame error ratio at the SNR that a rate is said to need
+IDEAL_BITS = 8 * 1536  # length of the frames that the ideal rate is chosen for,
+IDEAL_ERROR = 0.01  # and their largest frame error ratio
+MIN_DB = -100.0  # in place of minus infinity
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Budget of a wireless link.
+
+    Attributes
+    ----------
+    link : WirelessLink
+        One way of a link.
+    distance_m : float
+        Between its ends.
+    power_dbm, snr_db : float or None
+        With which its frames arrive in the mean; None where none does.
+    rate_mbps : float
+        Rate of its data frames.
+    needed_snr_db : float or None
+        Mean SNR at which a tenth of the frames is in error, without fading, and at which the
+        power is the receiver's sensitivity; None where noise does nothing, or a table says
+        what it does.
+    frame_error_ratio : float
+        Share of tries in error: noise and fading, and what is set by hand; no collisions.
+    exchange : Exchange
+        Times of a frame, DIFS to ACK.
+    packet_bytes, payload_bytes : int
+        Of the packets that it is told for.
+    most_mbps : float
+        Payload that it carries alone.
+    """
+
+    link: WirelessLink
+    distance_m: float
+    power_dbm: float | None
+    snr_db: float | None
+    rate_mbps: float
+    needed_snr_db: float | None
+    frame_error_ratio: float
+    exchange: Exchange
+    packet_bytes: int
+    payload_bytes: int
+    most_mbps: float
+
+    @property
+    def margin_db(self) -> float | None:
+        """How far the mean SNR is above what the rate needs."""
+        if self.snr_db is None or self.needed_snr_db is None:
+            return None
+        return self.snr_db - self.needed_snr_db
+
+    def json(self) -> dict[str, Any]:
+        """Return it for ``--json``; what is not known is absent."""
+        hop = self.link.hop
+        known: dict[str, Any] = {
+            "name": self.link.name,
+            "channel": hop.channel,
+            "from": hop.sender,
+            "to": hop.receiver,
+            "distance_m": self.distance_m,
+            "power_dbm": self.power_dbm,
+            "snr_db": self.snr_db,
+            "needed_snr_db": self.needed_snr_db,
+            "margin_db": self.margin_db,
+            "rate_mbps": self.rate_mbps,
+            "frame_error_ratio": self.frame_error_ratio,
+            "packet_bytes": self.packet_bytes,
+            "payload_bytes": self.payload_bytes,
+            "exchange_us": {
+                part.name: time
+                for part, time in zip(fields(self.exchange), astuple(self.exchange), strict=True)
+            },
+            "most_mbps": self.most_mbps,
+        }
+        return {key: value for key, value in known.items() if value is not None}
+
+
+def budgets(place: Place, packet_bytes: int, payload_bytes: int) -> list[Budget]:
+    """Return the budgets of all wireless links, both ways of each.
+
+    Parameters
+    ----------
+    place : Place
+        All radios.
+    packet_bytes, payload_bytes : int
+        Length of an IP packet, and how much of it counts.
+    """
+    return [_budget(place, link, packet_bytes, payload_bytes) for link in place.links]
+
+
+def radio_on(place: Place, link: WirelessLink, packet_bytes: int) -> Radio:
+    """Return how a link's packets of some length are sent: at which rate, with RTS or not."""
+    sender = place.stations[link.hop.sender, link.hop.channel]
+    rts = sender.rts_above is not None and packet_bytes + MAC_BYTES > sender.rts_above
+    rate = sender.radio.rate_mbps
+    if sender.rate_control is not None:
+        rate = _fastest(sender, place.snr_db(link.hop))
+    return replace(sender.radio, rts=rts, rate_mbps=rate)
+
+
+def error_ratio(place: Place, link: WirelessLink, packet_bytes: int) -> float:
+    """Return the share of a link's tries that noise, fading or the file destroys."""
+    snr = place.snr_db(link.hop)
+    channel = place.channels[link.hop.channel]
+    shape = channel.shape(place.distance_m(link.hop))
+    least = _sensed_db(place, link)
+    if snr == -math.inf or (shape is None and snr < least):
+        return 1.0
+    radio, mpdu = radio_on(place, link, packet_bytes), packet_bytes + MAC_BYTES
+    if not errs_by_formula(channel, radio):
+        return link.loss
+    if shape is None:
+        by_noise = float(frame_error(radio, snr, mpdu))
+    else:
+        by_noise = float(faded_frame_error(radio, snr, mpdu, shape, least_db=least))
+    return 1 - (1 - by_noise) * (1 - link.loss)
+
+
+def errs_by_formula(channel: Channel, radio: Radio) -> bool:
+    """Whether noise destroys a radio's frames as the formulas say, and not by a table or never."""
+    if channel.propagation["model"] == "range":
+        return False
+    return channel.error_model == "nist" or (
+        channel.error_model == "table" and radio.rate_mbps in DSSS
+    )
+
+
+def _sensed_db(place: Place, link: WirelessLink) -> float:
+    """Return the ratio that a link's receiver has at its sensitivity."""
+    receiver = place.stations[link.hop.receiver, link.hop.channel]
+    return receiver.sensitivity_dbm - receiver.noise_dbm
+
+
+def _budget(place: Place, link: WirelessLink, packet_bytes: int, payload_bytes: int) -> Budget:
+    hop = link.hop
+    power, snr = place.power_dbm(hop), place.snr_db(hop)
+    radio = radio_on(place, link, packet_bytes)
+    error = error_ratio(place, link, packet_bytes)
+    by_formula = errs_by_formula(place.channels[hop.channel], radio)
+    return Budget(
+        link=link,
+        distance_m=place.distance_m(hop),
+        power_dbm=power if math.isfinite(power) else None,
+        snr_db=snr if math.isfinite(snr) else None,
+        rate_mbps=radio.rate_mbps,
+        needed_snr_db=(
+            max(
+                snr_needed_db(radio, packet_bytes + MAC_BYTES, MAX_FRAME_ERROR_RATE),
+                _sensed_db(place, link),
+            )
+            if by_formula
+            else None
+        ),
+        frame_error_ratio=error,
+        exchange=exchange(radio, packet_bytes),
+        packet_bytes=packet_bytes,
+        payload_bytes=payload_bytes,
+        most_mbps=link_goodput_mbps(radio, packet_bytes, payload_bytes, frame_error=error),
+    )
+
+
+def _fastest(sender: Station, snr_db: float) -> float:
+    """Return the fastest rate that the mean SNR allows, as the ideal rate control has it."""
+    rates = DSSS if sender.radio.standard == "802.11b" else OFDM
+    allowed = [
+        rate
+        for rate in rates
+        if 1 - bit_success(rate, max(snr_db, MIN_DB)) ** IDEAL_BITS <= IDEAL_ERROR
+    ]
+    return max(allowed, default=rates[0])

@@ -1,0 +1,1 @@
+"""Output for people: tables, pictures, reports, and folders of results."""

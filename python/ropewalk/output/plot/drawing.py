@@ -1,0 +1,64 @@
+"""Common parts of the functions that draw runs: the axes, and the runs shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...support.arguments import refused
+from ..style import on_axes, picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from typing_extensions import TypeVar
+
+    from ...results import Results
+    from ...results.shown import Width
+
+    # What is drawn on is what is returned: a new figure, or the axes that were given.
+    On = TypeVar("On", Figure, Axes, default=Figure)
+
+
+def alone(
+    results: Results,
+    ax: On | None,
+    width: Width | None,
+    size: tuple[float, float],
+    draw: Callable[[Axes], None],
+) -> On:
+    """Draw on the axes that are given, or on a figure of its own."""
+    if ax is not None:
+        if width is not None:
+            raise ValueError("width is of a figure: ax has its own")
+        with on_axes():
+            draw(ax)  # type: ignore[arg-type]
+        return ax
+    title, letters = told(results)
+    with picture(*size, title=title, letters=letters, paper=width) as figure:
+        draw(figure.subplots())
+    return figure  # type: ignore[return-value]
+
+
+def told(results: Results) -> tuple[str, str]:
+    """Return the title, and a text with all letters that may be written."""
+    return results.scenario.title, results.scenario.effective()
+
+
+def seeds_of(results: Results, seed: int | None) -> Sequence[int]:
+    """Return the runs that are shown."""
+    if not hasattr(results, "seeds"):
+        raise refused("results", results, "Results, as simulate and testbed return them")
+    if seed is None:
+        return results.seeds
+    if seed not in results.seeds:
+        raise refused("seed", seed, f"that of a run: {', '.join(map(str, results.seeds))}")
+    return [seed]
+
+
+def timed(results: Results, seed: int | None) -> Sequence[int]:
+    """Return the runs that are shown over time."""
+    seeds = seeds_of(results, seed)
+    if results.connection.is_empty():
+        raise ValueError("there is no timeline: run with a step, such as step='100 ms'")
+    return seeds

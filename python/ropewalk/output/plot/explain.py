@@ -1,0 +1,33 @@
+"""The picture of an explained scenario: where its radios stand, or its routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ...analysis.explain.result import Explanation
+    from ...results.shown import Width
+
+
+def draw(explained: Explanation, *, width: Width | None = None) -> Figure:
+    """Draw the place of a scenario with radios.
+
+    It is a `ValueError` where all links are wired.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> draw(ropewalk.explain("start/two-links"))
+    Traceback (most recent call last):
+    ValueError: all links of the scenario are wired
+    """
+    from . import mesh_layout
+    from .wireless import draw as draw_place
+
+    if explained.place is None:
+        raise ValueError("all links of the scenario are wired")
+    if "mesh" in explained.scenario.values:
+        return mesh_layout.draw(explained.scenario, width=width)
+    return draw_place(explained.place, explained.scenario.title, width=width)

@@ -1,0 +1,159 @@
+"""Pictures of whole runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .drawing import alone, seeds_of
+
+if TYPE_CHECKING:
+    from ...results import Results
+    from ...results.shown import Width
+    from .drawing import On
+
+
+def delays(
+    results: Results,
+    *,
+    seed: int | None = None,
+    label: str | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Distribution of the delay from the application's write to delivery in order.
+
+    Parameters
+    ----------
+    results : Results
+        Runs.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    label : str, optional
+        Name of the curve, one of several on the same `ax`; on axes of yours, the key changed
+        last if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> figure = delays(ropewalk.simulate("start/two-links"))
+    >>> figure.axes[0].get_xlabel()
+    'delay from write to delivery in order (ms)'
+    """
+    from . import whole_runs
+
+    seeds = seeds_of(results, seed)
+    if label is None and ax is not None:
+        *_, last = ("", results.scenario.title), *results.scenario.overrides
+        label = " ".join(last).strip()
+    return alone(
+        results, ax, width, (6, 4), lambda axes: whole_runs.delays(axes, results, seeds, label)
+    )
+
+
+def shares(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Each flow's share of each link, competitors included, and the unused rest.
+
+    Parameters
+    ----------
+    results : Results
+        Runs.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or one flow alone.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> figure = shares(ropewalk.simulate("start/three-flows"))
+    >>> figure.axes[0].get_xlabel()
+    'share of what the link carries (%)'
+    """
+    from . import whole_runs
+
+    seeds = seeds_of(results, seed)
+    if not whole_runs.has_shares(results):
+        raise ValueError("there is one flow alone, and nobody to share links with")
+    height = 1.6 + 0.4 * results.link_flows["link"].n_unique()
+    return alone(
+        results, ax, width, (9, height), lambda axes: whole_runs.shares(axes, results, seeds)
+    )
+
+
+def airtime(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Use of time by each 802.11 radio, as stacked shares.
+
+    Parameters
+    ----------
+    results : Results
+        Runs.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no radios.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> airtime(ropewalk.simulate("start/two-links"))
+    Traceback (most recent call last):
+    ValueError: there are no radios: all links are wired
+    """
+    from . import whole_runs
+
+    seeds = seeds_of(results, seed)
+    runs = [run for run in results.runs if run["seed"] in seeds]
+    if not whole_runs.has_radios(runs[0]):
+        raise ValueError("there are no radios: all links are wired")
+    height = 1.4 + 0.45 * len(runs[0]["radios"])
+    return alone(results, ax, width, (9, height), lambda axes: whole_runs.airtime(axes, runs))

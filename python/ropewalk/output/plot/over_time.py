@@ -1,0 +1,328 @@
+"""Pictures of runs over time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ...support.arguments import choice
+from ..style import WIDTHS, picture
+from .drawing import alone, timed, told
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ...results import Results
+    from ...results.shown import Width
+    from .drawing import On
+
+
+def goodput(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Goodput over time, per subflow and stacked, with the total and the links' capacity.
+
+    Parameters
+    ----------
+    results : Results
+        Runs with a timeline.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no timeline.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
+    >>> figure = goodput(results)
+    >>> figure.axes[0].get_ylabel()
+    'goodput (Mbit/s)'
+    """
+    from . import panels
+
+    seeds = timed(results, seed)
+    return alone(results, ax, width, (9, 4), lambda axes: panels.goodput(axes, results, seeds))
+
+
+def windows(
+    results: Results,
+    *,
+    seed: int | None = None,
+    subflow: str | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Congestion window, slow-start threshold and bytes in flight over time, per subflow.
+
+    Parameters
+    ----------
+    results : Results
+        Runs with a timeline.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    subflow : str, optional
+        Show this one alone; named as its panel is.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these, with `subflow`; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, a panel for each subflow; or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run or subflow, or no timeline, or several subflows are to go on one
+        `ax`.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
+    >>> [axes.get_title("left") for axes in windows(results).axes]
+    ['dsl', 'cable']
+    """
+    from . import panels
+    from .timelines import subflows_of
+
+    seeds = timed(results, seed)
+    subflows = subflows_of(results, seeds)
+    names = [name for _, name, _ in subflows]
+    if subflow is not None:
+        choice("subflow", subflow, names)
+    if subflow is not None or ax is not None:
+        if subflow is None and len(names) > 1:
+            raise ValueError(f"one ax shows one subflow; subflow = one of {', '.join(names)}")
+        index, name, frame = subflows[names.index(subflow) if subflow else 0]
+
+        def draw(axes: Axes) -> None:
+            panels.window(axes, panels.steps_of(results, seeds), index, frame)
+            axes.legend(fontsize="small")
+            if ax is None:
+                axes.set_title(name)
+
+        return alone(results, ax, width, (9, 4), draw)
+    columns = _columns(len(names), width)
+    rows = math.ceil(len(names) / columns)
+    height = 1.2 + 1.7 * rows
+    size = (9.0, height) if width != "column" else (WIDTHS[width], 0.5 + 1.3 * rows)
+    title, letters = told(results)
+    with picture(*size, title=title, letters=letters, paper=width) as figure:
+        panels.windows(figure, results, seeds, columns)
+    return figure  # type: ignore[return-value]
+
+
+def reorder_buffer(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Bytes in the receiver's reorder buffer over time.
+
+    Parameters
+    ----------
+    results : Results
+        Runs with a timeline.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no timeline, or one without this: the kernel does
+        not tell.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
+    >>> reorder_buffer(results).axes[0].get_xlabel()
+    'time (s)'
+    """
+    from . import panels
+
+    seeds = timed(results, seed)
+    if not panels.has_reorder_buffer(results):
+        raise ValueError("the timeline has no reorder buffer, or nothing waited in it")
+    return alone(
+        results, ax, width, (9, 3), lambda axes: panels.reorder_buffer(axes, results, seeds)
+    )
+
+
+def player_buffer(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Playout buffer of a video's player over time, in seconds.
+
+    Parameters
+    ----------
+    results : Results
+        Runs with a timeline.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no timeline, or the first flow has no player: video
+        with a ``buffer``, or ``chunks``, simulated.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("video/chunks", step="1 s")
+    >>> player_buffer(results).axes[0].get_ylabel()
+    "player's buffer (s)"
+    """
+    from . import panels
+
+    seeds = timed(results, seed)
+    if not panels.has_player_buffer(results):
+        raise ValueError("the timeline has no player")
+    return alone(
+        results, ax, width, (9, 3), lambda axes: panels.player_buffer(axes, results, seeds)
+    )
+
+
+def flows(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Goodput of each flow over time, stacked: competitors, of one entry together, lie on top.
+
+    The testbed does not know what competitors get over time.
+
+    Parameters
+    ----------
+    results : Results
+        Runs with a timeline.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no timeline, or one of one flow.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("start/three-flows", step="200 ms")
+    >>> _, names = flows(results).axes[0].get_legend_handles_labels()
+    >>> names
+    ['backup', 'download', 'sync']
+    """
+    from . import panels
+
+    seeds = timed(results, seed)
+    if not panels.has_flows(results):
+        raise ValueError("the timeline is of one flow")
+    return alone(results, ax, width, (9, 4), lambda axes: panels.flows(axes, results, seeds))
+
+
+def overview(results: Results, *, seed: int | None = None, width: Width | None = None) -> Figure:
+    """All pictures of the results on one page.
+
+    Parameters
+    ----------
+    results : Results
+        Runs with a timeline.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    width : {"column", "page"}, optional
+        Draw it for a paper.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The page.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no timeline.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("start/two-links", step="200 ms")
+    >>> len(overview(results).axes)
+    5
+    """
+    from . import overviews
+    from .timelines import subflows_of
+
+    seeds = timed(results, seed)
+    columns = _columns(len(subflows_of(results, seeds)), width)
+    parts = overviews.parts(results, seeds, columns)
+    heights = [part.height for part in parts]
+    title, letters = told(results)
+    with picture(9, sum(heights) + 0.3, title=title, letters=letters, paper=width) as figure:
+        rooms = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
+        for room, part in zip(rooms, parts, strict=True):
+            part.draw(room)
+    return figure
+
+
+def _columns(count: int, width: Width | None) -> int:
+    """Return the number of columns for so many panels."""
+    if width == "column":
+        return 1 + (count > 4)
+    return min(max(count, 1), 4 if count > 6 else 3)

@@ -1,0 +1,28 @@
+"""The picture that represents runs: all panels, or the delays of runs without a timeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .of_runs import delays
+from .over_time import overview
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ...results import Results
+    from ...results.shown import Width
+
+
+def draw(results: Results, *, width: Width | None = None) -> Figure:
+    """Draw all panels that apply to runs.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> len(draw(ropewalk.simulate("start/two-links")).axes)
+    1
+    """
+    if results.connection.is_empty():
+        return delays(results, width=width)
+    return overview(results, width=width)

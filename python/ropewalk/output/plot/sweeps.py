@@ -1,0 +1,446 @@
+"""Pictures of sweeps: lines over a varied key, a heat map over two, cost over lateness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ... import units
+from ...support.arguments import refused, several
+from ...units import heading, scale_of
+from ..style import BAND, INK, colour, legend, line, name_ticks, on_axes, picture
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+    from ...results.shown import Width
+    from .drawing import On
+
+    # pandas' frames, too, which are not imported for their type.
+    Frame: TypeAlias = pl.DataFrame | pl.LazyFrame | Any
+
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+INTERVAL = ": the mean's 95 % interval"
+MAGNITUDES = 1e4  # ratio from which on only powers of ten are labelled
+MAX_LABELLED = 150  # most cells of a heat map that are labelled
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values of a column on an axis.
+
+    Attributes
+    ----------
+    label : str
+        Label of the axis.
+    places : dict
+        Position of each value on the axis.
+    names : list of str or None
+        What stands at 0, 1, 2, ...; None where values are numbers.
+    """
+
+    label: str
+    places: dict[Any, float]
+    names: list[str] | None = None
+
+    @property
+    def ordered(self) -> list[Any]:
+        """The values by their size; in their order where they are names."""
+        return sorted(self.places, key=lambda value: self.places[value])
+
+    @property
+    def told(self) -> list[str]:
+        """The tick labels, in that order."""
+        if self.names is not None:
+            return self.names
+        return [f"{self.places[value]:,.3g}" for value in self.ordered]
+
+
+def series(
+    points: Frame,
+    x: str,
+    y: str = "goodput_mbps",
+    *,
+    by: str | Sequence[str] = (),
+    title: str = "",
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """A line for each series over a varied key: means over runs, with 95 % intervals.
+
+    Parameters
+    ----------
+    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
+        A row a run, as `ropewalk.sweep` gives them.
+    x : str
+        A column, such as a varied key; values with units, such as ``"10 ms"``, are numbers.
+    y : str
+        Column of the quantity.
+    by : str or sequence of str
+        Columns whose values are a series each.
+    title : str
+        Above the picture.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or it has no numbers.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
+    >>> points = ropewalk.sweep(scenario, {"link.dsl.delay": ["10 ms", "50 ms"]}, runs=2)
+    >>> series(points, "link.dsl.delay").axes[0].get_xlabel()
+    'link.dsl.delay, ms'
+    """
+    keys: list[str] = [by] if isinstance(by, str) else list(by)
+    points = _frame(points)
+    _check(points, [x, *keys], y)
+    told = _told(points, y)
+
+    def draw(axes: Axes) -> None:
+        across = _scale(told, x)
+        groups = told.partition_by(keys, maintain_order=True) if keys else [told]
+        least = min(told[y].drop_nulls(), default=0.0)
+        several = False
+        for number, group in enumerate(groups):
+            places, means, halves = _means(group, across.places, x, y)
+            # What is never negative is not so within an interval either.
+            under = [
+                min(half, mean) if least >= 0 else half
+                for mean, half in zip(means, halves, strict=True)
+            ]
+            several |= not all(map(math.isnan, halves))  # as of one run each
+            style: dict[str, Any] = {"color": colour(number), "markersize": 4}
+            style |= {"marker": MARKS[number % len(MARKS)]}
+            style["label"] = ", ".join(str(group[key][0]) for key in keys)
+            if across.names is not None:
+                # A line would show what is between names; side by side none hides another.
+                aside = 0.5 * ((number + 0.5) / len(groups) - 0.5)
+                at = [place + aside for place in places]
+                ends: Any = {"yerr": [under, halves], "capsize": 3, "elinewidth": 1}
+                axes.errorbar(at, means, linestyle="", **ends, **style)
+                continue
+            axes.plot(places, means, linewidth=1.3, linestyle=line(number), **style)
+            if several:
+                low = [mean - half for mean, half in zip(means, under, strict=True)]
+                high = [mean + half for mean, half in zip(means, halves, strict=True)]
+                axes.fill_between(places, low, high, color=colour(number), alpha=BAND, linewidth=0)
+        _axis(axes, across, "x")
+        axes.set_ylabel(heading(y))
+        band = "band" if across.names is None else "line"
+        if keys:
+            of = ", ".join(keys) + (f" ({band}s: 95 %)" if several else "")
+            legend(axes, *axes.get_legend_handles_labels(), title=of)
+        elif several and ax is None:
+            axes.set_title(f"{band}{INTERVAL}", fontsize="small")
+
+    return _drawn(points, title, ax, width, (7, 4), draw)
+
+
+def heat_map(
+    points: Frame,
+    x: str,
+    y: str,
+    of: str = "goodput_mbps",
+    *,
+    limits: tuple[float, float] | None = None,
+    title: str = "",
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """A map over two varied keys: the mean over runs in colours, and in numbers if they are few.
+
+    Parameters
+    ----------
+    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
+        A row a run, as `ropewalk.sweep` gives them.
+    x, y : str
+        Columns, such as varied keys.
+    of : str
+        Column of the quantity.
+    limits : (float, float), optional
+        What the ends of the colours stand for, such as those of several maps beside each other;
+        the least and the largest number if not given.
+    title : str
+        Above the picture.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or it has no numbers.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("start/two-links")
+    >>> keys = {"link.dsl.delay": ["10 ms", "50 ms"], "transport.scheduler": ["min-rtt", "blest"]}
+    >>> figure = heat_map(ropewalk.sweep(scenario, keys), "link.dsl.delay", "transport.scheduler")
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['transport.scheduler', 'goodput, Mbit/s']
+    """
+    points = _frame(points)
+    _check(points, [x, y], of)
+
+    def draw(axes: Axes) -> None:
+        import numpy as np
+
+        across, up = (_scale(points, name) for name in (x, y))
+        columns, rows = across.ordered, up.ordered
+        cells = np.full((len(rows), len(columns)), np.nan)
+        for group in _told(points, of).drop_nulls(of).partition_by([x, y], maintain_order=True):
+            cells[rows.index(group[y][0]), columns.index(group[x][0])] = group[of].mean()
+        low, high = limits or (float(np.nanmin(cells)), float(np.nanmax(cells)))
+        colours: Any = {"cmap": "viridis", "vmin": low, "vmax": high}
+        image = axes.imshow(cells, aspect="auto", origin="lower", **colours)
+        for which, scale in zip("xy", (across, up), strict=True):
+            axes.set(**{f"{which}label": scale.label})
+            name_ticks(axes, scale.told, which)
+        axes.grid(visible=False)
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.colorbar(image, ax=axes, label=heading(of))
+        if cells.size <= MAX_LABELLED:
+            for row, column in np.ndindex(cells.shape):
+                value = float(cells[row, column])
+                if not math.isnan(value):
+                    ink = "white" if value < low + 0.6 * (high - low) else INK
+                    told = (
+                        f"{value:#.3g}".rstrip(".")
+                        if 0.001 < abs(value) < 1000
+                        else f"{value:,.0f}"
+                    )
+                    axes.text(
+                        column, row, told, ha="center", va="center", color=ink, fontsize="small"
+                    )
+
+    height = max(3.0, 1.4 + 0.42 * points[y].n_unique())
+    return _drawn(points, title, ax, width, (7, height), draw)
+
+
+def hull(
+    points: Frame,
+    x: str,
+    y: str,
+    *,
+    by: str,
+    title: str = "",
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Trade-off of two quantities: means, and the lower convex hull of each series.
+
+    What lies on the hull's line between two dots is had by using each for a part of the time.
+
+    Parameters
+    ----------
+    points : polars.DataFrame, LazyFrame, pandas.DataFrame, or mapping of columns
+        A row a run, as `ropewalk.sweep` gives them.
+    x, y : str
+        Which numbers, such as the share of late frames and the cost; less is better of both.
+    by : str
+        The column whose values are a series each, such as ``"transport.scheduler"``.
+    title : str
+        Above the picture.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or it has no numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> points = pl.DataFrame(
+    ...     {"scheduler": list("aaaa"), "late": [9, 5, 5, 1], "cost": [1, 6, 3, 5]}
+    ... )
+    >>> hull(points, "late", "cost", by="scheduler").axes[0].lines[0].get_xydata().tolist()
+    [[1.0, 5.0], [5.0, 3.0], [9.0, 1.0]]
+    """
+    points = _frame(points)
+    _check(points, [by], x)
+    _check(points, [by], y)
+
+    def draw(axes: Axes) -> None:
+        import polars as pl
+
+        varied: list[str] = [
+            name for name in points.columns if "." in name and not name.endswith("_value")
+        ]
+        alike = list(dict.fromkeys([by, *varied]))
+        means = _told(points, x, y)
+        if varied:
+            means = means.group_by(alike, maintain_order=True).agg(pl.col(x, y).mean())
+        for number, group in enumerate(means.partition_by(by, maintain_order=True)):
+            dots = sorted(group.select(pl.col(x, y)).drop_nulls().rows())
+            under = lower_hull(dots)
+            label, of = str(group[by][0]), colour(number)
+            axes.plot(*zip(*under, strict=True), color=of, linestyle=line(number), linewidth=1.2)
+            axes.plot(
+                *zip(*dots, strict=True),
+                color=of,
+                linestyle="",
+                marker=MARKS[number % len(MARKS)],
+                markersize=4,
+                label=label,
+            )
+        axes.set(xlabel=heading(x), ylabel=heading(y))
+        legend(axes, *axes.get_legend_handles_labels(), title=by)
+
+    return _drawn(points, title, ax, width, (7, 4), draw)
+
+
+def lower_hull(dots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the dots of the lower convex hull, down to the lowest one (Andrew 1979).
+
+    Examples
+    --------
+    >>> lower_hull([(0.0, 4.0), (1.0, 3.0), (2.0, 1.0), (3.0, 2.0)])
+    [(0.0, 4.0), (2.0, 1.0)]
+    """
+    found: list[tuple[float, float]] = []
+    for x, y in dots:
+        while len(found) > 1 and _turns_right(found[-2], found[-1], (x, y)):
+            found.pop()
+        found.append((x, y))
+    lowest = min(range(len(found)), key=lambda at: found[at][1], default=-1)
+    return found[: lowest + 1]
+
+
+def _turns_right(
+    first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
+) -> bool:
+    (a, b), (c, d), (e, f) = first, second, third
+    return (c - a) * (f - b) < (d - b) * (e - a)
+
+
+def _frame(points: Frame) -> pl.DataFrame:
+    """Return rows of any kind of data frame as polars has them."""
+    import polars as pl
+
+    if isinstance(points, pl.DataFrame):
+        return points
+    if isinstance(points, pl.LazyFrame):
+        return points.collect()
+    is_frame = hasattr(points, "columns") and hasattr(points, "dtypes")
+    if not is_frame and not isinstance(points, Mapping):
+        allowed = (
+            "a data frame of polars or pandas, or a mapping of columns; made.points of a study"
+        )
+        raise refused("points", points, allowed)
+    names = points.columns if is_frame else points
+    return pl.DataFrame(
+        {str(name): several(points[name]) for name in names}, strict=False, nan_to_null=True
+    )
+
+
+def _check(points: pl.DataFrame, columns: Sequence[str], numbers: str) -> None:
+    for name in (*columns, numbers):
+        if name not in points.columns:
+            raise ValueError(f"no column {name!r}; there are: {', '.join(points.columns)}")
+    if not points[numbers].dtype.is_numeric():
+        raise ValueError(f"column {numbers!r} has no numbers")
+
+
+def _told(points: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Return rows with some columns in the units in which they are told."""
+    import polars as pl
+
+    return points.with_columns(pl.col(name).cast(float) * scale_of(name) for name in columns)
+
+
+def _means(
+    group: pl.DataFrame, places: dict[Any, float], x: str, y: str
+) -> tuple[list[float], list[float], list[float]]:
+    """Where a series has values, their means over runs, and half the intervals."""
+    from ...results.statistics import half_width
+
+    found = []
+    for same in group.drop_nulls(y).partition_by(x, maintain_order=True):
+        numbers = same[y].to_list()
+        half = half_width(numbers) if len(numbers) > 1 else math.nan
+        found.append((places[same[x][0]], math.fsum(numbers) / len(numbers), half))
+    found.sort()
+    first, second, third = zip(*found, strict=True) if found else ((), (), ())
+    return list(first), list(second), list(third)
+
+
+def _scale(points: pl.DataFrame, name: str) -> Scale:
+    values = points[name].unique(maintain_order=True).to_list()
+    if points[name].dtype.is_numeric():
+        return Scale(heading(name), {value: scale_of(name) * value for value in values})
+    spelled = units.numbers([str(value) for value in values])
+    if spelled is None:
+        places = {value: float(at) for at, value in enumerate(values)}
+        return Scale(name, places, [str(value) for value in values])
+    numbers, unit = spelled
+    label = f"{name}, {unit}" if unit else name
+    return Scale(label, dict(zip(values, numbers, strict=True)))
+
+
+def _axis(axes: Axes, scale: Scale, which: str) -> None:
+    axes.set(**{f"{which}label": scale.label})
+    if scale.names is not None:
+        name_ticks(axes, scale.names, which)
+    elif units.is_wide(places := list(scale.places.values())):
+        from matplotlib.ticker import LogLocator, NullLocator
+
+        axes.set(**{f"{which}scale": "log"})
+        axis = axes.xaxis if which == "x" else axes.yaxis
+        few = max(places) / min(places) < MAGNITUDES
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+
+
+def _drawn(
+    points: pl.DataFrame,
+    title: str,
+    ax: On | None,
+    width: Width | None,
+    size: tuple[float, float],
+    draw: Any,
+) -> On:
+    if ax is not None:
+        if width is not None:
+            raise ValueError("width is of a figure: ax has its own")
+        with on_axes():
+            draw(ax)
+        return ax
+    letters = "".join(
+        str(value) for name in points.columns if "." in name for value in points[name].unique()
+    )
+    with picture(*size, title=title, letters=letters, paper=width) as figure:
+        draw(figure.subplots())
+    return figure  # type: ignore[return-value]

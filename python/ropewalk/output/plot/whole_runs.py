@@ -1,0 +1,231 @@
+"""Panels of pictures of whole runs: delays, airtime, shares of links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...results import statistics
+from ..style import BAND, COLOURS, FAINT, INK, WIDTHS, colour, filled, legend, line
+from .timelines import of_first_flow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ...results import Results
+    from .timelines import Array
+
+PIECES = {"bulk": "packets", "video": "frames"}  # what delays are measured for; otherwise messages
+DELAYS = "delays"  # marks the curves of delays on axes
+QUANTILES = (("p50", "50 %", ":"), ("p95", "95 %", "--"), ("p99", "99 %", "-."))
+AIRTIME = {
+    "data": ("data", COLOURS[0]),
+    "retries": ("data again", COLOURS[4]),
+    "ack": ("ACK", COLOURS[1]),
+    "rts": ("RTS, CTS", COLOURS[3]),
+    "defer": ("something to send, and waiting", "#d9d9d9"),
+    "idle": ("nothing to send", "#f6f6f6"),
+}
+"""What a radio's time goes to, as results name it, in words, and its colour."""
+MIN_LABELLED = 5  # smallest share that is labelled, per cent
+
+
+def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None = None) -> None:
+    """Share of packets, messages or frames that had at most each delay.
+
+    Of several runs the mean share, with its 95 % interval. With a label, one of several curves
+    on the same axes, each in a colour of its own, and without lines at its quantiles.
+    """
+    number = sum(each.get_gid() == DELAYS for each in axes.get_lines())
+    traffic = results.scenario.values["traffic"]
+    edges, shares = _distributions(results, seeds)
+    if not len(shares):
+        axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
+    else:
+        share, half = statistics.band(shares)
+        look: dict[str, Any] = {"color": colour(number), "linestyle": line(number)}
+        told = "_share" if label is None else f"{label}: {_p95(results, seeds)}"
+        axes.plot(edges, share, linewidth=1.5, label=told, gid=DELAYS, **look)
+        if half is not None and not statistics.alike(results.runs):
+            low, high = np.maximum(share - half, 0), np.minimum(share + half, 1)
+            axes.fill_between(
+                edges,
+                low,
+                high,
+                color=colour(number),
+                alpha=BAND,
+                linewidth=0,
+                label=None if number else f"95 % interval of {len(shares)} runs",
+            )
+        if label is None:
+            _quantiles(axes, results, seeds)
+        deadline = traffic.get("deadline")
+        if deadline is not None and not number:
+            axes.axvline(
+                1e3 * deadline,
+                color=COLOURS[4],
+                linewidth=1.2,
+                label=f"deadline, {_plain(1e3 * deadline)} ms",
+            )
+        _across(axes, edges, share)
+        # Curves rise from the lower left to the upper right.
+        place: Any = "best" if label is None else "lower right"
+        axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
+    axes.set(
+        xlabel="delay from write to delivery in order (ms)",
+        ylabel=f"share of {PIECES.get(traffic['kind'], 'messages')} that came",
+        ylim=(0, 1.02),
+    )
+
+
+def has_radios(run: Mapping[str, Any]) -> bool:
+    """Whether a run went over 802.11 channels."""
+    return bool(run.get("radios"))
+
+
+def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
+    """Use of time by each radio as stacked shares, means of several runs."""
+    radios = runs[0]["radios"]
+    names = [f"{radio['node']} on {radio['channel']}" for radio in radios]
+    before = np.zeros(len(radios))
+    for part, (label, shade) in AIRTIME.items():
+        of_runs = [[100 * radio["airtime"][part] for radio in run["radios"]] for run in runs]
+        shares = np.mean(of_runs, axis=0)
+        axes.barh(
+            names,
+            shares,
+            left=before,
+            height=0.7,
+            color=shade,
+            edgecolor=FAINT,
+            linewidth=0.4,
+            label=label,
+        )
+        ink = "white" if part in ("data", "retries") else INK
+        _told_inside(axes, shares, before, [ink] * len(shares))
+        before = before + shares
+    axes.invert_yaxis()
+    axes.set(xlabel="share of time (%)", xlim=(0, 100))
+    axes.grid(visible=False, axis="y")
+    _legend_over(axes)
+
+
+def has_shares(results: Results) -> bool:
+    """Whether several flows, competitors among them, share links."""
+    return not results.link_flows.is_empty()
+
+
+def shares(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
+    """Shares of each link by flow, competitors included, of what the link carries."""
+    runs = [run for run in results.runs if run["seed"] in seeds]
+    links = [link["name"] for link in runs[0]["links"] if link.get("flows")]
+    # In the scenario's order, as they are over time.
+    names = [str(flow["name"]) for flow in runs[0]["flows"]]
+    before = np.zeros(len(links))
+    told = {str(flow["name"]): int(flow.get("count", 1)) for flow in runs[0]["flows"]}
+    for index, name in enumerate(names):
+        of_runs = [[100 * _share(run, link, name) for link in links] for run in runs]
+        mean, half = statistics.band(np.array(of_runs))
+        count = told.get(name, 1)
+        label = name if count == 1 else f"{name} ({count:,} flows)"
+        axes.barh(links, mean, left=before, height=0.7, label=label, **filled(index))
+        inks = ["white" if index % len(COLOURS) in (0, 5, 6, 8) else INK] * len(links)
+        _told_inside(axes, mean, before, inks, half)
+        before = before + mean
+    axes.invert_yaxis()
+    axes.set(xlabel="share of what the link carries (%)", xlim=(0, 100))
+    axes.grid(visible=False, axis="y")
+    _legend_over(axes)
+
+
+def _share(run: Mapping[str, Any], link: str, flow: str) -> float:
+    for entry in run["links"]:
+        if entry["name"] == link:
+            return float(sum(user["share"] for user in entry["flows"] if user["name"] == flow))
+    return 0.0
+
+
+def _told_inside(
+    axes: Axes, shares: Array, before: Array, inks: Sequence[str], half: Array | None = None
+) -> None:
+    """Write numbers into parts of bars that have room."""
+    for row, (share, left) in enumerate(zip(shares, before, strict=True)):
+        if share >= MIN_LABELLED:
+            wide = half is not None and share >= 3 * MIN_LABELLED and half[row] >= 0.5
+            text = (
+                f"{share:.0f} ± {half[row]:.0f}" if half is not None and wide else f"{share:.0f}"
+            )
+            axes.text(left + share / 2, row, text, ha="center", va="center", color=inks[row])
+
+
+def _legend_over(axes: Axes) -> None:
+    """Put the legend above bars that take the whole width."""
+    figure = axes.get_figure(root=True)
+    narrow = figure is not None and figure.get_figwidth() <= WIDTHS["column"]
+    legend(
+        axes,
+        *axes.get_legend_handles_labels(),
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=2 if narrow else 3,
+        frameon=False,
+    )
+
+
+def _distributions(results: Results, seeds: Sequence[int]) -> tuple[Array, Array]:
+    """Upper edges of delays' bins in ms, and by run the share that came within each."""
+    bins = of_first_flow(results.delays)
+    edges = np.unique(bins.filter(bins["seed"].is_in(list(seeds)))["up_to_ms"].to_numpy())
+    found = []
+    for seed in seeds:
+        of_run = bins.filter(bins["seed"] == seed)
+        counts = np.zeros(len(edges))
+        np.add.at(
+            counts,
+            np.searchsorted(edges, of_run["up_to_ms"].to_numpy()),
+            of_run["count"].to_numpy(),
+        )
+        if counts.sum():
+            found.append(np.cumsum(counts) / counts.sum())
+    return edges, np.array(found)
+
+
+def _quantiles(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
+    """Draw those of the table: a run's own, and of several runs their mean."""
+    runs = [run for run in results.runs if run["seed"] in seeds and "delay_ms" in run]
+    quantiles = statistics.mean(runs)["delay_ms"]
+    for name, label, dashes in QUANTILES:
+        axes.axvline(
+            quantiles[name],
+            color=FAINT,
+            linewidth=0.9,
+            linestyle=dashes,
+            label=f"{label} within {_plain(quantiles[name])} ms",
+        )
+
+
+def _p95(results: Results, seeds: Sequence[int]) -> str:
+    runs = [run for run in results.runs if run["seed"] in seeds and "delay_ms" in run]
+    return f"95 % within {_plain(statistics.mean(runs)['delay_ms']['p95'])} ms"
+
+
+def _across(axes: Axes, edges: Array, share: Array) -> None:
+    """Make the axis logarithmic where delays span several magnitudes."""
+    from matplotlib.ticker import LogLocator
+
+    least, most = edges[np.searchsorted(share, [0.001, 0.999])]
+    if most > 100 * least:
+        axes.set_xscale("log", subs=())
+        axes.set_xlim(left=0.8 * least)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(lambda value, _: _plain(value))
+    else:
+        axes.set_xlim(left=0)
+
+
+def _plain(number: float) -> str:
+    """Without a power of ten, whole unless it is small."""
+    return f"{number:,.0f}" if number >= 100 or math.isnan(number) else f"{number:.3g}"

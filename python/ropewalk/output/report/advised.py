@@ -1,0 +1,144 @@
+"""Section of a report on advice: an answer to each question, with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...analysis.advise.result import Advice
+from ...results.folders import Kept
+from ..tables.advise import COLUMNS, options
+from . import asked, belief, charts
+from .section import Chart, Part, Piece, Section, Table, Text
+from .tables import cut, joined, number, value
+
+KIND = "Advised: candidates predicted and simulated, the best of them kept"
+ADVISED = "advised"
+INTERVALS = "Lines on bars are 95 % intervals."
+
+
+def section(kept: Kept) -> Section:
+    """Return the section on advice."""
+    result = kept.result
+    runs, seed = result["runs"], result["seed"]
+    told = f"{runs} of each candidate, seeds {seed} to {seed + runs - 1}"
+    facts = {
+        "candidates": f"{result['simulated']:,} simulated",
+        "runs": told if runs > 1 else "one of each candidate: nothing is random",
+    }
+    if "model" in result:
+        facts["predicted by"] = result["model"]
+    answers = [_answer(each) for each in result["advice"]]
+    believed = [Text(f"Warning: {each}.", "warning") for each in result.get("warnings", ())]
+    if runs > 1:
+        believed.append(Text(belief.INTERVALS))
+    return Section(
+        kept.scenario.title,
+        KIND,
+        (
+            asked.question(kept, facts),
+            asked.drawn(kept.scenario),
+            *answers,
+            Part("Which links: all that was looked at", tuple(_subsets(kept))),
+            Part(belief.TITLE, (*believed, *_checked(result), *belief.beside(kept.scenario))),
+            asked.origin_part(kept),
+        ),
+    )
+
+
+def _answer(advice: Mapping[str, Any]) -> Part:
+    pieces: list[Piece] = [Text(advice["answer"], "strong")]
+    if "settings" in advice:
+        pieces.append(Text(options(Advice("", "", "", settings=advice["settings"])), "code"))
+    evidence = advice["evidence"]
+    if any("goodput_mbps" in each for each in evidence):
+        pieces.append(_bars(evidence))
+    if evidence:
+        pieces.append(_table(evidence))
+    pieces += [Text(note, "faint") for note in advice.get("notes", ())]
+    return Part(advice.get("title", advice["question"]), tuple(pieces))
+
+
+def _bars(evidence: list[dict[str, Any]]) -> Chart:
+    import polars as pl
+
+    rows = []
+    for each in evidence:
+        if "goodput_mbps" in each:
+            mean, half = each["goodput_mbps"], each.get("ci95_mbps", 0.0)
+            rows.append(
+                {
+                    "of": each["what"],
+                    "x": mean,
+                    "low": mean - half,
+                    "high": mean + half,
+                    "strong": ADVISED in each.get("remarks", ()),
+                }
+            )
+    # What was looked at twice, such as with other buffers, has one bar.
+    data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
+    spec = charts.bars(data, data["of"].to_list(), "goodput, Mbit/s", what="candidate")
+    return Chart("Goodput of what was looked at", spec, INTERVALS if _drawn(evidence) else "")
+
+
+def _drawn(evidence: list[dict[str, Any]]) -> bool:
+    return any(each.get("ci95_mbps", 0.0) > 0 for each in evidence)
+
+
+def _table(evidence: list[dict[str, Any]]) -> Table:
+    shown = [key for key in COLUMNS if any(key in each for each in evidence)]
+    rows = [
+        (
+            value(each["what"]),
+            *(value(each.get(key), digits=COLUMNS[key][1]) for key in shown),
+            value(", ".join(each.get("remarks", ()))),
+        )
+        for each in evidence
+    ]
+    headings = ("looked at", *(joined(COLUMNS[key][0]) for key in shown), "remarks")
+    made = cut("Evidence", headings, rows, "tables/evidence.parquet")
+    strong = [at for at, each in enumerate(evidence) if ADVISED in each.get("remarks", ())]
+    return Table(made.caption, made.headings, made.rows, tuple(strong), made.note)
+
+
+def _subsets(kept: Kept) -> Iterator[Piece]:
+    """Yield goodput of every subset of links, by how many links it has."""
+    import polars as pl
+
+    subsets = kept.table("subsets")
+    if subsets.height < 4:
+        return
+    parts = []
+    for column in ("predicted_mbps", "simulated_mbps"):
+        known = subsets.filter(pl.col(column).is_not_null())
+        parts.append(
+            known.select(
+                pl.col("links").cast(pl.Float64).alias("x"),
+                pl.col(column).alias("y"),
+                pl.lit(column.removesuffix("_mbps")).alias("of"),
+                pl.col("paths").list.join(", ").alias("what"),
+            )
+        )
+    data = pl.concat(parts).head(charts.MAX_POINTS)
+    order = data["of"].unique(maintain_order=True).to_list()
+    spec = charts.points(data, order, "links", "goodput, Mbit/s", what="")
+    yield Chart("Subsets of the links", spec, charts.CHOOSING)
+
+
+def _checked(result: Mapping[str, Any]) -> Iterator[Piece]:
+    """Return the rank of the advised links among all subsets, if that was computed."""
+    if "check" not in result:
+        return
+    check = result["check"]
+    best = check["best"]
+    yield Text(
+        f"The advised links are number {check['rank']} of all {check['subsets']} subsets, with"
+        f" {check['ratio']:.2%} of the goodput of the best, {best['what']}"
+        f" ({number(best['goodput_mbps'], 2)} Mbit/s)."
+    )
+    if "model" in check:
+        model = check["model"]
+        yield Text(
+            f"By itself the model's first choice would be number {model['rank']:.0f}, with"
+            f" {model['ratio']:.2%}."
+        )

@@ -1,0 +1,166 @@
+"""Parts of a section on the input: the scenario, its drawing, and the origin of the results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...analysis.explain import explain
+from ...provenance import Origin
+from ...results.folders import Kept
+from ...scenario import Scenario
+from . import drawing
+from .section import Drawing, Facts, Part, Piece, Source, Table, Text
+from .tables import cut, value
+
+DRAWN = "The links, and the ways of the flows"
+FLOW = ("protocol", "congestion", "scheduler", "reordering")
+HIDDEN = (
+    "Hidden stations: {count}. Each reaches the receiver of a hop and does not hear its sender, so"
+    " that their frames collide."
+)
+NO_ORIGIN = "Version, date, command and machine are not known: no run was kept with them."
+
+
+def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
+    """Return the question: the scenario's introduction, the command, and more."""
+    pieces: list[Piece] = [
+        Text(each.strip(), "code" if each.startswith("    ") else "plain")
+        for each in preface(kept.scenario.text)
+    ]
+    pairs = [("scenario", kept.scenario.title)]
+    if kept.origin is not None:
+        pairs.append(("command", kept.origin.command))
+    pieces.append(Facts((*pairs, *(told or {}).items())))
+    return Part("What was asked", tuple(pieces))
+
+
+def preface(text: str) -> list[str]:
+    r"""Return the paragraphs of comments that a scenario file begins with.
+
+    Examples
+    --------
+    >>> preface("# Two links.\n# One is slow.\n#\n#     ropewalk simulate two.toml\n\ntitle = 'x'")
+    ['Two links. One is slow.', '    ropewalk simulate two.toml']
+    """
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line[1:].removeprefix(" ").rstrip())
+    paragraphs = "\n".join(lines).strip("\n").split("\n\n")
+    return [_flowing(each) for each in paragraphs if each.strip()]
+
+
+def _flowing(paragraph: str) -> str:
+    """Return a paragraph as one line, except for indented commands and tables."""
+    return re.sub(r"\n(?=\S)", " ", paragraph)
+
+
+def drawn(scenario: Scenario) -> Part:
+    """Return the scenario: its drawing, its flows, and its settings."""
+    svg, caption = drawing.draw(scenario)
+    text, _ = scenario.self_contained()
+    pieces = (
+        Drawing(DRAWN, svg, caption),
+        _flows(scenario),
+        Source("The scenario file", text),
+        *_settings(scenario),
+    )
+    return Part("The scenario", pieces)
+
+
+def origin_part(kept: Kept, *more: Piece) -> Part:
+    """Return the origin of results: version, date, command, machine, time, seeds, and more."""
+    known = kept.origin
+    folder = ("folder", str(kept.folder))
+    if known is None:
+        return Part("Origin", (Text(NO_ORIGIN, "faint"), Facts((folder,))))
+    commit = f", commit {known.commit}" if known.commit else ""
+    pairs = [
+        ("Ropewalk", f"{known.version}{commit}"),
+        ("date", date(known)),
+        ("command", known.command),
+        ("machine", known.machine),
+        ("took", took(known)),
+    ]
+    if known.seeds:
+        pairs.append(("seeds", _seeds(known.seeds)))
+    return Part("Origin", (Facts((*pairs, folder)), *more))
+
+
+def date(origin: Origin) -> str:
+    """Return when the work began, as one reads it."""
+    return origin.date.replace("T", " ").replace("Z", " UTC")
+
+
+def took(origin: Origin) -> str:
+    """Return how long the work took."""
+    return f"{origin.wall_s:,.2f} s"
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    """Return seeds in a row as their ends, and others as they are.
+
+    Examples
+    --------
+    >>> _seeds([1, 2, 3]), _seeds([4]), _seeds([1, 5])
+    ('1 to 3', '4', '1, 5')
+    """
+    first, last = seeds[0], seeds[-1]
+    if len(seeds) > 1 and list(seeds) == list(range(first, last + 1)):
+        return f"{first} to {last}"
+    return ", ".join(map(str, seeds))
+
+
+def _flows(scenario: Scenario) -> Table:
+    """Return a table of flows: their traffic, paths and algorithms."""
+    values = scenario.values
+    first = values["transport"] | {"traffic": values["traffic"]}
+    rows = []
+    for flow in (first, *values["flow"], *values["competitor"]):
+        count = flow.get("count", 1)
+        name = flow["name"] if count == 1 else f"{flow['name']} ({count:,} of them)"
+        of = [_name(flow.get(key)) for key in FLOW]
+        cells = [name, *of, _traffic(flow["traffic"]), ", ".join(flow["paths"])]
+        rows.append(tuple(value(cell) for cell in cells))
+    return cut("Flows", ("flow", *FLOW, "traffic", "paths"), rows, "scenario.toml")
+
+
+def _name(algorithm: Any) -> str | None:
+    """Return an algorithm with its parameters, as one reads it."""
+    if isinstance(algorithm, Mapping):
+        more = ", ".join(f"{key} {each}" for key, each in algorithm.items() if key != "name")
+        return f"{algorithm.get('name', '')} ({more})"
+    return None if algorithm is None else str(algorithm)
+
+
+def _traffic(traffic: Mapping[str, Any]) -> str:
+    told = [str(traffic["kind"])]
+    if "size" in traffic:
+        told.append(f"{traffic['size'] / 1e6:,.4g} MB")
+    if "rate" in traffic:
+        told.append(f"{traffic['rate'] / 1e6:,.4g} Mbit/s")
+    if "deadline" in traffic:
+        told.append(f"within {1e3 * traffic['deadline']:,.4g} ms")
+    return ", ".join(told)
+
+
+def _settings(scenario: Scenario) -> Iterator[Piece]:
+    """Yield every setting, and the budgets of radio links."""
+    explained = explain(scenario)
+    hidden = [
+        f"{node} on channel {hop.channel}: does not hear {hop.sender}, reaches {hop.receiver}"
+        for hop, node in explained.hidden
+    ]
+    if hidden:
+        yield Text(HIDDEN.format(count=len(hidden)), "warning")
+        yield Source("Hidden stations", "\n".join(hidden))
+    lines = [
+        f"{each.table}.{each.key} = {each.value}  ({each.source})"
+        if each.table
+        else f"{each.key} = {each.value}  ({each.source})"
+        for each in explained.settings
+    ]
+    yield Source("Every setting, with its source", "\n".join(lines))

@@ -1,0 +1,141 @@
+"""How far results can be trusted: warnings, number of runs, intervals, predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..._core import ScenarioError
+from ...analysis.compare import Comparison
+from ...engines.predict import Predictions, predict
+from ...engines.predict.coverage import uncovered
+from ...results import Results
+from ...results.run_warnings import warnings_of
+from ...scenario import Scenario
+from ..tables.runs import runs_told
+from .section import Facts, Part, Piece, Table, Text
+from .tables import value
+
+TITLE = "What to believe, and why"
+ONE_RUN = "One run has no interval; --runs 10 gives one."
+SAME = "all alike"
+INTERVALS = (
+    "What stands after ± is half the width of the 95 % confidence interval of a mean over runs"
+    " that differ in their seed alone, by Student's t."
+)
+NOW = "Formulas were asked when this report was made, of the scenario as it is drawn above."
+
+
+def of_runs(runs: Results) -> Part:
+    """Return how far runs can be trusted, with the predictions for the same scenario."""
+    pieces = [*ran(runs)]
+    predictions = _asked(runs.scenario)
+    if predictions is None or predictions.best is None:
+        reasons = uncovered(runs.scenario.values)
+        told = f": {'; '.join(reasons)}" if reasons else ""
+        pieces.append(Text(f"No formula gives the goodput of this scenario{told}."))
+    else:
+        pieces += _beside(runs, predictions)
+    return Part(TITLE, tuple(pieces))
+
+
+def beside(scenario: Scenario) -> list[Piece]:
+    """Return the predictions for a scenario, computed now."""
+    predictions = _asked(scenario)
+    if predictions is None or not predictions.models:
+        return []
+    return [Text(NOW, "faint"), *models(predictions)]
+
+
+def ran(runs: Results, way: str = "") -> list[Piece]:
+    """Return facts on runs: warnings, their number, punctuality of the emulator."""
+    return [*warned(runs.runs), *_certainty(runs, way), *_emulated(runs)]
+
+
+def warned(runs: Sequence[dict[str, Any]]) -> list[Piece]:
+    """Return the warnings that are stored with runs, each once."""
+    return [Text(f"Warning: {warning}.", "warning") for warning in warnings_of(runs)]
+
+
+def explained(comparison: Comparison) -> list[Piece]:
+    """Return how closely ways agree, and why they differ."""
+    told: list[tuple[str, str]] = [
+        (pair.replace("_", " "), f"{near:.1%}") for pair, near in comparison.accuracy.items()
+    ]
+    pieces: list[Piece] = []
+    if told:
+        pieces.append(Text("How near the goodput of one comes to that of the other:"))
+        pieces.append(Facts(tuple(told)))
+    pieces += [Text(sentence) for sentence in comparison.explanation]
+    return pieces
+
+
+def models(predictions: Predictions) -> list[Piece]:
+    """Return the models that apply, their predictions, and their ranges of validity."""
+    rows = [
+        (
+            value(each.name),
+            value(each.goodput_mbps, digits=2),
+            value(each.delay_ms.get("mean"), digits=1),
+            value(each.bottleneck),
+            value("not quite" if each.warnings else "yes"),
+        )
+        for each in predictions.models
+    ]
+    strong = [
+        at for at, each in enumerate(predictions.models) if each.name == predictions.believed
+    ]
+    headings = ("model", "goodput, Mbit/s", "mean delay, ms", "bottleneck", "holds here")
+    pieces: list[Piece] = [Table("Models that apply", headings, tuple(rows), tuple(strong))]
+    for each in predictions.models:
+        pieces.append(Text(f"{each.name} holds for {each.validity}. {each.source}."))
+        pieces += [
+            Text(f"Where {each.name} does not hold: {warning}.") for warning in each.warnings
+        ]
+    return pieces
+
+
+def _certainty(ran: Results, way: str) -> Iterator[Piece]:
+    told = runs_told(ran.runs)
+    yield Facts(((f"runs, {way}" if way else "runs", told),))
+    if len(ran.runs) == 1:
+        yield Text(ONE_RUN)
+    elif SAME not in told:
+        yield Text(INTERVALS)
+        mean, half = ran.mean.get("goodput_mbps"), ran.ci95.get("goodput_mbps")
+        if mean and half:
+            yield Text(f"Goodput's interval is ± {half / mean:.1%} of it.")
+
+
+def _emulated(ran: Results) -> Iterator[Piece]:
+    """Say how punctual a testbed's emulator was."""
+    links = [run["emulator"] for run in ran.runs if "emulator" in run]
+    late = [each for each in links if not each.get("trusted", True)]
+    if late:
+        worst = max(each["lateness_ms"]["p99"] for each in late)
+        yield Text(
+            f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in {len(late)} of"
+            f" {len(links)} runs: the machine was too busy to trust them.",
+            "warning",
+        )
+    elif links:
+        yield Text(f"The emulator kept its time in all of {len(links)} runs.")
+
+
+def _asked(scenario: Scenario) -> Predictions | None:
+    try:
+        return predict(scenario)
+    except ScenarioError:
+        return None
+
+
+def _beside(ran: Results, predictions: Predictions) -> Iterator[Piece]:
+    if ran.runs[0].get("engine") == "testbed":
+        compared = Comparison(ran.scenario, predictions, measured=ran)
+    else:
+        compared = Comparison(ran.scenario, predictions, simulated=ran)
+    yield Text(NOW, "faint")
+    if predictions.reason is not None:
+        yield Text(f"To believe: {predictions.believed}, {predictions.reason}")
+    yield from explained(compared)
+    yield from models(predictions)

@@ -1,0 +1,99 @@
+"""Section of a report on a census of meshes: how many have disjoint routes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...analysis.mesh.result import ROUTINGS
+from ...results.folders import Kept
+from . import asked, charts
+from .belief import TITLE
+from .section import Cell, Chart, Part, Section, Table, Text
+from .tables import value
+
+KIND = "Counted: meshes of nodes at random places"
+WILSON = "Intervals are of 95 %, by Wilson's score; they say how far chance in the places reaches."
+# By which method, and the key that has its shares.
+METHODS = {"greedy": "feasible", "optimal": "optimal"}
+
+
+def section(kept: Kept) -> Section:
+    """Return the section on a census."""
+    counts: list[dict[str, Any]] = kept.result["mesh"]
+    nodes = ", ".join(str(each["nodes"]) for each in counts)
+    graphs = ", ".join(f"{each['graphs']:,}" for each in counts)
+    ended = [each for each in counts if each.get("unproven")]
+    believed = [Text(WILSON)]
+    believed += [
+        Text(
+            f"On {each['unproven']} of {each['graphs']} deployments of {each['nodes']} nodes the"
+            " search for zone-disjoint routes was ended before it was done.",
+            "warning",
+        )
+        for each in ended
+    ]
+    facts = (("nodes", nodes), ("deployments", graphs), ("seed", str(kept.result["seed"])))
+    return Section(
+        kept.scenario.title,
+        KIND,
+        (
+            asked.question(kept, dict(facts)),
+            Part("Pictures", (_shares(counts),)),
+            Part("Numbers", (_table(counts), _drawn(counts))),
+            asked.drawn(kept.scenario),
+            Part(TITLE, tuple(believed)),
+            asked.origin_part(kept),
+        ),
+    )
+
+
+def _shares(counts: list[dict[str, Any]]) -> Chart:
+    import polars as pl
+
+    rows = [
+        {
+            "x": float(each["nodes"]),
+            "y": 100 * each[key][routing],
+            "low": 100 * each[f"{key}_ci95"][routing][0],
+            "high": 100 * each[f"{key}_ci95"][routing][1],
+            "of": f"{routing}-disjoint, {method}",
+        }
+        for each in counts
+        for method, key in METHODS.items()
+        if key in each
+        for routing in ROUTINGS
+    ]
+    data = pl.DataFrame(rows)
+    order = data["of"].unique(maintain_order=True).to_list()
+    spec = charts.lines(
+        data, order, "nodes", "% of deployments with two routes", what="routes", dots=True
+    )
+    return Chart("How often there are two disjoint routes", spec, charts.CHOOSING)
+
+
+def _table(counts: list[dict[str, Any]]) -> Table:
+    methods = [method for method, key in METHODS.items() if key in counts[0]]
+    rows = tuple(
+        (
+            value(each["nodes"]),
+            Cell(f"{routing}s"),
+            *(_share(each, METHODS[method], routing) for method in methods),
+        )
+        for each in counts
+        for routing in ROUTINGS
+    )
+    caption = "% of deployments with two disjoint routes or more, with 95 % intervals"
+    return Table(caption, ("nodes", "disjoint", *methods), rows)
+
+
+def _share(each: dict[str, Any], key: str, routing: str) -> Cell:
+    low, high = each[f"{key}_ci95"][routing]
+    share = each[key][routing]
+    return Cell(f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})", share)
+
+
+def _drawn(counts: list[dict[str, Any]]) -> Table:
+    rows = tuple(
+        (value(each["nodes"]), value(each["graphs"]), value(each["draws"])) for each in counts
+    )
+    return Table("How many were drawn", ("nodes", "as required", "drawn for them"), rows)

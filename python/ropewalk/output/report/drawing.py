@@ -1,0 +1,341 @@
+"""Drawing of a scenario: nodes, links with their rates and delays, and the paths of flows."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+from xml.etree import ElementTree
+
+from ...support.escape import without_controls
+from ..style import COLOURS
+from .place import Place, place
+from .ways import Way, rows, ways
+
+if TYPE_CHECKING:
+    from ...scenario import Scenario
+
+Link: TypeAlias = Mapping[str, Any]
+
+MAX_ROWS = 40  # most rows of parallel links
+NODE_RADIUS = 9
+ROUTE_WIDTH = 4.5
+LETTER = 6.6  # approximate width of a letter
+NOTHING: tuple[Any, ...] = ("0 s", "0 %", 0.0, "unlimited", "none", [], None)
+
+
+def draw(scenario: Scenario) -> tuple[str, str]:
+    """Return a drawing of a scenario, and its caption.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+
+    Returns
+    -------
+    svg : str
+        An ``<svg>`` element; all texts of the scenario are escaped.
+    caption : str
+        What lines and colours mean.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> svg, _ = draw(ropewalk.Scenario.load("start/two-links"))
+    >>> svg.startswith("<svg"), "16 Mbit/s, 20 ms" in svg
+    (True, True)
+    """
+    values = scenario.values
+    # A mesh finds its links itself; the file has none.
+    spelled = {link["name"]: link for link in tomllib.loads(scenario.resolved()).get("link", ())}
+    used = list(ways(values))
+    if any("from" in link for link in values["link"]):
+        drawn, scale = place(values)
+        return _placed(drawn, scale, values["link"], spelled, used)
+    return _side_by_side(rows(used), spelled, used)
+
+
+def described(link: Link) -> tuple[str, str]:
+    """Return rate and delay of a link as the file spells them, and its non-default settings.
+
+    Examples
+    --------
+    >>> described({"rate": "16 Mbit/s", "delay": "20 ms", "loss": "1 %", "queue": "1 bdp"})
+    ('16 Mbit/s, 20 ms', 'loses 1 %, queue 1 bdp')
+    """
+    if "channel" in link:
+        return f"channel {link['channel']}", ""
+    rate = link.get("rate") or (f"trace {link['trace']}" if "trace" in link else "unlimited")
+    more = [
+        f"{before} {told}"
+        for before, told in (
+            ("jitter", _jitter(link.get("jitter"))),
+            ("loses", _loss(link.get("loss"))),
+            ("in slots of", _slot(link.get("slot"))),
+        )
+        if told
+    ]
+    if (queue := link.get("queue")) not in NOTHING:
+        more.append(f"queue {queue}")
+    back = link.get("reverse", {})
+    differs = [
+        str(back[key]) for key in ("rate", "delay") if key in back and back[key] != link.get(key)
+    ]
+    if differs:
+        more.append(f"back {', '.join(differs)}")
+    if (cost := link.get("cost")) not in NOTHING:
+        more.append(f"price {cost:g}")
+    for span in link.get("down", ()):
+        more.append(f"down {' to '.join(map(str, span))}")
+    return f"{rate}, {link.get('delay', '0 s')}", ", ".join(more)
+
+
+def _jitter(jitter: object) -> str:
+    """Return a jitter in words.
+
+    Examples
+    --------
+    >>> _jitter({"amount": "5 ms", "reorder": True}), _jitter({"amount": "5 ms"}), _jitter("0 s")
+    ('5 ms, packets may overtake', '5 ms', '')
+    """
+    if not isinstance(jitter, Mapping):
+        return "" if jitter in NOTHING else str(jitter)
+    overtakes = ", packets may overtake" if jitter.get("reorder") else ""
+    return "" if jitter["amount"] in NOTHING else f"{jitter['amount']}{overtakes}"
+
+
+def _slot(slot: object) -> str:
+    """Return the time between slots in words.
+
+    Examples
+    --------
+    >>> _slot({"most": "30 ms", "least": "10 ms"}), _slot("5 ms"), _slot({"most": "0 s"})
+    ('10 ms to 30 ms', '5 ms', '')
+    """
+    if not isinstance(slot, Mapping):
+        return "" if slot in NOTHING else str(slot)
+    least, most = slot.get("least", slot["most"]), slot["most"]
+    if most in NOTHING:
+        return ""
+    return str(most) if least == most else f"{least} to {most}"
+
+
+def _loss(loss: object) -> str:
+    """Return a loss in words.
+
+    Examples
+    --------
+    >>> _loss("1 %"), _loss({"model": "gilbert-elliott", "p": "1 %", "r": "30 %"})
+    ('1 %', 'in bursts (1 % of packets begin one, 30 % end it)')
+    """
+    if isinstance(loss, Mapping):
+        return f"in bursts ({loss['p']} of packets begin one, {loss.get('r', '100 %')} end it)"
+    return "" if loss in NOTHING else str(loss)
+
+
+def colour(links: Sequence[str], name: str) -> str:
+    """Return the colour of a link or a path, the same on the whole page."""
+    return COLOURS[list(links).index(name) % len(COLOURS)]
+
+
+def _side_by_side(
+    lines: Sequence[tuple[str, ...]], spelled: Mapping[str, Link], used: Sequence[Way]
+) -> tuple[str, str]:
+    """Draw links that join one client and one server, a line for each way."""
+    shown = lines[:MAX_ROWS]
+    # As narrow as its words allow: a phone shows it smaller, not cut.
+    height, left = 46, 62
+    hops = max((len(line) for line in shown), default=1)
+    words = [_words(name, spelled[name]) for line in shown for name in line]
+    widest = max((LETTER * max(map(len, each)) for each in words), default=0.0)
+    right = left + 80 + (widest + 24) * hops
+    total = 30 + height * len(shown)
+    svg = _svg(right + left, total + (24 if len(lines) > len(shown) else 0))
+    names = [way.path for way in used]
+    middle = 14 + height * len(shown) / 2
+    for at, line in enumerate(shown):
+        y = 36 + height * at
+        way = next(way for way in used if way.links == line)
+        stroke = colour(list(dict.fromkeys(names)), way.path)
+        each = (right - left - 80) / len(line)
+        bend = f"M{left} {middle:.1f} C{left + 24} {middle:.1f} {left + 16} {y} {left + 40} {y}"
+        back = f" C{right - 16} {y} {right - 24} {middle:.1f} {right} {middle:.1f}"
+        _path(svg, f"{bend} H{right - 40}{back}", stroke, ROUTE_WIDTH - 1.5)
+        for number, name in enumerate(line):
+            x = left + 40 + each * (number + 0.5)
+            if number:
+                _circle(svg, x - each / 2, y, 4, "node")
+            _link_told(svg, x, y, name, spelled[name])
+    for x, name in ((left, "client"), (right, "server")):
+        _circle(svg, x, middle, NODE_RADIUS + 2, "node")
+        anchor = "end" if x == left else "start"
+        _text(svg, x + (-16 if x == left else 16), middle + 4, name, anchor=anchor)
+    if len(lines) > len(shown):
+        _text(svg, (left + right) / 2, total + 10, f"and {len(lines) - len(shown):,} more")
+    return _written(
+        svg
+    ), "Each line is a way from one end to the other, its colour that of the pictures below."
+
+
+def _placed(
+    at: Place,
+    told: str,
+    links: Sequence[Link],
+    spelled: Mapping[str, Link],
+    used: Sequence[Way],
+) -> tuple[str, str]:
+    """Draw nodes in their places, links between them, and over these the ways of flows."""
+    svg = _svg(at.width, at.height)
+    for one, other in at.heard:
+        _line(svg, at.of[one], at.of[other], "heard")
+    on_way = {name for way in used for name in way.links}
+    pairs: dict[frozenset[str], list[Link]] = {}
+    for link in links:
+        pairs.setdefault(frozenset((link["from"], link["to"])), []).append(link)
+    names = list(dict.fromkeys(way.path for way in used))
+    labels = []
+    for beside in pairs.values():
+        for number, link in enumerate(beside):
+            ends = at.of[link["from"]], at.of[link["to"]]
+            aside = 34 * (number - (len(beside) - 1) / 2)
+            _curve(svg, *ends, aside, "hop")
+            takers = list(dict.fromkeys(way.path for way in used if link["name"] in way.links))
+            for place_of, path in enumerate(takers):
+                shift = aside + 5 * (place_of - (len(takers) - 1) / 2)
+                _curve(svg, *ends, shift, None, colour(names, path))
+            if len(links) <= MAX_ROWS and not (at.heard and link["name"] not in on_way):
+                labels.append((*ends, aside, link))
+    for start, end, aside, link in labels:
+        if not at.heard:
+            x, y = _middle(start, end, aside)
+            _link_told(svg, x, y, link["name"], spelled[link["name"]])
+    taking = {
+        end for link in links if link["name"] in on_way for end in (link["from"], link["to"])
+    }
+    for name, (x, y) in at.of.items():
+        _circle(
+            svg, x, y, NODE_RADIUS if name in taking else 4, "node" if name in taking else "away"
+        )
+        if name in taking or len(at.of) <= MAX_ROWS:
+            _text(svg, x, y - NODE_RADIUS - 5, name, halo=True)
+    keys = [
+        (
+            colour(names, path),
+            ", ".join(dict.fromkeys(w.flow for w in used if w.path == path)),
+            path,
+        )
+        for path in names
+    ]
+    for number, (stroke, flow, path) in enumerate(keys[:12]):
+        y = at.height + 16 + 20 * number
+        _path(svg, f"M12 {y} H44", stroke, ROUTE_WIDTH)
+        _text(svg, 52, y + 4, f"{path} ({flow})", anchor="start")
+    svg.set("viewBox", f"0 0 {at.width} {at.height + 20 + 20 * min(len(keys), 12)}")
+    svg.set("height", str(at.height + 20 + 20 * min(len(keys), 12)))
+    return _written(svg), told
+
+
+def _words(name: str, link: Link) -> tuple[str, str]:
+    """Return the two lines of a link."""
+    short, more = described(link)
+    return f"{name}: {short}", more
+
+
+def _link_told(svg: ElementTree.Element, x: float, y: float, name: str, link: Link) -> None:
+    """Write a link's name, rate and delay over its line, and what else there is below."""
+    text, more = _words(name, link)
+    width = LETTER * len(text) + 12
+    plate = ElementTree.SubElement(svg, "rect")
+    for key, value in (("x", x - width / 2), ("y", y - 12), ("width", width), ("height", 22)):
+        plate.set(key, f"{value:.1f}")
+    plate.set("class", "plate")
+    _text(svg, x, y + 3, text)
+    if more:
+        _text(svg, x, y + 18, more, small=True)
+
+
+def _svg(width: float, height: float) -> ElementTree.Element:
+    root = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg")
+    root.set("viewBox", f"0 0 {width:.0f} {height:.0f}")
+    root.set("width", f"{width:.0f}")
+    root.set("height", f"{height:.0f}")
+    return root
+
+
+def _text(
+    svg: ElementTree.Element,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    anchor: str = "middle",
+    small: bool = False,
+    halo: bool = False,
+) -> None:
+    element = ElementTree.SubElement(svg, "text", x=f"{x:.1f}", y=f"{y:.1f}")
+    element.set("text-anchor", anchor)
+    kinds = [kind for kind, is_so in (("small", small), ("halo", halo)) if is_so]
+    if kinds:
+        element.set("class", " ".join(kinds))
+    element.text = without_controls(text)
+
+
+def _circle(svg: ElementTree.Element, x: float, y: float, radius: float, kind: str) -> None:
+    element = ElementTree.SubElement(svg, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=f"{radius}")
+    element.set("class", kind)
+
+
+def _line(
+    svg: ElementTree.Element, one: tuple[float, float], other: tuple[float, float], kind: str
+) -> None:
+    element = ElementTree.SubElement(svg, "path", d=f"M{_at(one)} L{_at(other)}")
+    element.set("class", kind)
+
+
+def _path(svg: ElementTree.Element, d: str, stroke: str, width: float) -> None:
+    ElementTree.SubElement(
+        svg,
+        "path",
+        {"d": d, "stroke": stroke, "stroke-width": f"{width}", "fill": "none"},
+    )
+
+
+def _curve(
+    svg: ElementTree.Element,
+    one: tuple[float, float],
+    other: tuple[float, float],
+    aside: float,
+    kind: str | None,
+    stroke: str = "",
+) -> None:
+    """Draw from one place to another, bent aside so that links side by side are told apart."""
+    d = f"M{_at(one)} Q{_at(_bent(one, other, 2 * aside))} {_at(other)}"
+    if kind is None:
+        _path(svg, d, stroke, ROUTE_WIDTH)
+    else:
+        element = ElementTree.SubElement(svg, "path", d=d)
+        element.set("class", kind)
+
+
+def _middle(
+    one: tuple[float, float], other: tuple[float, float], aside: float
+) -> tuple[float, float]:
+    return _bent(one, other, aside)
+
+
+def _bent(
+    one: tuple[float, float], other: tuple[float, float], aside: float
+) -> tuple[float, float]:
+    """Return the middle between two places, so far aside of the line; the same from either end."""
+    (x, y), (u, v) = sorted((one, other))
+    length = ((u - x) ** 2 + (v - y) ** 2) ** 0.5 or 1.0
+    return (x + u) / 2 - aside * (v - y) / length, (y + v) / 2 + aside * (u - x) / length
+
+
+def _at(point: tuple[float, float]) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"
+
+
+def _written(svg: ElementTree.Element) -> str:
+    return ElementTree.tostring(svg, encoding="unicode")

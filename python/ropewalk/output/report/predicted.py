@@ -1,0 +1,104 @@
+"""Section of a report on predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...engines.predict import Predictions
+from ...engines.predict.coverage import uncovered
+from ...results.folders import Kept
+from ...support.numerals import decimal
+from ...units import heading
+from ..storage.predict import of_json
+from . import asked, belief, charts
+from .section import Chart, Facts, Part, Piece, Section, Table, Text
+from .tables import value
+
+KIND = "Predicted by formulas"
+
+
+def section(kept: Kept) -> Section:
+    """Return the section on a prediction."""
+    predictions = of_json(kept.result)
+    reasons = uncovered(kept.scenario.values) if predictions.best is None else []
+    short: list[Piece] = [Facts(tuple(_short(predictions)))] if predictions.models else []
+    short += [Text(f"No formula gives a goodput: {reason}.") for reason in reasons]
+    believed = [Text(f"Warning: {warning}.", "warning") for warning in predictions.warnings]
+    if predictions.reason is not None:
+        believed.append(Text(f"To believe: {predictions.believed}, {predictions.reason}"))
+    said = [each for each in predictions.models if each.goodput_mbps is not None]
+    return Section(
+        kept.scenario.title,
+        KIND,
+        (
+            asked.question(kept),
+            Part("In short", tuple(short)),
+            asked.drawn(kept.scenario),
+            Part("Pictures", (_goodputs(predictions),) if said else ()),
+            Part("Numbers", tuple(_tables(predictions))),
+            Part(belief.TITLE, (*believed, *belief.models(predictions))),
+            asked.origin_part(kept),
+        ),
+    )
+
+
+def _short(predictions: Predictions) -> list[tuple[str, str]]:
+    best = predictions.best
+    told = []
+    if best is not None and best.goodput_mbps is not None:
+        told.append(("goodput", f"{decimal(best.goodput_mbps)} Mbit/s, by {best.name}"))
+        told += [("delay", _delays(best.delay_ms))] if best.delay_ms else []
+        told += [("bottleneck", best.bottleneck)] if best.bottleneck else []
+        told += [("cost", f"{best.cost:,.2f}")] if best.cost is not None else []
+    if predictions.asymmetry:
+        told.append(
+            (
+                "asymmetry",
+                f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip and"
+                f" {predictions.asymmetry['bandwidth_mbps']:,.1f} Mbit/s between two paths, in"
+                " the mean",
+            )
+        )
+    return told
+
+
+def _delays(delay: Mapping[str, float]) -> str:
+    return ", ".join(f"{part} {each:,.1f}" for part, each in delay.items()) + " ms"
+
+
+def _goodputs(predictions: Predictions) -> Chart:
+    import polars as pl
+
+    said = [each for each in predictions.models if each.goodput_mbps is not None]
+    data = pl.DataFrame(
+        {"of": [each.name for each in said], "x": [each.goodput_mbps for each in said]}
+    )
+    spec = charts.bars(data, [each.name for each in said], "goodput, Mbit/s", what="model")
+    return Chart("Goodput, by model", spec)
+
+
+def _tables(predictions: Predictions) -> list[Table]:
+    """Return the other quantities of each model: numbers, and lists of them by path."""
+    made = []
+    for each in predictions.models:
+        single = {key: of for key, of in each.quantities.items() if not isinstance(of, list)}
+        rows = tuple(
+            (value(heading(key)), value(of)) for key, of in single.items() if _is_plain(of)
+        )
+        if rows:
+            made.append(Table(f"What {each.name} says, too", ("quantity", "value"), rows))
+        for key, listed in each.quantities.items():
+            if isinstance(listed, list) and listed and all(isinstance(of, dict) for of in listed):
+                keys = [name for name in listed[0] if _is_plain(listed[0][name])]
+                made.append(
+                    Table(
+                        f"{heading(key).capitalize()}, by {each.name}",
+                        tuple(map(heading, keys)),
+                        tuple(tuple(value(of.get(name)) for name in keys) for of in listed),
+                    )
+                )
+    return made
+
+
+def _is_plain(of: object) -> bool:
+    return isinstance(of, (str, int, float))

@@ -1,0 +1,41 @@
+"""Section of a report on runs, simulated or on the testbed."""
+
+from __future__ import annotations
+
+from ...results import Results
+from ...results.folders import Kept
+from ..storage.runs import restore
+from ..tables.runs import listings, summary_lines
+from . import asked, belief
+from .over_time import pictures
+from .section import Facts, Part, Section, Table
+from .tables import of_listing
+
+KINDS = {
+    "simulate": "Simulated packet by packet, in virtual time",
+    "testbed": "Measured on this kernel's own TCP and MPTCP, over emulated links",
+}
+
+
+def section(kept: Kept) -> Section:
+    """Return the section on runs of one scenario."""
+    ran = restore(kept)
+    return Section(
+        kept.scenario.title,
+        KINDS.get(kept.engine, kept.engine),
+        (
+            asked.question(kept),
+            Part("In short", (Facts(tuple(summary_lines(ran))),)),
+            asked.drawn(kept.scenario),
+            Part("Pictures", tuple(pictures(ran))),
+            Part("Numbers", tuple(tables(ran))),
+            belief.of_runs(ran),
+            asked.origin_part(kept),
+        ),
+    )
+
+
+def tables(ran: Results) -> list[Table]:
+    """Return the tables that apply: subflows, links, flows, radios."""
+    halves = {each.what: each for each in listings(ran.ci95)} if ran.ci95 else {}
+    return [of_listing(each, halves.get(each.what)) for each in listings(ran.mean)]

@@ -1,0 +1,132 @@
+"""Section of a report on a study: a scenario with keys varied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...analysis.study import StudyResults
+from ...analysis.study.folder import COMBINATIONS, restore
+from ...provenance import KEY as ORIGIN
+from ...results.folders import TABLES, Kept
+from ...units import heading
+from ..tables.study import MAX_WARNINGS
+from . import asked, belief
+from .combined import Axis, Combined, pictures, table
+from .section import Part, Piece, Section, Source, Text
+from .tables import cut, value
+
+KIND = "Studied: a scenario, over and over with keys varied"
+UNFINISHED = "The study has not come to its end: the same command goes on with it."
+ONE_RUN = "One run of each combination: there are no intervals; --runs 10 gives them."
+NOTHING = "No combination has a run that is done."
+
+
+def section(kept: Kept) -> Section:
+    """Return the section on a study."""
+    vary: Mapping[str, list[str]] = kept.result["vary"]
+    axes = tuple(Axis(key, tuple(values)) for key, values in vary.items())
+    restored = restore(kept)
+    study = Combined(axes, restored.combinations)
+    # Keys that step together are one axis.
+    following = {key for keys in kept.result.get("zip", ()) for key in keys[1:]}
+    apart = Combined(tuple(each for each in axes if each.key not in following), study.rows)
+    has_rows = study.rows.height > 0
+    return Section(
+        kept.scenario.title,
+        KIND,
+        (
+            asked.question(kept, dict(_told(kept.result))),
+            Part("Pictures", tuple(pictures(apart)) if has_rows else ()),
+            Part(
+                "Numbers", (table(study, f"{TABLES}/{COMBINATIONS}.parquet"),) if has_rows else ()
+            ),
+            asked.drawn(kept.scenario),
+            Part(belief.TITLE, tuple(_believed(kept, restored, study))),
+            asked.origin_part(kept, *_commands(restored)),
+        ),
+    )
+
+
+def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, values in result["vary"].items():
+        yield key, ", ".join(values)
+    for keys in result.get("zip", ()):
+        yield "together", ", ".join(keys)
+    runs = f"{result['runs']} of each combination, from seed {result['seed']}"
+    if "until" in result:
+        until = result["until"]
+        runs += (
+            f", then on until {until['of']} is known to ± {until['ci95']:.1%},"
+            f" at most {until['at_most']}"
+        )
+    yield "verb", result["verb"]
+    yield "runs", runs
+
+
+def _believed(kept: Kept, restored: StudyResults, study: Combined) -> Iterator[Piece]:
+    result = kept.result
+    for warning in dict.fromkeys((*kept.scenario.warnings, *restored.warnings[:MAX_WARNINGS])):
+        yield Text(f"Warning: {warning}.", "warning")
+    failed = restored.failed
+    yield Text(f"{restored.points.height - failed.height:,} runs are done.")
+    if "points" not in result:
+        yield Text(UNFINISHED, "warning")
+    elif restored.missing:
+        yield Text(f"{restored.missing:,} are missing. {UNFINISHED}", "warning")
+    if failed.height:
+        yield Text(f"{failed.height:,} failed, and count in no mean:", "warning")
+        yield Source("What failed", "\n".join(failed["error"].unique(maintain_order=True)))
+    if not study.rows.height:
+        yield Text(NOTHING, "warning")
+    elif study.has_intervals:
+        yield Text(belief.INTERVALS)
+        yield from _widest(study)
+    elif result["verb"] != "predict":
+        yield Text(ONE_RUN)
+    yield from belief.beside(kept.scenario)
+
+
+def _commands(study: StudyResults) -> Iterator[Piece]:
+    """Yield a table of the commands that made the runs, if there are several."""
+    import polars as pl
+
+    if len(study.origins) < 2:
+        return
+    counts = {}
+    if ORIGIN in study.points.columns:
+        counts = dict(study.points.group_by(ORIGIN).agg(pl.len()).iter_rows())
+    rows = [
+        tuple(
+            value(cell)
+            for cell in (asked.date(each), each.command, counts.get(at, 0), asked.took(each))
+        )
+        for at, each in enumerate(study.origins)
+    ]
+    if None in counts:
+        rows.append(tuple(value(cell) for cell in (None, "not kept", counts[None], None)))
+    caption = "Commands that made the runs"
+    headings = ("date", "command", "runs in this study", "took")
+    yield cut(caption, headings, rows, "result.json")
+
+
+def _widest(study: Combined) -> Iterator[Piece]:
+    """Return how wide the intervals of the first quantity are."""
+    import polars as pl
+
+    if not study.metrics:
+        return
+    name = "goodput_mbps" if "goodput_mbps" in study.metrics else study.metrics[0]
+    # One run has no interval, however many the others have.
+    wide = study.rows.filter(pl.col(name) > 0, pl.col("runs") > 1).select(
+        *(axis.key for axis in study.axes), share=study.half(name) / pl.col(name)
+    )
+    if wide.height:
+        worst = wide.sort("share", descending=True).row(0, named=True)
+        within = int((wide["share"] <= 0.05).sum())
+        named = heading(name).partition(",")[0]
+        where = ", ".join(f"{axis.key} {worst[axis.key]}" for axis in study.axes)
+        yield Text(
+            f"The interval of {named} is within ± 5 % in {within:,} of {wide.height:,}"
+            f" combinations; the widest is ± {worst['share']:.1%}, at {where}."
+        )

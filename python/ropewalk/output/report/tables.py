@@ -1,0 +1,161 @@
+"""Tables of a report: from entries of the JSON object, and from data frames."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...support.numerals import formatted
+from ...units import heading, scale_of
+from ..tables.runs import Listing
+from .section import Cell, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MAX_ROWS = 400
+
+
+def number(value: float, digits: int | None = None) -> str:
+    """Return a number with thousands separators, by default with about four digits.
+
+    Examples
+    --------
+    >>> number(12345.678), number(0.0123), number(3.0), number(2.5, 2)
+    ('12,346', '0.01230', '3', '2.50')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if digits is not None:
+        return f"{value:,.{digits}f}"
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    before = math.floor(math.log10(abs(value))) + 1
+    if before < -3:
+        return f"{value:.3e}"
+    return f"{value:,.{max(0, 4 - max(before, 0)) + max(0, -before)}f}"
+
+
+def of_listing(listing: Listing, intervals: Listing | None) -> Table:
+    """Return a table of entries, each mean with half its interval where there is one.
+
+    Parameters
+    ----------
+    listing : Listing
+        Entries of means, or of one run.
+    intervals : Listing, optional
+        The same of half the widths of their 95 % intervals.
+    """
+    known = listing.known
+    halves: Sequence[Mapping[str, Any]] = [{}] * len(listing.entries)
+    if intervals is not None and len(intervals.entries) == len(listing.entries):
+        halves = intervals.entries
+    rows = [
+        (Cell(str(entry[listing.label])), *(_cell(entry, half, *each) for each in known.values()))
+        for entry, half in zip(listing.entries, halves, strict=True)
+    ]
+    return cut(
+        f"{listing.what.capitalize()}s",
+        (listing.what, *map(joined, known)),
+        rows,
+        "result.json",
+    )
+
+
+def of_frame(
+    frame: pl.DataFrame,
+    caption: str,
+    rest: str,
+    headings: Mapping[str, str] | None = None,
+) -> Table:
+    """Return a table of a data frame, its columns named in words.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Numbers, texts, or lists, which are left out.
+    caption : str
+        What each row is, such as "links".
+    rest : str
+        The file that has the rows for which there is no room.
+    headings : mapping of str to str, optional
+        Of columns that have others than `heading` gives.
+    """
+    shown = [name for name in frame.columns if not frame[name].dtype.is_nested()]
+    of = dict(headings or {})
+    scales = {name: scale_of(name) for name in shown}
+    rows = [
+        tuple(value(row[name], scales[name]) for name in shown)
+        for row in frame.head(MAX_ROWS).iter_rows(named=True)
+    ]
+    named = tuple(of.get(name, heading(name)) for name in shown)
+    return cut(caption, named, rows, rest, frame.height)
+
+
+def cut(
+    caption: str,
+    headings: tuple[str, ...],
+    rows: Sequence[tuple[Cell, ...]],
+    rest: str,
+    there_are: int | None = None,
+) -> Table:
+    """Return a table of the first rows, and say where the others are.
+
+    Parameters
+    ----------
+    caption, headings, rows
+        Caption, headings and rows of the table.
+    rest : str
+        The file that has all rows.
+    there_are : int, optional
+        How many rows there are, if these are not all.
+    """
+    more = (len(rows) if there_are is None else there_are) - MAX_ROWS
+    note = f"The first {MAX_ROWS} rows; {more:,} more are in {rest}." if more > 0 else ""
+    return Table(caption, headings, tuple(rows[:MAX_ROWS]), note=note)
+
+
+def joined(title: str) -> str:
+    r"""Return a heading of a terminal's table on one line.
+
+    Examples
+    --------
+    >>> joined("spu-\nrious"), joined("goodput\nMbit/s")
+    ('spurious', 'goodput Mbit/s')
+    """
+    return title.replace("-\n", "").replace("\n", " ")
+
+
+def value(of: object, scale: float = 1.0, digits: int | None = None) -> Cell:
+    """Return a cell for any value; empty if it is None.
+
+    Examples
+    --------
+    >>> value(1234.5), value(None).text, value("lte").text
+    (Cell(text='1,234', value=1234.5), '', 'lte')
+    """
+    if of is None:
+        return Cell("")
+    if isinstance(of, bool):
+        return Cell("yes" if of else "no", float(of))
+    if isinstance(of, (int, float)):
+        return Cell(number(scale * of, digits), scale * of if math.isfinite(of) else None)
+    return Cell(str(of))
+
+
+def _cell(
+    entry: Mapping[str, Any], half: Mapping[str, Any], key: str, times: float, digits: str
+) -> Cell:
+    if key not in entry:
+        return Cell("")
+    known = entry[key]
+    if isinstance(known, str):
+        return Cell(known)
+    text = formatted(times * known, digits)
+    interval = half.get(key)
+    if isinstance(interval, (int, float)):
+        half_width = formatted(times * interval, digits)
+        text += f" ± {half_width}" if re.search("[1-9]", half_width) else ""
+    return Cell(text, times * known)

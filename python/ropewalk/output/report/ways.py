@@ -1,0 +1,54 @@
+"""The paths of flows over a scenario's links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Way:
+    """A path that a flow takes.
+
+    Attributes
+    ----------
+    flow : str
+        Name of the flow.
+    path : str
+        Its name.
+    links : tuple of str
+        Names of its links, in turn.
+    """
+
+    flow: str
+    path: str
+    links: tuple[str, ...]
+
+
+def ways(values: Mapping[str, Any]) -> Iterator[Way]:
+    """Yield the paths of the flows of a scenario, each flow's in its order.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> values = ropewalk.Scenario.load("start/two-links").values
+    >>> [way.links for way in ways(values)]
+    [('dsl',), ('cable',)]
+    """
+    hops = {path["name"]: path["hops"] for path in values["path"]}
+    for flow in (values["transport"], *values["flow"], *values["competitor"]):
+        for path in flow["paths"]:
+            yield Way(flow["name"], path, tuple(hops.get(path, [path])))
+
+
+def rows(used: Sequence[Way]) -> list[tuple[str, ...]]:
+    """Return the distinct paths, to be drawn side by side.
+
+    Examples
+    --------
+    >>> from ropewalk.output.report.ways import Way
+    >>> rows([Way("a", "dsl", ("dsl",)), Way("b", "dsl", ("dsl",))])
+    [('dsl',)]
+    """
+    return list(dict.fromkeys(way.links for way in used))

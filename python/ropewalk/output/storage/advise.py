@@ -1,0 +1,116 @@
+"""Write advice to a folder, and read it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ...analysis.advise.result import Advice, Check, Counsel, Evidence, Subset
+from ...results import folders
+from ...scenario.spelling import spelled
+from ..plot.advise import draw
+from .contents import Contents
+
+PICTURE = "advise"
+EVIDENCE = "evidence"
+SUBSETS = "subsets"
+
+
+def contents(counsel: Counsel) -> Contents:
+    """Return what a folder has of advice: all evidence, all subsets, and the picture."""
+    import polars as pl
+
+    evidence: list[dict[str, Any]] = [
+        {
+            "question": advice.question,
+            "what": each.what,
+            "remarks": ", ".join(each.remarks),
+            "settings": "\n".join(f"{key}={spelled(to)}" for key, to in each.settings.items()),
+            **each.numbers,
+        }
+        for advice in counsel.advice
+        for each in advice.evidence
+    ]
+    subsets = {
+        "paths": [list(each.paths) for each in counsel.subsets],
+        "links": [len(each.paths) for each in counsel.subsets],
+        "predicted_mbps": [each.predicted_mbps for each in counsel.subsets],
+        "simulated_mbps": [each.simulated_mbps for each in counsel.subsets],
+    }
+    schema: dict[str, Any] = {
+        "paths": pl.List(pl.String),
+        "predicted_mbps": pl.Float64,
+        "simulated_mbps": pl.Float64,
+    }
+    tables = {
+        EVIDENCE: pl.DataFrame(evidence, infer_schema_length=None),
+        SUBSETS: pl.DataFrame(subsets, schema_overrides=schema),
+    }
+    return Contents(counsel.scenario, tables, {PICTURE: partial(draw, counsel)})
+
+
+def restore(kept: folders.Kept) -> Counsel:
+    """Return the advice that a folder holds; of a check without what each subset gave.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> counsel = ropewalk.advise("start/two-links")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(counsel, folder)
+    ...     again = ropewalk.load(folder)
+    >>> again.json() == counsel.json(), again.subsets == counsel.subsets
+    (True, True)
+    """
+    known = kept.result
+    return Counsel(
+        scenario=kept.scenario,
+        seed=known["seed"],
+        runs=known["runs"],
+        simulated=known["simulated"],
+        advice=tuple(_advice(each) for each in known["advice"]),
+        subsets=tuple(_subset(row) for row in kept.table(SUBSETS).to_dicts()),
+        advised=tuple(known["advised"]),
+        model=known.get("model"),
+        check=_check(known["check"]) if "check" in known else None,
+        origin=kept.origin,
+    )
+
+
+def _advice(known: Mapping[str, Any]) -> Advice:
+    of_its_own = ("question", "title", "answer", "settings", "evidence", "notes")
+    return Advice(
+        question=known["question"],
+        title=known["title"],
+        answer=known["answer"],
+        settings=known.get("settings", {}),
+        numbers={key: value for key, value in known.items() if key not in of_its_own},
+        evidence=tuple(_evidence(each) for each in known["evidence"]),
+        notes=tuple(known.get("notes", ())),
+    )
+
+
+def _evidence(known: Mapping[str, Any]) -> Evidence:
+    of_its_own = ("what", "settings", "remarks")
+    return Evidence(
+        what=known["what"],
+        numbers={key: value for key, value in known.items() if key not in of_its_own},
+        settings=known.get("settings", {}),
+        remarks=tuple(known.get("remarks", ())),
+    )
+
+
+def _check(known: Mapping[str, Any]) -> Check:
+    return Check(
+        subsets=known["subsets"],
+        rank=known["rank"],
+        ratio=known["ratio"],
+        best=_evidence(known["best"]),
+        advised=_evidence(known["advised"]),
+        model=known.get("model", {}),
+    )
+
+
+def _subset(row: Mapping[str, Any]) -> Subset:
+    return Subset(tuple(row["paths"]), row["predicted_mbps"], row["simulated_mbps"])

@@ -1,0 +1,62 @@
+"""Write a comparison to a folder, and read it again."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...analysis.compare.result import Comparison
+from ...results import RECORDED, Results, folders
+from ..plot.compare import draw
+from .contents import Contents
+from .predict import of_json
+
+PICTURE = "compare"
+NUMBERS = "numbers"
+TABLES = ("summary", "links", *RECORDED)
+
+
+def contents(comparison: Comparison) -> Contents:
+    """Return what a folder has of a comparison.
+
+    ``tables/numbers.parquet`` has all ways side by side; each way that carried packets has its own
+    frames, such as ``tables/simulate-links.parquet``.
+    """
+    tables = {NUMBERS: comparison.numbers}
+    for way, results in comparison.ran.items():
+        tables |= {f"{way}-{name}": getattr(results, name) for name in TABLES}
+    return Contents(comparison.scenario, tables, {PICTURE: partial(draw, comparison)})
+
+
+def restore(kept: folders.Kept) -> Comparison:
+    """Return the comparison that a folder holds.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> scenario = "start/two-links"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(comparison, folder)
+    ...     again = ropewalk.load(folder)
+    >>> again.json() == comparison.json()
+    True
+    """
+    ways = kept.result["ways"]
+    scenario = kept.scenario
+    ran = {
+        way: Results.restored(
+            scenario,
+            ways[way].get("runs", [ways[way]]),
+            kept.several(RECORDED, f"{way}-"),
+        )
+        for way in ways
+        if way != "predict"
+    }
+    return Comparison(
+        scenario,
+        of_json(ways["predict"]) if "predict" in ways else None,
+        ran.get("simulate"),
+        ran.get("testbed"),
+        kept.result.get("left_out", {}),
+        kept.origin,
+    )

@@ -1,0 +1,89 @@
+"""Contents of a folder of results, and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...results.folders import (
+    PICTURES,
+    SCENARIO,
+    SCENARIOS,
+    TABLES,
+    in_place_of,
+    write_result,
+    write_scenario,
+    write_table,
+)
+from ...scenario import Scenario
+from .. import plot
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Contents of a folder of results, beside the JSON object.
+
+    Attributes
+    ----------
+    scenario : Scenario, or mapping of str to Scenario
+        What was asked about: one, or several by names.
+    tables : mapping of str to polars.DataFrame
+        By names; empty ones are left out.
+    pictures : mapping of str to callable
+        What draws each, by names, the one to look at first first.
+    more : callable, optional
+        Writes what else there is to the new folder.
+    """
+
+    scenario: Scenario | Mapping[str, Scenario]
+    tables: Mapping[str, pl.DataFrame]
+    pictures: Mapping[str, Callable[[], Figure]]
+    more: Callable[[Path], object] | None = None
+
+
+def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[Path]:
+    """Write results to a folder, and return the pictures.
+
+    They are written beside it first and put in its place at the end, so that nobody finds it
+    half written.
+
+    Raises
+    ------
+    OSError
+        The folder holds something else, or cannot be written.
+    """
+    with in_place_of(folder) as made:
+        write_result(made, result)
+        if isinstance(contents.scenario, Scenario):
+            write_scenario(made / SCENARIO, contents.scenario)
+        else:
+            _write_several(made / SCENARIOS, contents.scenario)
+        (made / TABLES).mkdir()
+        for name, frame in contents.tables.items():
+            if not frame.is_empty():
+                write_table(frame, made / TABLES / f"{name}.parquet")
+        if contents.pictures:
+            (made / PICTURES).mkdir()
+        for name, draw in contents.pictures.items():
+            plot.save(draw(), made / PICTURES / f"{name}.png")
+        if contents.more is not None:
+            contents.more(made)
+    return [folder / PICTURES / f"{name}.png" for name in contents.pictures]
+
+
+def _write_several(folder: Path, scenarios: Mapping[str, Scenario]) -> None:
+    """Write scenarios by their names; one that names further files gets a folder of its own."""
+    if scenarios:
+        folder.mkdir()
+    for name, scenario in scenarios.items():
+        if scenario.files or "mesh" in scenario.values:
+            (folder / name).mkdir()
+            write_scenario(folder / name / SCENARIO, scenario)
+        else:
+            write_scenario(folder / f"{name}.toml", scenario)

@@ -1,0 +1,55 @@
+"""Write a reproduction to a folder, and read it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...analysis.reproduction import Alternative, Choice, Comparison, Drawn, Reproduction
+from ...results import folders
+from .contents import Contents
+
+
+def contents(made: Reproduction) -> Contents:
+    """Return what a folder has of a reproduction: its tables, its picture, what was simulated."""
+    return Contents(made.scenarios, made.tables, {made.item: lambda: made.figure})
+
+
+def restore(kept: folders.Kept) -> Reproduction:
+    """Return the reproduction that a folder holds; its picture is the one that was kept.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> made = ropewalk.reproduce("song-2018", "fig10")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(made, folder)
+    ...     again = ropewalk.load(folder)
+    >>> again.json() == made.json()
+    True
+    """
+    known = kept.result
+    picture = kept.folder / folders.PICTURES / f"{known['item']}.png"
+    return Reproduction(
+        paper=known["paper"],
+        item=known["item"],
+        title=known["title"],
+        source=known["source"],
+        comparisons=tuple(_comparison(each) for each in known["comparisons"]),
+        draw=Drawn(picture.read_bytes()),
+        choices=tuple(_choice(each) for each in known["choices"]),
+        tables={name: kept.table(name) for name in kept.tables},
+        scenarios=kept.scenarios,
+        seed=known.get("seed"),
+        runs=known.get("runs"),
+        origin=kept.origin,
+    )
+
+
+def _comparison(known: Mapping[str, Any]) -> Comparison:
+    return Comparison(**{key: value for key, value in known.items() if key != "difference"})
+
+
+def _choice(known: Mapping[str, Any]) -> Choice:
+    alternatives = tuple(Alternative(**each) for each in known["alternatives"])
+    return Choice(known["question"], known["chosen"], alternatives, known["digits"])

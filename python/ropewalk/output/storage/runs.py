@@ -1,0 +1,65 @@
+"""Write runs to a folder, and read them again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import get_args
+
+from ...provenance import without_origin
+from ...results import RECORDED, Frame, Results, folders
+from .. import plot
+from .contents import Contents
+
+PICTURES = {
+    "goodput": plot.goodput,
+    "windows": plot.windows,
+    "reorder-buffer": plot.reorder_buffer,
+    "player-buffer": plot.player_buffer,
+    "flows": plot.flows,
+    "shares": plot.shares,
+    "airtime": plot.airtime,
+    "delays": plot.delays,
+}
+
+
+def contents(results: Results) -> Contents:
+    """Return the contents of a folder of runs: tables, and the pictures that apply."""
+    from ..plot import panels, whole_runs
+
+    has_steps = not results.connection.is_empty()
+    shown = {
+        "goodput": has_steps,
+        "windows": has_steps and panels.has_windows(results),
+        "reorder-buffer": has_steps and panels.has_reorder_buffer(results),
+        "player-buffer": has_steps and panels.has_player_buffer(results),
+        "flows": has_steps and panels.has_flows(results),
+        "shares": whole_runs.has_shares(results),
+        "airtime": whole_runs.has_radios(results.runs[0]),
+        "delays": True,
+    }
+    return Contents(
+        results.scenario,
+        {name: getattr(results, name) for name in get_args(Frame)},
+        {name: partial(draw, results) for name, draw in PICTURES.items() if shown[name]},
+    )
+
+
+def restore(kept: folders.Kept) -> Results:
+    """Return the runs that a folder holds.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> results = ropewalk.simulate("start/two-links", runs=2, step="1 s")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ropewalk.store.keep(results, folder)
+    ...     again = ropewalk.load(folder)
+    >>> again.runs == results.runs, again.timeline.equals(results.timeline)
+    (True, True)
+    """
+    return Results.restored(
+        kept.scenario,
+        kept.result.get("runs", [without_origin(kept.result)]),
+        kept.several(RECORDED),
+        origin=kept.origin,
+    )

@@ -1,0 +1,1 @@
+"""Tables for a terminal and a notebook, one module for each verb."""

@@ -1,0 +1,175 @@
+"""A reproduction as text: tables for a terminal, and the cells that docs/reproductions.md has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ...analysis.reproduction import Choice, Comparison, Reproduction
+from . import terminal
+
+
+def table(made: Reproduction) -> RenderableType:
+    """Return what `rich.print` shows of a reproduction.
+
+    Examples
+    --------
+    >>> import rich, ropewalk
+    >>> rich.print(table(ropewalk.reproduce("song-2018", "fig9")))  # doctest: +ELLIPSIS
+    Song et al. 2018, figure 9...
+    """
+    parts: list[RenderableType] = [Text(made.title, style="bold"), Text(made.source, style="dim")]
+    if made.runs is not None and made.seed is not None:
+        parts.append(Text(simulated(made), style="dim"))
+    parts.append(_comparisons(made.comparisons))
+    for number, reason in enumerate(reasons(made.comparisons), start=1):
+        note = Table.grid(padding=(0, 1))
+        note.add_row(str(number), Text(reason))
+        parts.append(Padding(note, (0, 0, 0, 1)))
+    if made.choices:
+        parts.append(
+            Text("\nWhat the paper leaves open, and what each choice gives", style="bold")
+        )
+        parts += [_choices(group) for group in alike(made.choices)]
+    return Group(*parts)
+
+
+def simulated(made: Reproduction) -> str:
+    """Say what was simulated.
+
+    Examples
+    --------
+    >>> from ropewalk.reproduction import Reproduction
+    >>> simulated(Reproduction("p", "i", "", "", (), lambda: None, seed=3, runs=2))
+    'simulated: 2 runs of each scenario, seeds 3 to 4'
+    """
+    seed, runs = made.seed or 0, made.runs or 0
+    if runs == 1:
+        return f"simulated: one run of each scenario, seed {seed}"
+    return f"simulated: {runs} runs of each scenario, seeds {seed} to {seed + runs - 1}"
+
+
+def reasons(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the reasons, each once, in the order in which they come.
+
+    Examples
+    --------
+    >>> reasons([Comparison("a", 1.0, reason="why"), Comparison("b", 1.0, reason="why")])
+    ['why']
+    """
+    return list(dict.fromkeys(each.reason for each in comparisons if each.reason is not None))
+
+
+def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Give quantity, published, ours, difference, unit and number of the reason as text.
+
+    What is published stands as it is printed there.
+
+    Examples
+    --------
+    >>> list(cells([Comparison("threshold", 33.5, published=35.5, unit="ms", digits=1)]))
+    [('threshold', '35.5', '33.5', '-2.0', 'ms', '')]
+    """
+    numbers = {reason: number for number, reason in enumerate(reasons(comparisons), start=1)}
+    for each in comparisons:
+        yield (
+            each.quantity,
+            "" if each.published is None else str(each.published),
+            _written(each.ours, each.digits),
+            "" if each.difference is None else _signed(each.difference, each.digits),
+            each.unit,
+            "" if each.reason is None else str(numbers[each.reason]),
+        )
+
+
+def alike(choices: Sequence[Choice]) -> list[list[Choice]]:
+    """Group choices that name the same quantities, so that they share a table.
+
+    Examples
+    --------
+    >>> from ropewalk.reproduction import Alternative
+    >>> one, other = Alternative("a", {"x": 1.0}), Alternative("b", {"y": 1.0})
+    >>> both = [Choice("first?", "a", (one,)), Choice("second?", "b", (other,))]
+    >>> len(alike(both))
+    2
+    """
+    groups: dict[tuple[str, ...], list[Choice]] = {}
+    for each in choices:
+        groups.setdefault(tuple(quantities([each])), []).append(each)
+    return list(groups.values())
+
+
+def quantities(choices: Sequence[Choice]) -> list[str]:
+    """Return the names of all quantities of choices, in order.
+
+    Examples
+    --------
+    >>> from ropewalk.reproduction import Alternative
+    >>> quantities([Choice("which?", "a", (Alternative("a", {"x": 1.0, "y": 2.0}),))])
+    ['x', 'y']
+    """
+    return list(
+        dict.fromkeys(
+            name for each in choices for other in each.alternatives for name in other.numbers
+        )
+    )
+
+
+def choice_rows(choices: Sequence[Choice]) -> Iterator[tuple[str, str, bool, list[str]]]:
+    """Give question, alternative, whether it is the chosen one, and its numbers as text.
+
+    Examples
+    --------
+    >>> from ropewalk.reproduction import Alternative
+    >>> list(choice_rows([Choice("which?", "a", (Alternative("a", {"x": 1.0}),))]))
+    [('which?', 'a', True, ['1.00'])]
+    """
+    names = quantities(choices)
+    for each in choices:
+        for index, other in enumerate(each.alternatives):
+            numbers = [_written(other.numbers.get(name), each.digits) for name in names]
+            yield ("" if index else each.question, other.name, other.name == each.chosen, numbers)
+
+
+def _comparisons(comparisons: Sequence[Comparison]) -> Table:
+    # Beside the first line of a quantity that takes several.
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown.add_column("")
+    for heading in ("published", "ours", "difference"):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    shown.add_column("", no_wrap=True)
+    shown.add_column("why", justify="right", no_wrap=True)
+    for row in cells(comparisons):
+        shown.add_row(*(Text(cell) for cell in row))
+    return shown
+
+
+def _choices(choices: Sequence[Choice]) -> Table:
+    shown = terminal.numbers("* is taken")
+    for name in quantities(choices):
+        shown.add_column(name, justify="right", vertical="bottom", max_width=10)
+    for question, name, chosen, numbers in choice_rows(choices):
+        if question:
+            shown.add_row(Text(question))
+        shown.add_row(
+            Text(f"{'*' if chosen else ' '} {name}"), *(Text(number) for number in numbers)
+        )
+    return shown
+
+
+def _signed(value: float, digits: int) -> str:
+    """With a sign, which what is rounded to zero has none of."""
+    written = f"{value:+.{digits}f}"
+    return written if float(written) else written[1:]
+
+
+def _written(value: float | str | None, digits: int) -> str:
+    """With so many digits, unless it is a whole number or text."""
+    if value is None:
+        return ""
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

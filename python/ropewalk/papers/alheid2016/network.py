@@ -1,0 +1,252 @@
+"""Alheid et al. 2016: two networks to a station, and the stacks that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ...engines.simulate import simulate
+from ...results import statistics
+from ...scenario import Scenario
+from ..published import published
+
+Progress: TypeAlias = Callable[[int, int], object] | None
+Over: TypeAlias = Literal["wires", "radios"]
+
+POLICIES = {
+    "none": "NoPR",
+    "dsack": "D-SACK",
+    "eifel": "Eifel",
+    "tcp-door": "TCP-DOOR",
+    "f-rto": "F-RTO",
+}
+# In the order of the paper's tables.
+COUPLINGS = {"lia": "Co-CC", "uncoupled": "Un-CC", "fully-coupled": "FC-CC"}
+# Data rates of the two networks of each scenario, Mbit/s.
+SCENARIOS = {1: (54, 54), 2: (2, 2), 3: (54, 2), 4: (6, 2)}
+DISTANCES_M = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+DURATION_S = 50
+PACKET = 1400
+# What one TCP gets out of a radio of this rate, Mbit/s: the paper has 15 of 54.
+OF_ONE_TCP = {54: 15.0, 6: 4.9, 2: 1.65}
+
+RADIOS = """\
+title = "{title}"
+duration = "{duration} s"
+
+# Long slot, queue of 400 packets, fading by distance: ns-3 of that time. The exponent is ours:
+# with it 54 Mbit/s reach 70 m, as the paper has it, and the ranges of 6 and 2 Mbit/s follow.
+[wifi]
+standard = "802.11g"
+profile = "ns-3.13"
+antenna_gain = "0 dB"
+{networks}
+[transport]
+{transport}
+"""
+NETWORK = """
+[[channel]]
+name = "{name}"
+
+[channel.propagation]
+model = "log-distance"
+exponent = 2.2
+reference_loss = "46.67 dB"
+fading = "nakagami"
+
+[[node]]
+name = "ap-{name}"
+at = ["{distance} m", "0 m"]
+radios = [{radio}]
+
+[[link]]
+name = "backbone-{name}"
+from = "server"
+to = "ap-{name}"
+rate = "100 Mbit/s"
+delay = "10 ms"
+
+[[link]]
+name = "air-{name}"
+channel = "{name}"
+from = "ap-{name}"
+to = "station"
+
+[[path]]
+name = "{name}"
+hops = ["backbone-{name}", "air-{name}"]
+"""
+STATION = """
+[[node]]
+name = "station"
+at = ["0 m", "0 m"]
+radios = [{radios}]
+"""
+WIRES = """\
+title = "{title}"
+duration = "{duration} s"
+
+# In place of each radio a wire with what the paper's TCP gets out of it.
+[[link]]
+name = "first"
+rate = "{first} Mbit/s"
+delay = "12 ms"
+queue = "400 packets"
+
+[[link]]
+name = "second"
+rate = "{second} Mbit/s"
+delay = "{second_ms:g} ms"
+queue = "400 packets"
+
+[transport]
+{transport}
+"""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One transport over the two networks of one scenario.
+
+    Attributes
+    ----------
+    number : int
+        The paper's scenario, 1 to 4.
+    coupling : str
+        Our name of the congestion control.
+    policy : str or None
+        The module's policy; None is the MPTCP of RFC 8684.
+    over : str
+        Radios, or wires in their place.
+    distance_m : int
+        Of the station to both access points, of radios.
+    second_ms : float
+        Delay of the second wire; of the first it is 12.
+    """
+
+    number: int
+    coupling: str
+    policy: str | None
+    over: Over
+    distance_m: int = 10
+    second_ms: float = 12.1
+
+    @property
+    def key(self) -> str:
+        """A short name, for files and tables."""
+        stack = self.policy or "rfc8684"
+        return f"s{self.number}-{self.over}-{self.distance_m}-{stack}-{self.coupling}"
+
+    @property
+    def name(self) -> str:
+        """What is compared, in the paper's words."""
+        stack = "RFC 8684" if self.policy is None else POLICIES[self.policy]
+        return f"S{self.number} {stack}, {COUPLINGS[self.coupling]}"
+
+    def scenario(self) -> Scenario:
+        """Return the scenario."""
+        rates = SCENARIOS[self.number]
+        keys = {"congestion": f'"{self.coupling}"', "segment": f'"{PACKET} B"'}
+        if self.policy is not None:
+            keys |= {"profile": '"mptcp-ns3"', "reordering": f'"{self.policy}"'}
+        else:
+            keys |= {"profile": '"rfc"', "protocol": '"mptcp"', "scheduler": '"round-robin"'}
+            if self.coupling == "uncoupled":
+                keys["subflow"] = '"newreno"'
+        shared = {
+            "title": f"Alheid et al. 2016, {self.name}",
+            "duration": DURATION_S,
+            "transport": "\n".join(f"{key} = {value}" for key, value in keys.items()),
+        }
+        if self.over == "wires":
+            first, second = (OF_ONE_TCP[rate] for rate in rates)
+            wires = {"first": first, "second": second, "second_ms": self.second_ms}
+            text = WIRES.format(**wires, **shared)
+        else:
+            radios = [_radio(name, rate) for name, rate in _named(rates)]
+            parts = [
+                NETWORK.format(name=name, distance=self.distance_m, radio=radio)
+                for (name, _), radio in zip(_named(rates), radios, strict=True)
+            ]
+            station = STATION.format(radios=", ".join(radios))
+            text = RADIOS.format(networks="".join([*parts, station]), **shared)
+        return Scenario(text, name=f"{self.key}.toml")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Runs of one experiment.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        The experiment.
+    rows : list of dict
+        For each run what the paper measures: out of order in percent, most segments stored,
+        gThroughput (of the module alone) and goodput in Mbit/s, goodput of each path.
+    """
+
+    experiment: Experiment
+    rows: list[dict[str, Any]]
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """The mean of each number over the runs."""
+        return statistics.mean(self.rows)
+
+
+# Tables III and IV are of the same runs, and at 10 m the figures, too.
+_SIMULATED: dict[tuple[Experiment, int, int], Measured] = {}
+
+
+def simulated(
+    wanted: Sequence[Experiment], *, seed: int, runs: int, progress: Progress
+) -> dict[Experiment, Measured]:
+    """Simulate experiments, so many runs of each; what another item has simulated is not again."""
+    found = {}
+    for done, experiment in enumerate(wanted):
+
+        def finished(count: int, before: int = done * runs) -> None:
+            if progress is not None:
+                progress(before + count, len(wanted) * runs)
+
+        key = (experiment, seed, runs)
+        if key not in _SIMULATED:
+            results = simulate(experiment.scenario(), seed=seed, runs=runs, progress=finished)
+            _SIMULATED[key] = Measured(experiment, [_row(run) for run in results.runs])
+        finished(runs)
+        found[experiment] = _SIMULATED[key]
+    return found
+
+
+def claims() -> dict[str, Any]:
+    """Return what the paper's text states of gThroughput."""
+    stated: dict[str, Any] = published("alheid-2016")["claims"]
+    return stated
+
+
+def _named(rates: tuple[int, int]) -> tuple[tuple[str, int], tuple[str, int]]:
+    return ("first", rates[0]), ("second", rates[1])
+
+
+def _radio(channel: str, rate: int) -> str:
+    # The rates of 802.11b are among those of 802.11g; its stations answer at one of their own.
+    basic = ', basic_rates = ["2 Mbit/s"]' if rate == 2 else ""
+    return f'{{ channel = "{channel}", rate = "{rate} Mbit/s"{basic} }}'
+
+
+def _row(run: dict[str, Any]) -> dict[str, Any]:
+    goodputs = [subflow["goodput_mbps"] for subflow in run["subflows"]]
+    row = {
+        "seed": run["seed"],
+        "out_of_order_percent": 100 * run["reordering"]["out_of_order_ratio"],
+        "buffer_packets": run["reordering"]["buffer_max_bytes"] / PACKET,
+        "goodput_mbps": run["goodput_mbps"],
+        "first_mbps": goodputs[0],
+        "second_mbps": goodputs[1],
+        "timeouts": sum(subflow["timeouts"] for subflow in run["subflows"]),
+    }
+    if "mptcp_ns3" in run:
+        row["gthroughput_mbps"] = run["mptcp_ns3"].get("gthroughput_mbps", 0.0)
+    return row

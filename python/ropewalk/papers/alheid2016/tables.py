@@ -1,0 +1,229 @@
+"""Alheid et al. 2016, tables III and IV: what is out of order, and how much of it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...analysis.reproduction import Alternative, Choice, Comparison, Reproduction
+from ...output.style import COLOURS, INK, picture
+from ..published import published
+from .network import (
+    COUPLINGS,
+    PACKET,
+    POLICIES,
+    SCENARIOS,
+    Experiment,
+    Measured,
+    Over,
+    Progress,
+    simulated,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+OVER: tuple[Over, ...] = ("wires", "radios")
+KIB = PACKET / 1024
+# Of the second wire, in place of 12.1.
+LONGER_MS = 12.5
+
+OF_POLICY = {
+    "none": (
+        "NoPR: the faster path is ahead of the stream, which its own receiver answers with"
+        " duplicates; it backs off until one path is left."
+    ),
+    "dsack": (
+        "D-SACK: duplicates count against the path that holds up the stream. Two equal wires"
+        " hold up nothing, so that both stay full (S1); with radios one does, now and then. Why"
+        " Un-CC keeps more of the slower radio in S3 than the paper's is not known."
+    ),
+    "eifel": (
+        "Eifel is not met and not fitted: windows come back at each duplicate whose echo is older"
+        " than the retransmission, so that single packets decide which path is left. The paper's"
+        " S2 to S4 contradict each other (its sections IV.B and V)."
+    ),
+    "tcp-door": (
+        "TCP-DOOR: duplicates are ignored, both paths are used, at the slower one's rate. In S2"
+        " over wires the second path has one timeout while its first queue builds up, and never"
+        " grows back to the other; a wire of 12.5 ms takes that away (below), radios do, too."
+    ),
+    "f-rto": (
+        "F-RTO cannot be repeated, not even by its authors: the module throws acknowledgements"
+        " away with a chance that it takes from the wall clock. Here it is 3 % in every run."
+    ),
+}
+OF_RFC = (
+    "RFC 8684 judges a subflow by its own numbers: no path reorders its packets, so nothing looks"
+    " like a loss, all answers to reordering are one, and both paths are full. What waits is what"
+    " the faster path is ahead by: of that the paper's stack sees next to nothing, for it stops"
+    " that path."
+)
+
+
+def table3(*, seed: int, runs: int, progress: Progress) -> Reproduction:
+    """Make table III again: segments that are stored out of order, in percent."""
+    return _made("table3", "III: out of order", "out_of_order_percent", "%", seed, runs, progress)
+
+
+def table4(*, seed: int, runs: int, progress: Progress) -> Reproduction:
+    """Make table IV again: most that is stored at once."""
+    return _made("table4", "IV: buffer", "buffer_packets", "packets", seed, runs, progress)
+
+
+def _made(
+    item: str, title: str, column: str, unit: str, seed: int, runs: int, progress: Progress
+) -> Reproduction:
+    module = [
+        Experiment(number, coupling, policy, over)
+        for over in OVER
+        for policy in POLICIES
+        for number in SCENARIOS
+        for coupling in COUPLINGS
+    ]
+    standard = [
+        Experiment(number, coupling, None, "wires")
+        for number in SCENARIOS
+        for coupling in COUPLINGS
+    ]
+    measured = simulated([*module, *standard], seed=seed, runs=runs, progress=progress)
+    stated = {each: _published(item, each) for each in measured}
+    digits = 1 if unit == "%" else 0
+    return Reproduction(
+        paper="alheid-2016",
+        item=item,
+        title=f"Alheid et al. 2016, table {title}",
+        source=published("alheid-2016")["citation"],
+        comparisons=tuple(
+            Comparison(
+                f"{each.name}, {each.over}",
+                runs_of.mean[column],
+                published=stated[each],
+                unit=unit,
+                digits=digits,
+                reason=OF_RFC if each.policy is None else OF_POLICY[each.policy],
+            )
+            for each, runs_of in measured.items()
+        ),
+        draw=lambda: _draw(measured, stated, column, unit),
+        choices=(_of_second_wire(item, measured, column, unit, digits, seed, runs),),
+        tables={"runs": table(measured)},
+        scenarios={each.key: each.scenario() for each in measured},
+        seed=seed,
+        runs=runs,
+    )
+
+
+def _of_second_wire(
+    item: str,
+    measured: Mapping[Experiment, Measured],
+    column: str,
+    unit: str,
+    digits: int,
+    seed: int,
+    runs: int,
+) -> Choice:
+    """What S2's TCP-DOOR is without the timeout that the second wire's delay brings."""
+    usual = [Experiment(2, coupling, "tcp-door", "wires") for coupling in COUPLINGS]
+    longer = [replace(each, second_ms=LONGER_MS) for each in usual]
+    of_longer = simulated(longer, seed=seed, runs=runs, progress=None)
+    return Choice(
+        "How long is the second wire? S2 TCP-DOOR",
+        f"{usual[0].second_ms:g} ms",
+        tuple(
+            Alternative(
+                f"{each.second_ms:g} ms, {COUPLINGS[each.coupling]}",
+                {
+                    f"published ({unit})": _published(item, each),
+                    f"ours ({unit})": of[each].mean[column],
+                    "timeouts": of[each].mean["timeouts"],
+                },
+            )
+            for wires, of in ((usual, measured), (longer, of_longer))
+            for each in wires
+        ),
+        digits=digits,
+    )
+
+
+def _published(item: str, experiment: Experiment) -> float:
+    """What the paper has of it; of RFC 8684, what it has without an answer."""
+    rows = published("alheid-2016")[item][experiment.policy or "none"]
+    value: float = rows[experiment.number - 1][list(COUPLINGS).index(experiment.coupling)]
+    # Table IV's KB are 1024 bytes: each is a whole number of packets.
+    return value if item == "table3" else round(value / KIB)
+
+
+def table(measured: Mapping[Experiment, Measured]) -> pl.DataFrame:
+    """Return all runs of all experiments, a row each."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            {
+                "scenario": each.number,
+                "over": each.over,
+                "distance_m": each.distance_m,
+                "policy": each.policy or "rfc8684",
+                "coupling": each.coupling,
+            }
+            | row
+            for each, runs_of in measured.items()
+            for row in runs_of.rows
+        ],
+        infer_schema_length=None,
+    )
+
+
+def _draw(
+    measured: Mapping[Experiment, Measured],
+    stated: Mapping[Experiment, float],
+    column: str,
+    unit: str,
+) -> Figure:
+    """Draw a panel a scenario: each policy and coupling as published, and ours."""
+    places = {
+        (policy, coupling): 4 * group + place
+        for group, policy in enumerate(POLICIES)
+        for place, coupling in enumerate(COUPLINGS)
+    }
+    with picture(10, 8) as figure:
+        panels = figure.subplots(4, 1, sharex=True)
+        for axes, number in zip(panels, SCENARIOS, strict=True):
+            own = {each: of for each, of in measured.items() if each.number == number}
+            paper = {
+                places[each.policy, each.coupling]: value
+                for each, value in stated.items()
+                if each.number == number and each.policy is not None
+            }
+            axes.bar(list(paper), list(paper.values()), color="#dddddd", label="published")
+            for over, colour, marker in zip(OVER, (COLOURS[0], COLOURS[4]), "os", strict=True):
+                of_over = [each for each in own if each.over == over and each.policy is not None]
+                axes.plot(
+                    [places[each.policy or "", each.coupling] for each in of_over],
+                    [own[each].mean[column] for each in of_over],
+                    marker,
+                    color=colour,
+                    label=f"mptcp-ns3 over {over}",
+                )
+            for each, of in own.items():
+                if each.policy is None:
+                    axes.axhline(of.mean[column], color=INK, linestyle=":", linewidth=0.7)
+            axes.set_title(f"S{number}: {' + '.join(map(str, SCENARIOS[number]))} Mbit/s")
+            axes.set_ylabel(unit)
+            if unit == "packets":
+                axes.set_yscale("log")
+                axes.yaxis.set_major_formatter("{x:g}")
+        panels[0].plot([], [], color=INK, linestyle=":", linewidth=0.7, label="RFC 8684")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        panels[-1].set_xticks(
+            list(places.values()),
+            [
+                f"{COUPLINGS[coupling]}" + (f"\n{POLICIES[policy]}" if place % 4 == 1 else "")
+                for (policy, coupling), place in places.items()
+            ],
+            fontsize="small",
+        )
+    return figure

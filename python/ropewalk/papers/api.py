@@ -1,0 +1,178 @@
+"""The registry of items, and how one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ..engines.simulate import check_runs
+from ..provenance import Beginning
+from ..support.near import nearest
+
+if TYPE_CHECKING:
+    from ..analysis.reproduction import Reproduction
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of a paper.
+
+    Attributes
+    ----------
+    paper, name : str
+        What it is called, such as ``"song-2018"`` and ``"fig9"``.
+    title : str
+        Title of the item.
+    module : str
+        The module of this package that makes it.
+    runs : int or None
+        How many simulated runs of each scenario it has unless told otherwise;
+        None where nothing is simulated.
+    function : str
+        The function of the module that makes it.
+    """
+
+    paper: str
+    name: str
+    title: str
+    module: str
+    runs: int | None = None
+    function: str = "reproduce"
+
+
+# A new item is a file with a function `reproduce`, and a line here; several of a file name
+# their functions. A function takes nothing where `runs` is None, and
+# otherwise `seed`, `runs` and `progress`; of meshes that are counted, `runs` are deployments.
+ITEMS = (
+    Item("song-2018", "fig6", "models against the simulator", "song2018.fig6", runs=1),
+    Item("song-2018", "fig9", "throughput over both asymmetries", "song2018.fig9"),
+    Item("song-2018", "fig10", "throughput over delay asymmetry", "song2018.fig10"),
+    Item("elahi-2011", "table1", "transmission rates of six systems", "elahi2011.table1", runs=5),
+    Item("elahi-2011", "fig3", "probability of n packets", "elahi2011.fig3"),
+    Item("elahi-2011", "fig4", "probability of at most n packets", "elahi2011.fig4"),
+    Item("elahi-2011", "fig5", "the rates of table 1, drawn", "elahi2011.fig5", runs=5),
+    Item("gomez-2014", "fig3a", "TCP over two radio hops", "gomez2014.fig3", 10, "fig3a"),
+    Item("gomez-2014", "fig3b", "MPTCP on one channel", "gomez2014.fig3", 10, "fig3b"),
+    Item("gomez-2014", "fig3c", "MPTCP on two channels", "gomez2014.fig3", 10, "fig3c"),
+    Item("gomez-2014", "fig3d", "the same, fully coupled", "gomez2014.fig3", 10, "fig3d"),
+    Item("gomez-2014", "fig4", "throughput over lossy links", "gomez2014.fig4", 50),
+    Item("gomez-2014", "fig5", "shares under unequal errors", "gomez2014.fig5", 50),
+    Item("gomez-2014", "fig6", "two routes through 16 nodes", "gomez2014.mesh", 100, "fig6"),
+    Item("gomez-2014", "fig7", "how often a mesh has two routes", "gomez2014.mesh", 1000, "fig7"),
+    Item("gomez-2014", "fig8", "how many routes a mesh has", "gomez2014.mesh", 1000, "fig8"),
+    Item("gomez-2014", "fig9", "how long they are", "gomez2014.mesh", 1000, "fig9"),
+    Item("gomez-2014", "fig10", "TCP and MPTCP over two routes", "gomez2014.fig10", 5),
+    Item("alheid-2016", "table3", "what is out of order", "alheid2016.tables", 1, "table3"),
+    Item("alheid-2016", "table4", "how much of it is stored", "alheid2016.tables", 1, "table4"),
+    Item("alheid-2016", "fig3", "policies, 54 and 54 Mbit/s", "alheid2016.figures", 1, "fig3"),
+    Item("alheid-2016", "fig4", "policies, 2 and 2 Mbit/s", "alheid2016.figures", 1, "fig4"),
+    Item("alheid-2016", "fig5", "policies, 54 and 2 Mbit/s", "alheid2016.figures", 1, "fig5"),
+    Item("alheid-2016", "fig6", "policies, 6 and 2 Mbit/s", "alheid2016.figures", 1, "fig6"),
+    Item("park-2014", "delay", "bounds on the delay, greedy split", "park2014.delay", runs=1),
+    Item("park-2014", "tsc", "cost and delay under MPTCP-TSC", "park2014.tsc", runs=4),
+)
+
+
+def items() -> tuple[Item, ...]:
+    """Return the tables and figures that can be made again.
+
+    Returns
+    -------
+    tuple of Item
+        Grouped by paper.
+
+    Examples
+    --------
+    >>> [item.name for item in items() if item.paper == "song-2018"][:2]
+    ['fig6', 'fig9']
+    """
+    return ITEMS
+
+
+def reproduce(
+    paper: str,
+    item: str,
+    *,
+    seed: int | None = None,
+    runs: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Reproduction:
+    """Make a table or figure of a paper again.
+
+    Parameters
+    ----------
+    paper, item : str
+        Which one; `items` lists them.
+    seed : int, optional
+        Seed of the first simulated run, 0 to 2^64 - 1; 1 if not given. Only for an item
+        that is simulated.
+    runs : int, optional
+        How many runs of each scenario, each with the seed after the one before; the
+        item's own number if not given. Only for an item that is simulated.
+    progress : callable, optional
+        Called with the number of finished runs and how many there will be, after each.
+
+    Returns
+    -------
+    Reproduction
+        What was published beside ours, what the paper leaves open, data and picture.
+
+    Raises
+    ------
+    ValueError
+        There is no such paper or item, a number is out of range, or ``seed`` or ``runs``
+        is given for an item in which nothing is simulated.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> made = ropewalk.reproduce("song-2018", "fig9")
+    >>> made.comparisons[0].published
+    1.8
+    """
+    began = Beginning()
+    found = find(paper, item)
+    make = getattr(import_module(f"{__package__}.{found.module}"), found.function)
+    made: Reproduction
+    if found.runs is None:
+        for name, value in (("seed", seed), ("runs", runs)):
+            if value is not None:
+                raise ValueError(f"{name} = {value}: nothing in {paper} {item} is simulated")
+        made = make()
+        return replace(made, origin=began.origin())
+    seed, runs = check_runs(1 if seed is None else seed, found.runs if runs is None else runs)
+    made = make(seed=seed, runs=runs, progress=progress)
+    seeds = range(seed, seed + runs)
+    return replace(made, origin=began.of_several(made.scenarios, seeds))
+
+
+def find(paper: str, item: str) -> Item:
+    """Return the item of these names.
+
+    Raises
+    ------
+    ValueError
+        There is none; the message names the nearest.
+
+    Examples
+    --------
+    >>> find("song-2081", "fig9")
+    Traceback (most recent call last):
+    ValueError: song-2081: no such paper; did you mean song-2018?
+    """
+    of_paper = [each for each in ITEMS if each.paper == paper]
+    if not of_paper:
+        papers = list(dict.fromkeys(each.paper for each in ITEMS))
+        raise ValueError(f"{paper}: no such paper{_nearest(paper, papers)}")
+    for each in of_paper:
+        if each.name == item:
+            return each
+    names = [each.name for each in of_paper]
+    raise ValueError(f"{item}: no such item of {paper}{_nearest(item, names)}")
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = nearest(word, known)
+    return f"; did you mean {near}?" if near else f"; there are {', '.join(known)}"

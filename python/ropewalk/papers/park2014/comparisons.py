@@ -1,0 +1,225 @@
+"""Results of testing Park et al. 2014, each number with its meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...analysis.reproduction import Comparison
+from .bounds import BEYOND, REASONS, of_elements, passed_for
+from .measured import DELAYS, Floats, Measured
+from .splits import KINDS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COVERS = (
+    "The paper bounds a mean. It is of packets that a subflow fetches when it can send one,"
+    " after the start, while the windows allow more than the demand; what it leaves out is"
+    " below. Percentiles are held against it only to say how far it reaches."
+)
+DRAWN = (
+    "Random scenarios: 2 to 4 links of 2 to 20 Mbit/s and 5 to 80 ms, no loss in half of them and"
+    " up to 0.1 % in the others; constant or Poisson traffic of 20 to 90 % of what the links"
+    " carry; NewReno or CUBIC uncoupled, or LIA; min-rtt; 30 s after 10 s of warm-up."
+)
+NAMES = {"mean": "mean", "p95": "95th percentile", "p99": "99th percentile", "max": "largest"}
+
+
+def of_bounds(found: list[Measured]) -> Iterator[Comparison]:
+    """How often the windows carry the demand, how often (8) holds then, and how loose it is."""
+    bounds = np.array([of_elements(run) for run in found])
+    known = np.isfinite(bounds)
+    means = np.array([run.delay_s["mean"] for run in found])
+    yield Comparison(
+        f"windows carry the demand, of {len(found)} runs",
+        100 * float(known.mean()),
+        unit="%",
+        digits=1,
+        reason=f"{DRAWN} {_without(means[~known])}".strip(),
+    )
+    for key in DELAYS:
+        measured = np.array([run.delay_s[key] for run in found])
+        yield Comparison(
+            f"then {NAMES[key]} delay within (8)",
+            100 * float((measured <= bounds)[known].mean()),
+            unit="%",
+            digits=1,
+            reason=COVERS,
+        )
+    loose = bounds[known] / means[known]
+    for share, name in ((5, "least but 5 %"), (50, "median"), (95, "most but 5 %")):
+        yield Comparison(
+            f"(8) over the mean delay, {name}", float(np.percentile(loose, share)), unit="times"
+        )
+
+
+def _without(means: Floats) -> str:
+    if not means.size:
+        return ""
+    return (
+        f"In {means.size} the windows allow less than the demand on average: (1) has no"
+        " value, nor have (8) and (9), and the send buffer grows. The mean delay is then"
+        f" {means.min():.2f} to {means.max():.2f} s. That the links carry the demand is not"
+        " enough: congestion control has to find it, against losses and long round trips."
+    )
+
+
+def of_reasons(found: list[Measured]) -> Iterator[Comparison]:
+    """Why the mean is above (8), where it is."""
+    counted = Counter(passed_for(run) for run in found if np.isfinite(of_elements(run)))
+    del counted[None]
+    above = sum(counted.values())
+    if not above:
+        return
+    order = (
+        "What (8) leaves out is added to it, in the order of the next lines, until the mean is"
+        " within: that is then the reason."
+    )
+    yield Comparison("mean delay above (8)", above, unit="runs", digits=0, reason=order)
+    for reason in REASONS:
+        yield Comparison(
+            f"  due to {reason.name}",
+            counted[reason.name],
+            unit="runs",
+            digits=0,
+            reason=reason.why,
+        )
+    beyond = [run for run in found if passed_for(run) == BEYOND and np.isfinite(of_elements(run))]
+    yield Comparison(
+        "  for another reason",
+        counted[BEYOND],
+        unit="runs",
+        digits=0,
+        reason=_beyond(beyond) if beyond else None,
+    )
+
+
+def _beyond(runs: list[Measured]) -> str:
+    each = (
+        f"{run.drawn.name}, seed {run.seed} ({run.drawn.congestion}, {run.drawn.traffic}: mean"
+        f" {run.delay_s['mean']:.3f} s, (8) {of_elements(run):.3f} s)"
+        for run in runs
+    )
+    return f"Not explained by the three: {'; '.join(each)}."
+
+
+def of_network(windows: pl.DataFrame, rates: pl.DataFrame) -> Iterator[Comparison]:
+    """(2) and (3) beside windows, (4) beside rates, of one subflow."""
+    import polars as pl
+
+    worst = windows.sort(pl.col("rate_model") / pl.col("rate")).row(0, named=True)
+    spread = (
+        "(2) has every packet of the window queue behind all others, on an empty link too: it"
+        " adds w / c to the least round trip. Packets on a link of constant rate queue only"
+        " beyond the bandwidth-delay product, 40 here: the round trip is w / c then, and the"
+        f" least one below. Most off at {worst['window']} packets. {windows.height} windows."
+    )
+    for number, name, model, measured in (
+        (2, "round trip", "rtt_model_ms", "rtt_ms"),
+        (3, "rate", "rate_model", "rate"),
+    ):
+        ratios = (windows[model] / windows[measured]).to_numpy()
+        off = ratios[np.abs(np.log(ratios)).argmax()]
+        yield Comparison(
+            f"one subflow: {name} by ({number}) over simulated, most off",
+            float(off),
+            unit="times",
+            reason=spread,
+        )
+    for part in rates.partition_by("traffic", maintain_order=True):
+        ratios = (part["delay_model_ms"] / part["delay_ms"]).to_numpy()
+        for word, value in (("least", ratios.min()), ("most", ratios.max())):
+            yield Comparison(
+                f"one subflow, {part['traffic'][0]}: delay by (4) over simulated, {word}",
+                float(value),
+                unit="times",
+                reason=(
+                    "(4) is the delay with the window full. Limited by the application, a link"
+                    " of constant rate queues as its arrivals are spaced: constant ones not at"
+                    " all, Poisson ones as in M/D/1."
+                ),
+            )
+
+
+def of_splits(cases: pl.DataFrame) -> Iterator[Comparison]:
+    """What the greedy split costs beside the best ones, and what it breaks."""
+    import polars as pl
+
+    kept = pl.col("carries") & pl.col("within_delay")
+    parts = {kind: cases.filter(pl.col("kind") == kind) for kind in KINDS}
+    printed, floors, starting = parts.values()
+
+    def costs(part: pl.DataFrame, column: str) -> Floats:
+        return part.filter(kept)[column].drop_nulls().to_numpy()
+
+    of_delay = costs(printed, "cost_over_delay")
+    fixed = (
+        f"{of_delay.size} cases. The thresholds fix how the delay is divided between send"
+        " buffer and network; (10) divides it as is cheapest, and may leave out subflows that are"
+        " slow at rest."
+    )
+    yield Comparison(
+        "greedy cost over the least of (11), most",
+        float(costs(printed, "cost_over_thresholds").max()),
+        unit="times",
+        digits=3,
+        reason="Without floors and slow start (11) is a fractional knapsack, which greed solves.",
+    )
+    for share, name in ((50, "median"), (95, "most but 5 %"), (100, "most")):
+        yield Comparison(
+            f"greedy cost over the least of (10), {name}",
+            float(np.percentile(of_delay, share)),
+            unit="times",
+            digits=3,
+            reason=fixed,
+        )
+    for problem, column in ((11, "cost_over_thresholds"), (10, "cost_over_delay")):
+        yield _missed(
+            f"greedy misses delay or demand, ({problem}) can be met",
+            printed,
+            column,
+            "no split keeps both thresholds, though one keeps the delay that they stand for.",
+        )
+    yield Comparison(
+        "with floors: greedy cost over (11) without, most",
+        float(costs(floors, "cost_over_thresholds").max()),
+        unit="times",
+        digits=3,
+        reason="The floor of a dear subflow is paid where a cheap one could carry it.",
+    )
+    yield Comparison(
+        "with floors: a subflow is below its own",
+        100 * float(floors["below_floor"].to_numpy().mean()),
+        unit="%",
+        digits=1,
+        reason="Once nothing is missing, step 4 sets the others to 0: they are not probed.",
+    )
+    yield _missed(
+        "in slow start: misses them, (11) can be met",
+        starting,
+        "cost_over_thresholds",
+        "a cheap subflow is filled up to its window, and its delay is past all bounds.",
+    )
+    yield Comparison(
+        "in slow start: network threshold passed",
+        100 * float(starting["above_network"].to_numpy().mean()),
+        unit="%",
+        digits=1,
+        reason="(17) leaves the threshold out in slow start.",
+    )
+
+
+def _missed(name: str, part: pl.DataFrame, column: str, why: str) -> Comparison:
+    solvable = part.drop_nulls(column)
+    missed = ~(solvable["carries"] & solvable["within_delay"])
+    return Comparison(
+        name,
+        100 * float(missed.to_numpy().mean()),
+        unit="%",
+        digits=1,
+        reason=f"In {missed.sum()} of {solvable.height} cases {why}" if missed.any() else None,
+    )

@@ -1,0 +1,264 @@
+"""Song et al. 2018, figure 10: throughput over delay asymmetry for four least delays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.reproduction import Comparison, Reproduction
+from ...model.song2018 import (
+    Queue,
+    Spread,
+    Start,
+    throughput,
+    transfer_rounds,
+    transfer_time,
+    with_asymmetry,
+)
+from ...output.style import COLOURS, FAINT, INK, LINES, picture
+from ..published import published
+from .open import choices, every
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+KBPS = 125.0  # bytes per second
+STEP_MS = 0.5
+SEARCH_MS = np.linspace(0, 300, 6001)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the paper leaves open; `song2018.throughput` says what each means."""
+
+    delays: Spread = "one low"
+    queue: Queue = "printed"
+    start: Start = "uniform"
+    transfer_bytes: float = 1e5
+
+
+ALTERNATIVES: dict[str, tuple[Any, ...]] = {
+    "delays": get_args(Spread),
+    "queue": get_args(Queue),
+    "start": get_args(Start),
+    "transfer_bytes": (2e4, 1e5, 1e6, 1e7),
+}
+
+
+def reproduce() -> Reproduction:
+    """Make figure 10 again."""
+    paper = published("song-2018")
+    facts = paper["fig10"]
+    chosen = Setting()
+    curves = curves_of(facts, chosen)
+    settled = every(ALTERNATIVES, Setting, partial(thresholds, facts))
+    return Reproduction(
+        paper="song-2018",
+        item="fig10",
+        title="Song et al. 2018, figure 10: what delay asymmetry takes from more links",
+        source=paper["citation"],
+        comparisons=_comparisons(facts, chosen, settled),
+        draw=lambda: _draw(facts, chosen, curves),
+        choices=choices(ALTERNATIVES, chosen, partial(thresholds, facts), digits=1),
+        tables={"throughput": curves, "choices": settled},
+    )
+
+
+def curves_of(facts: dict[str, Any], setting: Setting) -> pl.DataFrame:
+    """Return the throughput for each least delay, number of links and asymmetry."""
+    import polars as pl
+
+    first, last = facts["delay_asymmetry_ms"]
+    asymmetry = np.linspace(first, last, round((last - first) / STEP_MS) + 1)
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "least_delay_ms": np.full(asymmetry.size, least),
+                "links": np.full(asymmetry.size, links),
+                "delay_asymmetry_ms": asymmetry,
+                "throughput_kbps": _throughput(facts, setting, least, links, asymmetry),
+            }
+        )
+        for least in facts["least_delay_ms"]
+        for links in facts["links"]
+    )
+
+
+def thresholds(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
+    """Return the average delay asymmetries, ms, that the text names; what is not there is absent.
+
+    Where four links begin to give less than one, at the least delays of which the text
+    says so, and where two links begin to give more than three and than four.
+    """
+    found = {}
+    for row in facts["four_links_give_what_one_gives"]:
+        least = row["least_delay_ms"]
+        one, four = (_throughput(facts, setting, least, links, SEARCH_MS) for links in (1, 4))
+        found[f"four as one at {least} ms"] = _first_below(four, one)
+    least = facts["two_links_give_most_above"]["least_delay_ms"]
+    two, three, four = (
+        _throughput(facts, setting, least, links, SEARCH_MS) for links in (2, 3, 4)
+    )
+    found["two give most from"] = _first_below(np.maximum(three, four), two)
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _first_below(falling: Floats, level: Floats) -> float | None:
+    """Where in SEARCH_MS one curve falls below another, on a straight line between steps."""
+    above = falling - level
+    below = np.flatnonzero(above < 0)
+    if not len(below):
+        return None
+    at = int(below[0])
+    if at == 0:
+        return float(SEARCH_MS[0])
+    share = above[at - 1] / (above[at - 1] - above[at])
+    return float(SEARCH_MS[at - 1] + share * (SEARCH_MS[at] - SEARCH_MS[at - 1]))
+
+
+def _throughput(
+    facts: dict[str, Any], setting: Setting, least_ms: float, links: int, asymmetry_ms: Floats
+) -> Floats:
+    """In kbit/s."""
+    delays = with_asymmetry(least_ms, asymmetry_ms, links, setting.delays)
+    return (
+        throughput(
+            np.full(links, facts["rate_kbps"] * KBPS),
+            delays * 1e-3,
+            transfer_bytes=setting.transfer_bytes,
+            queue=setting.queue,
+            start=setting.start,
+        )
+        / KBPS
+    )
+
+
+def _comparisons(
+    facts: dict[str, Any], chosen: Setting, every: pl.DataFrame
+) -> tuple[Comparison, ...]:
+    ours = thresholds(facts, chosen)
+    of_four, of_two = _of_four(facts, chosen, every), _of_two(facts, chosen, every)
+    rows = [
+        Comparison(
+            f"four links give what one gives, least delay {row['least_delay_ms']} ms, at",
+            ours[f"four as one at {row['least_delay_ms']} ms"],
+            published=row["delay_asymmetry_ms"],
+            unit="ms",
+            digits=1,
+            reason=of_four,
+        )
+        for row in facts["four_links_give_what_one_gives"]
+    ]
+    claim = facts["two_links_give_most_above"]
+    two = Comparison(
+        f"two links give the most, least delay above {claim['least_delay_ms']} ms, from",
+        ours["two give most from"],
+        published=claim["delay_asymmetry_ms"],
+        unit="ms",
+        digits=1,
+        reason=of_two,
+    )
+    return (*rows, two)
+
+
+def _of_four(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str:
+    import polars as pl
+
+    low, high = (row["least_delay_ms"] for row in facts["four_links_give_what_one_gives"])
+    rounds = len(transfer_rounds(chosen.transfer_bytes).segments)
+    added = [
+        float(np.ptp(_transfer_times(facts, chosen, links, np.array([low, high]))))
+        for links in facts["links"]
+    ]
+    columns = [f"four as one at {least} ms" for least in (low, high)]
+    apart = (every[columns[0]] - every[columns[1]]).abs().drop_nulls().to_numpy().max()
+    printed = every.filter(pl.col("queue") == "printed")[columns[0]].drop_nulls().to_numpy()
+    return (
+        "By the paper's equations the threshold cannot depend on the least delay: the rounds"
+        f" do not depend on the links, so {high - low} ms more on all of them prolong all"
+        f" {rounds} rounds, and a transfer by {', '.join(f'{s:.2f}' for s in added)} s over"
+        f" {', '.join(map(str, facts['links']))} links. Over all {every.height} choices the"
+        f" two thresholds are at most {apart:.1f} ms apart; with (3) as printed they are"
+        f" {printed.min():.1f} to {printed.max():.1f} ms."
+    )
+
+
+def _of_two(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str:
+    import polars as pl
+
+    name = "two give most from"
+    uniform = every.filter((pl.col("start") == "uniform") & (pl.col("queue") == "printed"))
+    found = uniform[name].drop_nulls().to_numpy()
+    in_turn = thresholds(facts, replace(chosen, start="in turn")).get(name)
+    return (
+        "It depends on how the delays lie and on the transfer, which the paper does not state:"
+        f" {found.min():.1f} to {found.max():.1f} ms with (3) as printed and any link first"
+        + (
+            "."
+            if in_turn is not None
+            else ". With links strictly in turn rounds of three segments begin on the same of"
+            " three links each time, and two links never give the most."
+        )
+    )
+
+
+def _transfer_times(
+    facts: dict[str, Any], setting: Setting, links: int, least_ms: Floats
+) -> Floats:
+    """Seconds for links of equal delays."""
+    return transfer_time(
+        np.full(links, facts["rate_kbps"] * KBPS),
+        np.repeat(least_ms[:, np.newaxis], links, axis=1) * 1e-3,
+        transfer_bytes=setting.transfer_bytes,
+        queue=setting.queue,
+        start=setting.start,
+    )
+
+
+def _draw(facts: dict[str, Any], chosen: Setting, curves: pl.DataFrame) -> Figure:
+    stated = {
+        row["least_delay_ms"]: row["delay_asymmetry_ms"]
+        for row in facts["four_links_give_what_one_gives"]
+    }
+    ours = thresholds(facts, chosen)
+    with picture(9, 6.4) as figure:
+        panels = figure.subplots(2, 2, sharex=True)
+        parts = curves.partition_by("least_delay_ms", maintain_order=True)
+        for axes, part in zip(panels.flat, parts, strict=True):
+            least = part["least_delay_ms"][0]
+            for index, line in enumerate(part.partition_by("links", maintain_order=True)):
+                links = line["links"][0]
+                axes.plot(
+                    line["delay_asymmetry_ms"].to_numpy(),
+                    line["throughput_kbps"].to_numpy(),
+                    color=COLOURS[(0, 2, 4, 7)[index]],
+                    linestyle=LINES[index],
+                    linewidth=1.8,
+                    label=f"{links} link{'s' if links > 1 else ''}",
+                )
+            if least in stated:
+                axes.axvline(stated[least], color=FAINT, linewidth=0.9, label="four as one: paper")
+                axes.axvline(
+                    ours[f"four as one at {least} ms"],
+                    color=INK,
+                    linewidth=0.9,
+                    linestyle=(0, (4, 2)),
+                    label="four as one: ours",
+                )
+            axes.set_title(f"least delay {least} ms")
+            axes.set_xlim(*facts["delay_asymmetry_ms"])
+            axes.set_ylim(bottom=0)
+        for axes in panels[:, 0]:
+            axes.set_ylabel("throughput (kbit/s)")
+        for axes in panels[-1]:
+            axes.set_xlabel("average delay asymmetry (ms)")
+        handles, labels = panels[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small")
+    return figure

@@ -1,0 +1,250 @@
+"""Song et al. 2018, figure 9: throughput over both asymmetries, one to four links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.reproduction import Comparison, Reproduction
+from ...model.song2018 import Queue, Spread, Start, throughput, with_asymmetry
+from ...output.style import picture
+from ..published import published
+from .open import choices, every, worded
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Held = Literal["least", "mean", "greatest"]
+Floats = NDArray[np.float64]
+
+KBPS = 125.0  # bytes per second
+RATE_STEP_KBPS = 10
+DELAY_STEP_MS = 0.5
+RATE_DROP = "drop over bandwidth asymmetry"
+DELAY_DROP = "drop over delay asymmetry"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the paper leaves open; `song2018.throughput` says what each means.
+
+    ``held_delay`` and ``held_rate`` tell what of the links' delays or rates stays the same
+    while their asymmetry grows: at the most asymmetry all settings have the same links, of
+    which the least value is the paper's.
+    """
+
+    delays: Spread = "even"
+    rates: Spread = "even"
+    held_delay: Held = "least"
+    held_rate: Held = "least"
+    queue: Queue = "printed"
+    start: Start = "uniform"
+    transfer_bytes: float = 1e6
+
+
+ALTERNATIVES: dict[str, tuple[Any, ...]] = {
+    "delays": get_args(Spread),
+    "rates": get_args(Spread),
+    "held_delay": get_args(Held),
+    "held_rate": get_args(Held),
+    "queue": get_args(Queue),
+    "start": get_args(Start),
+    "transfer_bytes": (1e5, 1e6, 1e7),
+}
+
+
+def reproduce() -> Reproduction:
+    """Make figure 9 again."""
+    paper = published("song-2018")
+    facts = paper["fig9"]
+    chosen = Setting()
+    table = heat_maps(facts, chosen)
+    settled = every(ALTERNATIVES, Setting, partial(drops, facts))
+    ours = drops(facts, chosen)
+    reasons = {RATE_DROP: _of_rates(settled, ours), DELAY_DROP: _of_delays(settled, facts)}
+    printed = {
+        RATE_DROP: facts["drop_over_bandwidth_asymmetry"],
+        DELAY_DROP: facts["drop_over_delay_asymmetry"],
+    }
+    at = {RATE_DROP: "the most delay asymmetry", DELAY_DROP: "the most bandwidth asymmetry"}
+    return Reproduction(
+        paper="song-2018",
+        item="fig9",
+        title="Song et al. 2018, figure 9: one TCP striped over one to four links",
+        source=paper["citation"],
+        comparisons=tuple(
+            Comparison(
+                f"{quantity}, four links, at {at[quantity]}",
+                ours[quantity],
+                published=value,
+                unit="times",
+                reason=reasons[quantity],
+            )
+            for quantity, value in printed.items()
+        ),
+        draw=lambda: _draw(table),
+        choices=choices(ALTERNATIVES, chosen, partial(drops, facts)),
+        tables={"throughput": table, "choices": settled},
+    )
+
+
+def heat_maps(facts: dict[str, Any], setting: Setting) -> pl.DataFrame:
+    """Return the throughput for each number of links and both asymmetries."""
+    import polars as pl
+
+    rate_end, delay_end = facts["bandwidth_asymmetry_kbps"][1], facts["delay_asymmetry_ms"][1]
+    rate_axis = np.linspace(0, rate_end, round(rate_end / RATE_STEP_KBPS) + 1)
+    delay_axis = np.linspace(0, delay_end, round(delay_end / DELAY_STEP_MS) + 1)
+    delay, rate = np.meshgrid(delay_axis, rate_axis, indexing="ij")
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "links": np.full(rate.size, links),
+                "bandwidth_asymmetry_kbps": rate.ravel(),
+                "delay_asymmetry_ms": delay.ravel(),
+                "throughput_kbps": _throughput(facts, setting, links, rate, delay).ravel(),
+            }
+        )
+        for links in facts["links"]
+    )
+
+
+def drops(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
+    """Return how many times lower the throughput of four links is at the far end of each axis."""
+    rate_end, delay_end = facts["bandwidth_asymmetry_kbps"][1], facts["delay_asymmetry_ms"][1]
+    rate, delay = np.array([0, rate_end, rate_end]), np.array([delay_end, 0, delay_end])
+    equal_rates, equal_delays, unequal = _throughput(facts, setting, 4, rate, delay).tolist()
+    return {RATE_DROP: equal_rates / unequal, DELAY_DROP: equal_delays / unequal}
+
+
+def _throughput(
+    facts: dict[str, Any], setting: Setting, links: int, rate: Floats, delay: Floats
+) -> Floats:
+    """In kbit/s, for asymmetries in kbit/s and ms."""
+    rates = _values(
+        facts["least_rate_kbps"],
+        rate,
+        facts["bandwidth_asymmetry_kbps"][1],
+        links,
+        setting.rates,
+        setting.held_rate,
+    )
+    delays = _values(
+        facts["least_delay_ms"],
+        delay,
+        facts["delay_asymmetry_ms"][1],
+        links,
+        setting.delays,
+        setting.held_delay,
+    )
+    return (
+        throughput(
+            rates * KBPS,
+            delays * 1e-3,
+            transfer_bytes=setting.transfer_bytes,
+            queue=setting.queue,
+            start=setting.start,
+        )
+        / KBPS
+    )
+
+
+def _values(
+    least: float, asymmetry: Floats, most: float, links: int, spread: Spread, held: Held
+) -> Floats:
+    """Return the links' values, which at the most asymmetry start at `least`."""
+    values = with_asymmetry(least, asymmetry, links, spread)
+    if held == "least":
+        return values
+    of = np.mean if held == "mean" else np.max
+    return np.asarray(
+        values
+        + (of(with_asymmetry(least, most, links, spread)) - of(values, axis=-1, keepdims=True))
+    )
+
+
+def _of_rates(every: pl.DataFrame, ours: dict[str, float]) -> str:
+    import polars as pl
+
+    as_printed = every.filter(pl.col("held_delay") == "least")
+    least, mean, greatest = (
+        as_printed.filter(pl.col("held_rate") == held)[RATE_DROP] for held in get_args(Held)
+    )
+    return (
+        f"Here it rises {1 / ours[RATE_DROP]:.2f} times: with the least rate held, as the text"
+        " has it, rates that differ more are higher ones, which make no round longer. In all"
+        f" {least.len()} ways with the least rate held it rises, {1 / _most(least):.2f} to"
+        f" {1 / _least(least):.2f} times. It drops if the mean rate is held"
+        f" ({_least(mean):.2f} to {_most(mean):.2f} times) or the greatest"
+        f" ({_least(greatest):.2f} to {_most(greatest):.2f})."
+    )
+
+
+def _of_delays(every: pl.DataFrame, facts: dict[str, Any]) -> str:
+    import polars as pl
+
+    held = every.filter(pl.col("held_delay") == "least")
+    spreads = (
+        (spread, held.filter(pl.col("delays") == spread)[DELAY_DROP])
+        for spread in get_args(Spread)
+    )
+    by_spread = (
+        f"{_least(found):.2f} to {_most(found):.2f} ({worded(spread)})"
+        for spread, found in spreads
+    )
+    off = sum(
+        (pl.col(name) / facts[key]).log().abs()
+        for name, key in (
+            (RATE_DROP, "drop_over_bandwidth_asymmetry"),
+            (DELAY_DROP, "drop_over_delay_asymmetry"),
+        )
+    )
+    near = every.sort(off).row(0, named=True)
+    return (
+        "The average asymmetry leaves open how the delays lie; with the least delay held it is,"
+        f" by that, {', '.join(by_spread)}. Of all {every.height} choices the one nearest to"
+        f" both printed values gives {near[RATE_DROP]:.2f} and {near[DELAY_DROP]:.2f}: delays"
+        f" {worded(near['delays'])}, {worded(near['held_delay'])} held; rates"
+        f" {worded(near['rates'])}, {worded(near['held_rate'])} held."
+    )
+
+
+def _least(values: pl.Series) -> float:
+    return float(values.to_numpy().min())
+
+
+def _most(values: pl.Series) -> float:
+    return float(values.to_numpy().max())
+
+
+def _draw(table: pl.DataFrame) -> Figure:
+    parts = table.partition_by("links", maintain_order=True)
+    top = _most(table["throughput_kbps"])
+    with picture(9, 6.8) as figure:
+        panels = figure.subplots(2, 2, sharex=True, sharey=True)
+        for axes, part in zip(panels.flat, parts, strict=True):
+            rate = part["bandwidth_asymmetry_kbps"].unique().sort().to_numpy()
+            delay = part["delay_asymmetry_ms"].unique().sort().to_numpy()
+            values = part["throughput_kbps"].to_numpy().reshape(len(delay), len(rate))
+            drawn = axes.pcolormesh(
+                rate, delay, values, vmin=0, vmax=top, cmap="viridis", rasterized=True
+            )
+            if np.ptp(values) > 0:
+                lines = axes.contour(
+                    rate, delay, values, levels=range(100, 700, 100), colors="white",
+                    linewidths=0.8,
+                )  # fmt: skip
+                axes.clabel(lines, fmt="%g", fontsize="small")
+            links = part["links"][0]
+            constant = f", {values[0, 0]:.0f} kbit/s" if np.ptp(values) == 0 else ""
+            axes.set_title(f"{links} link{'s' if links > 1 else ''}{constant}")
+            axes.grid(visible=False)
+        figure.supxlabel("average bandwidth asymmetry (kbit/s)", fontsize="medium")
+        figure.supylabel("average delay asymmetry (ms)", fontsize="medium")
+        figure.colorbar(drawn, ax=panels, label="throughput (kbit/s)", shrink=0.8)
+    return figure

@@ -1,0 +1,91 @@
+"""Choices that Song et al. 2018 leave open in their figures, in words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...analysis.reproduction import Alternative, Choice
+
+if TYPE_CHECKING:
+    import polars as pl
+
+S = TypeVar("S")
+
+WORDS = {
+    "even": "evenly spaced",
+    "one high": "all at the least but one",
+    "one low": "all at one higher value but one",
+    "least": "the least",
+    "mean": "the mean",
+    "greatest": "the greatest",
+    "printed": "as printed: one more for each n-th",
+    "own": "those before it and itself",
+    "in turn": "the next in turn, equation (2)",
+    "uniform": "any, equally likely (section 4.3)",
+}
+
+QUESTIONS = {
+    "delays": "How do the delays lie for an average asymmetry?",
+    "rates": "How do the rates lie for an average asymmetry?",
+    "held_delay": "Which delay stays while the delays' asymmetry grows?",
+    "held_rate": "Which rate stays while the rates' asymmetry grows?",
+    "queue": "What does a segment wait for at its link, equation (3)?",
+    "start": "Which link carries a round's first segment?",
+    "transfer_bytes": "How large is the transfer?",
+}
+
+
+def every(
+    alternatives: Mapping[str, Sequence[Any]],
+    setting: Callable[..., S],
+    numbers: Callable[[S], Mapping[str, float]],
+) -> pl.DataFrame:
+    """Return a row for each way to settle all that is open, with the numbers that it gives."""
+    import polars as pl
+
+    settled = (
+        setting(**dict(zip(alternatives, values, strict=True)))
+        for values in itertools.product(*alternatives.values())
+    )
+    rows = [asdict(each) | dict(numbers(each)) for each in settled]  # type: ignore[call-overload]
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def choices(
+    alternatives: Mapping[str, Sequence[Any]],
+    chosen: S,
+    numbers: Callable[[S], Mapping[str, float]],
+    digits: int = 2,
+) -> tuple[Choice, ...]:
+    """Return each open choice: what is chosen, and the numbers that each alternative gives."""
+    return tuple(
+        Choice(
+            QUESTIONS[key],
+            worded(getattr(chosen, key)),
+            tuple(
+                Alternative(
+                    worded(value),
+                    numbers(replace(chosen, **{key: value})),  # type: ignore[type-var]
+                )
+                for value in values
+            ),
+            digits=digits,
+        )
+        for key, values in alternatives.items()
+    )
+
+
+def worded(value: str | float) -> str:
+    """Return a setting in words.
+
+    Examples
+    --------
+    >>> worded("even"), worded(2e4), worded(1e7)
+    ('evenly spaced', '20 kB', '10 MB')
+    """
+    if isinstance(value, str):
+        return WORDS[value]
+    return f"{value / 1e6:g} MB" if value >= 1e6 else f"{value / 1e3:g} kB"

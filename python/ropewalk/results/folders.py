@@ -1,0 +1,247 @@
+"""Folders of results: the same layout for every verb, written whole or not at all.
+
+``result.json`` is what ``--json`` prints, ``scenario.toml`` what was asked about with its
+``traces/``, ``tables/`` has Parquet, ``pictures/`` has PNG. A reproduction has the
+``scenarios/`` that it simulated.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import provenance
+from ..scenario import Scenario
+from ..support.atomic_write import named, umask
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RESULT = "result.json"
+SCENARIO = "scenario.toml"
+TRACES = "traces"
+TABLES = "tables"
+PICTURES = "pictures"
+SCENARIOS = "scenarios"
+DEPLOYMENTS = "deployments"
+NODES = "nodes.csv"
+REPORT = "report.html"
+OURS = {RESULT, SCENARIO, TRACES, TABLES, PICTURES, SCENARIOS, DEPLOYMENTS, NODES, REPORT}
+# Of folders from before each verb had the same layout: they are replaced as well.
+FORMERLY = (".parquet", ".png")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A folder of results, opened.
+
+    Attributes
+    ----------
+    folder : Path
+        Path of the folder.
+    result : mapping
+        The JSON object.
+    """
+
+    folder: Path
+    result: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def engine(self) -> str:
+        """The verb that made the results, such as ``"simulate"``."""
+        engine: str = self.result["engine"]
+        return engine
+
+    @property
+    def origin(self) -> provenance.Origin | None:
+        """Where the results come from; None in a folder from before this was kept."""
+        return provenance.restored(self.result, self.scenarios)
+
+    @property
+    def scenarios(self) -> dict[str, Scenario]:
+        """The scenarios of the results: one by its title, or several by their names."""
+        if (self.folder / SCENARIO).exists():
+            scenario = self.scenario
+            return {scenario.title: scenario}
+        files = {file.stem: file for file in (self.folder / SCENARIOS).glob("*.toml")}
+        files |= {
+            file.parent.name: file for file in (self.folder / SCENARIOS).glob(f"*/{SCENARIO}")
+        }
+        named_so = self.result.get(provenance.KEY, {}).get(SCENARIOS, sorted(files))
+        return {name: Scenario.load(files[name]) for name in named_so}
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The one scenario of the results.
+
+        Raises
+        ------
+        ScenarioError
+            It is wrong for this version of Ropewalk.
+        OSError
+            It cannot be read.
+        """
+        return Scenario.load(self.folder / SCENARIO)
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables."""
+        return sorted(file.stem for file in (self.folder / TABLES).glob("*.parquet"))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return one of the tables; an empty one where there is none.
+
+        Raises
+        ------
+        ValueError
+            It is no Parquet.
+        """
+        import polars as pl
+
+        file = self.folder / TABLES / f"{name}.parquet"
+        if not file.exists():
+            return pl.DataFrame()
+        try:
+            return pl.read_parquet(file)
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(f"{file}: {str(error).partition(chr(10))[0].lower()}") from None
+
+    def several(self, names: Sequence[str], before: str = "") -> dict[str, pl.DataFrame]:
+        """Return the tables whose names have a prefix, by their names without it."""
+        return {name: self.table(before + name) for name in names}
+
+
+def open_kept(folder: Path) -> Kept:
+    """Open a folder of results.
+
+    Raises
+    ------
+    OSError
+        It is not there or cannot be read.
+    ValueError
+        It holds no results.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder}: no such folder")
+    file = folder / RESULT
+    if not file.exists():
+        raise ValueError(f"{folder}: holds no {RESULT}; name a folder that --out has made")
+    try:
+        result = json.loads(file.read_text())
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{file}: line {error.lineno}: {error.msg.lower()}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{file}: not UTF-8 text") from None
+    if not isinstance(result, dict) or not isinstance(result.get("engine"), str):
+        raise ValueError(f"{file}: has no key engine; name a folder that --out has made")
+    return Kept(folder, result)
+
+
+def check_folder(folder: Path) -> None:
+    """Check that results can be written to a folder.
+
+    A folder may be new, empty, or hold results of before, which are replaced.
+
+    Raises
+    ------
+    OSError
+        It is none of these, or cannot be written.
+    """
+    if folder.exists():
+        held = {entry.name for entry in folder.iterdir()}
+        others = sorted(name for name in held - OURS if not name.endswith(FORMERLY))
+        if held and (RESULT not in held or others):
+            other = others[:1] or sorted(held)[:1]
+            raise FileExistsError(
+                f"{folder}: holds {other[0]!r}, which is no result of ropewalk;"
+                " name a new or empty folder"
+            )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _beside(folder).rmdir()
+
+
+@contextmanager
+def in_place_of(folder: Path) -> Iterator[Path]:
+    """Yield a new folder beside another one, which it replaces at the end.
+
+    If something fails, the other one is as it was and the new one is gone.
+
+    Raises
+    ------
+    OSError
+        As `check_folder`.
+    """
+    check_folder(folder)
+    made = _beside(folder)
+    try:
+        yield made
+        made.chmod(0o777 & ~umask())
+        _put_in_place(made, folder)
+    except BaseException as error:
+        shutil.rmtree(made, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise named(error, folder) from None
+        raise
+
+
+def write_result(folder: Path, result: Mapping[str, Any]) -> None:
+    """Write the JSON object."""
+    (folder / RESULT).write_text(json.dumps(result, indent=2) + "\n")
+
+
+def write_scenario(file: Path, scenario: Scenario) -> None:
+    """Write a scenario, and beside it its traces.
+
+    Of a mesh, also the places of its nodes, which ``placement = { file = "nodes.csv" }`` reads.
+    """
+    text, traces = scenario.self_contained()
+    file.write_text(text)
+    for trace, content in traces.items():
+        (file.parent / trace).parent.mkdir(exist_ok=True)
+        (file.parent / trace).write_text(content)
+    if "mesh" in scenario.values:
+        (file.parent / NODES).write_text(deployment(scenario.values["mesh"]["nodes"]))
+
+
+def deployment(places: Sequence[Sequence[float]]) -> str:
+    """Return positions as the lines of a file that ``[mesh]`` reads.
+
+    Examples
+    --------
+    >>> deployment([(0, 0), (12.5, 3)]).split()
+    ['x_m,y_m', '0.0,0.0', '12.5,3.0']
+    """
+    return "".join(["x_m,y_m\n", *(f"{float(x)!r},{float(y)!r}\n" for x, y in places)])
+
+
+def write_table(frame: pl.DataFrame, file: Path) -> None:
+    """Write a data frame as Parquet; a full disk is an `OSError`, as with any file."""
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    file.write_bytes(content.getbuffer())
+
+
+def _beside(folder: Path) -> Path:
+    """Make a new folder beside another, which an error names."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise named(error, folder) from None
+
+
+def _put_in_place(made: Path, folder: Path) -> None:
+    if folder.exists():
+        before = made.with_name(f"{made.name}.before")
+        folder.rename(before)
+        made.rename(folder)
+        shutil.rmtree(before)
+    else:
+        made.rename(folder)

@@ -1,0 +1,500 @@
+"""Results of runs, as data frames and as one JSON object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+
+from ..provenance import with_origin
+from ..scenario import Scenario
+from ..support.arguments import choice
+from ..support.numerals import decimal
+from ..support.optional_deps import need
+from . import statistics
+from .run_warnings import warnings_of
+from .shown import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from ..provenance import Origin
+
+
+Frame: TypeAlias = Literal[
+    "summary",
+    "links",
+    "subflows",
+    "competitors",
+    "flows",
+    "link_flows",
+    "timeline",
+    "connection",
+    "competitor_timeline",
+    "delays",
+    "reordering",
+]
+
+
+# What tells whether an application got its data in time.
+TIMELY = ("messages", "video", "chunks", "requests", "web")
+# What its runs' objects do not have; from these frames results are made again.
+RECORDED = ("subflows", "timeline", "connection", "competitor_timeline", "delays")
+
+
+class Recorded(Protocol):
+    """Recording of one flow."""
+
+    def subflow_timeline(self) -> Mapping[str, NDArray[Any]] | None:
+        """Return columns, a row per step and subflow; None without a timeline."""
+
+    def connection_timeline(self) -> Mapping[str, NDArray[Any]] | None:
+        """Return columns, a row per step; None without a timeline."""
+
+    def delay_bins(self) -> Mapping[str, NDArray[Any]]:
+        """Return the histogram of delays: ``up_to_ms`` and ``count``."""
+
+
+class FurtherFlow(Recorded, Protocol):
+    """Recording of a flow after the first."""
+
+    @property
+    def name(self) -> str:
+        """Its name, with a number where its entry stands for several."""
+
+    @property
+    def links(self) -> list[str]:
+        """The path of each of its subflows."""
+
+
+class Run(Recorded, Protocol):
+    """Recording of one run, of the simulator or of the testbed."""
+
+    @property
+    def captured_packets(self) -> int | None:
+        """How many packets are in its capture; None without one."""
+
+    @property
+    def further_flows(self) -> Sequence[FurtherFlow]:
+        """Recordings of the flows after the first, without competitors."""
+
+    def competitor_timeline(self) -> Mapping[str, NDArray[Any]] | None:
+        """Return columns, a row per step and competitor; None without either."""
+
+    def summary_json(self) -> str:
+        """Return its numbers with the keys of the JSON contract, as JSON text."""
+
+
+class Results(Shown):
+    """Results of runs of one scenario.
+
+    Every frame has a column ``seed`` that tells the runs apart; columns have
+    their unit in their name. A number that a run does not know is null. Where
+    a scenario has a `[[flow]]` beside the first flow, ``subflows``, ``timeline``,
+    ``connection`` and ``delays`` are of all flows but competitors, and have a
+    column ``flow``.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario that was run.
+    runs : sequence of Run
+        Recording of each run.
+    origin : Origin, optional
+        Origin of the results.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("start/two-links", step="1 s")
+    >>> results.links["link"].to_list()
+    ['dsl', 'cable']
+    >>> results.timeline.columns[:4]
+    ['seed', 'time_s', 'subflow', 'link']
+    """
+
+    def __init__(
+        self, scenario: Scenario, runs: Sequence[Run], origin: Origin | None = None
+    ) -> None:
+        self.scenario = scenario
+        self.origin = origin
+        self.runs: list[dict[str, Any]] = [json.loads(run.summary_json()) for run in runs]
+        self._recorded = list(runs)
+        self._captured = self._recorded[0].captured_packets
+
+    @classmethod
+    def restored(
+        cls,
+        scenario: Scenario,
+        runs: Sequence[Mapping[str, Any]],
+        frames: Mapping[str, pl.DataFrame],
+        *,
+        origin: Origin | None = None,
+        captured_packets: int | None = None,
+    ) -> Results:
+        """Return results that were kept: in a folder, or pickled.
+
+        Parameters
+        ----------
+        scenario : Scenario
+            The scenario that was run.
+        runs : sequence of mapping
+            Each run's object, as `runs` has it.
+        frames : mapping of str to polars.DataFrame
+            ``"subflows"``, ``"timeline"``, ``"connection"``, ``"competitor_timeline"`` and
+            ``"delays"``, as far as they were not empty.
+        origin : Origin, optional
+            Origin of the results.
+        captured_packets : int, optional
+            How many packets of the first run are in its capture.
+
+        Returns
+        -------
+        Results
+            Equal to what was kept.
+        """
+        import polars as pl
+
+        made = cls.__new__(cls)
+        made.scenario, made.origin = scenario, origin
+        made.runs = [dict(run) for run in runs]
+        made._recorded, made._captured = [], captured_packets
+        # Where a cached property keeps what it has computed.
+        made.__dict__.update({name: frames.get(name, pl.DataFrame()) for name in RECORDED})
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        frames = {name: getattr(self, name) for name in RECORDED}
+        return _restored, (self.scenario, self.runs, frames, self.origin, self._captured)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The runs' seeds, in their order."""
+        return [run["seed"] for run in self.runs]
+
+    @property
+    def captured_packets(self) -> int | None:
+        """How many packets of the first run are in its capture; None without one."""
+        return self._captured
+
+    @cached_property
+    def mean(self) -> dict[str, Any]:
+        """Mean over the runs of each number, in the shape of a run's JSON object."""
+        return statistics.mean(self.runs)
+
+    @cached_property
+    def ci95(self) -> dict[str, Any]:
+        """Half the width of the 95 % confidence interval of each mean; empty for one run."""
+        return statistics.ci95(self.runs)
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints: a run's object, or all of them with their mean."""
+        first = self.runs[0]
+        if len(self.runs) == 1:
+            return with_origin(first, self.origin)
+        head = {key: first[key] for key in ("engine", "scenario", "seed")}
+        known = head | {"runs": self.runs, "mean": self.mean, "ci95": self.ci95}
+        if warnings := warnings_of(self.runs):
+            known["warnings"] = warnings
+        return with_origin(known, self.origin)
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """One row per run."""
+        return _frame([flat(run) for run in self.runs])
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row per run and link, over the measured time, in the direction of the data."""
+        return _frame([_named("link", row) for row in self._entries("links")])
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per run and flow, competitors included; empty where there is but one.
+
+        What stands for ``count`` flows has their mean goodput, and the rest of them together.
+        """
+        return _frame([flat(_named("flow", row)) for row in self._entries("flows")])
+
+    @cached_property
+    def link_flows(self) -> pl.DataFrame:
+        """One row per run, link and flow over it, with its share; empty of one flow."""
+        rows = [
+            {"seed": link["seed"], "link": link["name"], **_named("flow", flow)}
+            for link in self._entries("links")
+            for flow in link.get("flows", [])
+        ]
+        return _frame(rows)
+
+    @cached_property
+    def subflows(self) -> pl.DataFrame:
+        """One row per run and subflow."""
+        rows = []
+        for run, recorded in self._with_recorded():
+            of_flows: list[tuple[str | None, list[dict[str, Any]]]] = [(None, run["subflows"])]
+            if recorded.further_flows:
+                _, *others = run["flows"]
+                of_flows = [(_first_name(run), run["subflows"])]
+                of_flows += [(flow["name"], flow.get("subflows", [])) for flow in others]
+            for name, entries in of_flows:
+                head = {"seed": run["seed"]} | ({} if name is None else {"flow": name})
+                rows += [head | {"subflow": at} | entry for at, entry in enumerate(entries)]
+        return _frame(rows)
+
+    @cached_property
+    def competitors(self) -> pl.DataFrame:
+        """One row per run and competitor of the scenario."""
+        return _frame(list(self._entries("competitors")))
+
+    @cached_property
+    def timeline(self) -> pl.DataFrame:
+        """One row per run, step and subflow; empty if no step was asked for."""
+        import polars as pl
+
+        frames = []
+        for seed, flow, links, recorded in self._recorded_flows():
+            columns = recorded.subflow_timeline()
+            if columns is not None:
+                frame = _columns(seed, flow, columns)
+                link = pl.Series("link", links, dtype=pl.String)
+                at = frame.columns.index("subflow") + 1
+                frames.append(frame.insert_column(at, link.gather(frame["subflow"])))
+        # Flows without an answer to reordering have no column of what it undid.
+        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
+
+    @cached_property
+    def connection(self) -> pl.DataFrame:
+        """One row per run and step: the whole connection; empty if no step was asked for."""
+        import polars as pl
+
+        frames = []
+        for seed, flow, _, recorded in self._recorded_flows():
+            columns = recorded.connection_timeline()
+            if columns is not None:
+                frames.append(_columns(seed, flow, columns))
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    @cached_property
+    def competitor_timeline(self) -> pl.DataFrame:
+        """One row per run, step and competitor; empty without competitors or a step.
+
+        ``goodput_mbps`` is the mean of the ``count`` flows that a competitor stands for. The
+        testbed does not know it.
+        """
+        import polars as pl
+
+        frames = []
+        for run, recorded in self._with_recorded():
+            columns = recorded.competitor_timeline()
+            if columns is not None:
+                frame = _columns(run["seed"], None, columns)
+                at, of = frame["competitor"], pl.DataFrame(run["competitors"])
+                frames.append(
+                    frame.select(
+                        "seed",
+                        "time_s",
+                        of["name"].gather(at).alias("competitor"),
+                        of["count"].gather(at).alias("count"),
+                        "goodput_mbps",
+                    )
+                )
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    @cached_property
+    def delays(self) -> pl.DataFrame:
+        """Histogram of the delay from the application's write to delivery in order.
+
+        One row per run and bin that is not empty; ``up_to_ms`` is the bin's upper edge.
+        """
+        import polars as pl
+
+        frames = [
+            _columns(seed, flow, recorded.delay_bins())
+            for seed, flow, _, recorded in self._recorded_flows()
+        ]
+        return pl.concat(frames)
+
+    @cached_property
+    def reordering(self) -> pl.DataFrame:
+        """RFC 4737 and RFC 5236: one row per run, metric and value; empty if not asked for.
+
+        ``extent`` counts packets; ``displacement`` and ``buffer_occupancy`` are shares.
+        """
+        rows = []
+        for run in self.runs:
+            metrics = run.get("reordering", {}).get("metrics")
+            if metrics is None:
+                continue
+            series = {
+                "extent": enumerate(metrics["extents"], start=1),
+                "displacement": metrics["density"],
+                "buffer_occupancy": enumerate(metrics["buffer_density"]),
+            }
+            for metric, pairs in series.items():
+                for value, frequency in pairs:
+                    rows.append(
+                        {
+                            "seed": run["seed"],
+                            "metric": metric,
+                            "value": value,
+                            "frequency": float(frequency),
+                        }
+                    )
+        return _frame(rows)
+
+    def to_pandas(self, frame: Frame = "summary") -> pd.DataFrame:
+        """Return one of the frames as pandas has them.
+
+        Parameters
+        ----------
+        frame : str
+            Which: ``"summary"``, ``"links"``, ``"subflows"``, ``"competitors"``, ``"flows"``,
+            ``"link_flows"``, ``"timeline"``, ``"connection"``, ``"competitor_timeline"``,
+            ``"delays"`` or ``"reordering"``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The same rows and columns.
+
+        Raises
+        ------
+        ValueError
+            There is no such frame.
+        MissingLibraryError
+            pandas is not installed: ``pip install "ropewalk[pandas]"`` does.
+
+        Examples
+        --------
+        >>> import ropewalk
+        >>> results = ropewalk.simulate("start/two-links")
+        >>> results.to_pandas("links")["link"].tolist()
+        ['dsl', 'cable']
+        """
+        choice("frame", frame, get_args(Frame))
+        need("to_pandas", "pandas", "pyarrow")
+        found: pl.DataFrame = getattr(self, frame)
+        return found.to_pandas()
+
+    def __repr__(self) -> str:
+        goodput = self.mean.get("goodput_mbps", float("nan"))
+        count = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
+        return f"<Results of {self.scenario.title!r}: {count}, {decimal(goodput)} Mbit/s>"
+
+    def _with_recorded(self) -> Iterator[tuple[dict[str, Any], Run]]:
+        return zip(self.runs, self._recorded, strict=True)
+
+    def _recorded_flows(self) -> Iterator[tuple[int, str | None, list[str], Recorded]]:
+        """Yield each flow's seed, name (None if it is the only one), paths, and recording."""
+        for run, recorded in self._with_recorded():
+            seed, further = run["seed"], recorded.further_flows
+            first = _first_name(run) if further else None
+            yield seed, first, [subflow["link"] for subflow in run["subflows"]], recorded
+            for flow in further:
+                yield seed, flow.name, flow.links, flow
+
+    def _entries(self, key: str) -> Iterator[dict[str, Any]]:
+        for run in self.runs:
+            for entry in run.get(key, []):
+                yield {"seed": run["seed"], **entry}
+
+
+def _restored(
+    scenario: Scenario,
+    runs: Sequence[Mapping[str, Any]],
+    frames: Mapping[str, pl.DataFrame],
+    origin: Origin | None,
+    captured_packets: int | None,
+) -> Results:
+    return Results.restored(
+        scenario, runs, frames, origin=origin, captured_packets=captured_packets
+    )
+
+
+def _first_name(run: dict[str, Any]) -> str:
+    """Name the first of several flows as those after it are named."""
+    first = run["flows"][0]
+    return f"{first['name']} (1)" if "count" in first else str(first["name"])
+
+
+def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry's numbers, with its name in the column of what it is."""
+    told = ((what if key == "name" else key, value) for key, value in entry.items())
+    return {key: value for key, value in told if key not in ("flows", "subflows")}
+
+
+def flat(run: dict[str, Any]) -> dict[str, Any]:
+    """Return a run's object as a row of plain columns: ``delay_ms.p95`` as ``delay_p95_ms``.
+
+    Warnings are one text, with a line for each.
+
+    Examples
+    --------
+    >>> flat({"goodput_mbps": 9.5, "delay_ms": {"p95": 12.0}, "links": []})
+    {'goodput_mbps': 9.5, 'delay_p95_ms': 12.0}
+    """
+    row: dict[str, Any] = {k: v for k, v in run.items() if isinstance(v, (str, int, float))}
+    if run.get("warnings"):
+        row["warnings"] = "\n".join(run["warnings"])
+    delay = run.get("delay_ms", {})
+    row |= {f"delay_{name}_ms": value for name, value in delay.items()}
+    reordering = run.get("reordering", {})
+    row |= {key: value for key, value in reordering.items() if isinstance(value, (int, float))}
+    metrics = reordering.get("metrics", {})
+    if "reordered_ratio" in metrics:
+        row["reordered_ratio"] = metrics["reordered_ratio"]
+    row |= run.get("stats", {})
+    row |= dict(_own_error(run.get("own_error", {})))
+    for key in TIMELY:
+        row |= dict(_within(key, run.get(key, {})))
+    return row
+
+
+def _own_error(error: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield ends of intervals, ``delay_mean_low_ms``, and the rest of a testbed's own error."""
+    for end, value in error.get("goodput_mbps", {}).items():
+        yield f"goodput_{end}_mbps", value
+    for name, interval in error.get("delay_ms", {}).items():
+        yield from ((f"delay_{name}_{end}_ms", value) for end, value in interval.items())
+    for name, value in error.get("added_ms", {}).items():
+        yield f"own_delay_{name}_ms", value
+    columns = {"time_share": "own_time_share", "disturbed": "disturbed", "runs": "own_runs"}
+    yield from ((column, error[key]) for key, column in columns.items() if key in error)
+
+
+def _within(key: str, of: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield an object's numbers: ``video.frame_delay_ms.p95`` as ``video_frame_delay_p95_ms``."""
+    for name, value in of.items():
+        if isinstance(value, Mapping):
+            stem, unit = name, ""
+            for ending in ("_ms", "_s"):
+                if name.endswith(ending):
+                    stem, unit = name.removesuffix(ending), ending
+            yield from ((f"{key}_{stem}_{part}{unit}", each) for part, each in value.items())
+        elif isinstance(value, (int, float)):
+            yield f"{key}_{name}", value
+
+
+def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    import polars as pl
+
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    if "seed" in frame.columns:
+        frame = frame.with_columns(pl.col("seed").cast(pl.UInt64))
+    return frame
+
+
+def _columns(seed: int, flow: str | None, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    """Data frame of columns that all belong to one run and flow; NaN becomes null."""
+    import polars as pl
+
+    frame = pl.DataFrame(dict(columns)).with_columns(pl.selectors.float().fill_nan(None))
+    if flow is not None:
+        name = pl.repeat(flow, frame.height, dtype=pl.String, eager=True).alias("flow")
+        frame.insert_column(0, name)
+    return frame.insert_column(
+        0, pl.repeat(seed, frame.height, dtype=pl.UInt64, eager=True).alias("seed")
+    )

@@ -1,0 +1,134 @@
+"""The algorithms that a scenario may name, with their parameters."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from .. import _core
+from ..support.arguments import choice
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an algorithm.
+
+    Parameters
+    ----------
+    name : str
+        As scenario files spell it.
+    doc : str
+        Its meaning.
+    source : str
+        Who says so.
+    allowed : str
+        Which values it takes, in words.
+    default : str
+        Its value unless another is given, as scenario files spell it.
+    """
+
+    name: str
+    doc: str
+    source: str
+    allowed: str
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """An algorithm that a scenario may name.
+
+    Parameters
+    ----------
+    name : str
+        As scenario files spell it.
+    doc : str
+        What the algorithm does.
+    source : str
+        Where it is specified.
+    tags : frozenset of str
+        ``coupled``: a congestion control that couples subflows' windows; ``single-path``: one
+        that also runs a TCP connection; ``blind``: a scheduler that a virtual device can follow;
+        ``many-streams``: one of bandwidth aggregation alone; ``queueing``: one of MPTCP alone.
+    parameters : tuple of Parameter
+        In the order of their declaration.
+    """
+
+    name: str
+    doc: str
+    source: str
+    tags: frozenset[str]
+    parameters: tuple[Parameter, ...]
+
+
+@cache
+def algorithms(key: str) -> tuple[Algorithm, ...]:
+    """Return what a key of ``[transport]`` may name.
+
+    Parameters
+    ----------
+    key : str
+        ``"congestion"``, ``"subflow"``, ``"scheduler"``, ...
+
+    Returns
+    -------
+    tuple of Algorithm
+        In the order of the documentation.
+
+    Raises
+    ------
+    ValueError
+        The key takes no algorithm; the message names those that do.
+
+    Examples
+    --------
+    >>> [each.name for each in algorithms("subflow")][:2]
+    ['newreno', 'cubic']
+    >>> blest = next(each for each in algorithms("scheduler") if each.name == "blest")
+    >>> blest.parameters[0].default
+    '1.2'
+    """
+    declared = _declared()
+    choice("key", key, declared)
+    return tuple(
+        Algorithm(
+            each["name"],
+            each["doc"],
+            each["source"],
+            frozenset(each["tags"]),
+            tuple(Parameter(**parameter) for parameter in each["parameters"]),
+        )
+        for each in declared[key]
+    )
+
+
+def is_coupled(congestion: str) -> bool:
+    """Return whether a congestion control couples the windows of subflows.
+
+    Examples
+    --------
+    >>> is_coupled("lia"), is_coupled("cubic")
+    (True, False)
+    """
+    return any(
+        each.name == congestion and "coupled" in each.tags for each in algorithms("congestion")
+    )
+
+
+def named_by() -> tuple[str, ...]:
+    """Return the keys of ``[transport]`` that take an algorithm.
+
+    Examples
+    --------
+    >>> "scheduler" in named_by()
+    True
+    """
+    return tuple(_declared())
+
+
+@cache
+def _declared() -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = json.loads(_core.algorithms_json())
+    return found

@@ -1,0 +1,507 @@
+"""Scenario files: load, change, and the schema that describes them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from .. import _core
+from ..support.arguments import mapping, refused
+from ..support.arguments import path as _path
+from ..support.hooks import display_module
+from . import ready
+from .spelling import Overrides, Value, pairs, quoted, spelled, toml
+
+__all__ = ["Given", "Overrides", "Scenario", "Value", "schema", "spelled"]
+
+# A scenario as every function takes it.
+Given: TypeAlias = "Scenario | str | os.PathLike[str] | Mapping[str, Any]"
+
+
+class Scenario:
+    """One experiment, read and checked: links, transport, traffic.
+
+    A scenario does not change; `with_` gives a changed one. It can be pickled,
+    and then carries the text of the trace files that it names.
+
+    Parameters
+    ----------
+    text : str or mapping
+        The scenario file's content: TOML, or its keys with their values.
+    name : str
+        What error messages call the file.
+    folder : path, optional
+        Where trace files with relative paths are looked for; the working
+        directory if not given.
+    overrides : sequence of (str, value), or mapping
+        Keys set to other values, as ``--set`` does it.
+    files : mapping of str to str, optional
+        Content of trace files, by the names that the scenario has for them; others are read
+        from the folder.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong. The text names every error.
+
+    Examples
+    --------
+    >>> scenario = Scenario('''
+    ... duration = "2 s"
+    ... [[link]]
+    ... name = "dsl"
+    ... rate = "16 Mbit/s"
+    ... delay = "20 ms"
+    ... ''')
+    >>> scenario.links
+    ['dsl']
+    >>> same = Scenario({
+    ...     "duration": "2 s",
+    ...     "link": [{"name": "dsl", "rate": "16 Mbit/s", "delay": "20 ms"}],
+    ... })
+    >>> same.links == scenario.links
+    True
+    """
+
+    def __init__(
+        self,
+        text: str | Mapping[str, Any],
+        *,
+        name: str = "scenario",
+        folder: str | os.PathLike[str] | None = None,
+        overrides: Overrides = (),
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        if isinstance(text, Mapping):
+            text = toml(text)
+        if not isinstance(text, str):
+            raise refused("text", text, "text of a scenario file, or a mapping of its keys")
+        self.text = text
+        self.name = name
+        self.folder = Path(folder) if folder is not None else Path()
+        self.overrides = tuple(pairs("overrides", overrides))
+        self._files = dict(files or {})
+        self._core = _core.Scenario(text, name, list(self.overrides), self._read)
+
+    @classmethod
+    def of(cls, scenario: Given) -> Scenario:
+        """Return the scenario that a function was given.
+
+        Parameters
+        ----------
+        scenario : Scenario, path or mapping
+            A scenario; or a file, or the name of a ready one; or keys with their values.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong. The text names every error.
+        ValueError
+            It is none of these.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        >>> Scenario.of({"link": [{"name": "dsl", "rate": "16 Mbit/s"}]}).links
+        ['dsl']
+        """
+        if isinstance(scenario, Scenario):
+            return scenario
+        if isinstance(scenario, Mapping):
+            return cls(scenario)
+        if not isinstance(scenario, (str, os.PathLike)):
+            allowed = "a Scenario, a path, the name of a ready scenario, a mapping of keys"
+            raise refused("scenario", scenario, allowed)
+        if "\n" in os.fspath(scenario):
+            raise refused("scenario", scenario, "a path; for its text, ropewalk.Scenario(text)")
+        return cls.load(scenario)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], overrides: Overrides = ()) -> Scenario:
+        """Read a scenario file.
+
+        Parameters
+        ----------
+        path : path
+            The file, or the name of a ready scenario, such as ``start/two-links``. Trace
+            files are looked for beside it.
+        overrides : sequence of (str, value), or mapping
+            Keys set to other values, as ``--set`` does it.
+
+        Returns
+        -------
+        Scenario
+            What the file describes.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong. The text names every error.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        >>> Scenario.load("start/two-links").links
+        ['dsl', 'cable']
+        """
+        found = ready.found(Path(_path("path", path)))
+        with found.open("rb") as file:
+            return cls.read(file, name=str(found), folder=found.parent, overrides=overrides)
+
+    @classmethod
+    def read(
+        cls,
+        file: BinaryIO,
+        *,
+        name: str,
+        folder: str | os.PathLike[str] | None = None,
+        overrides: Overrides = (),
+    ) -> Scenario:
+        r"""Read a scenario from an open file, such as standard input.
+
+        Parameters
+        ----------
+        file : binary file
+            Where to read from, up to its end.
+        name : str
+            What error messages call it.
+        folder : path, optional
+            Where trace files with relative paths are looked for; the working
+            directory if not given.
+        overrides : sequence of (str, value), or mapping
+            Keys set to other values, as ``--set`` does it.
+
+        Returns
+        -------
+        Scenario
+            What the file describes.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong. The text names every error.
+        OSError
+            The file cannot be read; the error names it.
+
+        Examples
+        --------
+        >>> import io
+        >>> file = io.BytesIO(b'[[link]]\nname = "dsl"\nrate = "16 Mbit/s"')
+        >>> Scenario.read(file, name="<memory>").links
+        ['dsl']
+        """
+        try:
+            content = _read_bounded(file, _core.MAX_SCENARIO_BYTES)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, name) from None
+        text = _core.decode(content, name)
+        return cls(text, name=name, folder=folder, overrides=overrides)
+
+    def with_(self, changes: Mapping[str, Value]) -> Scenario:
+        """Return the scenario with some keys set to other values.
+
+        Parameters
+        ----------
+        changes : mapping of str to value
+            Dotted keys, a link, path, flow or competitor by its name:
+            ``"link.wifi.delay"``, ``"transport.congestion"``.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario; this one stays as it is.
+
+        Raises
+        ------
+        ScenarioError
+            A key is unknown or a value is wrong; what is of a changed key begins with ``with_``.
+
+        Examples
+        --------
+        >>> scenario = Scenario.load("start/two-links")
+        >>> slower = scenario.with_({"link.dsl.rate": "4 Mbit/s", "duration": "5 s"})
+        >>> slower.duration_s
+        5.0
+        """
+        added = tuple(pairs("with_", mapping("changes", changes, "keys to values")))
+        try:
+            return Scenario(
+                self.text,
+                name=self.name,
+                folder=self.folder,
+                overrides=self.overrides + added,
+                files=self._files,
+            )
+        except _core.ScenarioError as error:
+            raise _core.ScenarioError(
+                re.sub("^--set: ", "with_: ", str(error), flags=re.MULTILINE)
+            ) from None
+
+    @property
+    def title(self) -> str:
+        """The scenario's title."""
+        return self._core.title
+
+    @property
+    def duration_s(self) -> float:
+        """When a run ends at the latest, in seconds."""
+        return self._core.duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """When measuring starts, in seconds."""
+        return self._core.warmup_s
+
+    @property
+    def links(self) -> list[str]:
+        """The links' names."""
+        return self._core.links
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths' names."""
+        return self._core.paths
+
+    @property
+    def flows(self) -> list[str]:
+        """The flows' names: the first is the measured one, competitors are last."""
+        return self._core.flows
+
+    @property
+    def transport_key(self) -> str:
+        """The prefix of the first flow's keys: ``transport``, or ``flow.`` and its name."""
+        return self._core.transport_key
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings, to be read before trusting the numbers."""
+        return self._core.warnings
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Content of the trace files, by the names that the scenario has for them."""
+        return dict(self._files)
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """Every key's value in base units, with every default filled in.
+
+        Seconds, bit/s, bytes, shares of one. Keys are those of the scenario file,
+        with these differences: a link has both ``forward`` and ``reverse``; ``rate``
+        is a trace's mean; ``transport`` and ``traffic`` are the first flow's wherever it
+        stands, ``flow`` has those after it; and each of them has ``header_bytes``, all
+        that is no payload in an IP packet of data, and ``ack_bytes``, the IP packet of an
+        acknowledgement; ``profile`` is told of mptcp-ns3 alone, which is a protocol of its
+        own. What is unlimited or not given is absent.
+
+        Examples
+        --------
+        >>> values = Scenario.load("start/two-links").values
+        >>> values["link"][0]["forward"]["rate"]
+        16000000
+        """
+        values: dict[str, Any] = json.loads(self._core.values_json())
+        return values
+
+    def writes(self, seed: int, most: int) -> tuple[list[float], list[int]] | None:
+        """Return what the measured application writes in a run.
+
+        Parameters
+        ----------
+        seed : int
+            Of the run.
+        most : int
+            No more writes than these, the first ones.
+
+        Returns
+        -------
+        tuple of lists, or None
+            Seconds from the beginning, and bytes; None of a bulk transfer.
+
+        Examples
+        --------
+        >>> times, sizes = Scenario.load("video/wifi-lte").writes(1, most=3)
+        >>> [round(time, 3) for time in times], sizes[0] > sizes[1]
+        ([0.0, 0.033, 0.067], True)
+        """
+        return self._core.writes(seed, most)
+
+    @property
+    def capacity_mbps(self) -> float | None:
+        """Sum of the rates of the links that the measured connection uses.
+
+        In 10^6 bit/s of IP packets, a trace counted with its mean. None where a
+        link is unlimited or a path has several hops, so that no sum can be told.
+        """
+        rates: dict[int, float] = {}
+        for path in self._core.transport_paths:
+            match self._core.path_hops[path]:
+                case [link]:
+                    rate = self._core.link_rates_mbps[link]
+                case _:
+                    return None
+            if rate is None:
+                return None
+            rates[link] = rate
+        return sum(rates.values())
+
+    def effective(self) -> str:
+        """Return the scenario as a file's content, with the changed keys in their places.
+
+        Examples
+        --------
+        >>> scenario = Scenario.load("start/two-links")
+        >>> text = scenario.with_({"link.dsl.rate": "4 Mbit/s"}).effective()
+        >>> 'rate = "4 Mbit/s"' in text
+        True
+        """
+        return _core.effective(self.text, self.name, list(self.overrides))
+
+    def resolved(self) -> str:
+        """Return the scenario as a file's content, with every default written out.
+
+        Examples
+        --------
+        >>> scenario = Scenario.load("start/two-links")
+        >>> 'min_rto = "200 ms"' in scenario.resolved()
+        True
+        """
+        return self._core.to_toml()
+
+    def self_contained(self) -> tuple[str, dict[str, str]]:
+        """Return the effective scenario with its files in a folder ``traces`` beside it.
+
+        Returns
+        -------
+        text : str
+            The scenario file's content.
+        traces : dict of str to str
+            The trace files' names, relative to the scenario file, and their content.
+
+        Examples
+        --------
+        >>> text, traces = Scenario.load("start/wifi-lte-traces").self_contained()
+        >>> sorted(traces)
+        ['traces/lte.down', 'traces/lte.up', 'traces/wifi.down', 'traces/wifi.up']
+        """
+        names: dict[str, str] = {}
+        moved = []
+        for key, old in _named_files(tomllib.loads(self.effective())):
+            name = f"traces/{Path(old).name}"
+            if name in names.values() and old not in names:
+                name = f"traces/{len(names)}-{Path(old).name}"
+            moved.append((key, quoted(names.setdefault(old, name))))
+        text = _core.effective(self.text, self.name, [*self.overrides, *moved])
+        return text, {new: self._files[old] for old, new in names.items()}
+
+    def _repr_html_(self) -> str:
+        html: str = display_module().html_of(self)
+        return html
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same: keys with their changes, and content of further files.
+
+        Examples
+        --------
+        >>> Scenario.load("start/two-links") == Scenario.load("scenarios/start/two-links.toml")
+        True
+        """
+        if not isinstance(other, Scenario):
+            return NotImplemented
+        return self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @cached_property
+    def _identity(self) -> tuple[Any, ...]:
+        return self.title, self.effective(), tuple(sorted(self._files.items()))
+
+    def __repr__(self) -> str:
+        changed = "".join(f", {key}={value}" for key, value in self.overrides)
+        return f"<Scenario {self.title!r} from {self.name}{changed}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.text, self.name, self.folder, self.overrides, self._files)
+
+    def _read(self, path: str) -> str:
+        """Read a further file that the scenario names; once, so that it cannot change."""
+        if path not in self._files:
+            try:
+                with (self.folder / path).open("rb") as file:
+                    content = _read_bounded(file, _core.MAX_TRACE_BYTES)
+            except OSError as error:
+                raise ValueError((error.strerror or str(error)).lower()) from None
+            if len(content) > _core.MAX_TRACE_BYTES:
+                raise ValueError(f"larger than {_core.MAX_TRACE_BYTES >> 20} MiB")
+            try:
+                self._files[path] = content.decode()
+            except UnicodeDecodeError:
+                raise ValueError("not UTF-8 text") from None
+        return self._files[path]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a scenario file.
+
+    Returns
+    -------
+    dict
+        The schema; editors and validators understand it.
+
+    Examples
+    --------
+    >>> schema()["type"]
+    'object'
+    """
+    found: dict[str, Any] = json.loads(_core.schema_json())
+    return found
+
+
+def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
+    """Read a file, at most one byte more than what is allowed."""
+    return file.read(bytes_max + 1)
+
+
+def _named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each key of a scenario file that names a further file, and the file."""
+    of_links = ("trace", "reverse.trace")
+    of_channels = ("propagation.file", "error_model.table")
+    of_flows = ("traffic.trace",)
+    of_tables = {
+        "link": of_links,
+        "channel": of_channels,
+        "flow": of_flows,
+        "competitor": of_flows,
+    }
+    for tables, keys in of_tables.items():
+        for number, table in enumerate(text.get(tables, []), 1):
+            name = table.get("name", f"{tables}-{number}")
+            for key in keys:
+                *within, last = key.split(".")
+                inner = table.get(within[0], {}) if within else table
+                if isinstance(inner, dict) and last in inner:
+                    yield f"{tables}.{name}.{key}", inner[last]
+    if "trace" in text.get("traffic", {}):
+        yield "traffic.trace", text["traffic"]["trace"]
+    placement = text.get("mesh", {}).get("placement")
+    if isinstance(placement, dict) and "file" in placement:
+        yield "mesh.placement.file", placement["file"]
+
+
+def _restore(
+    text: str,
+    name: str,
+    folder: Path,
+    overrides: tuple[tuple[str, str], ...],
+    files: dict[str, str],
+) -> Scenario:
+    return Scenario(text, name=name, folder=folder, overrides=overrides, files=files)

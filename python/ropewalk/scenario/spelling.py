@@ -1,0 +1,118 @@
+"""Values and keys as a scenario file spells them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ..support.arguments import mapping, plain, shown
+
+Value: TypeAlias = str | int | float | bool | Sequence[Any] | Mapping[str, Any]
+Overrides: TypeAlias = "Sequence[tuple[str, Value]] | Mapping[str, Value]"
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def spelled(value: Value) -> str:
+    """Return a value as a scenario file spells it.
+
+    Raises
+    ------
+    ValueError
+        It is of a type that no scenario file has; the message begins with the value.
+
+    Examples
+    --------
+    >>> spelled("50 ms"), spelled(2), spelled(True), spelled([["5 s", "10 s"]])
+    ('50 ms', '2', 'true', '[["5 s", "10 s"]]')
+    >>> spelled({"model": "gilbert-elliott", "p": 0.1})
+    '{ model = "gilbert-elliott", p = 0.1 }'
+    """
+    value = plain(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        pairs = (f"{_key(key)} = {quoted(item)}" for key, item in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(quoted(item) for item in value) + "]"
+    if not isinstance(value, (bool, int, float)):
+        allowed = "text, a number, True, False, or a list or mapping of these"
+        raise ValueError(f"{shown(value)}: allowed: {allowed}")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def toml(keys: Mapping[str, Any]) -> str:
+    """Return keys with their values as the text of a scenario file.
+
+    Raises
+    ------
+    ValueError
+        A value is of a type that no scenario file has; the message names its key.
+
+    Examples
+    --------
+    >>> print(toml({"duration": "2 s", "link": [{"name": "dsl", "rate": "16 Mbit/s"}]}))
+    duration = "2 s"
+    [[link]]
+    name = "dsl"
+    rate = "16 Mbit/s"
+    <BLANKLINE>
+    """
+    plains = {key: plain(value) for key, value in mapping("scenario", keys, "keys").items()}
+    # A key after a table's heading would be the table's.
+    tables = {key: value for key, value in plains.items() if _is_tables(value)}
+    lines = [*_lines({key: value for key, value in plains.items() if key not in tables}, "")]
+    for key, value in tables.items():
+        is_list = not isinstance(value, Mapping)
+        for at, entry in enumerate(value if is_list else [value], 1):
+            lines.append(f"[[{_key(key)}]]" if is_list else f"[{_key(key)}]")
+            lines += _lines(entry, f"{key}-{at}." if is_list else f"{key}.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def pairs(name: str, overrides: Overrides) -> Iterator[tuple[str, str]]:
+    """Yield dotted keys with their values as a scenario file spells them."""
+    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
+            allowed = 'a dotted key with its value, such as ("link.dsl.delay", "10 ms")'
+            raise ValueError(f"{name}: {shown(pair)}: allowed: {allowed}")
+        key, value = pair
+        try:
+            yield key, spelled(value)
+        except ValueError as error:
+            raise ValueError(f"{name}: {key} = {error}") from None
+
+
+def _is_tables(value: object) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, Mapping)
+
+
+def _lines(keys: Mapping[str, Any], before: str) -> Iterator[str]:
+    for key, value in keys.items():
+        try:
+            yield f"{_key(key)} = {quoted(plain(value))}"
+        except ValueError as error:
+            raise ValueError(f"scenario: {before}{key} = {error}") from None
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise ValueError(f"scenario: key {shown(key)}: allowed: text")
+    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+
+
+def quoted(value: Value) -> str:
+    """Return a value as it stands within a list or table of a scenario file.
+
+    Examples
+    --------
+    >>> quoted("50 ms"), quoted(2)
+    ('"50 ms"', '2')
+    """
+    value = plain(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spelled(value)

@@ -1,0 +1,1 @@
+"""Helpers that know nothing of networks: arguments, texts, files, optional libraries."""
