@@ -98,7 +98,7 @@ def _rest(draw: random.Random, count: int, large: bool, extra: str) -> Iterator[
 
 def predicted(scenario: ropewalk.Scenario) -> float:
     """Goodput by the fluid model, Mbit/s."""
-    return fluid.run(scenario.values)[0].goodput * 8e-6
+    return fluid.run(scenario.setup)[0].goodput * 8e-6
 
 
 def simulated(scenario: ropewalk.Scenario, runs: int) -> float:

@@ -463,7 +463,7 @@ def blocks_of(file: Path) -> Iterator[Block]:
     elif file.suffix == ".py":
         yield from python_prose(file)
         yield from python_strings(file, ("help", "epilog"))
-        if "reproduction" in file.parts:
+        if "papers" in file.parts:
             yield from python_strings(file)
 
 
@@ -474,7 +474,7 @@ def parts() -> dict[str, Part]:
     cli = files("python/ropewalk/cli", ending="py")
     keys = files("crates/scenario/src/keys", ending="rs")
     sources = [
-        *files("python/ropewalk/reproduction", ending="py"),
+        *files("python/ropewalk/papers", ending="py"),
         *files("docs", ending="py"),
     ]
     written = pages()

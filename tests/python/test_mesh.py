@@ -149,11 +149,11 @@ def test_pictures_show_what_there_is():
     assert len(figure.axes) == 3
     assert len(figure.axes[0].containers) == 6
     scenario = ropewalk.Scenario.load(ZONES)
-    assert disturbances(scenario.values["mesh"]) == []
+    assert disturbances(scenario.setup.mesh) == []
     labels = [text.get_text() for text in draw_place(scenario).axes[0].texts]
     assert labels[:2] == ["n0", "n1"]
     shared = scenario.with_({"mesh.routing": "link-disjoint"})
-    assert disturbances(shared.values["mesh"])
+    assert disturbances(shared.setup.mesh)
 
 
 def test_advice_on_a_mesh_says_which_routes_and_what_a_channel_is_worth():

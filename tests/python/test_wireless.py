@@ -8,6 +8,7 @@ from ropewalk.engines.wireless.layout import Channel, Place, Station, WirelessLi
 from ropewalk.engines.wireless.link_budget import budgets, error_ratio, radio_on
 from ropewalk.model import wifi
 from ropewalk.output.plot.wireless import draw, reach_m
+from ropewalk.scenario.setup import Propagation
 
 DISK = {"model": "range", "range": 25.0, "sense": 25.0}
 LOG = {
@@ -38,7 +39,11 @@ def place(how, at, links, *, channel=None, losses=None, **station):
             WirelessLink(f"{sender}-{receiver}", hop, loss),
             WirelessLink(f"{sender}-{receiver}/reverse", hop.reverse),
         ]
-    return Place({name: Channel(name, how, **(channel or {})) for name in names}, stations, ways)
+    return Place(
+        {name: Channel(name, Propagation(**how), **(channel or {})) for name in names},
+        stations,
+        ways,
+    )
 
 
 def test_power_and_ratio_are_those_of_the_propagation():

@@ -207,8 +207,8 @@ def write_scenario(file: Path, scenario: Scenario) -> None:
     for trace, content in traces.items():
         (file.parent / trace).parent.mkdir(exist_ok=True)
         (file.parent / trace).write_text(content)
-    if "mesh" in scenario.values:
-        (file.parent / NODES).write_text(deployment(scenario.values["mesh"]["nodes"]))
+    if scenario.setup.mesh is not None:
+        (file.parent / NODES).write_text(deployment(scenario.setup.mesh.nodes))
 
 
 def deployment(places: Sequence[Sequence[float]]) -> str:

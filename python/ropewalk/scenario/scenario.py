@@ -16,6 +16,7 @@ from ..support.arguments import mapping, refused
 from ..support.arguments import path as _path
 from ..support.hooks import display_module
 from . import ready
+from .setup import Setup, setup_of
 from .spelling import Overrides, Value, pairs, quoted, spelled, toml
 
 __all__ = ["Given", "Overrides", "Scenario", "Value", "schema", "spelled"]
@@ -310,6 +311,18 @@ class Scenario:
         """
         values: dict[str, Any] = json.loads(self._core.values_json())
         return values
+
+    @cached_property
+    def setup(self) -> Setup:
+        """The resolved scenario as typed data classes, in base units.
+
+        Examples
+        --------
+        >>> setup = Scenario.load("start/two-links").setup
+        >>> setup.first.protocol, setup.links[0].forward.rate
+        ('mptcp', 16000000)
+        """
+        return setup_of(self.values)
 
     def writes(self, seed: int, most: int) -> tuple[list[float], list[int]] | None:
         """Return what the measured application writes in a run.

@@ -158,7 +158,7 @@ def test_it_is_near_the_simulator(two_links, case):
     changes, apart = NEAR[case]
     scenario = two_links.with_(changes)
     simulated = ropewalk.simulate(scenario, runs=6).mean["goodput_mbps"]
-    assert fluid.run(scenario.values)[0].goodput * 8e-6 == pytest.approx(simulated, rel=apart)
+    assert fluid.run(scenario.setup)[0].goodput * 8e-6 == pytest.approx(simulated, rel=apart)
 
 
 # With 4 MiB a run may stall for what is dropped beyond the shared window: chance to the model.
@@ -168,7 +168,7 @@ def test_the_subset_of_links_that_it_chooses_is_a_good_one(buffer, least):
         {"duration": "10 s", "transport.receive_buffer": buffer, "transport.send_buffer": buffer}
     )
     prefixes = [train.with_({"transport.paths": train.links[:count]}) for count in range(1, 9)]
-    predicted = [fluid.run(scenario.values)[0].goodput for scenario in prefixes]
+    predicted = [fluid.run(scenario.setup)[0].goodput for scenario in prefixes]
     simulated = [ropewalk.simulate(each).runs[0]["goodput_mbps"] for each in prefixes]
     assert simulated[predicted.index(max(predicted))] > least * max(simulated)
     assert max(simulated) > 1.1 * simulated[-1], "all eight are not the best here"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..._core import ScenarioError
-from ...engines.predict.paths import others as others_of
 from ...engines.predict.paths import paths as described
 from ...scenario import Scenario
 from ...scenario.registry import algorithms, is_coupled
@@ -29,7 +27,7 @@ def advise_scheduler(bench: Bench, judge: Judge, base: Changes, paths: Paths) ->
     found = _tried(bench, base, "scheduler")
     if len(found) < 2:
         return None
-    present = bench.scenario.values["transport"]["scheduler"]
+    present = bench.scenario.setup.first.scheduler
     chosen, answer = _decide(judge, found, present, "scheduler")
     return Advice(
         question="scheduler",
@@ -50,7 +48,7 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
     found = _tried(bench, base, "congestion")
     if len(found) < 2:
         return None
-    present = bench.scenario.values["transport"]["congestion"]
+    present = bench.scenario.setup.first.congestion
     shared = shared_with_others(bench.scenario, paths)
     allowed = {name: made for name, made in found.items() if is_coupled(name) or not shared}
     if not allowed:
@@ -132,18 +130,15 @@ def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:
     >>> shared_with_others(Scenario.load("start/two-links"), ("dsl", "cable"))
     []
     """
-    values: dict[str, Any] = scenario.values
-    users = [path for path in described(values) if path.name in paths]
-    counts = [sum(number in path.hops for path in users) for number in range(len(values["link"]))]
+    setup = scenario.setup
+    users = [path for path in described(setup) if path.name in paths]
+    counts = [sum(number in path.hops for path in users) for number in range(len(setup.links))]
     others = {
-        hop
-        for other in others_of(values)
-        for path in described({**values, "transport": other})
-        for hop in path.hops
+        hop for other in setup.others for path in described(setup, other) for hop in path.hops
     }
     return [
-        link["name"]
-        for number, link in enumerate(values["link"])
+        link.name
+        for number, link in enumerate(setup.links)
         if counts[number] > 1 and number in others
     ]
 

@@ -103,7 +103,7 @@ def advise(
     bench = Bench(scenario, seed, runs, executor, tally)
     # The best of many noisy means is biased upwards: all together is simulated with fresh seeds.
     anew = bench if bench.runs == 1 else Bench(scenario, seed + runs, runs, executor, tally)
-    judge = Judge(stream=scenario.values["traffic"]["kind"] != "bulk")
+    judge = Judge(stream=scenario.setup.first.traffic.kind != "bulk")
     predictor = Predictor(scenario)
     tally.reserve(OF_LINKS + OF_TRANSPORT + (wish is not None) + check)
     predictor.rank(paths, tally)
@@ -116,7 +116,7 @@ def advise(
     advice = [routes, chosen.advice, advise_weakest(bench, judge, predictor, paths)]
     advice += _on_transport(bench, anew, judge, chosen, paths, tally)
     # A video's frames are no Poisson stream of packets, of which the least cost within a delay is.
-    if wish is not None and (rate is not None or scenario.values["traffic"]["kind"] != "video"):
+    if wish is not None and (rate is not None or scenario.setup.first.traffic.kind != "video"):
         tally.ask()
         advice.append(advise_least_cost(bench, paths, wish))
     advice.append(advise_deadlines(scenario, paths))
@@ -162,11 +162,11 @@ def wished(
     >>> wished(Scenario.load("start/two-links"), "6 Mbit/s", "150 ms")
     Wish(rate=6000000.0, delay=0.15)
     """
-    of_traffic = scenario.values["traffic"].get("rate")
+    of_traffic = scenario.setup.first.traffic.rate
     within = None if delay is None else quantity("delay", delay, f"{prefix}delay")
     if rate is not None:
         return Wish(quantity("rate", rate, f"{prefix}rate"), within)
-    if of_traffic is not None:
+    if of_traffic:
         return Wish(float(of_traffic), within)
     if delay is not None:
         raise ValueError(
@@ -188,10 +188,10 @@ def _on_transport(
     )
     algorithms: Changes = settings_of([scheduler, congestion])
     # What was best with the present buffers need not be so with others.
-    present = bench.scenario.values["transport"]["congestion"]
+    present = bench.scenario.setup.first.congestion
     unfair = shared_with_others(bench.scenario, chosen.paths)
     own: Changes = settings_of([congestion]) if unfair else {}
-    single = bench.scenario.values["transport"]["protocol"] == "tcp"
+    single = bench.scenario.setup.first.protocol == "tcp"
     sets = [chosen.paths] if single else list(dict.fromkeys([chosen.paths, paths]))
     besides = [own] if own == algorithms else [own, algorithms]
     tally.ask()

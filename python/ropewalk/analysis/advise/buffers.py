@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...engines.predict.paths import paths as described
+from ...scenario.setup import Setup
 from ...support.numerals import decimal
 from .evaluator import Bench, Changes, Measured
 from .result import Advice, Evidence
@@ -36,9 +36,9 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     and the smallest send buffer beside it: on a ladder of factors of 2 and then between two
     rungs; it and all rungs above it give 95 %.
     """
-    values = bench.scenario.values
+    setup = bench.scenario.setup
     every = list(dict.fromkeys(name for paths, _ in choices for name in paths))
-    used = described(_with_paths(values, every))
+    used = described(setup.with_paths(every))
     if any(path.wireless for path in used):
         return Advice(
             "buffers",
@@ -50,7 +50,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
         return Advice(
             "buffers", TITLE, "A link is unlimited: it takes whatever the buffers allow."
         )
-    plenty = max(_plenty_kib(values, paths) for paths, _ in choices)
+    plenty = max(_plenty_kib(setup, paths) for paths, _ in choices)
     fixed, way = _way(bench, judge, choices, plenty)
 
     def search(up_to: int, enough: Measured | None, sizes: Callable[[int], Changes]) -> _Search:
@@ -62,7 +62,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     if best.goodput == 0:
         return Advice("buffers", TITLE, "Nothing is delivered, whatever the buffers.")
     if not judge.as_good(alike.found, best):
-        return _keep(values, alike, present, plenty)
+        return _keep(setup, alike, present, plenty)
     receive = search(alike.size, alike.found, lambda size: _sizes(size, alike.size))
     send = search(alike.size, alike.found, lambda size: _sizes(receive.size, size))
     most, largest = alike.found, f"{kib(alike.size)} each"
@@ -76,7 +76,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     return Advice(
         question="buffers",
         title=TITLE,
-        answer=_answer(judge, values, found),
+        answer=_answer(judge, setup, found),
         settings={
             **settings_for(bench.scenario, way[0]),
             **way[1],
@@ -85,13 +85,13 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
         numbers={
             "receive_buffer_bytes": 1024 * receive.size,
             "send_buffer_bytes": 1024 * send.size,
-            "rule_of_thumb_bytes": _rule(values, way[0]),
+            "rule_of_thumb_bytes": _rule(setup, way[0]),
             "goodput_mbps": send.found.goodput,
             "most_mbps": most.goodput,
             "present_mbps": present.goodput,
             "lost_by_present": 1 - present.goodput / most.goodput,
         },
-        evidence=_evidence(values, found),
+        evidence=_evidence(setup, found),
         notes=(
             f"enough is {ENOUGH:.0%} of the goodput with {largest}"
             + (f", and a delay of at most 1/{ENOUGH:g} of that" if judge.stream else "")
@@ -168,21 +168,21 @@ def _search(
     return _Search(high, tried[high], tried)
 
 
-def _keep(values: dict[str, Any], alike: _Search, present: Measured, plenty: int) -> Advice:
+def _keep(setup: Setup, alike: _Search, present: Measured, plenty: int) -> Advice:
     return Advice(
         "buffers",
         TITLE,
-        f"Keep the present ones, {_present(values)}: {decimal(present.goodput)} Mbit/s. None of"
+        f"Keep the present ones, {_present(setup)}: {decimal(present.goodput)} Mbit/s. None of"
         f" one size both ways is as good, up to {kib(plenty)}"
         f" ({decimal(alike.found.goodput)} Mbit/s at {kib(alike.size)}).",
         evidence=(
-            _now(values, present),
+            _now(setup, present),
             *_rows("both", alike, None, alike.found, lambda size: f"{kib(size)} each"),
         ),
     )
 
 
-def _evidence(values: dict[str, Any], found: _Found) -> tuple[Evidence, ...]:
+def _evidence(setup: Setup, found: _Found) -> tuple[Evidence, ...]:
     alike, receive, send = kib(found.alike.size), found.receive.size, found.send.size
     most = found.most
     return (
@@ -201,12 +201,12 @@ def _evidence(values: dict[str, Any], found: _Found) -> tuple[Evidence, ...]:
             most,
             lambda size: f"receive {kib(receive)}, send {kib(size)}",
         ),
-        _now(values, found.present),
+        _now(setup, found.present),
     )
 
 
-def _now(values: dict[str, Any], present: Measured) -> Evidence:
-    what = f"as they are: {_present(values)}"
+def _now(setup: Setup, present: Measured) -> Evidence:
+    what = f"as they are: {_present(setup)}"
     return Evidence(what, present.numbers, present.changes, ("present",))
 
 
@@ -228,51 +228,45 @@ def _rows(
     ]
 
 
-def _with_paths(values: dict[str, Any], paths: Sequence[str]) -> dict[str, Any]:
-    return {**values, "transport": values["transport"] | {"paths": list(paths)}}
-
-
 def _sizes(receive_kib: int, send_kib: int) -> dict[str, str]:
     return {RECEIVE: f"{receive_kib} KiB", SEND: f"{send_kib} KiB"}
 
 
-def _plenty_kib(values: dict[str, Any], paths: Paths) -> int:
+def _plenty_kib(setup: Setup, paths: Paths) -> int:
     """Return a power of 2 that no buffer needs to exceed, and at least what is there."""
-    used = described(_with_paths(values, paths))
-    transport = values["transport"]
+    used = described(setup.with_paths(paths))
+    flow = setup.first
     longest = max(
         path.rtt
         + sum(
-            8
-            * values["link"][hop]["forward"].get("queue", 0)
-            / values["link"][hop]["forward"]["rate"]
+            8 * setup.links[hop].forward.queue / setup.links[hop].forward.rate
             for hop in path.hops
-            if "rate" in values["link"][hop]["forward"]
+            if math.isfinite(setup.links[hop].forward.rate)
         )
         for path in used
     )
     window = sum(path.rate for path in used) / 8 * longest
     needed = max(
-        PLENTY * window / transport["receive_window_share"],
-        transport["receive_buffer"],
-        transport["send_buffer"],
+        PLENTY * window / flow.receive_window_share,
+        flow.receive_buffer,
+        flow.send_buffer,
         1024 * MIN_KIB,
     )
     return min(1 << math.ceil(math.log2(needed / 1024)), MAX_KIB)
 
 
-def _rule(values: dict[str, Any], paths: Paths) -> float:
-    used = described(_with_paths(values, paths))
+def _rule(setup: Setup, paths: Paths) -> float:
+    used = described(setup.with_paths(paths))
     return 2 * sum(path.rate for path in used) / 8 * max(path.rtt for path in used)
 
 
-def _answer(judge: Judge, values: dict[str, Any], found: _Found) -> str:
+def _answer(judge: Judge, setup: Setup, found: _Found) -> str:
     paths, base = found.way
     receive, send, present = found.receive, found.send, found.present
     most, both = found.most, found.send.found
     used = ", ".join([*paths, *(str(value) for value in base.values())])
-    rule = _rule(values, paths)
-    share = values["transport"]["receive_window_share"]
+    rule = _rule(setup, paths)
+    share = setup.first.receive_window_share
     said = (
         f"Over {used}: {kib(receive.size)} to receive and {kib(send.size)} to send give"
         f" {decimal(both.goodput)} Mbit/s, {both.goodput / most.goodput:.1%} of the"
@@ -282,7 +276,7 @@ def _answer(judge: Judge, values: dict[str, Any], found: _Found) -> str:
     if share < 1:
         said += f" ({kib(rule / share / 1024)} to receive where {share:.0%} of it is advertised)"
     lost = 1 - present.goodput / most.goodput
-    said += f". The present ones, {_present(values)}, "
+    said += f". The present ones, {_present(setup)}, "
     if abs(lost) < 0.0005:
         said += "cost no goodput"
     elif lost > 0:
@@ -298,9 +292,9 @@ def _answer(judge: Judge, values: dict[str, Any], found: _Found) -> str:
     return said + "."
 
 
-def _present(values: dict[str, Any]) -> str:
-    transport = values["transport"]
-    receive, send = transport["receive_buffer"] / 1024, transport["send_buffer"] / 1024
+def _present(setup: Setup) -> str:
+    flow = setup.first
+    receive, send = flow.receive_buffer / 1024, flow.send_buffer / 1024
     return f"{kib(receive)} to receive and {kib(send)} to send"
 
 

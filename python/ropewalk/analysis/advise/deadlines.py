@@ -22,9 +22,10 @@ def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
     whole = in_time.predict(scenario.with_(over(scenario, paths)))
     if whole is None or "late_by" not in whole.delay_ms:
         return None
-    span = scenario.values["traffic"]["deadline"]
+    span = scenario.setup.first.traffic.deadline
+    assert span is not None
     without: list[tuple[str, Prediction]] = []
-    if len(paths) > 1 and scenario.values["transport"]["protocol"] != "tcp":
+    if len(paths) > 1 and scenario.setup.first.protocol != "tcp":
         for path, others in zip(paths, without_each(paths), strict=True):
             less = in_time.predict(scenario.with_(over(scenario, others)))
             if less is not None:

@@ -193,21 +193,18 @@ def is_random(scenario: Scenario) -> bool:
     >>> is_random(Scenario.load("trains/eight-links"))
     False
     """
-    values = scenario.values
-    ways = [link[way] for link in values["link"] for way in ("forward", "reverse")]
-    drawn = any(way["loss"] or way["jitter"] or way["slot"] for way in ways)
-    in_air = any("channel" in link for link in values["link"])
-    others = [*values["flow"], *values["competitor"]]
-    traffics = [values["traffic"], *(other["traffic"] for other in others)]
+    setup = scenario.setup
+    ways = [way for link in setup.links for way in link.directions]
+    drawn = any(way.loss or way.jitter or way.slot for way in ways)
+    traffics = [flow.traffic for flow in setup.every_flow]
     drawn_traffic = any(
-        traffic["kind"] in ("poisson", "request", "web") or "preset" in traffic
+        traffic.kind in ("poisson", "request", "web") or traffic.preset is not None
         for traffic in traffics
     )
     deaf = any(
-        flow.get("profile") == "mptcp-ns3" and flow["reordering"] == "f-rto"
-        for flow in [values["transport"], *others]
+        flow.profile == "mptcp-ns3" and flow.reordering == "f-rto" for flow in setup.every_flow
     )
-    return drawn or in_air or drawn_traffic or deaf
+    return drawn or setup.is_wireless or drawn_traffic or deaf
 
 
 def _trial(scenario: Scenario, seed: int, runs: int) -> tuple[dict[str, float], ...]:

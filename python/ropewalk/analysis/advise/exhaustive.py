@@ -49,7 +49,7 @@ def check(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths, advise
     advised : tuple of str
         The advised ones.
     """
-    single = bench.scenario.values["transport"]["protocol"] == "tcp"
+    single = bench.scenario.setup.first.protocol == "tcp"
     subsets = all_subsets(paths, single=single)
     made = dict(
         zip(subsets, bench.measure([over(bench.scenario, each) for each in subsets]), strict=True)

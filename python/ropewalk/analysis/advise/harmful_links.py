@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...engines.predict import predict
 from ...engines.predict.paths import paths as described
+from ...scenario.setup import Setup
 from ...support.numerals import decimal
 from .buffers import kib
 from .evaluator import Bench, Measured
@@ -19,7 +18,7 @@ def advise_weakest(
 ) -> Advice | None:
     """Name the links that reduce the goodput, and the effect of each; None for one path."""
     scenario = bench.scenario
-    if len(paths) == 1 or scenario.values["transport"]["protocol"] == "tcp":
+    if len(paths) == 1 or scenario.setup.first.protocol == "tcp":
         return None
     rest = without_each(paths)
     together = bench.one(over(scenario, paths))
@@ -72,7 +71,7 @@ def _answer(
             else f"takes {decimal(-adds)} Mbit/s, within noise"
         )
         return f"None harms. {name} does least: it {did}; alone it carries {alone:,.2f}."
-    values = bench.scenario.values
+    setup = bench.scenario.setup
     harmful = sorted(harmful, key=lambda pair: -pair[1].goodput)
     said = []
     for path, less in harmful:
@@ -83,7 +82,7 @@ def _answer(
             costs = f"{together.delay - less.delay:,.0f} ms of delay"
         said.append(f"{path} {costs}")
     worst = harmful[0][0]
-    why = reason(values, worst)
+    why = reason(setup, worst)
     if why is None:
         best = predict(bench.scenario).best
         why = None if best is None else best.bottleneck
@@ -91,21 +90,21 @@ def _answer(
     return f"With all links in use, the rest would do better without: {'; '.join(said)}.{because}"
 
 
-def reason(values: dict[str, Any], name: str) -> str | None:
-    """Say from a scenario's values why a path harms the others; None if they do not show it.
+def reason(setup: Setup, name: str) -> str | None:
+    """Say from a scenario's links why a path harms the others; None if they do not show it.
 
     Examples
     --------
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> small = scenario.with_({"transport.receive_buffer": "1 MiB", "link.dsl.delay": "200 ms"})
-    >>> reason(small.values, "dsl")
+    >>> reason(small.setup, "dsl")
     'in its round trip of 400 ms the others could carry 2.38 MiB, and the buffers let 632 KiB wait'
     """
-    used = {path.name: path for path in described(values)}
+    used = {path.name: path for path in described(setup)}
     path = used.pop(name)
-    transport = values["transport"]
-    if transport["protocol"] == "striped-tcp" and transport["device"] == "naive":
+    flow = setup.first
+    if flow.protocol == "striped-tcp" and flow.device == "naive":
         quickest = min(other.delay for other in used.values())
         if path.delay > quickest:
             return (
@@ -113,9 +112,7 @@ def reason(values: dict[str, Any], name: str) -> str | None:
                 " others', and TCP takes what is late for lost"
             )
         return None
-    window = min(
-        transport["receive_buffer"] * transport["receive_window_share"], transport["send_buffer"]
-    )
+    window = min(flow.window, flow.send_buffer)
     carried = sum(other.rate for other in used.values()) / 8 * path.rtt
     if carried <= window or carried == float("inf"):
         return None

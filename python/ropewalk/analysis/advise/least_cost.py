@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._core import ScenarioError
-from ...engines.predict.paths import header_bytes, others
 from ...engines.predict.paths import paths as described
 from ...scenario import Scenario
+from ...scenario.setup import Link, Setup
 from .evaluator import Bench, Measured
 from .result import Advice, Evidence
 from .subsets import Paths, over
@@ -69,14 +69,14 @@ def quantity(kind: str, value: str, name: str) -> float:
     """
     key = QUANTITIES[kind]
     try:
-        values = Scenario(BLANK).with_({key: value}).values
+        setup = Scenario(BLANK).with_({key: value}).setup
     except ScenarioError as error:
         # `with_: KEY = VALUE: what is wrong`, in which the value may be read as another type.
         said = re.sub(rf'^(with_: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
         raise ValueError(f'{name} "{value}": {said}') from None
     if kind == "rate":
-        return float(values["traffic"]["rate"])
-    delay = float(values["link"][0]["forward"]["delay"])
+        return float(setup.first.traffic.rate)
+    delay = float(setup.links[0].forward.delay)
     if delay == 0:
         raise ValueError(f'{name} "{value}": must be greater than zero')
     return delay
@@ -92,19 +92,18 @@ class Wish:
 
 def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     """Split a rate over paths at least cost within a delay, beside the plain scheduler."""
-    values = bench.scenario.values
+    setup = bench.scenario.setup
     wanted = f"{wish.rate * 1e-6:,.4g} Mbit/s"
     title = "What does a rate within a delay cost at least?"
-    if not any("cost" in link for link in values["link"]):
+    if not setup.has_prices:
         title = "Which links carry a rate within a delay?"
-    transport = values["transport"] | {"paths": list(paths)}
-    if any(path.wireless for path in described({**values, "transport": transport})):
+    if any(path.wireless for path in described(setup.with_paths(paths))):
         return _unanswered(
             title,
             "A link is on an 802.11 channel: what it carries depends on all that share the air,"
             " and no split of a rate over such links is computed.",
         )
-    offer = _Offer.of(values, paths, wish.rate)
+    offer = _Offer.of(setup, paths, wish.rate)
     if offer is None:
         return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
     if wish.rate >= offer.most:
@@ -118,7 +117,7 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     numbers = {"rate_mbps": wish.rate * 1e-6, "least_delay_ms": 1e3 * least.delay}
     reachable = f"The least attainable bound is {1e3 * least.delay:,.4g} ms."
     plain, notes = _plain(bench, paths, wish.rate, offer.message)
-    notes = [*notes, *_outside(values, paths)]
+    notes = [*notes, *_outside(setup, paths)]
     if wish.delay is not None and wish.delay <= least.delay:
         return Advice(
             question="least-cost",
@@ -159,7 +158,7 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
         if "cost" in plain.numbers:
             numbers["plain_cost"] = plain.numbers["cost"]
             does = f"costs {plain.numbers['cost']:,.4g} for"
-        scheduler = values["transport"]["scheduler"]
+        scheduler = setup.first.scheduler
         answer += f"The plain {scheduler} {does} {plain.goodput:,.4g} Mbit/s"
         if "delay_p95_ms" in plain.numbers:
             answer += f", 95 % of messages within {plain.delay:,.4g} ms"
@@ -190,14 +189,14 @@ class _Offer:
     has_prices: bool
 
     @staticmethod
-    def of(values: dict[str, Any], names: Paths, rate: float) -> _Offer | None:
-        transport, traffic = values["transport"], values["traffic"]
-        used = described({**values, "transport": transport | {"paths": list(names)}})
+    def of(setup: Setup, names: Paths, rate: float) -> _Offer | None:
+        flow, traffic = setup.first, setup.first.traffic
+        used = described(setup.with_paths(names))
         if any(math.isinf(path.rate) for path in used):
             return None
-        message = traffic.get("message", transport["segment"])
-        packets = math.ceil(message / transport["segment"])
-        wire = 8 * (message + packets * header_bytes(transport))
+        message = traffic.message or flow.segment
+        packets = math.ceil(message / flow.segment)
+        wire = 8 * (message + packets * flow.header_bytes)
         return _Offer(
             names=names,
             message=message,
@@ -208,10 +207,9 @@ class _Offer:
             hops=[float(len(path.hops)) for path in used],
             loss=[min(path.loss, 1 - 1e-9) for path in used],
             cost=[
-                sum(values["link"][hop].get("cost", 1.0) for hop in path.hops) * wire * 1e-6
-                for path in used
+                sum(_price(setup.links[hop]) for hop in path.hops) * wire * 1e-6 for path in used
             ],
-            has_prices=any("cost" in link for link in values["link"]),
+            has_prices=setup.has_prices,
         )
 
     @property
@@ -273,10 +271,10 @@ def _plain(
 ) -> tuple[Measured | None, list[str]]:
     """Simulate the scenario's own scheduler under that rate."""
     changes = over(bench.scenario, paths)
-    traffic = bench.scenario.values["traffic"]
-    if traffic["kind"] == "bulk":
+    traffic = bench.scenario.setup.first.traffic
+    if traffic.kind == "bulk":
         changes |= {"traffic.kind": "cbr", "traffic.message": f"{message} B"}
-    if traffic.get("rate") != rate:
+    if traffic.rate != rate:
         changes |= {"traffic.rate": f"{rate:.0f} bit/s"}
     try:
         return bench.one(changes), []
@@ -284,14 +282,18 @@ def _plain(
         return None, [f"the plain scheduler was not simulated: {error}"]
 
 
-def _outside(values: dict[str, Any], paths: Paths) -> list[str]:
+def _price(link: Link) -> float:
+    return 1.0 if link.cost is None else link.cost
+
+
+def _outside(setup: Setup, paths: Paths) -> list[str]:
     """Say which assumptions of problem (10) the scenario does not meet."""
-    used = described({**values, "transport": values["transport"] | {"paths": list(paths)}})
+    used = described(setup.with_paths(paths))
     hops = [hop for path in used for hop in path.hops]
     notes = []
     if len(hops) > len(set(hops)):
         notes.append("paths share a link here: the split may ask more of it than it carries")
-    if others(values):
+    if setup.others:
         notes.append("others use the links: the split takes them to be its own")
     return notes
 
@@ -309,7 +311,7 @@ def _cautious(plain: Measured | None, within: float) -> str:
 def _simulated(bench: Bench, plain: Measured | None) -> list[Evidence]:
     if plain is None:
         return []
-    scheduler = bench.scenario.values["transport"]["scheduler"]
+    scheduler = bench.scenario.setup.first.scheduler
     return [Evidence(f"plain {scheduler}", plain.numbers, plain.changes, ("present",))]
 
 

@@ -63,7 +63,7 @@ def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Ch
         To choose among.
     """
     scenario = bench.scenario
-    single = scenario.values["transport"]["protocol"] == "tcp"
+    single = scenario.setup.first.protocol == "tcp"
     shortlist = [*all_subsets(paths, single=True), *predictor.ranking[:TOP]]
     if not single:
         shortlist += [paths, *without_each(paths)] if len(paths) > 1 else [paths]
@@ -109,7 +109,7 @@ def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Ch
 
 
 def _orders(scenario: Scenario, paths: Paths) -> list[list[str]]:
-    known = {path.name: path for path in described(scenario.values)}
+    known = {path.name: path for path in described(scenario.setup)}
     by_rate = sorted(paths, key=lambda name: -known[name].rate)
     by_round_trip = sorted(paths, key=lambda name: known[name].rtt)
     return [by_rate, by_round_trip]
@@ -231,7 +231,7 @@ def _notes(
     if len(paths) == 1:
         return []
     notes = []
-    single = bench.scenario.values["transport"]["protocol"] == "tcp"
+    single = bench.scenario.setup.first.protocol == "tcp"
     if predictor.name is None:
         notes.append("no model gives a goodput here: nothing was predicted")
     elif predictor.all:

@@ -10,6 +10,7 @@ from ...engines.predict import predict
 from ...engines.wireless.from_scenario import place_of, routes
 from ...model.wifi import conflicts
 from ...scenario import Scenario
+from ...scenario.setup import Mesh
 from ...support.numerals import decimal
 from .evaluator import Bench, Changes, Measured
 from .result import Advice, Evidence
@@ -27,8 +28,8 @@ NOTE = (
 
 def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
     """Choose the routes through a scenario's mesh; None without one, or for TCP."""
-    values = bench.scenario.values
-    if "mesh" not in values or values["transport"]["protocol"] == "tcp":
+    setup = bench.scenario.setup
+    if setup.mesh is None or setup.first.protocol == "tcp":
         return None
     found = dict(_candidates(bench.scenario))
     measured = dict(
@@ -74,10 +75,15 @@ def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
     )
 
 
+def _mesh_of(scenario: Scenario) -> Mesh:
+    assert scenario.setup.mesh is not None
+    return scenario.setup.mesh
+
+
 def _candidates(scenario: Scenario) -> Iterator[tuple[str, tuple[Changes, object]]]:
     """Yield each set of routes once, by a name: what to set, and the links that they use."""
-    names = [channel["name"] for channel in scenario.values["channel"]]
-    methods = dict.fromkeys([scenario.values["mesh"]["method"], "optimal"])
+    names = [channel.name for channel in scenario.setup.channels]
+    methods = dict.fromkeys([_mesh_of(scenario).method, "optimal"])
     wanted: list[tuple[str, int, str]] = [("shortest", 1, "greedy")]
     wanted += itertools.product(ROUTINGS, range(2, MAX_ROUTES + 1), methods)
     seen: set[object] = set()
@@ -102,15 +108,15 @@ def _candidates(scenario: Scenario) -> Iterator[tuple[str, tuple[Changes, object
 
 def _used(scenario: Scenario) -> object:
     """Return the links of the routes that the connection uses."""
-    hops = {path["name"]: tuple(path["hops"]) for path in scenario.values["path"]}
-    return tuple(hops[path] for path in scenario.values["transport"]["paths"])
+    setup = scenario.setup
+    return tuple(setup.hops[path] for path in setup.first.paths)
 
 
 def _name(scenario: Scenario) -> str:
-    mesh = scenario.values["mesh"]
-    routing = mesh["routing"] + ("*" if mesh["method"] == "optimal" else "")
-    lengths = "+".join(str(len(route) - 1) for route in mesh["paths"])
-    channels = len(set(mesh["channels"][: len(mesh["paths"])]))
+    mesh = _mesh_of(scenario)
+    routing = mesh.routing + ("*" if mesh.method == "optimal" else "")
+    lengths = "+".join(str(len(route) - 1) for route in mesh.paths)
+    channels = len(set(mesh.channels[: len(mesh.paths)]))
     return f"{routing} {lengths}, {channels} ch."
 
 
@@ -123,8 +129,8 @@ def _evidence(scenario: Scenario, name: str, measured: Measured, *, stream: bool
     if ceiling is not None and ceiling.goodput_mbps is not None:
         numbers["predicted_mbps"] = ceiling.goodput_mbps
         numbers["at_most_mbps"] = ceiling.quantities["at_most_mbps"]
-    hears = place_of(made.values).hears()
-    ways = routes(made.values, made.values["transport"]["paths"])
+    hears = place_of(made.setup).hears()
+    ways = routes(made.setup, made.setup.first.paths)
     numbers["conflicts"] = sum(
         conflicts(one, other, hears)
         for first, second in itertools.combinations(ways, 2)
@@ -168,16 +174,16 @@ def _settings(scenario: Scenario, changes: Changes, is_present: bool) -> Changes
     """Return the settings to change, without those that are in force already."""
     if is_present:
         return {}
-    mesh = scenario.values["mesh"]
+    mesh = _mesh_of(scenario)
     made = scenario.with_(changes)
     present = {
-        "mesh.routing": mesh["routing"],
-        "mesh.method": mesh["method"],
-        "mesh.channels": mesh["channels"],
+        "mesh.routing": mesh.routing,
+        "mesh.method": mesh.method,
+        "mesh.channels": list(mesh.channels),
     }
     different = {key: value for key, value in changes.items() if present.get(key) != value}
     if len(made.paths) == len(scenario.paths):
         del different["mesh.routes"]
-        if scenario.values["transport"]["paths"] == scenario.paths:
+        if list(scenario.setup.first.paths) == scenario.paths:
             del different["transport.paths"]
     return different

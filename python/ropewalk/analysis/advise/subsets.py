@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..._core import ScenarioError
 from ...engines.predict import predict
@@ -32,10 +32,10 @@ def candidates(scenario: Scenario) -> Paths:
     >>> candidates(Scenario.load("start/two-links"))
     ('dsl', 'cable')
     """
-    transport = scenario.values["transport"]
-    if transport["protocol"] == "tcp":
+    flow = scenario.setup.first
+    if flow.protocol == "tcp":
         return tuple(scenario.paths)
-    return tuple(transport["paths"])
+    return flow.paths
 
 
 def check_short_form(scenario: Scenario) -> None:
@@ -58,7 +58,7 @@ scenario has [[flow]] alone: give the first one, 'backup', its place there
             "advice is for the flow of [transport] and [traffic], and this scenario has [[flow]]"
             f" alone: give the first one, {scenario.flows[0]!r}, its place there"
         )
-    if scenario.values["transport"]["protocol"] == "udp":
+    if scenario.setup.first.protocol == "udp":
         raise ScenarioError(
             'transport.protocol = "udp": advice is for streams, and nothing of datagrams can be'
             " chosen but their length; allowed here: tcp, mptcp, bas, striped-tcp"
@@ -73,7 +73,7 @@ def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
     >>> over(Scenario.load("start/two-links"), ["dsl"])
     {'transport.paths': ['dsl'], 'transport.protocol': 'mptcp'}
     """
-    protocol = scenario.values["transport"]["protocol"]
+    protocol = scenario.setup.first.protocol
     return {"transport.paths": list(paths), "transport.protocol": protocol}
 
 
@@ -87,12 +87,12 @@ def settings_for(scenario: Scenario, paths: Paths) -> dict[str, Value]:
     >>> settings_for(Scenario.load("start/two-links"), ("dsl",))
     {'transport.paths': ['dsl']}
     """
-    transport = scenario.values["transport"]
-    if list(paths) == transport["paths"]:
+    flow = scenario.setup.first
+    if tuple(paths) == flow.paths:
         return {}
     alone: dict[str, Value] = {"transport.paths": list(paths)}
     try:
-        kept = scenario.with_(alone).values["transport"]["protocol"] == transport["protocol"]
+        kept = scenario.with_(alone).setup.first.protocol == flow.protocol
     except ScenarioError:
         kept = False
     return alone if kept else over(scenario, paths)
@@ -162,11 +162,11 @@ class Predictor:
     def __post_init__(self) -> None:
         from ...engines.predict.models import MODELS
 
-        values = self.scenario.values
+        setup = self.scenario.setup
         best = predict(self.scenario).best
         self.name = None if best is None else best.name
         for model in MODELS if best is not None else ():
-            made = model(values)
+            made = model(setup)
             if made is not None and made.name == self.name:
                 self._model = model
                 break
@@ -176,9 +176,7 @@ class Predictor:
         if self._model is None:
             return None
         if paths not in self.known:
-            values: dict[str, Any] = dict(self.scenario.values)
-            values["transport"] = values["transport"] | {"paths": list(paths)}
-            made = self._model(values)
+            made = self._model(self.scenario.setup.with_paths(paths))
             if made is None or made.goodput_mbps is None:
                 return None
             self.known[paths] = made.goodput_mbps
@@ -208,7 +206,7 @@ class Predictor:
                 tally.finish()
             return -1.0 if value is None else value
 
-        single = self.scenario.values["transport"]["protocol"] == "tcp"
+        single = self.scenario.setup.first.protocol == "tcp"
         self.all = single or len(paths) <= MAX_BY_SLOW.get(self.name or "", MAX_PREDICTED)
         if self.all:
             subsets = all_subsets(paths, single=single)

@@ -132,7 +132,7 @@ def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
 def _predicted(scenario: Scenario) -> Predictions:
     predictions = predict(scenario)
     if predictions.best is None:
-        reasons = uncovered(scenario.values)
+        reasons = uncovered(scenario.setup)
         told = f": {'; '.join(reasons)}" if reasons else ""
         raise ScenarioError(f"no model gives a goodput of this scenario{told}")
     return predictions

@@ -38,17 +38,17 @@ def explain(scenario: Given) -> Explanation:
     """
     began = Beginning()
     scenario = Scenario.of(scenario)
-    values = scenario.values
+    setup = scenario.setup
     found = tuple(settings(scenario))
-    if not any("channel" in link for link in values["link"]):
+    if not any(link.channel is not None for link in setup.links):
         return Explanation(scenario, found, origin=began.origin(scenario))
     from ...engines.wireless.from_scenario import place_of
     from ...engines.wireless.link_budget import budgets
 
-    place = place_of(values)
-    transport = values["transport"]
-    payload = transport["segment"]
-    packet = payload + transport["header_bytes"]
+    place = place_of(setup)
+    flow = setup.first
+    payload = flow.segment
+    packet = payload + flow.header_bytes
     return Explanation(
         scenario,
         found,

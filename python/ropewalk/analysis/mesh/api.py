@@ -85,15 +85,15 @@ def census(
     began = Beginning()
     default = Scenario(DEFAULT, name="mesh.toml")
     scenario = default if scenario is None else Scenario.of(scenario)
-    mesh = scenario.values.get("mesh")
+    mesh = scenario.setup.mesh
     if mesh is None:
         raise ValueError(f"{scenario.name}: has no [mesh]")
     graphs = whole("graphs", graphs, least=1)
     keep = whole("keep", keep, least=0)
     optimal = flag("optimal", optimal)
     progress = function("progress", progress)
-    seed = whole("seed", mesh["seed"] if seed is None else seed, least=0)
-    wanted = [len(mesh["nodes"])] if nodes is None else several(nodes) or [plain(nodes)]
+    seed = whole("seed", mesh.seed if seed is None else seed, least=0)
+    wanted = [len(mesh.nodes)] if nodes is None else several(nodes) or [plain(nodes)]
     wanted = [whole("nodes", of, least=2) for of in wanted]
     counts = []
     for done, of in enumerate(wanted):

@@ -11,7 +11,7 @@ from ...support.optional_deps import MissingLibraryError
 from .result import NoFormulaError, Prediction, Predictions
 
 if TYPE_CHECKING:
-    from .paths import Values
+    from ...scenario.setup import Setup
 
 
 # For each protocol the models that give a goodput, the one to believe first, and why.
@@ -58,41 +58,41 @@ def predict(scenario: Given) -> Predictions:
 
     began = Beginning()
     scenario = Scenario.of(scenario)
-    values = scenario.values
+    setup = scenario.setup
     models = MODELS
     found: dict[str, Prediction] = {}
     left_out: list[str] = []
-    if is_wireless(values):
+    if is_wireless(setup):
         models = (wifi.predict,)
         left_out.append(
             "flows go over 802.11 channels: models of wires are left out, and delays are not"
             " predicted; ropewalk simulate has them"
         )
-    elif left_out := uncovered(values):
+    elif left_out := uncovered(setup):
         models = ()
-    elif values["transport"]["protocol"] == "udp":
+    elif setup.first.protocol == "udp":
         models = (datagrams.predict,)
-    elif is_one_of_several(values):
+    elif is_one_of_several(setup):
         models = (fluid.predict,)
-        name = values["transport"]["name"]
+        name = setup.first.name
         left_out.append(
             f"the numbers are of {name!r}, one of several flows; models of one connection alone"
             " are left out"
         )
-    if any("quota" in link for link in values["link"]):
+    if any(link.quota is not None for link in setup.links):
         left_out.append("no formula knows of quotas: links are predicted as if they had none")
-    if models and not is_one_of_several(values) and not is_wireless(values):
+    if models and not is_one_of_several(setup) and not is_wireless(setup):
         models = (*models, lambda _: in_time.predict(scenario))
     for model in models:
         try:
-            made = model(values)
+            made = model(setup)
         except (NoFormulaError, MissingLibraryError) as error:
             left_out.append(str(error))
             continue
         if made is not None:
             found[made.name] = made
     best = reason = None
-    for name, why in BELIEVED.get(values["transport"]["protocol"], OTHERS):
+    for name, why in BELIEVED.get(setup.first.protocol, OTHERS):
         if name in found and found[name].goodput_mbps is not None:
             best, reason = name, why
             break
@@ -100,7 +100,7 @@ def predict(scenario: Given) -> Predictions:
     return Predictions(
         scenario=scenario.title,
         models=tuple(order),
-        asymmetry=_asymmetry(values),
+        asymmetry=_asymmetry(setup),
         believed=best,
         reason=reason,
         warnings=(*scenario.warnings, *left_out),
@@ -108,11 +108,11 @@ def predict(scenario: Given) -> Predictions:
     )
 
 
-def _asymmetry(values: Values) -> dict[str, float]:
+def _asymmetry(setup: Setup) -> dict[str, float]:
     """Mean absolute difference of two paths, Song et al. 2018, section 4.3."""
     from .paths import paths
 
-    used = paths(values)
+    used = paths(setup)
     if len(used) == 1 or any(path.wireless for path in used):
         return {}
     known = {"delay_ms": 1e3 * _difference([path.rtt for path in used])}

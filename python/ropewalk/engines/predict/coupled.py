@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, paths, payload_share
+from ...scenario.setup import Setup
+from .paths import paths, payload_share
 from .result import Prediction
 
 SOURCES = {
@@ -20,12 +21,12 @@ VALIDITY = (
 )
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict bulk goodput of mptcp with lia or olia, if all its paths have loss."""
-    transport, used = values["transport"], paths(values)
-    scheme = transport["congestion"]
+    flow, used = setup.first, paths(setup)
+    scheme = flow.congestion
     lossy = all(0 < path.loss < 1 and path.rtt > 0 for path in used)
-    if transport["protocol"] != "mptcp" or values["traffic"]["kind"] != "bulk":
+    if flow.protocol != "mptcp" or setup.first.traffic.kind != "bulk":
         return None
     if scheme not in SOURCES or not lossy:
         return None
@@ -36,8 +37,8 @@ def predict(values: Values) -> Prediction | None:
     warnings = []
     carried = []
     for path, window in zip(used, windows, strict=True):
-        rate = 8e-6 * transport["segment"] * float(window) / path.rtt
-        most = path.rate * payload_share(values) * 1e-6
+        rate = 8e-6 * flow.segment * float(window) / path.rtt
+        most = path.rate * payload_share(setup) * 1e-6
         if rate > most:
             warnings.append(f"{path.name}: not loss but the link's rate limits it")
         if path.loss > 0.02:

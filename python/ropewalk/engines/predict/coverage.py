@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from .paths import Values, others
+from ...scenario.setup import Setup
 
 ASKED = ("chunks", "request", "web")
 """Kinds of traffic that the receiver requests."""
 
 
-def uncovered(values: Values) -> list[str]:
+def uncovered(setup: Setup) -> list[str]:
     """Say why no formula gives the goodput of a scenario; return nothing where one may.
 
     Parameters
     ----------
-    values : mapping
-        Of `ropewalk.Scenario.values`.
+    setup : Setup
+        The scenario, of `ropewalk.Scenario.setup`.
 
     Returns
     -------
@@ -24,70 +24,67 @@ def uncovered(values: Values) -> list[str]:
     Examples
     --------
     >>> import ropewalk
-    >>> uncovered(ropewalk.Scenario.load("start/two-links").values)
+    >>> uncovered(ropewalk.Scenario.load("start/two-links").setup)
     []
     """
     reasons = []
-    if values["transport"].get("device") == "tunnel":
+    if setup.first.device == "tunnel":
         reasons.append(
             "no formula has the gateway's tunnel, which keeps to the links' rates and puts packets"
             ' in order (device = "tunnel")'
         )
-    several = bool(others(values)) or values["transport"]["count"] > 1
-    if values["transport"]["protocol"] == "udp" and several:
+    several = bool(setup.others) or setup.first.count > 1
+    if setup.first.protocol == "udp" and several:
         reasons.append(
             "no formula has datagrams beside other flows, as the first one is; ropewalk simulate"
             " has them"
         )
-    kind = values["traffic"]["kind"]
+    kind = setup.first.traffic.kind
     if kind in ASKED:
         reasons.append(
             f"no formula has traffic that the other end asks for ({kind}); ropewalk simulate"
             " has it"
         )
-    for flow in (values["transport"], *others(values)):
-        if flow.get("in_turn"):
+    for flow in setup.every_flow:
+        if flow.in_turn:
             reasons.append(
-                f"no formula has flows that take their paths in turn, as those of"
-                f" {flow['name']!r} do"
+                f"no formula has flows that take their paths in turn, as those of {flow.name!r} do"
             )
-    for flow in others(values):
-        if flow["protocol"] in ("striped-tcp", "udp"):
+    for flow in setup.others:
+        if flow.protocol in ("striped-tcp", "udp"):
             reasons.append(
-                f"no formula has {flow['protocol']} beside other flows, as {flow['name']!r} is"
+                f"no formula has {flow.protocol} beside other flows, as {flow.name!r} is"
             )
-        elif flow["traffic"]["kind"] != "bulk":
+        elif flow.traffic.kind != "bulk":
             reasons.append(
-                f"no formula has {flow['traffic']['kind']} traffic beside other flows, as"
-                f" {flow['name']!r} has it"
+                f"no formula has {flow.traffic.kind} traffic beside other flows, as"
+                f" {flow.name!r} has it"
             )
-    if values["flow"] and values["transport"]["protocol"] == "striped-tcp":
+    if setup.flows and setup.first.protocol == "striped-tcp":
         reasons.append("no formula has striped-tcp beside other flows, as the first one is")
     return reasons
 
 
-def is_one_of_several(values: Values) -> bool:
+def is_one_of_several(setup: Setup) -> bool:
     """Whether there are further flows besides the first one and competitors.
 
     Examples
     --------
     >>> import ropewalk
-    >>> is_one_of_several(ropewalk.Scenario.load("start/two-links").values)
+    >>> is_one_of_several(ropewalk.Scenario.load("start/two-links").setup)
     False
     """
-    return bool(values["flow"]) or values["transport"]["count"] > 1
+    return bool(setup.flows) or setup.first.count > 1
 
 
-def is_wireless(values: Values) -> bool:
+def is_wireless(setup: Setup) -> bool:
     """Whether a flow has a hop on an 802.11 channel.
 
     Examples
     --------
     >>> import ropewalk
-    >>> is_wireless(ropewalk.Scenario.load("start/two-links").values)
+    >>> is_wireless(ropewalk.Scenario.load("start/two-links").setup)
     False
     """
-    on_air = {link["name"] for link in values["link"] if "channel" in link}
-    hops = {path["name"]: path["hops"] for path in values["path"]}
-    used = [name for flow in (values["transport"], *others(values)) for name in flow["paths"]]
-    return any(hop in on_air for name in used for hop in hops.get(name, [name]))
+    used = {path for flow in setup.every_flow for path in flow.paths}
+    return any(link.channel is not None for path in used for link in setup.links_of(path))

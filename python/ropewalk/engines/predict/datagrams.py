@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from .paths import Values, header_bytes, paths
+from ...scenario.setup import Direction, Link, Setup
+from .paths import paths
 from .result import NoFormulaError, Prediction
 
 NAME = "datagrams"
@@ -30,28 +31,28 @@ class _Stream:
     queues: tuple[tuple[float, float], ...] = ()  # the most one waits, and when it first does
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict goodput, loss and mean delay of datagrams over wires; None for other protocols."""
-    transport, traffic = values["transport"], values["traffic"]
-    if transport["protocol"] != "udp":
+    flow, traffic = setup.first, setup.first.traffic
+    if flow.protocol != "udp":
         return None
-    (path,) = paths(values)
-    payload = traffic.get("message", transport["segment"])
-    packet = payload + header_bytes(transport)
-    links = [values["link"][hop] for hop in path.hops]
-    bulk = traffic["kind"] == "bulk"
-    first = links[0]["forward"].get("rate", math.inf)
-    offered = first if bulk else traffic["rate"] * packet / payload
+    (path,) = paths(setup)
+    payload = traffic.message or flow.segment
+    packet = payload + flow.header_bytes
+    links = [setup.links[hop] for hop in path.hops]
+    bulk = traffic.kind == "bulk"
+    first = links[0].forward.rate
+    offered = first if bulk else traffic.rate * packet / payload
     if math.isinf(offered):
         raise NoFormulaError("bulk datagrams need a rate of their first link")
     stream = _Stream(offered)
     for link in links:
-        stream = _after(stream, link["forward"], packet)
-    duration, size = _duration(values, offered, payload / packet)
-    waits = traffic["kind"] == "poisson" and not stream.queues
+        stream = _after(stream, link.forward, packet)
+    duration, size = _duration(setup, offered, payload / packet)
+    waits = traffic.kind == "poisson" and not stream.queues
     waiting = stream.load * stream.slowest / (2 * (1 - stream.load)) if waits else 0.0
     filling = math.fsum(
-        _mean_ramp(most, full, values["warmup"], duration) for most, full in stream.queues
+        _mean_ramp(most, full, setup.warmup, duration) for most, full in stream.queues
     )
     last = math.fsum(most * min(duration / full, 1) for most, full in stream.queues)
     kept = stream.rate / offered
@@ -74,9 +75,9 @@ def predict(values: Values) -> Prediction | None:
     )
 
 
-def _after(stream: _Stream, link: Values, packet: int) -> _Stream:
+def _after(stream: _Stream, link: Direction, packet: int) -> _Stream:
     """Return the output of a link; an excess of input fills its queue, and is then dropped."""
-    rate = link.get("rate", math.inf)
+    rate = link.rate
     takes = 8 * packet / rate
     queues, slowest, load = stream.queues, stream.slowest, stream.load
     if takes > slowest:
@@ -85,25 +86,25 @@ def _after(stream: _Stream, link: Values, packet: int) -> _Stream:
         queued = 8 * _waiting_bytes(link, packet)
         queues = (*queues, (queued / rate, queued / (stream.rate - rate)))
     return _Stream(
-        min(stream.rate, rate) * (1 - link["loss"]),
-        stream.delay + takes + link["delay"],
+        min(stream.rate, rate) * (1 - link.loss),
+        stream.delay + takes + link.delay,
         slowest,
         load,
         queues,
     )
 
 
-def _waiting_bytes(link: Values, packet: int) -> float:
+def _waiting_bytes(link: Direction, packet: int) -> float:
     """Return the bytes in a full queue: whole packets, besides the one in transmission."""
-    if "queue_packets" in link:
-        return float(link["queue_packets"] * packet)
-    return float(link["queue"] // packet * packet)
+    if link.queue_packets is not None:
+        return float(link.queue_packets * packet)
+    return float(link.queue // packet * packet)
 
 
-def _duration(values: Values, offered: float, share: float) -> tuple[float, int | None]:
+def _duration(setup: Setup, offered: float, share: float) -> tuple[float, int | None]:
     """Return how long datagrams leave, and how many bytes a finite transfer has."""
-    duration: float = values["duration"]
-    size: int | None = values["traffic"].get("size")
+    duration: float = setup.duration
+    size: int | None = setup.first.traffic.size
     if size is None:
         return duration, None
     takes = 8 * size / share / offered
@@ -122,35 +123,35 @@ def _mean_ramp(most: float, full: float, begin: float, end: float) -> float:
     return (area(end) - area(begin)) / (end - begin)
 
 
-def _bottleneck(links: list[Values], packet: int, offered: float, bulk: bool) -> str:
-    rate, narrow = offered, f"the rate of {links[0]['name']}" if bulk else ""
+def _bottleneck(links: list[Link], packet: int, offered: float, bulk: bool) -> str:
+    rate, narrow = offered, f"the rate of {links[0].name}" if bulk else ""
     for link in links:
-        limit = link["forward"].get("rate", math.inf)
+        limit = link.forward.rate
         if rate > limit:
-            rate, narrow = limit, f"the rate of {link['name']}"
-        rate *= 1 - link["forward"]["loss"]
+            rate, narrow = limit, f"the rate of {link.name}"
+        rate *= 1 - link.forward.loss
     return narrow or "none: the links carry what is offered"
 
 
-def _cost(links: list[Values], packet: int, offered: float) -> float | None:
-    if not any("cost" in link for link in links):
+def _cost(links: list[Link], packet: int, offered: float) -> float | None:
+    if not any(link.cost is not None for link in links):
         return None
     cost, stream = 0.0, _Stream(offered)
     for link in links:
-        stream = _after(stream, link["forward"], packet)
-        cost += link["cost"] * stream.rate * 1e-6
+        stream = _after(stream, link.forward, packet)
+        cost += (link.cost or 0.0) * stream.rate * 1e-6
     return cost
 
 
-def _outside(links: list[Values], nearly_full: bool) -> tuple[str, ...]:
-    forward = [link["forward"] for link in links]
+def _outside(links: list[Link], nearly_full: bool) -> tuple[str, ...]:
+    forward = [link.forward for link in links]
     checks = {
         "a link's rate follows a trace: the formula has its mean": any(
-            "trace" in way for way in forward
+            way.trace is not None for way in forward
         ),
-        "links are down at times: the formula has them up": any(link["down"] for link in links),
+        "links are down at times: the formula has them up": any(link.down for link in links),
         "links have jitter or slots: the formula has constant delays": any(
-            way["jitter"] or way["slot"] for way in forward
+            way.jitter or way.slot for way in forward
         ),
         "a link carries hardly more than it is offered: its queue grows and shrinks for long": (
             nearly_full

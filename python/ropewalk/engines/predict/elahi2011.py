@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, header_bytes, others, paths
+from ...scenario.setup import Setup
+from .paths import paths
 from .result import Prediction
 
 NAME = "elahi-2011"
@@ -19,30 +20,30 @@ VALIDITY = (
 MAX_MESSAGES = 5_000  # larger systems take long and change the result little
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict delay and loss of cbr and poisson traffic over tcp, mptcp and bas."""
-    transport, traffic, used = values["transport"], values["traffic"], paths(values)
+    flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
     protocols = ("tcp", "mptcp", "bas")
     slow = all(math.isfinite(path.rate) for path in used)
-    streamed = traffic["kind"] in ("cbr", "poisson")
-    if transport["protocol"] not in protocols or not streamed or not slow:
+    streamed = traffic.kind in ("cbr", "poisson")
+    if flow.protocol not in protocols or not streamed or not slow:
         return None
     from ...model import elahi2011
     from ...model.elahi2011.sojourn import SojournTime
 
-    message = traffic["message"]
-    packets = math.ceil(message / transport["segment"])
-    wire = 8 * (message + packets * header_bytes(transport))
-    if transport["protocol"] == "bas":
-        in_buffers = len(used) * transport["send_buffer"]
-        room = in_buffers + transport["main_buffer"]
+    message = traffic.message
+    packets = math.ceil(message / flow.segment)
+    wire = 8 * (message + packets * flow.header_bytes)
+    if flow.protocol == "bas":
+        in_buffers: float = len(used) * flow.send_buffer
+        room = len(used) * flow.send_buffer + flow.main_buffer
     else:
         # What the network holds of a connection stands for the paper's send buffers.
-        room = transport["send_buffer"]
-        in_buffers = sum(path.rtt * path.rate / 8 + _queue(values, path.hops) for path in used)
+        room = flow.send_buffer
+        in_buffers = sum(path.rtt * path.rate / 8 + _queue(setup, path.hops) for path in used)
     capacity = min(max(room // message, len(used)), MAX_MESSAGES)
     queue = elahi2011.Queue(
-        arrival_rate=traffic["rate"] / (8 * message),
+        arrival_rate=traffic.rate / (8 * message),
         departure_rates=[path.rate / wire for path in used],
         capacity=capacity,
         send_buffers=min(max(int(in_buffers // message), len(used)), capacity),
@@ -54,21 +55,21 @@ def predict(values: Values) -> Prediction | None:
     propagation = 1e3 * sum(path.rate / total * path.delay for path in used)
     p50, p95, p99 = (1e3 * float(time) for time in delay.quantile([0.5, 0.95, 0.99]))
     texts = []
-    if traffic["kind"] == "cbr":
+    if traffic.kind == "cbr":
         texts.append("messages are evenly spaced: the queue of Poisson arrivals is longer")
     if load >= 1:
         texts.append(
             f"the load is {load:.3g}, above what the links carry: the queue is always full, and"
             f" {1 - true / queue.arrival_rate:.1%} of the messages find no room"
         )
-    if load >= 0.5 and 2 * message <= transport["segment"]:
+    if load >= 0.5 and 2 * message <= flow.segment:
         texts.append(
             "small messages that wait go together in a packet: fewer headers, and less load than"
             " here"
         )
     if any(path.loss for path in used):
         texts.append("packets are lost at random: the queue knows no retransmission")
-    if others(values):
+    if setup.others:
         texts.append("others use the links: the queue has them to itself")
     return Prediction(
         name=NAME,
@@ -96,8 +97,7 @@ def predict(values: Values) -> Prediction | None:
     )
 
 
-def _queue(values: Values, hops: tuple[int, ...]) -> int:
+def _queue(setup: Setup, hops: tuple[int, ...]) -> float:
     """Bytes that the narrowest hop's queue holds."""
-    narrowest = min(hops, key=lambda hop: values["link"][hop]["forward"].get("rate", math.inf))
-    held: int = values["link"][narrowest]["forward"].get("queue", 0)
-    return held
+    narrowest = min(hops, key=lambda hop: setup.links[hop].forward.rate)
+    return setup.links[narrowest].forward.queue

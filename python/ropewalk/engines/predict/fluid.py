@@ -7,7 +7,8 @@ import math
 from ...model import fluid
 from ...model.fluid.coupling import INCREASES
 from ...scenario.registry import is_coupled
-from .paths import Path, Values, ack_bytes, header_bytes, others, paths, payload_share
+from ...scenario.setup import Flow, Setup
+from .paths import Path, paths, payload_share
 from .result import NoFormulaError, Prediction
 
 NAME = "fluid"
@@ -31,19 +32,19 @@ FILLED = 5 / 6  # mean fill of a send buffer: a blocked writer is woken when a t
 MAX_LOSS = 0.999  # loss above which nothing gets through in a reasonable time
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict the goodput of bulk transfers and streams; None for striped-tcp."""
-    transport, traffic = values["transport"], values["traffic"]
-    used = paths(values)
+    flow, traffic = setup.first, setup.first.traffic
+    used = paths(setup)
     endless = any(math.isinf(path.rate) and path.loss == 0 for path in used)
-    if transport["protocol"] == "striped-tcp":
+    if flow.protocol == "striped-tcp":
         return None
-    outcome = run(values)[0]
+    outcome = run(setup)[0]
     carried = outcome.goodput * 8e-6
     if not math.isfinite(carried):
         return None
-    streamed = traffic["kind"] != "bulk"
-    goodput = min(carried, traffic["rate"] * 1e-6) if streamed else carried
+    streamed = traffic.kind != "bulk"
+    goodput = min(carried, traffic.rate * 1e-6) if streamed else carried
     share = goodput / carried if carried > 0 else 0.0
     subflows = [
         {
@@ -51,9 +52,7 @@ def predict(values: Values) -> Prediction | None:
             "goodput_mbps": each * share * 8e-6,
             "rtt_ms": 1e3 * rtt,
         }
-        for path, each, rtt in zip(
-            _ways(values, used), outcome.subflows, outcome.rtts, strict=True
-        )
+        for path, each, rtt in zip(_ways(setup, used), outcome.subflows, outcome.rtts, strict=True)
     ]
     quantities: dict[str, object] = {"subflows": subflows}
     if math.isfinite(outcome.completion):
@@ -67,26 +66,26 @@ def predict(values: Values) -> Prediction | None:
         SOURCE,
         VALIDITY,
         goodput_mbps=goodput,
-        delay_ms={} if streamed else _delay(values, outcome),
+        delay_ms={} if streamed else _delay(setup, outcome),
         bottleneck=(
             "none: the links carry what is offered"
             if streamed and share < 1
-            else _bottleneck(values, outcome)
+            else _bottleneck(setup, outcome)
         ),
-        warnings=_outside(values, endless, outcome),
+        warnings=_outside(setup, endless, outcome),
         quantities=quantities,
-        cost=_cost(values, subflows),
+        cost=_cost(setup, subflows),
     )
 
 
-def _ways(values: Values, used: tuple[Path, ...]) -> list[Path]:
+def _ways(setup: Setup, used: tuple[Path, ...]) -> list[Path]:
     """Return the path of each subflow."""
-    transport = values["transport"]
-    many = transport["subflows_per_path"] if transport["protocol"] == "mptcp" else 1
+    flow = setup.first
+    many = flow.subflows_per_path if flow.protocol == "mptcp" else 1
     return [path for path in used for _ in range(many)]
 
 
-def _delay(values: Values, outcome: fluid.Outcome) -> dict[str, float]:
+def _delay(setup: Setup, outcome: fluid.Outcome) -> dict[str, float]:
     """Return the mean delay of bytes through a full send buffer; unknown for bas under loss.
 
     The first that fill it are all written at once, and wait longer the later they go;
@@ -95,60 +94,60 @@ def _delay(values: Values, outcome: fluid.Outcome) -> dict[str, float]:
     """
     if outcome.goodput <= 0:
         return {}
-    transport = values["transport"]
-    room = transport["send_buffer"]
-    if transport["protocol"] == "bas":
-        if any(path.loss for path in paths(values)):
+    flow = setup.first
+    room: float = flow.send_buffer
+    if flow.protocol == "bas":
+        if any(path.loss for path in paths(setup)):
             return {}
-        room = transport["main_buffer"] + len(outcome.rtts) * room
-    if transport["protocol"] != "bas" and transport["send_buffer_autotuning"]:
+        room = flow.main_buffer + len(outcome.rtts) * room
+    if flow.protocol != "bas" and flow.send_buffer_autotuning:
         carried = zip(outcome.subflows, outcome.rtts, strict=True)
         windows = sum(rate * rtt for rate, rtt in carried)
-        room = min(len(outcome.rtts) * room, FILLED * _buffered_windows(transport) * windows)
+        room = min(len(outcome.rtts) * room, FILLED * _buffered_windows(flow) * windows)
     held = min(room, outcome.delivered)
     first = held / outcome.goodput / 2
     later = max(held / outcome.goodput - min(outcome.rtts) / 2, 0.0)
-    share = held / outcome.delivered if values["warmup"] == 0 else 0.0
+    share = held / outcome.delivered if setup.warmup == 0 else 0.0
     return {"mean": 1e3 * (share * first + (1 - share) * later)}
 
 
-def _cost(values: Values, subflows: list[dict[str, object]]) -> float | None:
-    links = values["link"]
-    if not any("cost" in link for link in links):
+def _cost(setup: Setup, subflows: list[dict[str, object]]) -> float | None:
+    links = setup.links
+    if not any(link.cost is not None for link in links):
         return None
-    wire = 1 / payload_share(values)
+    wire = 1 / payload_share(setup)
     price = {
-        path.name: math.fsum(links[hop]["cost"] for hop in path.hops) for path in paths(values)
+        path.name: math.fsum(links[hop].cost or 0.0 for hop in path.hops) for path in paths(setup)
     }
     return math.fsum(
         price[str(each["path"])] * float(str(each["goodput_mbps"])) * wire for each in subflows
     )
 
 
-def _capacity(values: Values) -> float:
+def _capacity(setup: Setup) -> float:
     """Return what the paths carry in bytes of payload per second, each link counted once."""
-    left = [link["forward"].get("rate", math.inf) / 8 for link in values["link"]]
+    left = [link.forward.rate / 8 for link in setup.links]
     total = 0.0
-    for path in sorted(paths(values), key=lambda path: path.rtt):
+    for path in sorted(paths(setup), key=lambda path: path.rtt):
         carried = min((left[hop] for hop in path.hops), default=math.inf)
         for hop in path.hops:
             left[hop] = max(left[hop] - carried, 0.0) if math.isfinite(carried) else left[hop]
         total += carried
-    return total * payload_share(values)
+    return total * payload_share(setup)
 
 
-def _bottleneck(values: Values, outcome: fluid.Outcome) -> str:
-    used = paths(values)
-    if outcome.goodput >= FULL * _capacity(values):
+def _bottleneck(setup: Setup, outcome: fluid.Outcome) -> str:
+    used = paths(setup)
+    if outcome.goodput >= FULL * _capacity(setup):
         names = ", ".join(path.name for path in used)
         return f"the rate of {names}" if len(used) == 1 else "the links' rates"
     if outcome.limited > HELD_UP:
-        transport = values["transport"]
-        window = transport["receive_buffer"] * transport["receive_window_share"]
-        what = "send_buffer" if transport["send_buffer"] < window else "receive_buffer"
+        flow = setup.first
+        window = flow.window
+        what = "send_buffer" if flow.send_buffer < window else "receive_buffer"
         if len(used) == 1:
             return f"the {what}: less than the path holds"
-        ways = zip(_ways(values, used), outcome.subflows, outcome.rtts, strict=True)
+        ways = zip(_ways(setup, used), outcome.subflows, outcome.rtts, strict=True)
         # In-order data wait for the segments with the longest round trip, queue included.
         rtt, name = max((rtt, path.name) for path, rate, rtt in ways if rate > 0.0)
         least = 1e3 * min(outcome.rtts)
@@ -156,9 +155,9 @@ def _bottleneck(values: Values, outcome: fluid.Outcome) -> str:
             f"the {what}: it is full while data wait on {name}, with a round trip of"
             f" {1e3 * rtt:.0f} ms (shortest: {least:.0f} ms)"
         )
-    if others(values):
+    if setup.others:
         return "the links' rates, shared with others"
-    round_trips = values["duration"] / max(outcome.rtts)
+    round_trips = setup.duration / max(outcome.rtts)
     if math.isfinite(outcome.completion):
         round_trips = outcome.completion / max(outcome.rtts)
     if round_trips < FEW_ROUND_TRIPS:
@@ -169,27 +168,23 @@ def _bottleneck(values: Values, outcome: fluid.Outcome) -> str:
     return "congestion control, whose windows do not fill the paths all the time"
 
 
-def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str, ...]:
-    transport, used = values["transport"], paths(values)
-    links = [values["link"][hop] for path in used for hop in path.hops]
-    jitter = any(
-        link[way]["jitter"] or link[way]["slot"]
-        for link in links
-        for way in ("forward", "reverse")
-    )
+def _outside(setup: Setup, endless: bool, outcome: fluid.Outcome) -> tuple[str, ...]:
+    flow, used = setup.first, paths(setup)
+    links = [setup.links[hop] for path in used for hop in path.hops]
+    jitter = any(way.jitter or way.slot for link in links for way in link.directions)
     checks = {
         "a small window over several paths: its turns are single bursts, and simulations can"
         " give half as much or twice as much; `simulate` is quick there": len(used) > 1
-        and transport["protocol"] == "mptcp"
+        and flow.protocol == "mptcp"
         and outcome.limited > HELD_UP,
-        f"{transport['congestion']} couples the windows of several paths: simulations mostly give"
-        " less": len(used) > 1 and is_coupled(transport["congestion"]),
-        "congestion has parameters of its own: the model has the defaults": any(
-            key in transport for key in ("congestion_parameters", "subflow_parameters")
+        f"{flow.congestion} couples the windows of several paths: simulations mostly give"
+        " less": len(used) > 1 and is_coupled(flow.congestion),
+        "congestion has parameters of its own: the model has the defaults": bool(
+            flow.congestion_parameters or flow.subflow_parameters
         ),
         "links have jitter or slots: the model has constant delays": jitter,
         "a link's rate follows a trace: the model has its mean": any(
-            "trace" in link["forward"] for link in links
+            link.forward.trace is not None for link in links
         ),
         "more than 5 % are lost: timeouts rule, which the model has only roughly": any(
             path.loss > MUCH_LOSS for path in used
@@ -197,19 +192,19 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
         "a link's rate is unlimited and nothing is lost: the goodput is a window over a round"
         " trip": endless,
         "schedulers but linux and min-rtt are modelled roughly": len(used) > 1
-        and transport["protocol"] == "mptcp"
-        and transport["scheduler"] not in ("linux", "min-rtt"),
+        and flow.protocol == "mptcp"
+        and flow.scheduler not in ("linux", "min-rtt"),
     }
     return tuple(text for text, holds in checks.items() if holds)
 
 
-def run(values: Values) -> list[fluid.Outcome]:
-    """Run the model on a scenario's values.
+def run(setup: Setup) -> list[fluid.Outcome]:
+    """Run the model on a scenario.
 
     Parameters
     ----------
-    values : mapping
-        Of `ropewalk.Scenario.values`.
+    setup : Setup
+        The scenario, of `ropewalk.Scenario.setup`.
 
     Returns
     -------
@@ -219,77 +214,76 @@ def run(values: Values) -> list[fluid.Outcome]:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("trains/eight-links").values
-    >>> round(run(values)[0].goodput * 8e-6) > 100
+    >>> setup = ropewalk.Scenario.load("trains/eight-links").setup
+    >>> round(run(setup)[0].goodput * 8e-6) > 100
     True
     """
     links = [
         fluid.Link(
-            link["forward"].get("rate", math.inf) / 8,
-            link["forward"].get("queue", math.inf),
-            tuple((begin, end) for begin, end in link["down"]),
+            link.forward.rate / 8,
+            link.forward.queue,
+            tuple((begin, end) for begin, end in link.down),
         )
-        for link in values["link"]
+        for link in setup.links
     ]
-    first = {**values["transport"], "traffic": values["traffic"]}
-    connections = [_connection(values, flow) for flow in (first, *others(values))]
-    return fluid.run(links, connections, values["duration"], values["warmup"])
+    connections = [_connection(setup, flow) for flow in setup.every_flow]
+    return fluid.run(links, connections, setup.duration, setup.warmup)
 
 
-def _connection(values: Values, transport: Values) -> fluid.Connection:
-    segment = transport["segment"]
-    packet = segment + header_bytes(transport)
-    scheme = transport["congestion"]
-    scheme = transport["subflow"] if scheme == "uncoupled" else scheme
+def _connection(setup: Setup, flow: Flow) -> fluid.Connection:
+    segment = flow.segment
+    packet = segment + flow.header_bytes
+    scheme = flow.congestion
+    scheme = flow.subflow if scheme == "uncoupled" else scheme
     if scheme not in INCREASES:
         raise NoFormulaError(f'{NAME} is left out: it has no formula for congestion = "{scheme}"')
-    used = paths({**values, "transport": transport})
-    ways = [_path(values, path, packet, ack_bytes(transport)) for path in used]
-    if transport["protocol"] == "mptcp":
-        ways = [way for way in ways for _ in range(transport["subflows_per_path"])]
+    used = paths(setup, flow)
+    ways = [_path(setup, path, packet, flow.ack_bytes) for path in used]
+    if flow.protocol == "mptcp":
+        ways = [way for way in ways for _ in range(flow.subflows_per_path)]
     return fluid.Connection(
         paths=tuple(ways),
         congestion=scheme,
         segment=segment,
         packet=packet,
-        receive_window=transport["receive_buffer"] * transport["receive_window_share"],
-        send_buffer=transport["send_buffer"],
-        buffered_windows=_buffered_windows(transport),
-        size=transport["traffic"].get("size", math.inf),
-        start=transport["start"],
-        count=transport["count"],
-        scheduler=transport["scheduler"],
-        charge_reordered=transport["charge_reordered"],
-        hystart=transport["hystart"],
-        byte_counting=transport["byte_counting"],
-        per_ack=transport["delayed_ack"],
-        initial_window=transport["initial_window"] / segment,
-        initial_threshold=transport.get("initial_ssthresh", math.inf) / segment,
-        min_rto=transport["min_rto"],
-        initial_rto=transport["initial_rto"],
-        shared=transport["protocol"] == "mptcp",
+        receive_window=flow.window,
+        send_buffer=flow.send_buffer,
+        buffered_windows=_buffered_windows(flow),
+        size=flow.traffic.most,
+        start=flow.start,
+        count=flow.count,
+        scheduler=flow.scheduler,
+        charge_reordered=flow.charge_reordered,
+        hystart=flow.hystart,
+        byte_counting=flow.byte_counting,
+        per_ack=flow.delayed_ack,
+        initial_window=flow.initial_window / segment,
+        initial_threshold=flow.initial_ssthresh / segment,
+        min_rto=flow.min_rto,
+        initial_rto=flow.initial_rto,
+        shared=flow.protocol == "mptcp",
     )
 
 
-def _buffered_windows(transport: Values) -> float:
+def _buffered_windows(flow: Flow) -> float:
     """Return how many congestion windows of payload Linux's MPTCP writes ahead.
 
     A send buffer is for twice the memory of its greatest window's segments
     (`tcp_sndbuf_expand`), a connection's for that of all subflows. What is sent takes memory
     beside its payload; over several paths that is its subflow's.
     """
-    if not transport["send_buffer_autotuning"]:
+    if not flow.send_buffer_autotuning:
         return math.inf
-    segment = transport["segment"]
+    segment = flow.segment
     memory = 2 ** math.ceil(math.log2(segment + SENT_HEADERS)) + SK_BUFF
-    sent = SENT_MEMORY / segment if transport["protocol"] != "mptcp" else 0.0
+    sent = SENT_MEMORY / segment if flow.protocol != "mptcp" else 0.0
     return WIDEST * (2 * float(memory) / float(segment) - sent)
 
 
-def _path(values: Values, path: Path, packet: float, ack: float) -> fluid.Path:
-    links = [values["link"][hop] for hop in path.hops]
-    there = sum(8 * packet / link["forward"].get("rate", math.inf) for link in links)
-    back = sum(8 * ack / link["reverse"].get("rate", math.inf) for link in links)
+def _path(setup: Setup, path: Path, packet: float, ack: float) -> fluid.Path:
+    links = [setup.links[hop] for hop in path.hops]
+    there = sum(8 * packet / link.forward.rate for link in links)
+    back = sum(8 * ack / link.reverse.rate for link in links)
     return fluid.Path(
         links=path.hops,
         delay=path.delay + there,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, header_bytes, paths
+from ...scenario.setup import Setup
+from .paths import paths
 from .result import Prediction
 
 NAME = "in-order"
@@ -15,17 +16,17 @@ SOURCE = (
 VALIDITY = "messages of one size over several paths of constant rate and delay; no loss"
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Bound from below the delay of cbr and poisson traffic over several paths."""
-    transport, traffic, used = values["transport"], values["traffic"], paths(values)
-    streamed = traffic["kind"] in ("cbr", "poisson")
+    flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
+    streamed = traffic.kind in ("cbr", "poisson")
     slow = all(math.isfinite(path.rate) for path in used)
     if len(used) < 2 or not streamed or not slow:
         return None
-    message = traffic["message"]
-    wire = 8 * (message + math.ceil(message / transport["segment"]) * header_bytes(transport))
+    message = traffic.message
+    wire = 8 * (message + math.ceil(message / flow.segment) * flow.header_bytes)
     rates = [path.rate / wire for path in used]
-    demand = traffic["rate"] / (8 * message)
+    demand = traffic.rate / (8 * message)
     warnings = ["packets are lost at random: those wait longer"] * any(p.loss for p in used)
     if demand > sum(rates):
         load = demand / sum(rates)

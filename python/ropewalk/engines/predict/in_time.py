@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .paths import Path, Values, header_bytes, others, paths
+from ...scenario.setup import Link as WiredLink
+from ...scenario.setup import Setup
+from .paths import Path, paths
 from .result import Prediction
 
 if TYPE_CHECKING:
@@ -41,19 +43,19 @@ def predict(scenario: Scenario) -> Prediction | None:
         ``cost`` where a link has a price; the delay ``late_by``, by which every deadline would
         have to be later, 0 where all are in time.
     """
-    values = scenario.values
-    span, transport = values["traffic"].get("deadline"), values["transport"]
+    setup = scenario.setup
+    span, flow = setup.first.traffic.deadline, setup.first
     written = scenario.writes(SEED, WRITES)
-    if span is None or written is None or transport["protocol"] not in ("tcp", "mptcp", "bas"):
+    if span is None or written is None or flow.protocol not in ("tcp", "mptcp", "bas"):
         return None
     import numpy as np
 
     from ...model.cheapest_in_time import Writes, least_cost, least_lateness
 
-    used, links = paths(values), links_of(values, scenario.files)
+    used, links = paths(setup), links_of(setup, scenario.files)
     times, sizes = np.asarray(written[0]), np.asarray(written[1], np.float64)
-    packets = np.ceil(sizes / transport["segment"])
-    writes = Writes.of(sizes + packets * header_bytes(transport), times, times + span)
+    packets = np.ceil(sizes / flow.segment)
+    writes = Writes.of(sizes + packets * flow.header_bytes, times, times + span)
     try:
         late = least_lateness(writes, links)
     except ValueError:
@@ -64,9 +66,9 @@ def predict(scenario: Scenario) -> Prediction | None:
     if best is None:
         return None
     length = max(float(times[-1] - times[0]), 1e-9) * times.size / max(times.size - 1, 1)
-    has_price = any("cost" in link for link in values["link"])
+    has_price = any(link.cost is not None for link in setup.links)
     warnings = [f"of the first {times.size} writes"] * (times.size == WRITES)
-    if others(values):
+    if setup.others:
         warnings.append("others use the links: the model has them to itself")
     if late > 0:
         warnings.append(
@@ -88,13 +90,13 @@ def predict(scenario: Scenario) -> Prediction | None:
     )
 
 
-def links_of(values: Values, files: Mapping[str, str]) -> list[Link]:
+def links_of(setup: Setup, files: Mapping[str, str]) -> list[Link]:
     """Return the paths of the measured connection as links of the programme.
 
     Parameters
     ----------
-    values : mapping
-        Of `ropewalk.Scenario.values`.
+    setup : Setup
+        The scenario, of `ropewalk.Scenario.setup`.
     files : mapping of str to str
         Of `ropewalk.Scenario.files`: trace files, in mahimahi's format.
 
@@ -109,45 +111,44 @@ def links_of(values: Values, files: Mapping[str, str]) -> list[Link]:
     >>> import numpy as np
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("video/wifi-lte")
-    >>> links = links_of(scenario.values, scenario.files)
+    >>> links = links_of(scenario.setup, scenario.files)
     >>> links[0].price, links[0].carried(np.array([0.0, 2.0])).tolist()
     (8e-06, [0.0, 750000.0])
     """
-    return [_link(values, path, files) for path in paths(values)]
+    return [_link(setup, path, files) for path in paths(setup)]
 
 
-def _link(values: Values, path: Path, files: Mapping[str, str]) -> Link:
+def _link(setup: Setup, path: Path, files: Mapping[str, str]) -> Link:
     import numpy as np
 
     from ...model.cheapest_in_time import Link
 
-    hops = [values["link"][hop] for hop in path.hops]
+    hops = [setup.links[hop] for hop in path.hops]
     each = [_carried(hop, files) for hop in hops]
 
     def carried(times: Vector) -> Vector:
         least = np.min([of_hop(times) for of_hop in each], axis=0)
         return np.asarray((1 - path.loss) * least)
 
-    price = 8e-6 * math.fsum(hop.get("cost", 0.0) for hop in hops)
+    price = 8e-6 * math.fsum(hop.cost or 0.0 for hop in hops)
     return Link(price, path.rtt, carried)
 
 
-def _carried(hop: Values, files: Mapping[str, str]) -> Carried:
+def _carried(hop: WiredLink, files: Mapping[str, str]) -> Carried:
     import numpy as np
 
     from ...model.cheapest_in_time import at_rate, by_trace
 
-    forward = hop["forward"]
-    if "trace" in forward:
-        lines = files[forward["trace"]].split()
+    forward = hop.forward
+    if forward.trace is not None:
+        lines = files[forward.trace].split()
         up = by_trace([float(line) / 1e3 for line in lines])
     else:
-        up = at_rate(forward.get("rate", UNLIMITED) / 8)
-    down: Sequence[Sequence[float]] = hop["down"]
+        up = at_rate(min(forward.rate, UNLIMITED) / 8)
 
     def carried(times: Vector) -> Vector:
         reached = up(times)
-        for begin, end in down:
+        for begin, end in hop.down:
             lost = up(np.clip(times, begin, end)) - up(np.full_like(times, begin))
             reached = reached - lost
         return reached

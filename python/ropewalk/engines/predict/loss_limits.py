@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .paths import Path, Values, paths, payload_share
+from ...scenario.setup import Setup
+from .paths import Path, paths, payload_share
 from .result import Prediction
 
 NAME = "loss-limits"
@@ -18,11 +19,11 @@ VALIDITY = (
 )
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict bulk goodput where packets are lost at random; None for anything else."""
-    transport, used = values["transport"], paths(values)
+    flow, used = setup.first, paths(setup)
     lossy = any(0 < path.loss < 1 and path.rtt > 0 for path in used)
-    if transport["protocol"] == "striped-tcp" or values["traffic"]["kind"] != "bulk" or not lossy:
+    if flow.protocol == "striped-tcp" or setup.first.traffic.kind != "bulk" or not lossy:
         return None
     from ...model.classics import mathis, pftk_full
 
@@ -30,12 +31,12 @@ def predict(values: Values) -> Prediction | None:
     total = 0.0
     warnings = []
     for path in used:
-        carried = path.rate * payload_share(values) * 1e-6
+        carried = path.rate * payload_share(setup) * 1e-6
         entry: dict[str, object] = {"path": path.name}
         if 0 < path.loss < 1 and path.rtt > 0:
-            rate = 8e-6 * transport["segment"] / path.rtt
-            b = 1 if transport["byte_counting"] else transport["delayed_ack"]
-            limit = pftk_full(path.loss, b=b, t0_rtts=timeout(values, path) / path.rtt) * rate
+            rate = 8e-6 * flow.segment / path.rtt
+            b = 1 if flow.byte_counting else flow.delayed_ack
+            limit = pftk_full(path.loss, b=b, t0_rtts=timeout(setup, path) / path.rtt) * rate
             entry |= {"mathis_mbps": mathis(path.loss, b=b) * rate, "padhye_mbps": limit}
             if limit > carried:
                 warnings.append(f"{path.name}: not loss but the link's rate limits it")
@@ -44,9 +45,9 @@ def predict(values: Values) -> Prediction | None:
                 warnings.append(f"{path.name}: a loss of {path.loss:.1%}; Mathis is for up to 2 %")
         entries.append(entry)
         total += carried
-    scheme = transport["congestion"]
+    scheme = flow.congestion
     if scheme == "uncoupled":
-        scheme = transport["subflow"]
+        scheme = flow.subflow
     if scheme != "newreno":
         warnings.append(f"congestion is {scheme}: the formulas are of newreno")
     return Prediction(
@@ -60,8 +61,8 @@ def predict(values: Values) -> Prediction | None:
     )
 
 
-def timeout(values: Values, path: Path) -> float:
+def timeout(setup: Setup, path: Path) -> float:
     """Return the first retransmission timeout of a path without queueing, in seconds."""
-    transport = values["transport"]
-    least: float = transport["min_rto"]
-    return path.rtt + least if transport["min_rto_on_variance"] else max(path.rtt, least)
+    flow = setup.first
+    least: float = flow.min_rto
+    return path.rtt + least if flow.min_rto_on_variance else max(path.rtt, least)

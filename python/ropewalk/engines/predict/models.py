@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from ...scenario.setup import Setup
 from . import (
     coupled,
     datagrams,
@@ -18,10 +19,9 @@ from . import (
     striped_cycle,
     wifi,
 )
-from .paths import Values
 from .result import Prediction
 
-Model: TypeAlias = Callable[[Values], Prediction | None]
+Model: TypeAlias = Callable[[Setup], Prediction | None]
 
 MODELS: tuple[Model, ...] = (
     wifi.predict,

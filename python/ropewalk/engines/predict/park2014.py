@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, header_bytes, others, paths
+from ...scenario.setup import Setup
+from .paths import paths
 from .result import Prediction
 
 NAME = "park-2014"
@@ -19,19 +20,19 @@ VALIDITY = (
 CLOSE = 0.999  # share of capacity above which the bound only says that the delay is large
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Bound the delay of cbr and poisson traffic over mptcp; None for anything else."""
-    transport, traffic, used = values["transport"], values["traffic"], paths(values)
-    streamed = traffic["kind"] in ("cbr", "poisson")
+    flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
+    streamed = traffic.kind in ("cbr", "poisson")
     slow = all(math.isfinite(path.rate) for path in used)
-    if transport["protocol"] != "mptcp" or not streamed or not slow:
+    if flow.protocol != "mptcp" or not streamed or not slow:
         return None
-    message = traffic["message"]
-    wire = 8 * (message + math.ceil(message / transport["segment"]) * header_bytes(transport))
+    message = traffic.message
+    wire = 8 * (message + math.ceil(message / flow.segment) * flow.header_bytes)
     capacity = [path.rate / wire for path in used]
-    demand = traffic["rate"] / (8 * message)
-    warnings = ["messages are evenly spaced: they wait less"] * (traffic["kind"] == "cbr")
-    if others(values):
+    demand = traffic.rate / (8 * message)
+    warnings = ["messages are evenly spaced: they wait less"] * (traffic.kind == "cbr")
+    if setup.others:
         warnings.append("others use the links: the model has them to itself")
     if any(path.loss >= 0.02 for path in used):
         warnings.append("2 % or more are lost on a path: some losses take a timeout, not this")

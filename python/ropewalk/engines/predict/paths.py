@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-Values: TypeAlias = Mapping[str, Any]
+from ...scenario.setup import Flow, Link, Setup
 
 
 @dataclass(frozen=True)
@@ -48,13 +47,15 @@ class Path:
     wireless: bool = False
 
 
-def paths(values: Values) -> tuple[Path, ...]:
-    """Return the paths that the measured connection uses, in their order.
+def paths(setup: Setup, flow: Flow | None = None) -> tuple[Path, ...]:
+    """Return the paths that a connection uses, in their order.
 
     Parameters
     ----------
-    values : mapping
-        Of `ropewalk.Scenario.values`.
+    setup : Setup
+        The scenario, of `ropewalk.Scenario.setup`.
+    flow : Flow, optional
+        The connection; the measured one if not given.
 
     Returns
     -------
@@ -64,91 +65,41 @@ def paths(values: Values) -> tuple[Path, ...]:
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("start/two-links").values
-    >>> [(path.name, path.rate, path.rtt) for path in paths(values)]
+    >>> setup = ropewalk.Scenario.load("start/two-links").setup
+    >>> [(path.name, path.rate, path.rtt) for path in paths(setup)]
     [('dsl', 16000000, 0.04), ('cable', 50000000, 0.016)]
     """
-    hops = {path["name"]: path["hops"] for path in values["path"]}
-    numbers = {link["name"]: number for number, link in enumerate(values["link"])}
-    return tuple(
-        _path(values, numbers, name, hops.get(name, [name]))
-        for name in values["transport"]["paths"]
-    )
+    numbers = {link.name: number for number, link in enumerate(setup.links)}
+    names = (flow or setup.first).paths
+    return tuple(_path(numbers, name, setup.links_of(name)) for name in names)
 
 
-def header_bytes(transport: Values) -> int:
-    """Return how many bytes of each full packet are no payload, options included.
-
-    Parameters
-    ----------
-    transport : mapping
-        The key ``transport`` of `ropewalk.Scenario.values`, or a competitor.
-
-    Examples
-    --------
-    >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("start/two-links").values
-    >>> header_bytes(values["transport"]) + values["transport"]["segment"]
-    1500
-    """
-    header: int = transport["header_bytes"]
-    return header
-
-
-def others(values: Values) -> list[Values]:
-    """Return the flows beside the first one, competitors included.
-
-    Examples
-    --------
-    >>> import ropewalk
-    >>> others(ropewalk.Scenario.load("start/two-links").values)
-    []
-    """
-    return [*values["flow"], *values["competitor"]]
-
-
-def ack_bytes(transport: Values) -> int:
-    """Return the size of an acknowledgement's IP packet in bytes.
-
-    Examples
-    --------
-    >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("start/two-links").values
-    >>> ack_bytes(values["transport"])
-    64
-    """
-    acknowledgement: int = transport["ack_bytes"]
-    return acknowledgement
-
-
-def payload_share(values: Values) -> float:
+def payload_share(setup: Setup) -> float:
     """Return the share of a full packet that is payload.
 
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("start/two-links").values
-    >>> round(payload_share(values), 4)
+    >>> setup = ropewalk.Scenario.load("start/two-links").setup
+    >>> round(payload_share(setup), 4)
     0.9493
     """
-    segment: int = values["transport"]["segment"]
-    return segment / (segment + header_bytes(values["transport"]))
+    return setup.first.segment / setup.first.packet
 
 
-def _path(values: Values, numbers: Mapping[str, int], name: str, hops: list[str]) -> Path:
-    links = [values["link"][numbers[hop]] for hop in hops]
-    wires = [link for link in links if "channel" not in link]
-    forward = [link["forward"] for link in wires]
-    reverse = [link["reverse"] for link in wires]
-    delay = math.fsum(way["delay"] for way in forward)
+def _path(numbers: Mapping[str, int], name: str, links: tuple[Link, ...]) -> Path:
+    wires = [link for link in links if link.channel is None]
+    forward = [link.forward for link in wires]
+    reverse = [link.reverse for link in wires]
+    delay = math.fsum(way.delay for way in forward)
     return Path(
         name=name,
-        hops=tuple(numbers[hop] for hop in hops),
-        rate=min((way.get("rate", math.inf) for way in forward), default=math.inf),
-        reverse_rate=min((way.get("rate", math.inf) for way in reverse), default=math.inf),
+        hops=tuple(numbers[link.name] for link in links),
+        rate=min((way.rate for way in forward), default=math.inf),
+        reverse_rate=min((way.rate for way in reverse), default=math.inf),
         delay=delay,
-        rtt=delay + math.fsum(way["delay"] for way in reverse),
-        loss=1 - math.prod(1 - way["loss"] for way in forward),
-        reverse_loss=1 - math.prod(1 - way["loss"] for way in reverse),
+        rtt=delay + math.fsum(way.delay for way in reverse),
+        loss=1 - math.prod(1 - way.loss for way in forward),
+        reverse_loss=1 - math.prod(1 - way.loss for way in reverse),
         wireless=len(wires) < len(links),
     )

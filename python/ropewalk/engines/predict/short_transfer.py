@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ...scenario.setup import Setup
 from .loss_limits import timeout
-from .paths import Values, paths, payload_share
+from .paths import paths, payload_share
 from .result import Prediction
 
 NAME = "cardwell-2000"
@@ -19,47 +20,47 @@ VALIDITY = (
 MAX_LOSS = 0.5  # from here on the mean time of the handshake is infinite
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict the time of a finite tcp transfer over one path; None for anything else."""
-    transport, traffic, used = values["transport"], values["traffic"], paths(values)
-    if transport["protocol"] not in ("tcp", "mptcp") or len(used) > 1 or "size" not in traffic:
+    flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
+    if flow.protocol not in ("tcp", "mptcp") or len(used) > 1 or traffic.size is None:
         return None
     path = used[0]
     if max(path.loss, path.reverse_loss) >= MAX_LOSS or path.rtt == 0:
         return None
     from ...model.short_transfers import handshake_time, transfer_time
 
-    segment = transport["segment"]
-    initial = max(transport["initial_window"] / segment, 1.0)
-    received = transport["receive_buffer"] * transport["receive_window_share"]
-    window = min(received, transport["send_buffer"]) / segment
+    segment = flow.segment
+    initial = max(flow.initial_window / segment, 1.0)
+    received = flow.window
+    window = min(received, flow.send_buffer) / segment
     handshake = handshake_time(
         path.rtt,
         forward_loss=path.loss,
         reverse_loss=path.reverse_loss,
-        syn_timeout=transport["initial_rto"],
+        syn_timeout=flow.initial_rto,
     )
     sending = transfer_time(
-        max(math.ceil(traffic["size"] / segment), 1),
+        max(math.ceil(traffic.size / segment), 1),
         path.rtt,
         loss=path.loss,
         initial=min(initial, max(window, 1.0)),
-        b=1 if transport["byte_counting"] else transport["delayed_ack"],
-        t0=timeout(values, path),
+        b=1 if flow.byte_counting else flow.delayed_ack,
+        t0=timeout(setup, path),
         window_max=max(window, 1.0),
     )
-    goodput = traffic["size"] * 8e-6 / (handshake + sending)
-    capacity = path.rate * payload_share(values) * 1e-6
+    goodput = traffic.size * 8e-6 / (handshake + sending)
+    capacity = path.rate * payload_share(setup) * 1e-6
     warnings = []
     if goodput > 0.5 * capacity:
         warnings.append(
             f"it needs {goodput / capacity:.3g} of what the link carries: the link limits the"
             " transfer, which the model does not know"
         )
-    if handshake + sending > values["duration"]:
+    if handshake + sending > setup.duration:
         warnings.append("the transfer is not over by the scenario's duration")
-    if path.loss and transport["congestion"] != "newreno":
-        warnings.append(f"congestion is {transport['congestion']}: the model is of newreno")
+    if path.loss and flow.congestion != "newreno":
+        warnings.append(f"congestion is {flow.congestion}: the model is of newreno")
     return Prediction(
         NAME,
         SOURCE,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, header_bytes, others, paths
+from ...scenario.setup import Setup
+from .paths import paths
 from .result import Prediction
 
 NAME = "song-2018"
@@ -19,34 +20,35 @@ VALIDITY = (
 MAX_SEGMENTS = 20_000  # rounds are counted one by one, and have settled long before
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict the goodput of striped-tcp; None for anything else."""
-    transport, traffic, used = values["transport"], values["traffic"], paths(values)
+    flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
     fast = any(math.isinf(path.rate) for path in used)
-    if transport.get("device") != "naive" or traffic["kind"] != "bulk" or fast:
+    if flow.device != "naive" or traffic.kind != "bulk" or fast:
         return None
     from ...model.song2018 import throughput
 
     # All in bytes on the wire, as the links count them.
-    segment = transport["segment"]
-    packet = segment + header_bytes(transport)
+    segment = flow.segment
+    packet = flow.packet
     most = float(MAX_SEGMENTS * packet)
+    threshold = flow.initial_ssthresh if math.isfinite(flow.initial_ssthresh) else most
     transfer = most
-    for _ in range(4 if "size" not in traffic else 1):
-        if "size" in traffic:
-            transfer = min(math.ceil(traffic["size"] / segment) * packet, most)
+    for _ in range(4 if traffic.size is None else 1):
+        if traffic.size is not None:
+            transfer = min(math.ceil(traffic.size / segment) * packet, most)
         wire = float(
             throughput(
                 [path.rate / 8 for path in used],
                 [path.rtt for path in used],
                 transfer_bytes=transfer,
                 segment_bytes=packet,
-                initial_window_bytes=max(transport["initial_window"] / segment, 1) * packet,
-                ssthresh_bytes=transport.get("initial_ssthresh", most) / segment * packet,
-                ack_every=transport["delayed_ack"],
+                initial_window_bytes=max(flow.initial_window / segment, 1) * packet,
+                ssthresh_bytes=threshold / segment * packet,
+                ack_every=flow.delayed_ack,
             )
         )
-        transfer = min(max(wire * values["duration"], packet), most)
+        transfer = min(max(wire * setup.duration, packet), most)
     goodput = wire * segment / packet * 8e-6
     capacity = math.fsum(path.rate for path in used) * segment / packet * 1e-6
     return Prediction(
@@ -59,41 +61,34 @@ def predict(values: Values) -> Prediction | None:
             if goodput < capacity
             else "none: the model lets links carry more than their rates"
         ),
-        warnings=_outside(values, goodput, capacity),
+        warnings=_outside(setup, goodput, capacity),
     )
 
 
-def _outside(values: Values, goodput: float, capacity: float) -> tuple[str, ...]:
-    transport, used = values["transport"], paths(values)
-    links = [values["link"][hop] for path in used for hop in path.hops]
+def _outside(setup: Setup, goodput: float, capacity: float) -> tuple[str, ...]:
+    flow, used = setup.first, paths(setup)
+    links = [setup.links[hop] for path in used for hop in path.hops]
     checks = {
-        f"congestion is {transport['congestion']}: the model is of newreno": transport[
-            "congestion"
-        ]
-        != "newreno",
-        f"scheduler is {transport['scheduler']}: the model lays packets in turn": transport[
-            "scheduler"
-        ]
+        f"congestion is {flow.congestion}: the model is of newreno": flow.congestion != "newreno",
+        f"scheduler is {flow.scheduler}: the model lays packets in turn": flow.scheduler
         != "round-robin",
         "packets are lost at random: the model knows no loss": any(path.loss for path in used),
         "links have jitter or slots: the model has constant delays": any(
-            link[way]["jitter"] or link[way]["slot"]
-            for link in links
-            for way in ("forward", "reverse")
+            way.jitter or way.slot for link in links for way in link.directions
         ),
-        "links fail: the model knows no outages": any(link["down"] for link in links),
-        "others use the links: the model is of one connection alone": bool(others(values)),
+        "links fail: the model knows no outages": any(link.down for link in links),
+        "others use the links: the model is of one connection alone": bool(setup.others),
         "delays differ by more than three packets' times: in a real stack the disorder looks like"
-        " loss, and the goodput is far lower": _disorder(values),
+        " loss, and the goodput is far lower": _disorder(setup),
         f"it exceeds the {capacity:.4g} Mbit/s that the links can carry": goodput > capacity,
     }
     return tuple(text for text, holds in checks.items() if holds)
 
 
-def _disorder(values: Values) -> bool:
+def _disorder(setup: Setup) -> bool:
     """Whether three packets sent later can overtake one."""
-    used = paths(values)
-    transport = values["transport"]
-    packet: float = 8 * (transport["segment"] + header_bytes(transport))
+    used = paths(setup)
+    flow = setup.first
+    packet: float = 8 * flow.packet
     arrivals = [path.delay + packet / path.rate for path in used]
     return max(arrivals) - min(arrivals) > 3 * packet / sum(path.rate for path in used)

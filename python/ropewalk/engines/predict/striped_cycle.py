@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .paths import Path, Values, header_bytes, others, paths
+from ...scenario.setup import Setup
+from .paths import Path, paths
 from .result import Prediction
 
 if TYPE_CHECKING:
@@ -23,21 +24,21 @@ MAX_SEGMENTS = (
 QUICK_ACKS = 16
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict a bulk transfer of striped-tcp; None for anything else."""
-    transport, traffic, used = values["transport"], values["traffic"], paths(values)
+    flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
     fast = any(math.isinf(path.rate) for path in used)
-    if transport.get("device") != "naive" or traffic["kind"] != "bulk" or fast:
+    if flow.device != "naive" or traffic.kind != "bulk" or fast:
         return None
     from ...model.striped_cycle import rule_of_thumb
 
-    whole = _transfer(values, used, values["duration"])
-    before = _transfer(values, used, values["warmup"]) if values["warmup"] > 0 else None
+    whole = _transfer(setup, used, setup.duration)
+    before = _transfer(setup, used, setup.warmup) if setup.warmup > 0 else None
     segments = whole.segments - (before.segments if before else 0)
-    segment = transport["segment"]
-    asked = min(values["traffic"].get("size", math.inf), MAX_SEGMENTS * segment)
-    ended = whole.time_s if whole.segments * segment >= asked else values["duration"]
-    seconds = ended - (values["warmup"] if before else 0)
+    segment = flow.segment
+    asked = min(setup.first.traffic.most, MAX_SEGMENTS * segment)
+    ended = whole.time_s if whole.segments * segment >= asked else setup.duration
+    seconds = ended - (setup.warmup if before else 0)
     goodput = segments * segment * 8e-6 / seconds if seconds > 0 else 0.0
     quantities = {
         "recoveries": whole.recoveries,
@@ -56,44 +57,44 @@ def predict(values: Values) -> Prediction | None:
         source=SOURCE,
         validity=VALIDITY,
         goodput_mbps=goodput,
-        bottleneck=_bottleneck(values, used, whole, goodput),
-        warnings=_outside(values, used, whole),
+        bottleneck=_bottleneck(setup, used, whole, goodput),
+        warnings=_outside(setup, used, whole),
         quantities=quantities,
     )
 
 
-def _transfer(values: Values, used: tuple[Path, ...], duration: float) -> Transfer:
+def _transfer(setup: Setup, used: tuple[Path, ...], duration: float) -> Transfer:
     from ...model.striped_cycle import transfer
 
-    transport = values["transport"]
-    segment = transport["segment"]
-    window = transport["receive_buffer"] * transport["receive_window_share"]
+    flow = setup.first
+    segment = flow.segment
+    window = flow.window
     return transfer(
         [path.rate / 8 for path in used],
         [path.delay for path in used],
-        transfer_bytes=min(values["traffic"].get("size", math.inf), MAX_SEGMENTS * segment),
+        transfer_bytes=min(setup.first.traffic.most, MAX_SEGMENTS * segment),
         duration_s=duration,
         segment_bytes=segment,
-        header_bytes=header_bytes(transport),
-        initial_window_bytes=max(transport["initial_window"], segment),
-        ssthresh_bytes=max(transport.get("initial_ssthresh", math.inf), 2 * segment),
-        window_bytes=max(min(window, transport["send_buffer"]), segment),
-        ack_every=transport["delayed_ack"],
-        ack_delay_s=transport["delayed_ack_timeout"],
-        sack=transport["sack"],
-        limited_transmit=transport["limited_transmit"],
-        halve_pipe=transport["halve_pipe"],
-        byte_counting=transport["byte_counting"],
-        prr=transport["prr"],
-        grow_in_disorder=transport["grow_in_disorder"],
-        quick_acks=QUICK_ACKS if transport["quick_ack"] else 0,
+        header_bytes=flow.header_bytes,
+        initial_window_bytes=max(flow.initial_window, segment),
+        ssthresh_bytes=max(flow.initial_ssthresh, 2 * segment),
+        window_bytes=max(min(window, flow.send_buffer), segment),
+        ack_every=flow.delayed_ack,
+        ack_delay_s=flow.delayed_ack_timeout,
+        sack=flow.sack,
+        limited_transmit=flow.limited_transmit,
+        halve_pipe=flow.halve_pipe,
+        byte_counting=flow.byte_counting,
+        prr=flow.prr,
+        grow_in_disorder=flow.grow_in_disorder,
+        quick_acks=QUICK_ACKS if flow.quick_ack else 0,
         return_byte_rate=[path.reverse_rate / 8 for path in used],
         return_delay_s=[path.rtt - path.delay for path in used],
-        weighted=transport["scheduler"] == "weighted",
+        weighted=flow.scheduler == "weighted",
     )
 
 
-def _bottleneck(values: Values, used: tuple[Path, ...], whole: Transfer, goodput: float) -> str:
+def _bottleneck(setup: Setup, used: tuple[Path, ...], whole: Transfer, goodput: float) -> str:
     if whole.recoveries:
         often = "once" if whole.recoveries == 1 else f"{whole.recoveries} times"
         return (
@@ -101,44 +102,42 @@ def _bottleneck(values: Values, used: tuple[Path, ...], whole: Transfer, goodput
             " halve the window though nothing is lost"
         )
     slowest = min(used, key=lambda path: path.rate)
-    transport = values["transport"]
-    share = transport["segment"] / (transport["segment"] + header_bytes(transport))
+    flow = setup.first
+    share = flow.segment / flow.packet
     turns = len(used) * slowest.rate * share * 1e-6
-    if transport["scheduler"] == "round-robin" and goodput > 0.9 * turns:
+    if flow.scheduler == "round-robin" and goodput > 0.9 * turns:
         return f"{slowest.name}: links in turn carry no more than {len(used)} times the slowest"
     return "the window, which the start or a buffer holds down"
 
 
-def _outside(values: Values, used: tuple[Path, ...], whole: Transfer) -> tuple[str, ...]:
-    transport = values["transport"]
-    links = [values["link"][hop] for path in used for hop in path.hops]
+def _outside(setup: Setup, used: tuple[Path, ...], whole: Transfer) -> tuple[str, ...]:
+    flow = setup.first
+    links = [setup.links[hop] for path in used for hop in path.hops]
     full = [
         f"{path.name} holds {room:,.0f} bytes where {waited:,.0f} would wait: packets are dropped"
         for path, waited in zip(used, whole.queue_bytes, strict=True)
-        if waited > (room := min(values["link"][hop]["forward"]["queue"] for hop in path.hops))
+        if waited > (room := min(setup.links[hop].forward.queue for hop in path.hops))
     ]
-    least_rto = min(transport["min_rto"], transport["initial_rto"])
-    finished = whole.segments * transport["segment"] >= values["traffic"].get("size", math.inf)
+    least_rto = min(flow.min_rto, flow.initial_rto)
+    finished = whole.segments * flow.segment >= setup.first.traffic.most
     checks = {
-        f"congestion is {transport['congestion']}: the model is of newreno": (
-            transport["congestion"] != "newreno"
+        f"congestion is {flow.congestion}: the model is of newreno": (
+            flow.congestion != "newreno"
         ),
         "rack tells losses by time: the model counts duplicate acknowledgements": (
-            transport["rack"] and transport["sack"]
+            flow.rack and flow.sack
         ),
         "packets are lost at random: the model knows no loss": any(
             path.loss or path.reverse_loss for path in used
         ),
         "links have jitter or slots: the model has constant delays": any(
-            link[way]["jitter"] or link[way]["slot"]
-            for link in links
-            for way in ("forward", "reverse")
+            way.jitter or way.slot for link in links for way in link.directions
         ),
         "links follow traces: the model has their mean rates": any(
-            "trace" in link[way] for link in links for way in ("forward", "reverse")
+            way.trace is not None for link in links for way in link.directions
         ),
-        "links fail: the model knows no outages": any(link["down"] for link in links),
-        "others use the links: the model is of one connection alone": bool(others(values)),
+        "links fail: the model knows no outages": any(link.down for link in links),
+        "others use the links: the model is of one connection alone": bool(setup.others),
         "paths have several hops: the model takes each for one link": any(
             len(path.hops) > 1 for path in used
         ),

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from ...scenario.setup import Setup
 from .coverage import is_wireless
-from .paths import Values, others
 from .result import NoFormulaError, Prediction
 
 
-def predict(values: Values) -> Prediction | None:
+def predict(setup: Setup) -> Prediction | None:
     """Predict bulk goodput over wireless hops; None where no path has one."""
-    if not is_wireless(values):
+    if not is_wireless(setup):
         return None
-    flows = [values["transport"], *others(values)]
-    traffics = [values["traffic"], *(flow["traffic"] for flow in others(values))]
-    for flow, traffic in zip(flows, traffics, strict=True):
-        if traffic["kind"] != "bulk":
-            raise NoFormulaError(f"no formula has {traffic['kind']} messages over 802.11 channels")
-        if flow["protocol"] == "striped-tcp":
+    flows = setup.every_flow
+    for flow in flows:
+        kind = flow.traffic.kind
+        if kind != "bulk":
+            raise NoFormulaError(f"no formula has {kind} messages over 802.11 channels")
+        if flow.protocol == "striped-tcp":
             raise NoFormulaError("no formula has striped-tcp over 802.11 channels")
     from ..wireless.from_scenario import place_of
     from .wifi_airtime import airtime, cell
 
-    place = place_of(values)
-    alone = len(flows) == 1 and values["transport"]["count"] == 1
-    return airtime(values, place) if alone else cell(values, place, flows)
+    place = place_of(setup)
+    alone = len(flows) == 1 and setup.first.count == 1
+    return airtime(setup, place) if alone else cell(setup, place, flows)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from ...model.wifi import Hop, Radio, ceilings, loads, saturated_cell
 from ...model.wifi.route import Load
+from ...scenario.setup import Flow, Setup
 from ..wireless.from_scenario import Route, routes
 from ..wireless.layout import Place
 from ..wireless.link_budget import error_ratio, radio_on
-from .paths import Values, ack_bytes, header_bytes
 from .result import NoFormulaError, Prediction
 
 AIRTIME = "wifi-airtime"
@@ -28,13 +28,13 @@ BIANCHI_SOURCE = "Bianchi, IEEE JSAC 18(3), 2000, with a limit of tries (Wu et a
 BIANCHI_VALIDITY = "equal stations that all hear each other, each always with a datagram to send"
 
 
-def airtime(values: Values, place: Place) -> Prediction:
+def airtime(setup: Setup, place: Place) -> Prediction:
     """Predict bulk of one connection over its paths."""
-    transport = values["transport"]
-    payload: int = transport["segment"]
-    packet = payload + header_bytes(transport)
-    ways = routes(values, transport["paths"])
-    taken = [_loads(values, place, way, packet, payload) for way in ways]
+    flow = setup.first
+    payload: int = flow.segment
+    packet = payload + flow.header_bytes
+    ways = routes(setup, flow.paths)
+    taken = [_loads(setup, place, way, packet, payload) for way in ways]
     most = [
         None if math.isinf(way.wired_bps) else way.wired_bps * 1e-6 * payload / packet
         for way in ways
@@ -48,7 +48,7 @@ def airtime(values: Values, place: Place) -> Prediction:
         f"{node} does not hear {hop.sender}, and destroys frames to {hop.receiver}: not counted"
         for hop, node in place.hidden()
     ]
-    if transport["protocol"] != "udp":
+    if flow.protocol != "udp":
         warnings += _losses(place, ways, packet)
     return Prediction(
         AIRTIME,
@@ -67,17 +67,17 @@ def airtime(values: Values, place: Place) -> Prediction:
     )
 
 
-def cell(values: Values, place: Place, flows: Sequence[Values]) -> Prediction:
+def cell(setup: Setup, place: Place, flows: Sequence[Flow]) -> Prediction:
     """Predict senders of datagrams in one cell; refuse any other set of flows."""
-    ways = [routes(values, flow["paths"]) for flow in flows]
+    ways = [routes(setup, flow.paths) for flow in flows]
     single = all(len(each) == 1 and len(each[0].hops) == 1 for each in ways)
     wired = any(math.isfinite(way.wired_bps) for each in ways for way in each)
-    if not single or wired or any(flow["protocol"] != "udp" for flow in flows):
+    if not single or wired or any(flow.protocol != "udp" for flow in flows):
         raise NoFormulaError(
             "no formula has several flows over 802.11 channels, but for datagrams over a hop each"
         )
     hops = [each[0].hops[0] for each in ways]
-    sizes = {(flow["segment"], flow["segment"] + header_bytes(flow)) for flow in flows}
+    sizes = {(flow.segment, flow.packet) for flow in flows}
     packet = max(size for _, size in sizes)
     radios = {_radio_of(place, hop, packet) for hop in hops}
     stations = {(hop.sender, hop.channel) for hop in hops}
@@ -109,19 +109,17 @@ def cell(values: Values, place: Place, flows: Sequence[Values]) -> Prediction:
     )
 
 
-def _loads(
-    values: Values, place: Place, way: Route, packet: int, payload: int
-) -> tuple[Load, ...]:
-    transport = values["transport"]
-    datagrams = transport["protocol"] == "udp"
+def _loads(setup: Setup, place: Place, way: Route, packet: int, payload: int) -> tuple[Load, ...]:
+    flow = setup.first
+    datagrams = flow.protocol == "udp"
     try:
         return loads(
             way.hops,
             lambda hop, size: _radio_of(place, hop, size),
             packet,
             payload,
-            ack_bytes=0 if datagrams else ack_bytes(transport),
-            ack_every=1 if datagrams else transport["delayed_ack"],
+            ack_bytes=0 if datagrams else flow.ack_bytes,
+            ack_every=1 if datagrams else flow.delayed_ack,
             frame_error=lambda hop, size: _error_of(place, hop, size),
         )
     except ValueError as error:

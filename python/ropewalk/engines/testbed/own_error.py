@@ -46,8 +46,8 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
     emulator, machine = report.get("emulator"), report["machine"]
     if emulator is None:
         return None
-    values = scenario.values
-    wakes = 3 if values["transport"]["protocol"] in GATEWAY else 1
+    setup = scenario.setup
+    wakes = 3 if setup.first.protocol in GATEWAY else 1
     lasted = report["duration_s"]
     share = _time_share(machine, lasted)
     late = emulator.get("lateness_ms", dict.fromkeys(("mean", "p99", "max"), 0.0))

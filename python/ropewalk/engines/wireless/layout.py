@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...model.wifi import (
     Hop,
@@ -15,6 +14,7 @@ from ...model.wifi import (
     noise_dbm,
     two_ray_loss_db,
 )
+from ...scenario.setup import Propagation
 
 Point = tuple[float, float, float]
 
@@ -67,8 +67,8 @@ class Channel:
     ----------
     name : str
         Name of the channel.
-    propagation : mapping
-        ``model`` and its parameters, in base units: metres, Hz, dB.
+    propagation : Propagation
+        The model and its parameters.
     fading : sequence of (float, float)
         Nakagami's m from each distance on, in metres; empty without fading.
     error_model : str
@@ -78,7 +78,7 @@ class Channel:
     """
 
     name: str
-    propagation: Mapping[str, Any]
+    propagation: Propagation
     fading: Sequence[tuple[float, float]] = ()
     error_model: str = "nist"
     losses_db: Mapping[tuple[str, str], float] = field(default_factory=dict)
@@ -86,30 +86,30 @@ class Channel:
     def loss_db(self, sender: Station, receiver: Station) -> float:
         """Return the mean loss of power on the way, dB; infinite where nothing comes through."""
         how = self.propagation
-        if how["model"] == "matrix":
+        if how.model == "matrix":
             return self.losses_db.get((sender.node, receiver.node), math.inf)
         distance = math.dist(sender.at, receiver.at)
-        match how["model"]:
+        match how.model:
             case "range":
-                return 0.0 if distance <= how["range"] else math.inf
+                return 0.0 if distance <= how.range else math.inf
             case _ if distance == 0:
                 return 0.0
             case "friis":
-                return float(friis_loss_db(distance, how["frequency"]))
+                return float(friis_loss_db(distance, how.frequency))
             case "two-ray":
-                height = how["height"]
+                height = how.height
                 heights = {"sender_height_m": height, "receiver_height_m": height}
-                return float(two_ray_loss_db(distance, how["frequency"], **heights))
+                return float(two_ray_loss_db(distance, how.frequency, **heights))
             case "log-distance":
                 return float(
                     log_distance_loss_db(
                         distance,
-                        how["exponent"],
-                        reference_loss_db=how["reference_loss"],
-                        reference_distance_m=how["reference_distance"],
+                        how.exponent,
+                        reference_loss_db=how.reference_loss,
+                        reference_distance_m=how.reference_distance,
                     )
                 )
-        raise ValueError(f"propagation {how['model']!r} is not known")
+        raise ValueError(f"propagation {how.model!r} is not known")
 
     def shape(self, distance_m: float) -> float | None:
         """Return Nakagami's m at a distance; None without fading."""
@@ -191,8 +191,8 @@ class Place:
     def is_heard(self, hop: Hop) -> bool:
         """Whether a hop's receiver is silent while its sender sends."""
         how = self.channels[hop.channel].propagation
-        if how["model"] == "range":
-            return self.distance_m(hop) <= float(how["sense"])
+        if how.model == "range":
+            return self.distance_m(hop) <= how.sense
         return self.power_dbm(hop) >= self.stations[hop.receiver, hop.channel].sense_dbm
 
     def hears(self) -> dict[str, set[tuple[str, str]]]:

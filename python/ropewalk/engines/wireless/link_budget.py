@@ -140,7 +140,7 @@ def error_ratio(place: Place, link: WirelessLink, packet_bytes: int) -> float:
 
 def errs_by_formula(channel: Channel, radio: Radio) -> bool:
     """Whether noise destroys a radio's frames as the formulas say, and not by a table or never."""
-    if channel.propagation["model"] == "range":
+    if channel.propagation.model == "range":
         return False
     return channel.error_model == "nist" or (
         channel.error_model == "table" and radio.rate_mbps in DSSS

@@ -28,6 +28,6 @@ def draw(explained: Explanation, *, width: Width | None = None) -> Figure:
 
     if explained.place is None:
         raise ValueError("all links of the scenario are wired")
-    if "mesh" in explained.scenario.values:
+    if explained.scenario.setup.mesh is not None:
         return mesh_layout.draw(explained.scenario, width=width)
     return draw_place(explained.place, explained.scenario.title, width=width)

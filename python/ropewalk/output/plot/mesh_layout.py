@@ -8,6 +8,7 @@ from ...engines.wireless.from_scenario import place_of
 from ...model.wifi import exchange
 from ...results.shown import Width
 from ...scenario import Scenario
+from ...scenario.setup import Mesh
 from ..style import COLOURS, FAINT, INK, picture
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'x (m)'
     """
-    mesh = scenario.values.get("mesh")
+    mesh = scenario.setup.mesh
     if mesh is None:
         raise ValueError(f"{scenario.name}: has no [mesh]")
     with picture(7, 6.4, title=scenario.title, paper=width) as figure:
         axes = figure.subplots()
-        at = {f"n{number}": place for number, place in enumerate(mesh["nodes"])}
-        for one, other in mesh["links"]:
+        at = {f"n{number}": place for number, place in enumerate(mesh.nodes)}
+        for one, other in mesh.links:
             _line(axes, at, one, other, color=FAINT, linewidth=0.8, zorder=1)
         _routes(axes, at, mesh, _airtimes_ms(scenario, mesh))
         _pairs(axes, at, mesh)
@@ -59,52 +60,54 @@ def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
     return figure
 
 
-def disturbances(mesh: dict[str, Any]) -> list[tuple[str, str]]:
+def disturbances(mesh: Mesh) -> list[tuple[str, str]]:
     """Return the pairs of inner nodes of two routes that a link joins, or that are the same.
 
     Parameters
     ----------
-    mesh : dict
-        ``scenario.values["mesh"]``.
+    mesh : Mesh
+        ``scenario.setup.mesh``.
 
     Examples
     --------
-    >>> routes = [["n0", "n1", "n4"], ["n0", "n2", "n3", "n4"]]
-    >>> disturbances({"paths": routes, "links": [["n0", "n1"], ["n1", "n3"]]})
-    [('n1', 'n3')]
+    >>> import ropewalk
+    >>> from ropewalk import mesh
+    >>> scenario = ropewalk.Scenario(mesh.DEFAULT)
+    >>> all(one.startswith("n") for one, other in disturbances(scenario.setup.mesh))
+    True
     """
-    linked = {frozenset(ends) for ends in mesh["links"]}
+    linked = {frozenset(ends) for ends in mesh.links}
     return [
         (one, other)
-        for number, route in enumerate(mesh["paths"])
-        for further in mesh["paths"][number + 1 :]
+        for number, route in enumerate(mesh.paths)
+        for further in mesh.paths[number + 1 :]
         for one in route[1:-1]
         for other in further[1:-1]
         if one == other or frozenset((one, other)) in linked
     ]
 
 
-def _airtimes_ms(scenario: Scenario, mesh: dict[str, Any]) -> list[tuple[str, float]]:
+def _airtimes_ms(scenario: Scenario, mesh: Mesh) -> list[tuple[str, float]]:
     """Return the channel of each route, and the air that a packet takes on its way."""
-    radios = place_of(scenario.values).stations
+    radios = place_of(scenario.setup).stations
     found = []
-    for number, route in enumerate(mesh["paths"]):
-        channel = mesh["channels"][number % len(mesh["channels"])]
+    for number, route in enumerate(mesh.paths):
+        channel = mesh.channels[number % len(mesh.channels)]
         times = [exchange(radios[node, channel].radio, PACKET_BYTES) for node in route[:-1]]
         found.append((channel, sum(each.total_us for each in times) / 1e3))
     return found
 
 
 def _routes(
-    axes: Axes, at: dict[str, Any], mesh: dict[str, Any], airtimes_ms: list[tuple[str, float]]
+    axes: Axes, at: dict[str, Any], mesh: Mesh, airtimes_ms: list[tuple[str, float]]
 ) -> None:
     from matplotlib.patches import Circle
 
-    several = zip(mesh["paths"], airtimes_ms, strict=True)
+    several = zip(mesh.paths, airtimes_ms, strict=True)
     for number, (route, (channel, airtime_ms)) in enumerate(several):
         colour = COLOURS[(0, 4, 2, 3)[number % 4]]
         for node in route[1:-1]:
-            zone = Circle(at[node], mesh["range"], facecolor=colour, alpha=0.07, linewidth=0)
+            zone = Circle(at[node], mesh.range, facecolor=colour, alpha=0.07, linewidth=0)
             axes.add_patch(zone)
         axes.plot(
             [at[node][0] for node in route],
@@ -117,16 +120,16 @@ def _routes(
         )
 
 
-def _pairs(axes: Axes, at: dict[str, Any], mesh: dict[str, Any]) -> None:
+def _pairs(axes: Axes, at: dict[str, Any], mesh: Mesh) -> None:
     label: str | None = "inner nodes of two routes in each other's zone"
     for one, other in disturbances(mesh):
         _line(axes, at, one, other, color=DISTURBED, linestyle=":", zorder=3, label=label)
         label = None
 
 
-def _nodes(axes: Axes, at: dict[str, Any], mesh: dict[str, Any]) -> None:
-    on_routes = {node for route in mesh["paths"] for node in route}
-    ends = (mesh["source"], mesh["destination"])
+def _nodes(axes: Axes, at: dict[str, Any], mesh: Mesh) -> None:
+    on_routes = {node for route in mesh.paths for node in route}
+    ends = (mesh.source, mesh.destination)
     for node, (x, y) in at.items():
         marker = "s" if node in ends else "o"
         colour = INK if node in on_routes else "#999999"

@@ -244,10 +244,10 @@ def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         axes.fill_between(
             ends, low, high, color=COLOURS[0], alpha=BAND, linewidth=0, label=INTERVAL
         )
-    traffic = results.scenario.values["traffic"]
-    if "buffer_max" in traffic:
+    traffic = results.scenario.setup.first.traffic
+    if traffic.buffer_max is not None:
         axes.axhline(
-            traffic["buffer_max"], color=FAINT, linewidth=0.9, linestyle="--", label="at most"
+            traffic.buffer_max, color=FAINT, linewidth=0.9, linestyle="--", label="at most"
         )
     # It shows nothing where it holds nothing, and until it has enough to begin again.
     empty = (held <= 0).any(axis=0)
@@ -304,7 +304,7 @@ def capacity_over_time(results: Results, steps: Steps) -> Array:
     """Capacity of the links by run and step, 10^6 bit/s; NaN where that is not known."""
     if "capacity_mbps" in steps.connection.columns:
         return steps.values("capacity_mbps")
-    steady = not any("trace" in link["forward"] for link in results.scenario.values["link"])
+    steady = not any(link.forward.trace for link in results.scenario.setup.links)
     capacity = results.scenario.capacity_mbps if steady else None
     return np.full((len(steps.seeds), len(steps)), math.nan if capacity is None else capacity)
 

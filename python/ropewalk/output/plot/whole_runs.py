@@ -40,7 +40,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
     on the same axes, each in a colour of its own, and without lines at its quantiles.
     """
     number = sum(each.get_gid() == DELAYS for each in axes.get_lines())
-    traffic = results.scenario.values["traffic"]
+    traffic = results.scenario.setup.first.traffic
     edges, shares = _distributions(results, seeds)
     if not len(shares):
         axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
@@ -62,7 +62,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
             )
         if label is None:
             _quantiles(axes, results, seeds)
-        deadline = traffic.get("deadline")
+        deadline = traffic.deadline
         if deadline is not None and not number:
             axes.axvline(
                 1e3 * deadline,
@@ -76,7 +76,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
         axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
     axes.set(
         xlabel="delay from write to delivery in order (ms)",
-        ylabel=f"share of {PIECES.get(traffic['kind'], 'messages')} that came",
+        ylabel=f"share of {PIECES.get(traffic.kind, 'messages')} that came",
         ylim=(0, 1.02),
     )
 

@@ -73,10 +73,10 @@ def reach_m(place: Place, station: Station, *, sensing: bool) -> float | None:
     """
     channel = place.channels[station.channel]
     how = channel.propagation
-    if how["model"] == "matrix":
+    if how.model == "matrix":
         return None
-    if how["model"] == "range":
-        return float(how["sense" if sensing else "range"])
+    if how.model == "range":
+        return how.sense if sensing else how.range
     least = station.sense_dbm
     if not sensing:
         mpdu = 1500 + MAC_BYTES
@@ -127,7 +127,7 @@ def _zones(axes: Axes, place: Place, channel: str) -> None:
 
 def _links(axes: Axes, place: Place, channel: str, packet_bytes: int) -> None:
     """Draw each link with its mean SNR, as thick as its margin is wide; dotted without one."""
-    by_range = place.channels[channel].propagation["model"] == "range"
+    by_range = place.channels[channel].propagation.model == "range"
     drawn: set[frozenset[str]] = set()
     for link in place.links:
         ends = frozenset(link.hop[1:])

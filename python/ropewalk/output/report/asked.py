@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ...analysis.explain import explain
 from ...provenance import Origin
 from ...results.folders import Kept
 from ...scenario import Scenario
+from ...scenario.setup import Traffic
 from . import drawing
 from .section import Drawing, Facts, Part, Piece, Source, Table, Text
 from .tables import cut, value
@@ -116,34 +116,23 @@ def _seeds(seeds: Sequence[int]) -> str:
 
 def _flows(scenario: Scenario) -> Table:
     """Return a table of flows: their traffic, paths and algorithms."""
-    values = scenario.values
-    first = values["transport"] | {"traffic": values["traffic"]}
     rows = []
-    for flow in (first, *values["flow"], *values["competitor"]):
-        count = flow.get("count", 1)
-        name = flow["name"] if count == 1 else f"{flow['name']} ({count:,} of them)"
-        of = [_name(flow.get(key)) for key in FLOW]
-        cells = [name, *of, _traffic(flow["traffic"]), ", ".join(flow["paths"])]
+    for flow in scenario.setup.every_flow:
+        name = flow.name if flow.count == 1 else f"{flow.name} ({flow.count:,} of them)"
+        of = [getattr(flow, key) or None for key in FLOW]
+        cells = [name, *of, _traffic(flow.traffic), ", ".join(flow.paths)]
         rows.append(tuple(value(cell) for cell in cells))
     return cut("Flows", ("flow", *FLOW, "traffic", "paths"), rows, "scenario.toml")
 
 
-def _name(algorithm: Any) -> str | None:
-    """Return an algorithm with its parameters, as one reads it."""
-    if isinstance(algorithm, Mapping):
-        more = ", ".join(f"{key} {each}" for key, each in algorithm.items() if key != "name")
-        return f"{algorithm.get('name', '')} ({more})"
-    return None if algorithm is None else str(algorithm)
-
-
-def _traffic(traffic: Mapping[str, Any]) -> str:
-    told = [str(traffic["kind"])]
-    if "size" in traffic:
-        told.append(f"{traffic['size'] / 1e6:,.4g} MB")
-    if "rate" in traffic:
-        told.append(f"{traffic['rate'] / 1e6:,.4g} Mbit/s")
-    if "deadline" in traffic:
-        told.append(f"within {1e3 * traffic['deadline']:,.4g} ms")
+def _traffic(traffic: Traffic) -> str:
+    told = [traffic.kind]
+    if traffic.size is not None:
+        told.append(f"{traffic.size / 1e6:,.4g} MB")
+    if traffic.rate:
+        told.append(f"{traffic.rate / 1e6:,.4g} Mbit/s")
+    if traffic.deadline is not None:
+        told.append(f"within {1e3 * traffic.deadline:,.4g} ms")
     return ", ".join(told)
 
 

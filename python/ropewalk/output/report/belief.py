@@ -31,7 +31,7 @@ def of_runs(runs: Results) -> Part:
     pieces = [*ran(runs)]
     predictions = _asked(runs.scenario)
     if predictions is None or predictions.best is None:
-        reasons = uncovered(runs.scenario.values)
+        reasons = uncovered(runs.scenario.setup)
         told = f": {'; '.join(reasons)}" if reasons else ""
         pieces.append(Text(f"No formula gives the goodput of this scenario{told}."))
     else:

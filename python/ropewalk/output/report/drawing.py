@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree import ElementTree
 
+from ...scenario.setup import Link as Wire
 from ...support.escape import without_controls
 from ..style import COLOURS
 from .place import Place, place
@@ -46,13 +47,13 @@ def draw(scenario: Scenario) -> tuple[str, str]:
     >>> svg.startswith("<svg"), "16 Mbit/s, 20 ms" in svg
     (True, True)
     """
-    values = scenario.values
+    setup = scenario.setup
     # A mesh finds its links itself; the file has none.
     spelled = {link["name"]: link for link in tomllib.loads(scenario.resolved()).get("link", ())}
-    used = list(ways(values))
-    if any("from" in link for link in values["link"]):
-        drawn, scale = place(values)
-        return _placed(drawn, scale, values["link"], spelled, used)
+    used = list(ways(setup))
+    if any(link.ends is not None for link in setup.links):
+        drawn, scale = place(setup)
+        return _placed(drawn, scale, setup.links, spelled, used)
     return _side_by_side(rows(used), spelled, used)
 
 
@@ -181,7 +182,7 @@ def _side_by_side(
 def _placed(
     at: Place,
     told: str,
-    links: Sequence[Link],
+    links: Sequence[Wire],
     spelled: Mapping[str, Link],
     used: Sequence[Way],
 ) -> tuple[str, str]:
@@ -190,29 +191,28 @@ def _placed(
     for one, other in at.heard:
         _line(svg, at.of[one], at.of[other], "heard")
     on_way = {name for way in used for name in way.links}
-    pairs: dict[frozenset[str], list[Link]] = {}
+    pairs: dict[frozenset[str], list[Wire]] = {}
     for link in links:
-        pairs.setdefault(frozenset((link["from"], link["to"])), []).append(link)
+        pairs.setdefault(frozenset(link.ends or ()), []).append(link)
     names = list(dict.fromkeys(way.path for way in used))
     labels = []
     for beside in pairs.values():
         for number, link in enumerate(beside):
-            ends = at.of[link["from"]], at.of[link["to"]]
+            assert link.ends is not None
+            start, end = (at.of[node] for node in link.ends)
             aside = 34 * (number - (len(beside) - 1) / 2)
-            _curve(svg, *ends, aside, "hop")
-            takers = list(dict.fromkeys(way.path for way in used if link["name"] in way.links))
+            _curve(svg, start, end, aside, "hop")
+            takers = list(dict.fromkeys(way.path for way in used if link.name in way.links))
             for place_of, path in enumerate(takers):
                 shift = aside + 5 * (place_of - (len(takers) - 1) / 2)
-                _curve(svg, *ends, shift, None, colour(names, path))
-            if len(links) <= MAX_ROWS and not (at.heard and link["name"] not in on_way):
-                labels.append((*ends, aside, link))
+                _curve(svg, start, end, shift, None, colour(names, path))
+            if len(links) <= MAX_ROWS and not (at.heard and link.name not in on_way):
+                labels.append((start, end, aside, link))
     for start, end, aside, link in labels:
         if not at.heard:
             x, y = _middle(start, end, aside)
-            _link_told(svg, x, y, link["name"], spelled[link["name"]])
-    taking = {
-        end for link in links if link["name"] in on_way for end in (link["from"], link["to"])
-    }
+            _link_told(svg, x, y, link.name, spelled[link.name])
+    taking = {end for link in links if link.name in on_way for end in link.ends or ()}
     for name, (x, y) in at.of.items():
         _circle(
             svg, x, y, NODE_RADIUS if name in taking else 4, "node" if name in taking else "away"

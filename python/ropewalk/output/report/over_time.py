@@ -293,7 +293,7 @@ def _by_flow(delays: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 def _pieces(ran: Results) -> str:
     """Return the unit that delays are measured for, such as packets or frames."""
-    return PIECES.get(ran.scenario.values["traffic"]["kind"], "messages")
+    return PIECES.get(ran.scenario.setup.first.traffic.kind, "messages")
 
 
 def _rows(curve: Curve, of: str, *, banded: bool = True) -> pl.DataFrame:

@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
+
+from ...scenario.setup import Link, Setup
 
 Point: TypeAlias = tuple[float, float]
 
@@ -35,29 +37,27 @@ class Place:
     heard: tuple[tuple[str, str], ...] = ()
 
 
-def place(values: Mapping[str, Any]) -> tuple[Place, str]:
+def place(setup: Setup) -> tuple[Place, str]:
     """Return the positions of nodes in the drawing, and their meaning.
 
     Examples
     --------
     >>> import ropewalk
-    >>> found, _ = place(ropewalk.Scenario.load("start/nodes").values)
+    >>> found, _ = place(ropewalk.Scenario.load("start/nodes").setup)
     >>> x = {name: at[0] for name, at in found.of.items()}
     >>> x["phone"] < x["router"] < x["server"]
     True
     """
-    ends = list(
-        dict.fromkeys(end for link in values["link"] for end in (link["from"], link["to"]))
-    )
+    ends = list(dict.fromkeys(end for link in setup.links for end in link.ends or ()))
     heard: tuple[tuple[str, str], ...] = ()
-    known = {node["name"]: node["at"][:2] for node in values["node"] if "at" in node}
-    if "mesh" in values:
-        heard = tuple((one, other) for one, other in values["mesh"]["links"])
-        mesh = {f"n{at}": point for at, point in enumerate(values["mesh"]["nodes"])}
+    known = {node.name: node.at[:2] for node in setup.nodes}
+    if setup.mesh is not None:
+        heard = setup.mesh.links
+        mesh = {f"n{at}": point for at, point in enumerate(setup.mesh.nodes)}
         known = mesh | known
     if known and all(end in known for end in ends) and _is_plane(known):
         return _as_placed(known, heard)
-    return _by_hops(values, ends), "Nodes stand in the order of their hops."
+    return _by_hops(setup, ends), "Nodes stand in the order of their hops."
 
 
 def _is_plane(known: Mapping[str, Sequence[float]]) -> bool:
@@ -84,14 +84,15 @@ def _as_placed(
     return Place(at, max(width, 420.0), height, heard), told
 
 
-def _by_hops(values: Mapping[str, Any], ends: Sequence[str]) -> Place:
+def _by_hops(setup: Setup, ends: Sequence[str]) -> Place:
     """Place nodes in columns, by how many hops they are from where the first flow begins."""
     beside: dict[str, list[str]] = {end: [] for end in ends}
-    for link in values["link"]:
-        beside[link["from"]].append(link["to"])
-        beside[link["to"]].append(link["from"])
+    for link in setup.links:
+        one, other = _ends(link)
+        beside[one].append(other)
+        beside[other].append(one)
     hops: dict[str, int] = {}
-    for start in [_start(values), *ends]:
+    for start in [_start(setup), *ends]:
         if start in hops or start not in beside:
             continue
         hops[start] = 0
@@ -103,7 +104,7 @@ def _by_hops(values: Mapping[str, Any], ends: Sequence[str]) -> Place:
                     hops[other] = hops[node] + 1
                     queue.append(other)
     # Whoever stands at the end of a longer way stands behind it.
-    for chain in _chains(values):
+    for chain in _chains(setup):
         for before, node in pairwise(chain):
             hops[node] = max(hops[node], hops[before] + 1)
     columns: dict[int, list[str]] = {}
@@ -129,18 +130,16 @@ def _off_line(column: int) -> float:
     return 46.0 if column % 2 else 0.0
 
 
-def _start(values: Mapping[str, Any]) -> str:
-    chain = next(iter(_chains(values)), None)
-    return chain[0] if chain else values["link"][0]["from"]
+def _start(setup: Setup) -> str:
+    chain = next(iter(_chains(setup)), None)
+    return chain[0] if chain else _ends(setup.links[0])[0]
 
 
-def _chains(values: Mapping[str, Any]) -> list[list[str]]:
+def _chains(setup: Setup) -> list[list[str]]:
     """Return the nodes of the first flow's ways, in turn."""
-    links = {link["name"]: link for link in values["link"]}
-    hops = {path["name"]: path["hops"] for path in values["path"]}
     chains = []
-    for path in values["transport"]["paths"]:
-        pairs = [(links[hop]["from"], links[hop]["to"]) for hop in hops.get(path, [path])]
+    for path in setup.first.paths:
+        pairs = [_ends(link) for link in setup.links_of(path)]
         node = pairs[0][0]
         if len(pairs) > 1 and node in pairs[1]:
             node = pairs[0][1]
@@ -149,3 +148,8 @@ def _chains(values: Mapping[str, Any]) -> list[list[str]]:
             chain.append(other if chain[-1] == one else one)
         chains.append(chain)
     return chains
+
+
+def _ends(link: Link) -> tuple[str, str]:
+    assert link.ends is not None
+    return link.ends

@@ -20,7 +20,7 @@ KIND = "Predicted by formulas"
 def section(kept: Kept) -> Section:
     """Return the section on a prediction."""
     predictions = of_json(kept.result)
-    reasons = uncovered(kept.scenario.values) if predictions.best is None else []
+    reasons = uncovered(kept.scenario.setup) if predictions.best is None else []
     short: list[Piece] = [Facts(tuple(_short(predictions)))] if predictions.models else []
     short += [Text(f"No formula gives a goodput: {reason}.") for reason in reasons]
     believed = [Text(f"Warning: {warning}.", "warning") for warning in predictions.warnings]

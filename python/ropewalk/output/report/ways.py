@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from ...scenario.setup import Setup
 
 
 @dataclass(frozen=True)
@@ -26,20 +27,19 @@ class Way:
     links: tuple[str, ...]
 
 
-def ways(values: Mapping[str, Any]) -> Iterator[Way]:
+def ways(setup: Setup) -> Iterator[Way]:
     """Yield the paths of the flows of a scenario, each flow's in its order.
 
     Examples
     --------
     >>> import ropewalk
-    >>> values = ropewalk.Scenario.load("start/two-links").values
-    >>> [way.links for way in ways(values)]
+    >>> setup = ropewalk.Scenario.load("start/two-links").setup
+    >>> [way.links for way in ways(setup)]
     [('dsl',), ('cable',)]
     """
-    hops = {path["name"]: path["hops"] for path in values["path"]}
-    for flow in (values["transport"], *values["flow"], *values["competitor"]):
-        for path in flow["paths"]:
-            yield Way(flow["name"], path, tuple(hops.get(path, [path])))
+    for flow in setup.every_flow:
+        for path in flow.paths:
+            yield Way(flow.name, path, setup.hops.get(path, (path,)))
 
 
 def rows(used: Sequence[Way]) -> list[tuple[str, ...]]:

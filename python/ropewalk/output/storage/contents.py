@@ -82,7 +82,7 @@ def _write_several(folder: Path, scenarios: Mapping[str, Scenario]) -> None:
     if scenarios:
         folder.mkdir()
     for name, scenario in scenarios.items():
-        if scenario.files or "mesh" in scenario.values:
+        if scenario.files or scenario.setup.mesh is not None:
             (folder / name).mkdir()
             write_scenario(folder / name / SCENARIO, scenario)
         else:

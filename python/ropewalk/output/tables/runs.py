@@ -204,7 +204,7 @@ def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield deadlines missed, stalls of a video, and times of answers and pages."""
-    late_after = results.scenario.values["traffic"].get("deadline", 0.0)
+    late_after = results.scenario.setup.first.traffic.deadline or 0.0
     for key, counted in (("messages", "count"), ("video", "frames")):
         if key not in mean:
             continue

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ...scenario import Scenario
+from ...scenario.setup import Flow, Link
 from . import terminal
 
 
-def table(values: Mapping[str, Any], warnings: Sequence[str]) -> RenderableType:
+def table(scenario: Scenario) -> RenderableType:
     """Return a scenario in short as `rich.print` shows it; `explain` shows every key.
 
     Examples
     --------
     >>> import rich, ropewalk
     >>> scenario = ropewalk.Scenario.load("start/two-links")
-    >>> rich.print(table(scenario.values, scenario.warnings))  # doctest: +NORMALIZE_WHITESPACE
+    >>> rich.print(table(scenario))  # doctest: +NORMALIZE_WHITESPACE
     Two unequal links  (30 s)
     <BLANKLINE>
       link         rate   delay     loss    queue
@@ -30,16 +32,16 @@ def table(values: Mapping[str, Any], warnings: Sequence[str]) -> RenderableType:
     <BLANKLINE>
     measured: mptcp, bulk, over dsl, cable
     """
-    parts: list[RenderableType] = [
-        terminal.heading(values["title"], f"{values['duration']:,.6g} s"),
-        _links(values["link"]),
-    ]
-    first = values["transport"] | {"traffic": values["traffic"]}
-    parts += [_flow(flow) for flow in (first, *values["flow"], *values["competitor"])]
-    return Group(*parts, *terminal.warned(warnings))
+    setup = scenario.setup
+    return Group(
+        terminal.heading(setup.title, f"{setup.duration:,.6g} s"),
+        _links(setup.links),
+        *map(_flow, setup.every_flow),
+        *terminal.warned(scenario.warnings),
+    )
 
 
-def _links(links: list[dict[str, Any]]) -> Table:
+def _links(links: Sequence[Link]) -> Table:
     """Show what the links have in the direction of the data, as far as any has it."""
     rows = [_cells(link) for link in links]
     known = [name for name in rows[0] if any(row[name] for row in rows)] if rows else []
@@ -51,30 +53,23 @@ def _links(links: list[dict[str, Any]]) -> Table:
     return shown
 
 
-def _cells(link: dict[str, Any]) -> dict[str, str]:
-    way = link["forward"]
-    rate = f"{way['rate'] / 1e6:,.4g} Mbit/s" if "rate" in way else ""
-    ends = f"{link['from']}, {link['to']}" if "from" in link else ""
+def _cells(link: Link) -> dict[str, str]:
+    way = link.forward
+    rate = f"{way.rate / 1e6:,.4g} Mbit/s" if math.isfinite(way.rate) else ""
     return {
-        "link": link["name"],
-        "from, to": ends,
-        "channel": str(link.get("channel", "")),
-        "rate": rate + (", a trace's mean" if "trace" in way else ""),
-        "delay": f"{1e3 * way['delay']:,.4g} ms" if way.get("delay") else "",
-        "jitter": f"{1e3 * way['jitter']:,.4g} ms" if way.get("jitter") else "",
-        "loss": _loss(way.get("loss", 0.0)),
-        "queue": f"{way['queue'] / 1e3:,.4g} kB" if "queue" in way else "",
-        "cost": f"{link['cost']:,.4g}" if "cost" in link else "",
+        "link": link.name,
+        "from, to": ", ".join(link.ends or ()),
+        "channel": link.channel or "",
+        "rate": rate + (", a trace's mean" if way.trace is not None else ""),
+        "delay": f"{1e3 * way.delay:,.4g} ms" if way.delay else "",
+        "jitter": f"{1e3 * way.jitter:,.4g} ms" if way.jitter else "",
+        "loss": f"{100 * way.loss:,.4g} %" if way.loss else "",
+        "queue": f"{way.queue / 1e3:,.4g} kB" if math.isfinite(way.queue) else "",
+        "cost": "" if link.cost is None else f"{link.cost:,.4g}",
     }
 
 
-def _loss(loss: Any) -> str:
-    if isinstance(loss, Mapping):
-        return str(loss.get("model", ""))
-    return f"{100 * loss:,.4g} %" if loss else ""
-
-
-def _flow(flow: dict[str, Any]) -> Text:
-    count = f" ({flow['count']:,} of them)" if flow.get("count", 1) > 1 else ""
-    told = [flow["protocol"], flow["traffic"]["kind"], "over " + ", ".join(flow["paths"])]
-    return Text(f"{flow['name']}{count}: {', '.join(map(str, told))}")
+def _flow(flow: Flow) -> Text:
+    count = f" ({flow.count:,} of them)" if flow.count > 1 else ""
+    paths = ", ".join(flow.paths)
+    return Text(f"{flow.name}{count}: {flow.protocol}, {flow.traffic.kind}, over {paths}")
