@@ -1,6 +1,6 @@
-"""Make the gallery: run its studies, a report of each, and a page that leads to them.
+"""Make the gallery: run its studies, and write a report of each and an index page.
 
-With names of studies those alone are made. ``--page`` writes docs/gallery.md and runs nothing.
+With names of studies, make only these. ``--page`` writes docs/gallery.md and runs nothing.
 """
 
 import argparse
@@ -25,10 +25,13 @@ KIND = "Ready studies, each with its commands and its report"
 INTRO = """\
 # Gallery
 
-Ready studies: each a scenario, a command and its [report](report.md). `make gallery` makes all of
-them in a few minutes, and `results/gallery/index.html` leads to the reports; `make gallery
-STUDIES="asymmetry outage"` makes those alone. The list is [gallery.toml](gallery.toml), from which
-this page is written; the scenarios are files to copy and to change.
+The gallery has twelve ready studies. Each is a scenario, its commands and a [report](report.md).
+Copy the scenarios and change them. This page is generated from [gallery.toml](gallery.toml).
+
+`make gallery` runs all of them in a few minutes and writes the reports to
+`results/gallery/index.html`. To run some:
+
+    make gallery STUDIES="asymmetry outage"
 """
 
 

@@ -1,4 +1,4 @@
-"""Write keys.md beside this file: every key of a scenario file, from the schema."""
+"""Write docs/keys.md: every key of a scenario file, from the schema."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +12,11 @@ PAGE = Path(__file__).with_name("keys.md")
 HEAD = """\
 # Every key of a scenario file
 
-Made from the JSON Schema by `make docs`; do not edit. How to read and write these
-files is in [the guide](guide.md).
+Each table lists the keys of one section with their values and defaults. [The guide](guide.md)
+explains how to write a scenario file. This page is generated from the JSON Schema by `make docs`.
 """
 
-# What a text with units is, told by a unit that only it has.
+# The kind of a quantity, by a unit that only this kind has.
 QUANTITIES = {
     "nsec": "time",
     "bdp": "packets, size or bdp",
@@ -30,10 +30,10 @@ QUANTITIES = {
 ALGORITHMS = """
 ## Algorithms
 
-{keys} take an algorithm's name, or a table of its name and
-parameters: `scheduler = {{ name = "blest", lambda = 1.3 }}`;
-`--set transport.scheduler.lambda=1.3` sets one alone. Each is declared in a file of its own below
-`crates/transport/src`, from which these tables are made; [how to add one](extending.md).
+{keys} take the name of an algorithm, or a table with
+its name and parameters. For example, `scheduler = {{ name = "blest", lambda = 1.3 }}`;
+`--set transport.scheduler.lambda=1.3` sets one parameter. Each algorithm is declared in its own
+file in `crates/transport/src`, from which these tables are generated: [add one](extending.md).
 """
 
 
@@ -50,13 +50,13 @@ def algorithms() -> Iterator[str]:
         declared = ropewalk.algorithms(key)
         if key == "subflow":
             continue  # those of `congestion` that are for a single path
-        yield f"\n### `{key}`\n\n| name | what it does | source |\n| --- | --- | --- |\n"
+        yield f"\n### `{key}`\n\n| name | description | source |\n| --- | --- | --- |\n"
         for each in declared:
             yield row(f"`{each.name}`", each.doc, each.source)
         parameters = [(each.name, one) for each in declared for one in each.parameters]
         if not parameters:
             continue
-        yield "\n| of | parameter | value | default | meaning | source |\n"
+        yield "\n| algorithm | parameter | value | default | meaning | source |\n"
         yield "| --- | --- | --- | --- | --- | --- |\n"
         for name, one in parameters:
             value = one.allowed.removeprefix("a ")
@@ -75,7 +75,7 @@ def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
     if "description" in schema and name:
         yield f"\n{schema['description']}\n"
     if name == "flow":
-        yield "\nBeside these, every key of [`transport`](#transport), with the same defaults.\n"
+        yield "\nIn addition, every key of [`transport`](#transport), with the same defaults.\n"
     yield "\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n"
     required = schema.get("required", [])
     keys = schema["properties"]
@@ -101,7 +101,7 @@ def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
 
 
 def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what of a key's values is an object with keys of its own."""
+    """Yield the values of a key that are objects with keys of their own."""
     if "properties" in schema and not is_algorithm(schema):
         yield schema
     for inner in [*schema.get("anyOf", []), schema.get("items")]:
@@ -115,7 +115,7 @@ def is_algorithm(schema: dict[str, Any]) -> bool:
 
 
 def kind(schema: dict[str, Any]) -> str:
-    """Return in words what values a key takes."""
+    """Return the values of a key in words."""
     if "enum" in schema:
         return ", ".join(f"`{word}`" for word in schema["enum"])
     if "const" in schema:
