@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -134,6 +134,12 @@ docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list
 docs-site: $(MADE)/docs-site ## make a site of the pages and of the Python package's docstrings in target/site
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs target/site
 	@echo "target/site/index.html"
+
+architecture: ## draw docs/images/architecture.svg and packet-path.svg from docs/design/*.dot (needs graphviz)
+	@command -v dot >/dev/null || $(call apt,graphviz) \
+		|| { echo "make: dot is missing: apt install graphviz" >&2; exit 1; }
+	for name in architecture packet-path; do \
+		dot -Tsvg "docs/design/$$name.dot" -o "docs/images/$$name.svg" || exit 1; done
 
 reference: setup models ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement

@@ -244,8 +244,8 @@ def _imports(module: str, file: Path) -> Iterator[str]:
             yield from (".".join([*base, alias.name]) for alias in node.names)
 
 
-def crate_edges() -> Edges:
-    """Edges between the crates of the workspace, those of their tests included."""
+def crate_edges(*, with_tests: bool = True) -> Edges:
+    """Return the edges between the crates of the workspace, or those without their tests."""
     text = subprocess.run(
         ["cargo", "metadata", "--no-deps", "--format-version", "1", "--offline"],
         cwd=ROOT,
@@ -261,7 +261,7 @@ def crate_edges() -> Edges:
         name[package["name"]]: {
             name[dependency["name"]]
             for dependency in package["dependencies"]
-            if dependency["name"] in name
+            if dependency["name"] in name and (with_tests or dependency["kind"] != "dev")
         }
         for package in json.loads(text)["packages"]
     }
