@@ -123,7 +123,7 @@ archive() {
     mkdir -p "$root"
     cp "target/$1-unknown-linux-musl/release/ropewalk-gateway" packaging/hooks/tunnel-hook \
         LICENSE-MIT LICENSE-APACHE docs/gateway.md docs/tunnel.md docs/exec.md "$root"
-    cp -r "$out/files/." packaging/systemd docs/gateway "$root"
+    cp -r "$out/files/." packaging/systemd docs/gateway docs/tunnel "$root"
     tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
         -czf "$out/$name.tar.gz" "$name"
     rm -r "$root"

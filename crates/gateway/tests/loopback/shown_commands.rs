@@ -7,8 +7,9 @@ use clap::error::ErrorKind;
 
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let folder = fs::read_dir(docs.join("gateway")).unwrap();
-    let mut pages: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    let folders = ["gateway", "tunnel"].map(|folder| fs::read_dir(docs.join(folder)).unwrap());
+    let entries = folders.into_iter().flatten();
+    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     pages.extend(["gateway.md", "tunnel.md", "exec.md"].map(|page| docs.join(page)));
     pages
 }

@@ -142,7 +142,7 @@ fn a_link_that_is_dead_while_idle_is_known_to_be_and_asked_ever_less() {
     assert!(bytes < MAX_BYTES_A_DAY, "{bytes}");
 }
 
-/// docs/tunnel.md, "What is not done", has the figures.
+/// docs/tunnel/how-it-works.md, "Quiet tunnels", has the figures.
 #[test]
 fn packets_now_and_then_cost_what_the_page_says() {
     for delays in [&[10, 50][..], &[25, 30], &[50]] {

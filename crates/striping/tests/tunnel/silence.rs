@@ -243,7 +243,7 @@ fn idle_links_are_pinged_when_nothing_was_heard_for_25_seconds() {
 
 #[test]
 fn packet_each_second_costs_no_more_than_the_page_says() {
-    // docs/tunnel.md, "Quiet": of the quickest link, both ways, in MB a day.
+    // docs/tunnel/how-it-works.md, "Quiet tunnels": of the quickest link, both ways, in MB a day.
     for (delays, page) in [(&[10, 50][..], 92.0), (&[25, 30], 92.0), (&[50], 30.0)] {
         let mut world = World::new(delays);
         world.run_until(SECONDS(5));
