@@ -159,8 +159,8 @@ def tables() -> list[Table]:
             {
                 "buffers": buffer,
                 "best subset Mbit/s": frame["simulated"].max(),
-                "the one chosen": chosen["simulated"],
-                "its links": len(chosen["links"]),
+                "chosen subset": chosen["simulated"],
+                "links in it": len(chosen["links"]),
                 "all eight": frame["simulated"][-1],
                 "rank correlation": frame.select(
                     pl.corr("predicted", "simulated", method="spearman")
@@ -169,7 +169,7 @@ def tables() -> list[Table]:
             }
         )
     percent = dict.fromkeys(("mean error %", "median %", "95 % below %"), ".1f")
-    rates = dict.fromkeys(("best subset Mbit/s", "the one chosen", "all eight"), ".1f")
+    rates = dict.fromkeys(("best subset Mbit/s", "chosen subset", "all eight"), ".1f")
     return [
         Table(
             "fluid-kinds",

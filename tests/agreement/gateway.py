@@ -44,7 +44,7 @@ OUTAGES = (("20/20 + 20/20", 1), ("20/20 + 5/200", 1), ("20/20 + 5/200", 2))
 TITLES = {
     "goodput": "Goodput over the sum of the link rates",
     "goodput-loss": f"The same with {LOSS} loss on the first link",
-    "outages": f"A link dark for {DARK[1] - DARK[0]} s: the longest time without a byte",
+    "outages": f"A link down for {DARK[1] - DARK[0]} s: the longest time without a byte",
 }
 
 
@@ -109,7 +109,7 @@ class ProxyOutage(Cell):
         """Run it once."""
         case, link = self.row.split(", link ")
         line = printed("outage", case, dark=str(int(link) - 1))
-        columns = ("proxy, ms", "carries again, ms", "more arrives, ms")
+        columns = ("proxy, ms", "link delivers, ms", "both deliver, ms")
         times = re.findall(r"(\d+) ms", line)
         return {column: float(time) for column, time in zip(columns, times, strict=True)}
 

@@ -65,7 +65,7 @@ def cases(traces: Sequence[str] = ()) -> Iterator[Case]:
                 yield Case(str(count), congestion, "4M", f"loss {loss}", scenario)
     for count in (1, 2, 4):
         scenario = steady(count, "cubic", "4M").with_({"link.l1.down": OUTAGE})
-        yield Case(str(count), "cubic", "4M", "l1 is dark for 2 s", scenario)
+        yield Case(str(count), "cubic", "4M", "l1 is down for 2 s", scenario)
     both = cellular.scenario(list(traces)).with_({"duration": "20 s", "warmup": "3 s"})
     alone = both.with_({"transport.protocol": "tcp", "transport.paths": ["a"]})
     for count, scenario in (("1", alone), ("2", both)):
@@ -100,7 +100,7 @@ def as_on_the_page(case: Case) -> Measured:
     for row in read_from_pages("kernel"):
         if tuple(row.values())[: len(named)] == named:
             goodput, late = float(row["measured"]), float(row["late ms"])
-            return Measured(goodput, row["of runs "], late, row["trusted"] == "yes")
+            return Measured(goodput, row["measured range"], late, row["trusted"] == "yes")
     raise ValueError(f"the page has no row for {case}")
 
 
@@ -115,9 +115,9 @@ def row(case: Case, kernel: Measured, seeds: Sequence[int] = SEEDS) -> dict[str,
         "buffers": case.buffers,
         "event": case.event,
         "simulated": our,
-        "of runs": f"{min(ours):.2f} to {max(ours):.2f}",
+        "simulated range": f"{min(ours):.2f} to {max(ours):.2f}",
         "measured": kernel.goodput_mbps,
-        "of runs ": kernel.of_runs,
+        "measured range": kernel.of_runs,
         "difference %": 100 * (our / kernel.goodput_mbps - 1),
         "late ms": kernel.late_ms,
         "trusted": kernel.trusted,

@@ -156,16 +156,16 @@ def goodput_row(case: Case, *, anew: bool) -> dict[str, object]:
     else:
         before = on_the_page("kernel-buffers", case)
         their = float(before["measured"])
-        least, most = map(float, before["of runs "].split(" to "))
+        least, most = map(float, before["measured range"].split(" to "))
     our = statistics.median(ours)
     return {
         "case": case.name,
         "links": case.links,
         "buffers": case.what,
         "simulated": our,
-        "of runs": f"{min(ours):.2f} to {max(ours):.2f}",
+        "simulated range": f"{min(ours):.2f} to {max(ours):.2f}",
         "measured": their,
-        "of runs ": f"{least:.2f} to {most:.2f}",
+        "measured range": f"{least:.2f} to {most:.2f}",
         "difference %": 100 * (our / their - 1),
         "inside": least <= our <= most,
     }

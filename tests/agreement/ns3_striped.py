@@ -48,8 +48,8 @@ def compared(*, halve_pipe: bool, sack: bool) -> pl.DataFrame:
                 "difference %": 100 * (ours / row["goodput_mbps"] - 1),
                 "fast recoveries, ns-3 / ours": f"{row['fast_recoveries']} / "
                 f"{subflow['fast_recoveries']}",
-                "sent again, ns-3 / ours": f"{row['retx']} / {subflow['retransmissions']}",
-                "ours for nothing": subflow["spurious_retransmissions"],
+                "retransmitted, ns-3 / ours": f"{row['retx']} / {subflow['retransmissions']}",
+                "ours, spurious": subflow["spurious_retransmissions"],
                 "timeouts, ns-3 / ours": f"{row['timeouts']} / {subflow['timeouts']}",
             }
         )

@@ -73,7 +73,6 @@ def read_from_pages(name: str) -> list[dict[str, str]]:
     for path in sorted(PAGES.glob("*.md")):
         text = path.read_text()
         if found := re.search(rf"<!-- table {name} -->\n(.*?)\n<!-- end -->", text, re.DOTALL):
-            # Columns may differ in a space at their end, as in the frame.
             lines = [line[2:-2].split(" | ") for line in found[1].splitlines()]
             return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
     raise ValueError(f"no table {name} in {PAGES.relative_to(ROOT)}")

@@ -115,8 +115,8 @@ def compared(found: pl.DataFrame) -> pl.DataFrame:
                 "scheduler": scheduler,
                 "simulated": ours,
                 "measured": theirs,
-                "of runs from": cubic.min(),
-                "to": cubic.max(),
+                "lowest": cubic.min(),
+                "highest": cubic.max(),
                 "difference %": 100 * (ours / theirs - 1),
                 "bbr, measured": bbr.median(),
             }
@@ -146,7 +146,7 @@ def tables(found: pl.DataFrame | None = None) -> list[Table]:
     """Return both tables, of what was measured before unless there is something new."""
     found = known() if found is None else found
     formats = dict.fromkeys(
-        ("simulated", "measured", "of runs from", "to", "bbr, measured"), ".3f"
+        ("simulated", "measured", "lowest", "highest", "bbr, measured"), ".3f"
     )
     formats["difference %"] = "+.1f"
     title = "The tunnel's goodput over the sum of the link rates"

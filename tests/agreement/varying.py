@@ -142,7 +142,7 @@ def compared(found: pl.DataFrame, jobs: list[Job], runs: int) -> pl.DataFrame:
             row["bas, simulated"] = job.simulated(runs)
         others = runs_of["others_mbps"].median()
         if others is not None:
-            row[f"other beside {job.method}"] = others
+            row[f"other TCP, next to {job.method}"] = others
     return pl.DataFrame(list(rows.values()), infer_schema_length=None)
 
 

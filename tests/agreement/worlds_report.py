@@ -70,12 +70,12 @@ class Report:
         rows = []
         for kind in dict.fromkeys(row["kind"] for row in self.rows):
             here = Report([row for row in self.rows if row["kind"] == kind], self.methods)
-            row: Row = {"kind": kind, "worlds": len({row["seed"] for row in here.rows})}
+            row: Row = {"kind": kind, "scenarios": len({row["seed"] for row in here.rows})}
             for method in self.methods:
                 values = here.worse(f"{method} / best link")
                 bound = BOUNDS[method.split(maxsplit=1)[0]][0]
                 row[f"{method} < {bound:.2f}"] = sum(value < bound for value in values)
-                row[f"{method}, least"] = min(values)
+                row[f"{method}, worst"] = min(values)
             rows.append(row)
         return pl.DataFrame(rows)
 
@@ -85,13 +85,13 @@ class Report:
         for row in self.worst(method):
             rows.append(
                 {
-                    "world": f"{row['seed']} {row['way']}",
+                    "scenario": f"{row['seed']} {row['way']}",
                     "kind": row["kind"],
                     "links": row["links"],
                     "Mbit/s": row[method],
                     "best link": row["alone"][BUFFERS[method]],
                     "MPTCP": row["MPTCP"],
-                    "of best": row["ratios"][f"{method} / best link"],
+                    "/ best link": row["ratios"][f"{method} / best link"],
                 }
             )
         return pl.DataFrame(rows)
@@ -103,7 +103,7 @@ class Report:
         title = f"Goodput in {count} random worlds: quantiles of the worse way"
         found = [Table("worlds", title, frame, dict.fromkeys(frame.columns, ".3f"))]
         frame = self.kinds()
-        title = "By kind of world: how many are below, and the least"
+        title = "By kind of world: how many are below, and the worst"
         found.append(Table("worlds-kinds", title, frame, dict.fromkeys(frame.columns, ".3f")))
         for method in self.methods:
             frame = self.worst_rows(method)
