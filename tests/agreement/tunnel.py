@@ -145,9 +145,7 @@ def compared_settled(found: pl.DataFrame) -> pl.DataFrame:
 def tables(found: pl.DataFrame | None = None) -> list[Table]:
     """Return both tables, of what was measured before unless there is something new."""
     found = known() if found is None else found
-    formats = dict.fromkeys(
-        ("simulated", "measured", "lowest", "highest", "bbr, measured"), ".3f"
-    )
+    formats = dict.fromkeys(("simulated", "measured", "lowest", "highest", "bbr, measured"), ".3f")
     formats["difference %"] = "+.1f"
     title = "The tunnel's goodput over the sum of the link rates"
     return [
