@@ -77,21 +77,7 @@ DIALECT_WORD = re.compile(rf"\b(?:{'|'.join(DIALECT)})\b", re.IGNORECASE)
 GENERATED = {"docs/keys.md", "docs/reproductions.md", "docs/gallery.md"}
 
 # Pages that are not rewritten yet; all others are held to the aims. A page only leaves this list.
-TO_REWRITE = {
-    "docs/agreement.md",
-    "docs/design.md",
-    "docs/exec.md",
-    "docs/extending.md",
-    "docs/gateway.md",
-    "docs/rfc-clauses.md",
-    "docs/tunnel.md",
-    "docs/guide/installing.md",
-    *(
-        str(page.relative_to(ROOT))
-        for folder in ("agreement", "gateway")
-        for page in (ROOT / "docs" / folder).rglob("*.md")
-    ),
-}
+TO_REWRITE = {"docs/guide/installing.md"}
 
 
 @dataclass(frozen=True)
@@ -122,7 +108,7 @@ DOCS_AIM = Numbers(what=2, dialect=4, long_percent=3, examples=1.5)
 # The limit of each part: its aim, or the last measured value until it meets the aim. A value
 # here only falls (examples only rise). The aim of all but pages is 1.5, 4 and 3.
 LIMITS = {
-    "docs": Numbers(what=4.6, dialect=5.5, long_percent=3, examples=1.5),
+    "docs": DOCS_AIM,
     "docs, rewritten": DOCS_AIM,
     "key texts": Numbers(what=11.9, dialect=13.4, long_percent=3),
     "help texts": Numbers(what=6, dialect=9.5, long_percent=3),

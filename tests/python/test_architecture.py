@@ -3,6 +3,7 @@
 import html
 import re
 import shutil
+from itertools import pairwise
 
 import pytest
 
@@ -16,7 +17,7 @@ def drawn(name: str) -> set[tuple[str, str]]:
     """Return the arrows of a source in docs/design; ``a -> b -> c`` is two arrows."""
     lines = re.findall(r"^ *(.* -> .*)$", (SOURCE / f"{name}.dot").read_text(), re.MULTILINE)
     names = [[node.strip('"') for node in line.split(" -> ")] for line in lines]
-    return {pair for chain in names for pair in zip(chain, chain[1:], strict=False)}
+    return {pair for chain in names for pair in pairwise(chain)}
 
 
 def reduced(edges: structure.Edges) -> set[tuple[str, str]]:
