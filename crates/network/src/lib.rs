@@ -1,10 +1,28 @@
 //! Networks of links, for simulators and emulators.
 //!
-//! A [`Network`] owns what carries packets: hops between interfaces of nodes, routes over them, and the order
-//! of events. A hop is one direction of a wired [`Link`], where a packet's fate is known when it arrives, or
-//! belongs to a [`Medium`] shared by many hops, where it is known later. A driver, in virtual or real time,
-//! offers packets to routes and asks for the next event; a [`Watch`] sees every packet enter, leave or be
-//! dropped.
+//! A [`Network`] carries packets of the driver's own type over routes of hops. A driver, in virtual or real
+//! time, offers packets to routes, asks when the next event happens, and advances to it. The network reads no
+//! clock. Its only randomness are streams that are named and seeded ([`stream`]).
+//!
+//! # Layers
+//!
+//! 1. **Topology** ([`Topology`]): nodes, their interfaces, and the hops between them. A hop is one direction
+//!    of a link.
+//! 2. **Routes** ([`Route`], [`RouteId`]): a sequence of hops, given as links or found on a graph
+//!    ([`routing`]): the shortest route, or several that share no link, node or zone of interference.
+//! 3. **Wired links** ([`Link`], [`LinkConfig`]): in each direction a capacity (a rate or a recorded trace),
+//!    a queue, a loss model, a delay with jitter, and outages. The fate of a packet is known when it arrives.
+//! 4. **Media** ([`Medium`]): a channel that many hops share, where the fate of a packet is known later.
+//!    [`radio`] has 802.11 channels. A network without media pays nothing for them.
+//! 5. **Events** ([`Agenda`], [`Key`]): what happens next, and the order of events at equal times. There is
+//!    one event per packet and wired hop.
+//!
+//! Beside the layers, a [`Watch`] sees each packet enter, leave or be dropped; [`mesh`] draws random
+//! deployments of radio nodes and finds their routes.
+//!
+//! # Example
+//!
+//! A packet of 1500 bytes on a link of 10 Mbit/s with a delay of 20 ms leaves after 1.2 ms + 20 ms:
 //!
 //! ```
 //! use ropewalk_network::{
@@ -38,7 +56,7 @@
 //! let exit = Time::from_micros(1_200 + 20_000);
 //! assert_eq!(network.next().map(|key| key.time), Some(exit));
 //! let Advance::Arrived(arrival) = network.advance(exit, &mut ()) else {
-//!     panic!("it comes out");
+//!     panic!("it arrives");
 //! };
 //! assert_eq!((arrival.size, *arrival.packet), (1500, "a packet"));
 //! ```

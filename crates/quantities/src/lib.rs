@@ -1,13 +1,34 @@
-//! Quantities with units, so that no bare number crosses a crate's boundary.
+//! Quantities with units: no bare number crosses the boundary of a crate.
 //!
-//! [`Time`] is nanoseconds, [`Rate`] bits per second, [`Bytes`] bytes. Each is
-//! a `Copy` integer: simulations are bit-for-bit repeatable and never see NaN.
+//! Each type is a `Copy` integer, so that simulations are repeatable bit for bit and never see NaN:
 //!
-//! Each reads the spellings of `tc` and netem exactly, and rejects those whose meaning differs between
-//! programs:
+//! | type | unit | range |
+//! | --- | --- | --- |
+//! | [`Time`] | nanoseconds, as an instant or a span | 584 years |
+//! | [`Rate`] | bits per second | 18 Ebit/s |
+//! | [`Bytes`] | bytes | 18 EB |
+//!
+//! # Reading and printing
+//!
+//! [`FromStr`](std::str::FromStr) reads the spellings of `tc` and netem exactly. A spelling whose meaning
+//! differs between programs is refused with a suggestion ([`QuantityError`]). A [`Decimal`] has all digits of
+//! a text, so that `0.1 ms` is 100 000 ns and no binary fraction in between. [`parse_probability`] reads
+//! probabilities, such as `0.5 %`.
+//!
+//! # Arithmetic
+//!
+//! Times add and subtract, sizes likewise. A rate and a size give a time ([`Rate::transmission_time`]).
+//!
+//! # Example
+//!
+//! How long does a packet of 1500 bytes take on a link of 12 Mbit/s?
 //!
 //! ```
-//! use ropewalk_quantities::{Rate, Time};
+//! use ropewalk_quantities::{Bytes, Rate, Time};
+//!
+//! let rate: Rate = "12 Mbit/s".parse()?;
+//! let time = rate.transmission_time(Bytes::new(1500));
+//! assert_eq!(time, Time::from_millis(1));
 //!
 //! assert_eq!("0.1 ms".parse(), Ok(Time::from_micros(100)));
 //! assert_eq!("35.9mbit".parse(), Ok(Rate::from_bps(35_900_000)));
@@ -15,6 +36,7 @@
 //!     "20 Mbps".parse::<Rate>().unwrap_err().problem.to_string(),
 //!     r#"unit "Mbps" means different things to different programs: write Mbit/s"#
 //! );
+//! # Ok::<(), ropewalk_quantities::QuantityError>(())
 //! ```
 
 mod bytes;

@@ -1,8 +1,49 @@
 //! The scenario file: one experiment as TOML with units.
 //!
-//! [`Scenario::parse`] reads it and fills in every default, or reports all errors at once, each with its line
-//! and the nearest allowed word. The keys are declared once, in tables; [`schema`] makes a JSON Schema of
-//! them.
+//! [`Scenario::parse`] reads a file and fills in every default, or reports all errors at once, each with its
+//! line and the nearest allowed word. The result, a [`Scenario`], has every reference resolved: nothing
+//! behind it reads the file again.
+//!
+//! # Layers
+//!
+//! 1. **Keys**: each table of the file is declared once, with the name, kind, range, default and a sentence
+//!    for each key. The parser, its errors, [`schema`] (a JSON Schema) and the page of keys are made of these
+//!    declarations.
+//! 2. **Text**: TOML with positions, and overrides of single keys (`link.wifi.delay = "20 ms"`) that pass the
+//!    same checks.
+//! 3. **Sections**: keys that are known and have values of their kind. Unknown keys are errors with a
+//!    suggestion.
+//! 4. **Resolution**: defaults, references between tables, and checks across keys.
+//! 5. **The model**: a [`Scenario`] with its links, paths, [`Flow`]s and [`Traffic`]. The parts are the
+//!    config types of `ropewalk-transport`, `ropewalk-network` and `ropewalk-striping`: the config is the
+//!    factory.
+//! 6. **Back to text**: a scenario as JSON, or as TOML with every default written out. [`effective`] returns
+//!    a file with overrides in their places.
+//!
+//! # Example
+//!
+//! ```
+//! use ropewalk_quantities::Time;
+//! use ropewalk_scenario::Scenario;
+//!
+//! let text = r#"
+//!     [[link]]
+//!     name = "wifi"
+//!     rate = "20 Mbit/s"
+//!     delay = "5 ms"
+//! "#;
+//! let mut no_traces = |name: &str| Err(format!("{name}: no such file"));
+//!
+//! let slower = [("link.wifi.delay".to_owned(), "30 ms".to_owned())];
+//! let scenario = Scenario::parse(text, "wifi.toml", &slower, &mut no_traces)?;
+//! assert_eq!(scenario.title, "wifi");
+//! assert_eq!(scenario.links[0].forward.delay, Time::from_millis(30));
+//!
+//! let misspelt = text.replace("rate", "rat");
+//! let errors = Scenario::parse(&misspelt, "wifi.toml", &[], &mut no_traces).unwrap_err();
+//! assert!(errors.to_string().contains("rate"), "{errors}");
+//! # Ok::<(), ropewalk_scenario::Errors>(())
+//! ```
 
 mod air_settings;
 mod algorithm;

@@ -1,4 +1,42 @@
-//! The simulator: a scenario, packet by packet, in virtual time.
+//! A simulator of multipath transport: a scenario, packet by packet, in virtual time.
+//!
+//! [`simulate`] runs a [`Scenario`] with a seed and returns an [`Outcome`]. The same scenario, seed and
+//! options give the same outcome, bit for bit. The simulator reads no clock and no file, so a program may run
+//! many seeds on many threads.
+//!
+//! # Layers
+//!
+//! 1. **Applications** write and read: bulk transfers, messages, video, requests ([`Schedule`],
+//!    [`Conversation`]).
+//! 2. **Hosts** carry a flow, one kind per protocol: TCP and MPTCP endpoints (`ropewalk-transport`),
+//!    datagrams, one striped TCP connection, the aggregator and the gateway's tunnel (`ropewalk-striping`).
+//! 3. **The network** (`ropewalk-network`) carries packets between hosts: links, 802.11 channels, routes.
+//! 4. **The run loop** takes the next event of the network or of a timer, and hands it to a host. It knows no
+//!    protocol.
+//! 5. **The recorder** watches, and makes a [`Summary`] and, where [`Options`] ask for it, a [`Timeline`]. An
+//!    [`Observer`] of the caller sees each packet and each event of a sender ([`simulate_watched`]).
+//!
+//! # Example
+//!
+//! The example `two_links` runs MPTCP over two links with several schedulers.
+//!
+//! ```
+//! use ropewalk_scenario::Scenario;
+//! use ropewalk_simulator::{Options, simulate};
+//!
+//! let text = r#"
+//!     duration = "2 s"
+//!     [[link]]
+//!     name = "wifi"
+//!     rate = "20 Mbit/s"
+//!     delay = "5 ms"
+//! "#;
+//! let mut no_files = |name: &str| Err(format!("{name}: no such file"));
+//! let scenario = Scenario::parse(text, "wifi.toml", &[], &mut no_files)?;
+//! let summary = simulate(&scenario, 1, &Options::default())?.summary;
+//! assert!(summary.goodput_mbps > 15.0 && summary.goodput_mbps < 20.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod air;
 mod application;

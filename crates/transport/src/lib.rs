@@ -1,7 +1,71 @@
-//! TCP and MPTCP endpoints without input or output.
+//! TCP and Multipath TCP endpoints without input or output.
 //!
-//! Nothing here reads a clock, opens a socket or starts a thread: time is an argument, segments are values.
-//! The simulator drives an endpoint in virtual time; a TUN device could drive it against a kernel.
+//! An [`Endpoint`] is one end of a connection. It is a state machine: it reads no clock, opens no socket and
+//! starts no thread. A driver hands it the time, segments and expired timers, and polls it for segments to
+//! transmit. The simulator drives endpoints in virtual time. A driver with a TUN device could run the same
+//! code against a kernel.
+//!
+//! # Layers
+//!
+//! From the application down to the wire:
+//!
+//! 1. **The connection** ([`Endpoint`]): handshakes, the stream with its send and receive buffers, the
+//!    mapping of the stream to subflows (RFC 8684), close and abort. A TCP connection has one subflow.
+//! 2. **Scheduling** ([`scheduling`]): which subflow sends the next bytes.
+//! 3. **Congestion control** ([`congestion`]): how much each subflow may have in flight. One object serves
+//!    all subflows of a connection, since coupled controls (LIA, OLIA, BALIA) read all of their states.
+//! 4. **Loss detection** ([`LossConfig`]): duplicate acknowledgements, RACK and tail loss probes (RFC 8985),
+//!    retransmission timeouts (RFC 6298).
+//! 5. **Reordering** ([`reordering`]): policies that undo the consequences of a spurious loss (Eifel, D-SACK,
+//!    F-RTO, TCP-NCR and others).
+//! 6. **Segments** ([`Segment`]): small `Copy` values without payload bytes. Sequence numbers are 64-bit
+//!    offsets in a stream. The crate `ropewalk-wire` converts them to packets with 32-bit numbers.
+//!
+//! Beside the layers:
+//!
+//! - [`Config`] has all settings, with families of defaults ([`Profile`]).
+//! - [`algorithm`] declares algorithms and lets a program bring its own.
+//! - [`event`] reports to a recorder what an endpoint does.
+//! - [`multipath`] has the keys and tokens of MPTCP.
+//! - [`mptcp_ns3`] has the MPTCP of an ns-3 module of 2011, which shares no code with the endpoint.
+//!
+//! # Example
+//!
+//! A client and a server without a network between them: each segment arrives at once. The example
+//! `two_endpoints` adds delays, rates and losses.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use ropewalk_quantities::Time;
+//! use ropewalk_transport::{Config, Endpoint, Profile, Segment};
+//!
+//! let config = Arc::new(Config::profile(Profile::Linux));
+//! let mut client = Endpoint::client(&config, 1, 0x1234, 1);
+//! let mut server = Endpoint::server(&config, 0x5678, 2);
+//! let mut now = Time::ZERO;
+//! let mut unwritten = 100_000;
+//!
+//! client.connect();
+//! while server.delivered() < 100_000 {
+//!     now += Time::from_millis(1);
+//!     unwritten -= client.write(unwritten);
+//!     let mut segment = Segment::EMPTY;
+//!     while let Some(subflow) = client.poll_transmit(now, &mut segment) {
+//!         server.handle_segment(now, subflow, &segment);
+//!     }
+//!     while let Some(subflow) = server.poll_transmit(now, &mut segment) {
+//!         client.handle_segment(now, subflow, &segment);
+//!     }
+//!     server.read(u64::MAX);
+//!     for end in [&mut client, &mut server] {
+//!         if end.poll_timeout().is_some_and(|time| time <= now) {
+//!             end.handle_timeout(now);
+//!         }
+//!     }
+//! }
+//! assert!(now < Time::from_millis(100));
+//! ```
 
 mod acknowledgement;
 pub mod algorithm;

@@ -1,18 +1,29 @@
-//! Packets as they stand on the wire, and what they say.
+//! Packets as bytes and as structs.
 //!
-//! A header is two things here. A view ([`Ipv4View`], [`TcpView`], ...) lies
-//! over bytes that somebody else owns; `parse` checks once that all of it is
-//! there, and its accessors then read without copying. An owned struct
-//! ([`Ipv4Header`], [`TcpHeader`], ...) is what a view says, or what a sender
-//! wants to say; `emit` writes it. TCP options, MPTCP's (RFC 8684) among them,
-//! are values of [`TcpOption`]: read one by one by [`TcpOptions`], written with
-//! their padding by [`emit_options`].
+//! # Layers
 //!
-//! Nothing that arrives can make a parser panic: what is wrong is [`Malformed`].
-//! Reserved bits are ignored when read, and zero when written.
+//! 1. **Network**: [`Ipv4View`] and [`Ipv6View`], [`Ipv4Header`] and [`Ipv6Header`]; [`IpHeader`] is either.
+//!    [`fragments`] splits a packet; [`icmp`] answers one that cannot be forwarded.
+//! 2. **Transport**: [`TcpView`] and [`TcpHeader`], [`UdpView`] and [`UdpHeader`].
+//! 3. **Options**: values of [`TcpOption`], with those of MPTCP (RFC 8684) among them. [`TcpOptions`] reads
+//!    them one by one, [`emit_options`] writes them with their padding.
+//! 4. **Connections** ([`Connection`]): conversion between the segments of `ropewalk-transport`, with 64-bit
+//!    offsets, and packets, with 32-bit numbers.
+//! 5. **The gateway** ([`gateway`]): frames and datagrams of Ropewalk's own protocols.
 //!
-//! Checksums are sums until they are [finished](Checksum::finish). So a
-//! payload is summed once, for its DSS checksum and for TCP's:
+//! Beside the layers, [`wifi`] has the headers of 802.11.
+//!
+//! A header has two forms. A view lies over bytes of the caller: `parse` checks once that all fields are
+//! there, and accessors then read without copying. An owned struct holds the values of the fields, and `emit`
+//! writes it.
+//!
+//! No input makes a parser panic: errors are [`Malformed`]. Reserved bits are ignored when read and zero when
+//! written.
+//!
+//! # Example
+//!
+//! A [`Checksum`] is a running sum until it is [finished](Checksum::finish). So a payload is summed once, for
+//! the checksum of its DSS option and for that of TCP:
 //!
 //! ```
 //! use core::net::Ipv4Addr;

@@ -1,8 +1,26 @@
-//! Algorithms of one's own, without a line changed in Ropewalk.
+//! Three algorithms that a program brings along, without a change of Ropewalk.
 //!
-//! A [`Config`](ropewalk_transport::Config) takes an algorithm's config, or an
-//! [`Own`](ropewalk_transport::algorithm::Own): a name and a function that makes the algorithm for
-//! each connection. `cargo run -p ropewalk-own-algorithm` simulates with what is here.
+//! - [`Binomial`] is a congestion control: the window grows and falls by powers of itself.
+//! - [`Budget`] is a scheduler: an expensive link carries at most so many bytes in a period.
+//! - [`Patience`] is an answer to reordering: it waits for more duplicate acknowledgements.
+//!
+//! A [`Config`](ropewalk_transport::Config) takes the config of a built-in algorithm, or an
+//! [`Own`](ropewalk_transport::algorithm::Own): a name, and a function that makes the algorithm for each connection.
+//!
+//! `cargo run -p ropewalk-own-algorithm` simulates MPTCP over two links with built-in algorithms, with
+//! [`Binomial`] and [`Patience`], and with all three:
+//!
+//! ```
+//! use ropewalk_own_algorithm::Binomial;
+//! use ropewalk_transport::{Config, Profile};
+//!
+//! let sqrt = Binomial::new(0.5, 0.5, 1.0, 0.5);
+//! let config = Config {
+//!     congestion: sqrt.config("sqrt").into(),
+//!     ..Config::profile(Profile::Linux)
+//! };
+//! assert_eq!(config.congestion.name(), "sqrt");
+//! ```
 
 mod binomial;
 mod budget;
