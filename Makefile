@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture rustdoc msrv deny publish-check release reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -131,7 +131,7 @@ docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list
 	$(BIN)/python docs/make_gallery.py --page
 	$(BIN)/python docs/make_tutorials.py
 
-docs-site: $(MADE)/docs-site ## make a site of the pages and of the Python package's docstrings in target/site
+docs-site: $(MADE)/docs-site rustdoc ## make a site of the pages and of the documentation of Python and Rust in target/site
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs target/site
 	@echo "target/site/index.html"
 
@@ -140,6 +140,33 @@ architecture: ## draw docs/images/architecture.svg and packet-path.svg from docs
 		|| { echo "make: dot is missing: apt install graphviz" >&2; exit 1; }
 	for name in architecture packet-path; do \
 		dot -Tsvg "docs/design/$$name.dot" -o "docs/images/$$name.svg" || exit 1; done
+
+# Pages of crates that are gone would stay.
+rustdoc: tools ## make the documentation of all crates in target/doc; a warning is an error
+	@rm -rf "$${CARGO_TARGET_DIR:-target}/doc"
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	@echo "$${CARGO_TARGET_DIR:-target}/doc/ropewalk_simulator/index.html"
+
+# The oldest Rust that Cargo.toml promises.
+MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+msrv: $(MADE)/venv ## check all crates with the oldest Rust that Cargo.toml promises
+	@rustup run $(MSRV) cargo --version >/dev/null 2>&1 || rustup toolchain install $(MSRV) --profile minimal
+	CARGO_TARGET_DIR=target/msrv rustup run $(MSRV) cargo check --workspace --all-targets --locked
+
+# ADVISORIES=1 fetches the database of known vulnerabilities.
+ADVISORIES ?=
+DENY_VERSION := 0.20.2
+deny: target/tools/bin/cargo-deny ## check licences and sources of all dependencies; ADVISORIES=1: known vulnerabilities, too
+	target/tools/bin/cargo-deny --locked check $(if $(ADVISORIES),advisories) bans licenses sources
+
+target/tools/bin/cargo-deny: | tools
+	$(CARGO) install --locked --quiet --debug --root target/tools --target-dir target/tools/build cargo-deny@$(DENY_VERSION)
+
+publish-check: tools ## package the pure crates as for crates.io and build each package; nothing is uploaded
+	$(CARGO) publish --workspace --dry-run --locked --allow-dirty
+
+release: $(MADE)/venv static-compiler ## build the files of a release in target/release-files, and verify them in a clean environment
+	PYTHON=$(CURDIR)/$(BIN)/python packaging/release.sh
 
 reference: setup models ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
@@ -207,8 +234,10 @@ bench: setup models ## measure the simulator, the association, captures, formula
 bench-studies: setup $(MADE)/test ## measure studies of 10,000 short runs, whose workers are killed; ten minutes
 	$(BIN)/python benches/studies.py --dask
 
-instructions: tools ## count instructions and cache misses per data packet, beside benches/instructions.csv
-	$(PYTHON) benches/simulator.py instructions
+# FAIL_ABOVE=3 fails if a case costs over 3 % more instructions than the table says.
+FAIL_ABOVE ?=
+instructions: tools ## count instructions and cache misses per data packet, compared with benches/instructions.csv
+	$(PYTHON) benches/simulator.py instructions $(if $(FAIL_ABOVE),--fail-above $(FAIL_ABOVE))
 
 # SAMPLE is of each crate, SEED draws it.
 SAMPLE ?= 60

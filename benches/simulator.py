@@ -1,7 +1,8 @@
 """How fast the simulator is, and what a data packet (of radios, a data frame) costs it.
 
     python benches/simulator.py rates [--profiled] [--against COMMIT] [--runs N] [CASE ...]
-    python benches/simulator.py instructions [--write | --set NAME=VALUE] [CASE ...]
+    python benches/simulator.py instructions [--write | --set NAME=VALUE | --fail-above PERCENT]
+        [CASE ...]
 
 `rates` prints medians of some runs on one processor; with `--against` another commit is built,
 too, and the two run in turn: what counts is the median of their ratios. With `--profiled` this
@@ -10,7 +11,8 @@ checkout's program, not the other's, is laid out by what it did when it was trai
 measured, which takes Rust's llvm-tools, installed if they may be. `instructions` asks
 valgrind, whose counts do not depend on what else the machine does, and holds them against
 benches/instructions.csv; `--write` renews that table, and `--set transport.reordering=eifel` says
-what a change of a key costs beside it. `make bench` and `make instructions` call this.
+what a change of a key costs beside it. With `--fail-above 3` the exit status is 1 if a case costs
+over 3 % more than the table says, or is not in it. `make bench` and `make instructions` call this.
 """
 
 from __future__ import annotations
@@ -183,8 +185,14 @@ def count(
     return float(done.stdout.split()[0]), numbers
 
 
-def instructions(cases: list[str], write: bool, changes: list[str]) -> None:
-    """Print what a data packet costs, beside the table of before; or renew the table."""
+def instructions(
+    cases: list[str], write: bool, changes: list[str], most: float | None
+) -> list[str]:
+    """Print the cost of a data packet next to the table's; return the cases above the threshold.
+
+    With `write` the table is renewed. `most` is the threshold in per cent.
+    """
+    above = []
     valgrind = find_valgrind()
     program = build(ROOT, own_folder())
     with TABLE.open(newline="") as file:
@@ -200,7 +208,7 @@ def instructions(cases: list[str], write: bool, changes: list[str]) -> None:
         costs = [
             round((b - a) / (more - less), 2) + 0.0 for a, b in zip(fewer, all_of_it, strict=True)
         ]
-        change = ""
+        change, percent = "", float("inf")
         if case in before:
             was = float(before[case]["instructions"])
             percent = 100 * (costs[0] / was - 1)
@@ -209,6 +217,8 @@ def instructions(cases: list[str], write: bool, changes: list[str]) -> None:
             f"{case:<8} {costs[0]:>12.0f} {change:>9} {costs[1]:>10.2f} {costs[2]:>10.2f}",
             flush=True,
         )
+        if most is not None and percent > most:
+            above.append(case)
         rounded = [f"{costs[0]:.0f}", f"{costs[1]:.2f}", f"{costs[2]:.2f}"]
         before[case] = {"case": case, **dict(zip(COLUMNS, rounded, strict=True))}
     if write:
@@ -216,6 +226,7 @@ def instructions(cases: list[str], write: bool, changes: list[str]) -> None:
             writer = csv.DictWriter(file, ("case", *COLUMNS), lineterminator="\n")
             writer.writeheader()
             writer.writerows(before[case] for case in SHARES if case in before)
+    return above
 
 
 def main() -> None:
@@ -232,11 +243,17 @@ def main() -> None:
     either = by_count.add_mutually_exclusive_group()
     either.add_argument("--write", action="store_true", help="renew the table of before")
     either.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes")
+    either.add_argument(
+        "--fail-above", type=float, metavar="PERCENT", help="exit status 1 if a case costs more"
+    )
     chosen = parser.parse_args()
     if chosen.verb == "rates":
         rates(chosen.cases or list(RATES), chosen.runs, chosen.against, profiled=chosen.profiled)
     else:
-        instructions(chosen.cases or list(SHARES), chosen.write, chosen.changes)
+        cases, limit = chosen.cases or list(SHARES), chosen.fail_above
+        above = instructions(cases, chosen.write, chosen.changes, limit)
+        if above:
+            sys.exit(f"over {limit:g} % more instructions than {TABLE.name}: {', '.join(above)}")
 
 
 if __name__ == "__main__":
