@@ -3,7 +3,7 @@
 # started, used, killed and restarted. As root, on Debian or the like; changes nothing of this machine.
 #
 #     make package-test
-#     packaging/demo/install.sh ropewalk-gateway_0.1.0-1_amd64.deb
+#     packaging/demo/install.sh ropewalk-gateway_*_amd64.deb
 #
 # The van and the relay are namespaces with file systems of their own (overlays of this machine's), and
 # with systemd as their first process, so the package's scripts and units do what they do anywhere.

@@ -2,7 +2,7 @@
 # A wheel, or an sdist, installed far from any clone: the demo, the gateway, the package's own tests.
 #
 #     make wheel-test
-#     packaging/demo/installed.sh target/wheels/ropewalk-0.1.0.tar.gz
+#     packaging/demo/installed.sh target/wheels/ropewalk-*.tar.gz
 #
 # All of it happens in a new folder, which is gone at the end. Of the network pip alone uses any, for
 # the libraries. Lines with $ are what a user types.
