@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ropewalk
@@ -24,6 +28,31 @@ html_title = f"Ropewalk {release}"
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
+
+
+ROOT = Path(__file__).parents[1]
+# Made by `make rustdoc`, and copied into the site where it is there.
+RUSTDOC = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "doc"
+
+
+def lead_to_crates(app: Sphinx, document: nodes.document) -> None:
+    """Lead links to a crate's README to its documentation, if that is made."""
+    from docutils import nodes
+    from sphinx.addnodes import download_reference, pending_xref
+
+    up = "../" * app.env.docname.count("/")
+    for link in [*document.findall(pending_xref), *document.findall(download_reference)]:
+        found = re.search(r"crates/([\w-]+)/README(\.md)?$", link["reftarget"])
+        crate = f"ropewalk_{found[1]}" if found else ""
+        if crate and (RUSTDOC / crate).exists():
+            address = f"{up}rust/{crate}/index.html"
+            link.replace_self(nodes.reference("", "", *link.children, refuri=address))
+
+
+def copy_documentation_of_crates(app: Sphinx, error: Exception | None) -> None:
+    """Put the documentation of the crates into the site."""
+    if error is None and RUSTDOC.exists():
+        shutil.copytree(RUSTDOC, Path(app.outdir) / "rust", dirs_exist_ok=True)
 
 
 def name_what_is_beside_the_pages(app: Sphinx, document: nodes.document) -> None:
@@ -52,5 +81,7 @@ def head_sections_of_modules(
 def setup(app: Sphinx) -> None:
     """Register what is done to pages and docstrings."""
     # Before what they lead to is copied into the site.
+    app.connect("doctree-read", lead_to_crates, priority=50)
+    app.connect("build-finished", copy_documentation_of_crates)
     app.connect("doctree-read", name_what_is_beside_the_pages, priority=100)
     app.connect("autodoc-process-docstring", head_sections_of_modules)
