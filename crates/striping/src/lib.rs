@@ -50,6 +50,7 @@
 //!     far.received(now, far_carrier, frame)?;
 //! }
 //! assert_eq!(far.poll_event(), Some(Event::StreamOpened(stream)));
+//! assert_eq!(far.poll_event(), Some(Event::Readable(stream)));
 //! assert_eq!(far.read(now, stream).unwrap(), "hello");
 //! assert_eq!(far.poll_event(), Some(Event::StreamFinished(stream)));
 //! # Ok::<(), ropewalk_striping::ProtocolError>(())
