@@ -49,7 +49,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for scheduler in ["linux", "min-rtt", "round-robin"] {
         let outcome = run(scheduler, 1)?;
         let summary = &outcome.summary;
-        println!("{scheduler}: {:.1} of {SUM_MBPS} Mbit/s", summary.goodput_mbps);
+        println!(
+            "{scheduler}: {:.1} of {SUM_MBPS} Mbit/s",
+            summary.goodput_mbps
+        );
         for link in &summary.links {
             let mbps = link.delivered_bytes as f64 * 8e-6 / summary.duration_s;
             println!("  {}: {mbps:.1} Mbit/s", link.name);
