@@ -131,7 +131,7 @@ docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list
 	$(BIN)/python docs/make_gallery.py --page
 	$(BIN)/python docs/make_tutorials.py
 
-docs-site: $(MADE)/docs-site rustdoc ## make a site of the pages and of the documentation of Python and Rust in target/site
+docs-site: $(MADE)/docs-site ## make a site of the pages and of Python's docstrings in target/site; after `make rustdoc` with the crates'
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs target/site
 	@echo "target/site/index.html"
 

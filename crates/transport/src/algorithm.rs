@@ -1,7 +1,7 @@
 //! Declarations of algorithms: each one once, with its config, in its own file.
 //!
-//! [`algorithm!`] defines the config struct of a declaration, with its defaults, and describes each
-//! parameter: its meaning, range and source. [`registry!`] combines several configs to the enum that a
+//! `algorithm!` defines the config struct of a declaration, with its defaults, and describes each
+//! parameter: its meaning, range and source. `registry!` combines several configs to the enum that a
 //! [`Config`](crate::Config) holds, and their algorithms to an enum whose methods are called without virtual
 //! calls. Scenario files, errors, schemas and documentation are all made of these declarations.
 

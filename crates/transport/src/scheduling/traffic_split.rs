@@ -2,7 +2,7 @@
 //! (MPTCP-TSC).
 //!
 //! At the end of each slot the demand and the capacities of subflows are estimated, and the cheapest are
-//! assigned what they can carry below the bound ([`split_rates`](super::split_rates)). A subflow gets its
+//! assigned what they can carry below the bound (`split_rates`). A subflow gets its
 //! rate as tokens; data without tokens wait in the send buffer for the next slot.
 
 use ropewalk_quantities::Time;
