@@ -56,6 +56,7 @@ mod recording;
 mod replacing_file;
 mod sender_log;
 mod tap;
+mod writer_lock;
 
 pub use air::AirCapture;
 pub use epoch::EPOCH;

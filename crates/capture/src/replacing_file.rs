@@ -3,14 +3,12 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{FlockOperation, flock};
-
 use crate::error::FileError;
+use crate::writer_lock::{create, is_leftover};
 
 const BUFFER: usize = 1 << 20;
 
@@ -20,9 +18,9 @@ const BUFFER: usize = 1 << 20;
 /// Until then it is a hidden file in the same folder, since a rename is atomic only within a file system. A
 /// file that is not regular (a FIFO, a device, standard output) cannot be replaced: it is written at once.
 ///
-/// A killed process leaves its hidden file behind, and the next file in that folder removes it. A lock
-/// (flock(2)) shows whether a process still writes it: the kernel releases the lock when the process ends,
-/// whereas a process number could be that of another process by now.
+/// A killed process leaves its hidden file behind, and the next file in that folder removes it. A lock shows
+/// whether a process still writes it: the system releases the lock when the process ends, whereas a process
+/// number could be that of another process by now.
 pub(crate) struct ReplacingFile {
     path: PathBuf,
     writer: BufWriter<File>,
@@ -107,18 +105,10 @@ fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
         let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!(".ropewalk-{}-{counter}.partial", process::id());
         let temporary = destination.with_file_name(name);
-        match OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&temporary)
-        {
-            Ok(file) => {
-                // On file systems without locks, nobody removes another process's files.
-                let _ = flock(&file, FlockOperation::LockExclusive);
-                if file.metadata()?.nlink() == 0 {
-                    // Another process took it for a leftover before it was locked.
-                    continue;
-                }
+        match create(&temporary) {
+            // Another process took it for a leftover before it was locked.
+            Ok(None) => {}
+            Ok(Some(file)) => {
                 remove_leftovers(&temporary);
                 let replacement = Replacement {
                     temporary,
@@ -143,8 +133,7 @@ fn remove_leftovers(beside: &Path) {
     for entry in entries.flatten() {
         if is_temporary(&entry.file_name())
             && entry.file_type().is_ok_and(|kind| kind.is_file())
-            && let Ok(file) = File::open(entry.path())
-            && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && is_leftover(&entry.path())
         {
             let _ = fs::remove_file(entry.path());
         }

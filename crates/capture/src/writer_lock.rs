@@ -1,0 +1,59 @@
+//! Files that show whether a process still writes them.
+
+#[cfg(unix)]
+pub(crate) use unix::{create, is_leftover};
+#[cfg(windows)]
+pub(crate) use windows::{create, is_leftover};
+
+/// A lock of the file (flock(2)), which the kernel releases when the process ends.
+#[cfg(unix)]
+mod unix {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    use rustix::fs::{FlockOperation, flock};
+
+    /// Creates a new file and locks it; none if another process removed it before it was locked.
+    pub(crate) fn create(path: &Path) -> io::Result<Option<File>> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        // On file systems without locks, nobody removes another process's files.
+        let _ = flock(&file, FlockOperation::LockExclusive);
+        let is_removed = file.metadata()?.nlink() == 0;
+        Ok((!is_removed).then_some(file))
+    }
+
+    /// Whether no process writes the file any more.
+    pub(crate) fn is_leftover(path: &Path) -> bool {
+        File::open(path)
+            .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok())
+    }
+}
+
+/// A share mode without reading, which the system enforces until the process ends.
+#[cfg(windows)]
+mod windows {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::os::windows::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    /// Others may rename or delete the file meanwhile (CreateFileW): a finished file is renamed.
+    const FILE_SHARE_DELETE: u32 = 4;
+
+    /// Creates a new file that no other process can open.
+    pub(crate) fn create(path: &Path) -> io::Result<Option<File>> {
+        let mut options = OpenOptions::new();
+        options
+            .write(true)
+            .create_new(true)
+            .share_mode(FILE_SHARE_DELETE);
+        options.open(path).map(Some)
+    }
+
+    /// Whether no process writes the file any more.
+    pub(crate) fn is_leftover(path: &Path) -> bool {
+        File::open(path).is_ok()
+    }
+}
