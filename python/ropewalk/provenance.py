@@ -258,6 +258,8 @@ def _processor() -> str:
 
 
 def _memory() -> list[str]:
+    if sys.platform == "win32":
+        return []
     try:
         in_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (OSError, ValueError):

@@ -91,8 +91,11 @@ def _interrupt_later() -> None:
     import signal
     import threading
 
-    to_main = (threading.main_thread().ident, signal.SIGINT)
-    threading.Timer(RETRY_S, signal.pthread_kill, to_main).start()
+    if sys.platform == "win32":
+        threading.Timer(RETRY_S, signal.raise_signal, (signal.SIGINT,)).start()
+    else:
+        to_main = (threading.main_thread().ident, signal.SIGINT)
+        threading.Timer(RETRY_S, signal.pthread_kill, to_main).start()
 
 
 def _open_closed_streams() -> None:

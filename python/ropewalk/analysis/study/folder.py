@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from ...provenance import Beginning, Origin, restored_one
 from ...results import folders
 from ...scenario import Scenario
 from ...support.atomic_write import named, replace
+from ...support.locking import lock_open
 from .axes import Axis, count
 from .definition import Definition
 from .points import EARLIER, KEY, POINTS, Parts, read, settle
@@ -118,10 +118,8 @@ def opened(folder: Path, study: Definition, began: Beginning) -> Iterator[Opened
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise FileExistsError(f"{folder}: another study is being run in it") from None
+            if not lock_open(lock):
+                raise FileExistsError(f"{folder}: another study is being run in it")
             yield Opened(folder, study, began)
         finally:
             os.close(lock)
