@@ -92,8 +92,11 @@ gateway-demo tunnel-demo video-demo: tools
 
 test: test-rust test-python ## run all tests
 
+# Most tests of gateway and testbed wait for clocks and timers, so more of them run at a time than there are
+# processors.
 test-rust: preload network-tools ## run the Rust tests, doctests included
-	BUILT=1 $(CARGO) test --workspace --exclude ropewalk-binding --locked --no-fail-fast
+	BUILT=1 RUST_TEST_THREADS=$${RUST_TEST_THREADS:-8} \
+		$(CARGO) test --workspace --exclude ropewalk-binding --locked --no-fail-fast
 
 # Tests preload it into programs; cargo builds it for none of them.
 preload: tools
