@@ -114,7 +114,7 @@ LIMITS = {
     "help texts": Numbers(what=6, dialect=9.5, long_percent=3),
     "sources of generated pages": Numbers(what=8.7, dialect=4.7, long_percent=3),
     "Rust comments": Numbers(what=7.5, dialect=7.9, long_percent=3),
-    "Python docstrings": Numbers(what=12.1, dialect=8.7, long_percent=3),
+    "Python docstrings": Numbers(what=11.9, dialect=8.5, long_percent=3),
 }
 
 
