@@ -433,7 +433,8 @@ def files(*folders: str, ending: str) -> list[Path]:
 
 def pages() -> list[Path]:
     """Return the pages that people write."""
-    every = [ROOT / "README.md", *files("docs", ending="md")]
+    first = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
+    every = [*first, *files("docs", ending="md")]
     return [file for file in every if name(file) not in GENERATED]
 
 
