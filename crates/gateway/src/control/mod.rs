@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::fs::Mode;
 use rustix::process::{geteuid, umask};
 use serde::Deserialize;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
@@ -159,35 +160,51 @@ impl ControlSocket {
         &self.path
     }
 
-    /// Answers status requests, and serves programs if there is a far end for them, until it is dropped.
-    pub(crate) async fn run<F>(self, meter: Arc<Meter>, programs: Option<(Arc<Programs>, Arc<F>)>)
-    where
+    /// Spawns a task that answers status requests, and serves programs if there is a far end for them.
+    ///
+    /// The task does not own the socket: the runtime may still hold an aborted task when the process exits, and
+    /// the file must be removed before that.
+    pub(crate) fn serve<F>(
+        &self,
+        meter: Arc<Meter>,
+        programs: Option<(Arc<Programs>, Arc<F>)>,
+        tasks: &mut JoinSet<()>,
+    ) where
         F: FarEnd + Send + Sync + 'static,
     {
         let listener = self.listener.try_clone();
-        let listener = listener.and_then(tokio::net::UnixListener::from_std);
-        let listener = match listener {
-            Ok(listener) => listener,
-            Err(error) => return warn!("no control socket at {}: {error}", self.path.display()),
-        };
-        loop {
-            let control = match listener.accept().await {
-                Ok((control, _)) => control,
-                Err(error) => {
-                    // Out of descriptors or memory, which may pass.
-                    warn!("cannot accept: {error}");
-                    sleep(Duration::from_millis(100)).await;
-                    continue;
-                }
-            };
-            let (meter, programs) = (Arc::clone(&meter), programs.clone());
-            tokio::spawn(async move {
-                let conversation = Conversation::new(control);
-                if let Err(error) = answer(&meter, programs, conversation).await {
-                    debug!("control socket: {error}");
-                }
-            });
+        match listener.and_then(tokio::net::UnixListener::from_std) {
+            Ok(listener) => drop(tasks.spawn(run(listener, meter, programs))),
+            Err(error) => warn!("no control socket at {}: {error}", self.path.display()),
         }
+    }
+}
+
+/// Answers requests at a control socket.
+async fn run<F>(
+    listener: tokio::net::UnixListener,
+    meter: Arc<Meter>,
+    programs: Option<(Arc<Programs>, Arc<F>)>,
+) where
+    F: FarEnd + Send + Sync + 'static,
+{
+    loop {
+        let control = match listener.accept().await {
+            Ok((control, _)) => control,
+            Err(error) => {
+                // Out of descriptors or memory, which may pass.
+                warn!("cannot accept: {error}");
+                sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        let (meter, programs) = (Arc::clone(&meter), programs.clone());
+        tokio::spawn(async move {
+            let conversation = Conversation::new(control);
+            if let Err(error) = answer(&meter, programs, conversation).await {
+                debug!("control socket: {error}");
+            }
+        });
     }
 }
 
@@ -230,6 +247,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::programs::LocalEnd;
 
     #[tokio::test]
     async fn the_socket_is_this_users_alone_and_there_is_one() {
@@ -244,6 +262,19 @@ mod tests {
         assert_eq!(second.kind(), io::ErrorKind::AddrInUse);
         drop(socket);
         assert!(!path.exists());
+    }
+
+    /// As when the process exits while a thread of the runtime still has the task.
+    #[tokio::test]
+    async fn file_is_removed_with_the_socket_while_its_task_is_not_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control");
+        let socket = ControlSocket::bind(&path).unwrap();
+        let meter = Meter::new(Arc::new(crate::status::examples::proxy));
+        let mut tasks = JoinSet::new();
+        socket.serve(meter, None::<(_, Arc<LocalEnd>)>, &mut tasks);
+        drop(socket);
+        assert!(!path.exists() && tasks.try_join_next().is_none());
     }
 
     #[tokio::test]

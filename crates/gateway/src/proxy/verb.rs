@@ -283,9 +283,9 @@ async fn serve(
     let observed = uplink.clone();
     let meter = Meter::new(Arc::new(move || observed.document(Role::Proxy, began)));
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
-    if let Some(socket) = sockets.control {
+    if let Some(socket) = &sockets.control {
         let programs = (Arc::new(sockets.programs), Arc::new(uplink.clone()));
-        tasks.spawn(socket.run(meter, Some(programs)));
+        socket.serve(meter, Some(programs), &mut tasks);
     }
     for (listener, kind) in sockets.listeners {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;

@@ -252,8 +252,9 @@ async fn serve(
     let observed = relay.clone();
     let meter = Meter::new(Arc::new(move || observed.document()));
     status::open(sockets.status, Arc::clone(&meter), &mut tasks)?;
-    if let Some(socket) = sockets.control {
-        tasks.spawn(socket.run(meter, Some((programs, Arc::new(LocalEnd::default())))));
+    if let Some(socket) = &sockets.control {
+        let programs = (programs, Arc::new(LocalEnd::default()));
+        socket.serve(meter, Some(programs), &mut tasks);
     }
     for (listener, at) in sockets.listeners {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Failure::run)?;

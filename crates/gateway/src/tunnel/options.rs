@@ -322,9 +322,9 @@ async fn serve(
     }));
     let (listener, socket) = sockets;
     status::open(listener, Arc::clone(&meter), &mut tasks)?;
-    if let Some(socket) = socket {
+    if let Some(socket) = &socket {
         let no_programs: Option<(Arc<Programs>, Arc<LocalEnd>)> = None;
-        tasks.spawn(socket.run(meter, no_programs));
+        socket.serve(meter, no_programs, &mut tasks);
     }
     let broken = async {
         while !carrying.is_finished() {
