@@ -1,87 +1,122 @@
-//! A rate limit.
+//! A client's rate limit, under which its senders take turns.
+//!
+//! A turn is 20 ms of the rate, and at least 1500 bytes. The order of turns is that of fair queueing: each sender has
+//! a count of its bytes, and the next turn is that of the sender with the smallest count after it, if it is as long
+//! as its last one. The count of a sender that was idle rises to that of the busy senders, so that it cannot save up
+//! turns.
+//!
+//! For example, at 2 Mbit/s a turn is 5000 bytes. Each of 30 downloads has a turn every 600 ms. A datagram of a sender
+//! below its share of the rate waits for at most two turns, 40 ms: until the bytes of the last turn are paid for, and
+//! those of the next turn, whose sender is already called. A datagram as long as a turn may wait for a third one.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ropewalk_quantities::Rate;
-use tokio::sync::{Mutex as Queue, MutexGuard as QueueGuard};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// A rate limit for bytes: taking more than is available waits.
+/// A rate limit for bytes, which senders share.
 #[derive(Debug)]
 pub struct Bucket {
-    /// In bits per second; zero if there is no bound.
+    /// In bits per second; zero if there is no limit.
     rate: AtomicU64,
-    /// Time until which the bytes taken are paid for.
-    paid: Mutex<Option<Instant>>,
-    /// The order of callers that wait before they know how many bytes they will take.
-    queue: Queue<()>,
+    state: Mutex<State>,
+    /// Ends the wait of a turn for bytes that were taken at an old rate.
+    changed: Notify,
 }
 
-/// The right to take bytes at once.
+#[derive(Debug, Default)]
+struct State {
+    /// Time until which the bytes taken are paid for.
+    paid: Option<Instant>,
+    /// Whether a sender has the turn, or waits for its bytes to be paid for.
+    is_taken: bool,
+    /// No sender that waits has a smaller count.
+    count: u64,
+    /// Number of the next place.
+    number: u64,
+    /// Senders that wait for a turn.
+    waiting: BTreeMap<Place, Arc<Notify>>,
+}
+
+/// The order of turns: a sender's count after the turn, senders that were idle first, and the order of calls.
+type Place = (u64, bool, u64);
+
+/// A sender: a direction of a stream, or the datagrams of a socket.
+#[derive(Debug, Default)]
+pub struct Sender {
+    /// Its count of bytes.
+    count: u64,
+    /// Bytes of its last turn, if it had one.
+    last: Option<u64>,
+}
+
+/// The right to take bytes at once. Other senders wait until it is dropped.
 #[derive(Debug)]
 pub struct Turn<'a> {
     bucket: &'a Bucket,
-    _place: Option<QueueGuard<'a, ()>>,
+    sender: &'a mut Sender,
+    /// The sender's count at its start.
+    start: u64,
+    taken: u64,
+    /// `None` without a limit.
+    place: Option<Place>,
 }
 
 impl Bucket {
     /// Burst that may be taken without waiting, as a time at the rate.
     const BURST: Duration = Duration::from_millis(50);
 
+    /// Turns in a second.
+    const TURNS: u64 = 50;
+
+    /// Least bytes of a turn, a packet, and most, for which nothing else runs.
+    const LEAST_TURN: u64 = 1500;
+    const MOST_TURN: u64 = 256 << 10;
+
     /// A limit of that rate; without one, nothing waits.
     #[must_use]
     pub fn new(rate: Option<Rate>) -> Bucket {
-        let bucket = Bucket {
-            rate: AtomicU64::new(0),
-            paid: Mutex::default(),
-            queue: Queue::default(),
-        };
-        bucket.set_rate(rate);
-        bucket
+        Bucket {
+            rate: AtomicU64::new(bits_per_second(rate)),
+            state: Mutex::default(),
+            changed: Notify::new(),
+        }
     }
 
     /// Changes the rate.
     pub fn set_rate(&self, rate: Option<Rate>) {
-        let rate = rate.map_or(0, |rate| rate.as_bps().max(1));
+        let rate = bits_per_second(rate);
         if self.rate.swap(rate, Ordering::Relaxed) != rate {
             // Bytes that were taken at the old rate may be paid for in hours only.
-            *self.paid() = None;
+            self.state().paid = None;
+            self.changed.notify_waiters();
         }
     }
 
-    /// Takes this many bytes, and waits as long as they cost.
-    pub async fn take(&self, bytes: usize) {
-        if let Some(paid) = self.charge(bytes)
-            && paid > Instant::now() + Bucket::BURST
-        {
-            sleep_until(paid - Bucket::BURST).await;
+    /// Waits for the sender's turn, until its bytes are available.
+    pub async fn turn<'a>(&'a self, sender: &'a mut Sender) -> Turn<'a> {
+        let (turn, called) = self.line_up(sender);
+        if let Some(called) = called {
+            called.notified().await;
         }
-    }
-
-    /// Waits until bytes are available, in the order of the calls. Others wait until the turn is dropped.
-    pub async fn turn(&self) -> Turn<'_> {
-        if self.rate.load(Ordering::Relaxed) == 0 {
-            return Turn {
-                bucket: self,
-                _place: None,
-            };
-        }
-        let place = self.queue.lock().await;
-        let paid = *self.paid();
+        let changed = self.changed.notified();
+        let paid = self.state().paid;
         if let Some(paid) = paid {
-            sleep_until(paid - Bucket::BURST).await;
+            tokio::select! {
+                () = sleep_until(paid - Bucket::BURST) => {}
+                () = changed => {}
+            }
         }
-        Turn {
-            bucket: self,
-            _place: Some(place),
-        }
+        turn
     }
 
     /// Takes this many bytes if they are available now, otherwise none.
     pub fn take_now(&self, bytes: usize) -> bool {
-        let paid = *self.paid();
+        let paid = self.state().paid;
         let is_open = paid.is_none_or(|paid| paid <= Instant::now() + Bucket::BURST);
         if is_open {
             self.charge(bytes);
@@ -89,91 +124,264 @@ impl Bucket {
         is_open
     }
 
-    /// Takes this many bytes; returns until when all that was taken is paid for, if there is a limit.
-    fn charge(&self, bytes: usize) -> Option<Instant> {
+    /// A turn that begins once its sender is called, or at once.
+    fn line_up<'a>(&'a self, sender: &'a mut Sender) -> (Turn<'a>, Option<Arc<Notify>>) {
+        let mut turn = Turn {
+            bucket: self,
+            sender,
+            start: 0,
+            taken: 0,
+            place: None,
+        };
+        if self.rate.load(Ordering::Relaxed) == 0 {
+            return (turn, None);
+        }
+        let mut state = self.state();
+        turn.start = state.count.max(turn.sender.count);
+        let is_busy = turn.sender.count > state.count;
+        let whole = self.turn_bytes();
+        let expected = turn.sender.last.map_or(whole, |last| last.min(whole));
+        let place = (turn.start + expected, is_busy, state.number);
+        turn.place = Some(place);
+        state.number += 1;
+        if !state.is_taken {
+            state.is_taken = true;
+            state.begin(place, whole);
+            return (turn, None);
+        }
+        let called = Arc::new(Notify::new());
+        state.waiting.insert(place, Arc::clone(&called));
+        (turn, Some(called))
+    }
+
+    /// Bytes of a whole turn.
+    fn turn_bytes(&self) -> u64 {
+        match self.rate.load(Ordering::Relaxed) {
+            0 => Bucket::MOST_TURN,
+            rate => (rate / 8 / Bucket::TURNS).clamp(Bucket::LEAST_TURN, Bucket::MOST_TURN),
+        }
+    }
+
+    /// Takes this many bytes.
+    fn charge(&self, bytes: usize) {
         let rate = self.rate.load(Ordering::Relaxed);
         if rate == 0 {
-            return None;
+            return;
         }
         let cost = bytes as f64 * 8.0 / rate as f64;
         let now = Instant::now();
-        let mut paid = self.paid();
-        let from = paid.map_or(now, |paid| paid.max(now));
+        let mut state = self.state();
+        let from = state.paid.map_or(now, |paid| paid.max(now));
         // A rate so low that nothing is ever paid for does not overflow the clock.
-        let cost = Duration::from_secs_f64(cost.min(1e6));
-        Some(*paid.insert(from + cost))
+        state.paid = Some(from + Duration::from_secs_f64(cost.min(1e6)));
     }
 
-    fn paid(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.paid.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl State {
+    /// The turn of this place begins: those of others would end later, and are no longer than a whole one.
+    fn begin(&mut self, place: Place, whole: u64) {
+        self.count = self.count.max(place.0.saturating_sub(whole));
+    }
+}
+
+fn bits_per_second(rate: Option<Rate>) -> u64 {
+    rate.map_or(0, |rate| rate.as_bps().max(1))
+}
+
 impl Turn<'_> {
-    /// Takes this many bytes.
-    pub fn take(self, bytes: usize) {
+    /// Bytes that the turn has left.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.bucket.turn_bytes().saturating_sub(self.taken) as usize
+    }
+
+    /// Takes this many bytes. A datagram may have more than the turn has left; its sender waits longer for the next
+    /// turn.
+    pub fn take(&mut self, bytes: usize) {
         self.bucket.charge(bytes);
+        self.taken += bytes as u64;
+    }
+}
+
+/// The next sender is called.
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let Some(place) = self.place else {
+            return;
+        };
+        let mut state = self.bucket.state();
+        if state.waiting.remove(&place).is_some() {
+            // It has not begun.
+            return;
+        }
+        if self.taken > 0 {
+            *self.sender = Sender {
+                count: self.start + self.taken,
+                last: Some(self.taken),
+            };
+        }
+        match state.waiting.pop_first() {
+            Some((place, called)) => {
+                state.begin(place, self.bucket.turn_bytes());
+                called.notify_one();
+            }
+            None => state.is_taken = false,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::task::JoinSet;
+    use tokio::time::{sleep, timeout};
+
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn bytes_pass_at_the_rate() {
-        let bucket = Bucket::new(Some(Rate::from_bps(8_000_000)));
-        let start = Instant::now();
-        for _ in 0..100 {
-            bucket.take(10_000).await;
+    /// Bytes of each of some senders so far.
+    type Counts = Arc<[AtomicU64]>;
+
+    fn limit(bits_per_second: u64) -> Arc<Bucket> {
+        Arc::new(Bucket::new(Some(Rate::from_bps(bits_per_second))))
+    }
+
+    /// Senders that always have something to send, while the set is kept: datagrams of this length, or a stream if it
+    /// is 0.
+    fn busy(bucket: &Arc<Bucket>, lengths: &[usize]) -> (JoinSet<()>, Counts) {
+        let counts: Counts = lengths.iter().map(|_| AtomicU64::new(0)).collect();
+        let mut tasks = JoinSet::new();
+        for (number, &length) in lengths.iter().enumerate() {
+            let (bucket, counts) = (Arc::clone(bucket), Arc::clone(&counts));
+            tasks.spawn(async move {
+                let mut sender = Sender::default();
+                loop {
+                    let mut turn = bucket.turn(&mut sender).await;
+                    while turn.left() > 0 {
+                        let bytes = if length == 0 { turn.left() } else { length };
+                        turn.take(bytes);
+                        counts[number].fetch_add(bytes as u64, Ordering::Relaxed);
+                    }
+                }
+            });
         }
-        let took = start.elapsed();
-        let exact = Duration::from_secs(1) - Bucket::BURST;
-        assert!(
-            took >= exact && took < exact + Duration::from_millis(5),
-            "{took:?}"
-        );
+        (tasks, counts)
     }
 
     #[tokio::test(start_paused = true)]
     async fn turns_pass_at_the_rate() {
-        let bucket = std::sync::Arc::new(Bucket::new(Some(Rate::from_bps(8_000_000))));
-        let start = Instant::now();
-        let takers: Vec<_> = (0..10)
-            .map(|_| {
-                let bucket = std::sync::Arc::clone(&bucket);
-                tokio::spawn(async move {
-                    for _ in 0..10 {
-                        bucket.turn().await.take(10_000);
-                    }
-                })
-            })
-            .collect();
-        for taker in takers {
-            taker.await.unwrap();
+        let bucket = limit(8_000_000);
+        let (_tasks, counts) = busy(&bucket, &[0; 10]);
+        sleep(Duration::from_secs(1)).await;
+        let bytes: u64 = counts
+            .iter()
+            .map(|count| count.load(Ordering::Relaxed))
+            .sum();
+        // The rate, a burst of 50 ms and the present turn of 20 ms.
+        assert!((1_050_000..=1_070_000).contains(&bytes), "{bytes}");
+    }
+
+    /// The longest wait of datagrams from a sender that has four fifths of its share of the rate, beside 30 downloads.
+    async fn longest_wait(bits_per_second: u64, length: usize) -> Duration {
+        let bucket = limit(bits_per_second);
+        let mut sender = Sender::default();
+        bucket.turn(&mut sender).await.take(length);
+        let (_tasks, _) = busy(&bucket, &[0; 30]);
+        let gap =
+            Duration::from_secs_f64(length as f64 * 8.0 * 31.0 / bits_per_second as f64 * 1.25);
+        let mut longest = Duration::ZERO;
+        for _ in 0..200 {
+            sleep(gap).await;
+            let from = Instant::now();
+            bucket.turn(&mut sender).await.take(length);
+            longest = longest.max(from.elapsed());
         }
-        let took = start.elapsed();
-        let (least, most) = (Duration::from_millis(900), Duration::from_millis(1100));
-        assert!(took >= least && took < most, "{took:?}");
+        longest
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn datagram_beside_downloads_waits_for_two_turns() {
+        // tokio's timers count whole milliseconds.
+        let timers = Duration::from_millis(2);
+        for (rate, turn_ms) in [(2_000_000, 20), (20_000_000, 20), (100_000, 120)] {
+            for length in [128, 1500] {
+                let turns = if length < limit(rate).turn_bytes() as usize {
+                    2
+                } else {
+                    3
+                };
+                let bound = turns * Duration::from_millis(turn_ms) + timers;
+                let longest = longest_wait(rate, length).await;
+                assert!(
+                    longest <= bound,
+                    "{rate} bit/s, {length} bytes: {longest:?}"
+                );
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn busy_senders_have_the_same_rate_whatever_they_send() {
+        let bucket = limit(2_000_000);
+        // The fourth sends datagrams of several turns.
+        let (_tasks, counts) = busy(&bucket, &[0, 300, 1400, 30_000]);
+        sleep(Duration::from_secs(20)).await;
+        for count in &*counts {
+            let bytes = count.load(Ordering::Relaxed);
+            // A quarter of 5 MB, up to a datagram more or less.
+            assert!((1_220_000..1_285_000).contains(&bytes), "{bytes}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn turn_that_is_given_up_is_the_next_senders() {
+        let bucket = limit(8_000_000);
+        let [first, second, third] = &mut [(); 3].map(|()| Sender::default());
+        let begun = bucket.turn(first).await;
+        let moment = Duration::from_millis(1);
+        assert!(timeout(moment, bucket.turn(second)).await.is_err());
+        let mut waits = Box::pin(bucket.turn(third));
+        assert!(timeout(moment, &mut waits).await.is_err());
+        drop(begun);
+        // It is called, and given up before it begins.
+        drop(waits);
+        assert!(timeout(moment, bucket.turn(second)).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn bytes_beyond_the_rate_are_refused() {
-        let bucket = Bucket::new(Some(Rate::from_bps(8_000_000)));
+        let bucket = limit(8_000_000);
         let taken = (0..100).filter(|_| bucket.take_now(10_000)).count();
         assert_eq!(taken, 6);
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        sleep(Duration::from_millis(10)).await;
         assert!(bucket.take_now(10_000));
         assert!(Bucket::new(None).take_now(usize::MAX));
     }
 
     #[tokio::test(start_paused = true)]
     async fn debt_of_an_old_rate_ends_with_it() {
-        let bucket = Bucket::new(Some(Rate::from_bps(64_000)));
+        let bucket = limit(64_000);
         assert!(bucket.take_now(1 << 20) && !bucket.take_now(1));
+        let waiting = Arc::clone(&bucket);
+        let waiting = tokio::spawn(async move {
+            waiting.turn(&mut Sender::default()).await.take(1000);
+        });
+        sleep(Duration::from_millis(10)).await;
+        assert!(!waiting.is_finished());
         bucket.set_rate(Some(Rate::from_bps(100_000_000)));
         let start = Instant::now();
-        bucket.take(1000).await;
+        waiting.await.unwrap();
         assert!(bucket.take_now(1) && start.elapsed() < Duration::from_millis(1));
+    }
+
+    #[tokio::test]
+    async fn without_a_rate_nobody_waits() {
+        let bucket = Bucket::new(None);
+        let [mut first, mut second] = [Sender::default(), Sender::default()];
+        let turn = bucket.turn(&mut first).await;
+        bucket.turn(&mut second).await.take(usize::MAX);
+        drop(turn);
     }
 }

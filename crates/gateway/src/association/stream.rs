@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::{Association, Entry};
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, Sender};
 use crate::classes::Urgency;
 
 /// Bytes read from a socket at once, as many as a carrier's largest frame holds.
@@ -299,7 +299,8 @@ impl Stream {
     /// there are any. A stream that was reset becomes a reset connection; so does one whose process dies
     /// meanwhile.
     pub async fn carry(self, socket: &TcpStream, rates: Option<[&Bucket; 2]>) {
-        let [up, down] = rates.map_or([None; 2], |rates| rates.map(Some));
+        let unlimited = Bucket::new(None);
+        let [up, down] = rates.unwrap_or([&unlimited; 2]);
         // From here on, closing the socket resets the connection, so that nobody takes a part for the whole.
         // The kernel does so too when this process is killed.
         let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
@@ -310,25 +311,24 @@ impl Stream {
     }
 
     /// From the connection to the stream. Nothing is read that the stream has no room for.
-    async fn carry_up(&self, socket: &TcpStream, rate: Option<&Bucket>) -> Result<(), StreamError> {
+    async fn carry_up(&self, socket: &TcpStream, rate: &Bucket) -> Result<(), StreamError> {
+        let mut sender = Sender::default();
         loop {
             let ready = async {
                 self.room().await?;
                 let ready = socket.readable().await;
-                let turn = match rate {
-                    Some(rate) => Some(rate.turn().await),
-                    None => None,
-                };
+                let turn = rate.turn(&mut sender).await;
                 // Memory may have become short while nothing was readable.
                 Ok::<_, StreamError>((ready, turn, self.room_now()?))
             };
-            let (ready, turn, room) = match ready.await {
+            let (ready, mut turn, room) = match ready.await {
                 Ok((.., 0)) => continue,
                 Ok(ready) => ready,
                 // The stream's other direction may still be in use.
                 Err(StreamError::Stopped(_)) => return Ok(()),
                 Err(reset) => return Err(reset),
             };
+            let room = room.min(turn.left());
             // Idle streams have no buffer.
             let mut buffer = BytesMut::with_capacity(room);
             let read = ready.and_then(|()| socket.try_read_buf(&mut (&mut buffer).limit(room)));
@@ -344,9 +344,8 @@ impl Stream {
                     return Ok(());
                 }
             }
-            if let Some(turn) = turn {
-                turn.take(buffer.len());
-            }
+            turn.take(buffer.len());
+            drop(turn);
             match self.write(compact(buffer)).await {
                 Ok(()) => {}
                 Err(StreamError::Stopped(_)) => return Ok(()),
@@ -356,20 +355,23 @@ impl Stream {
     }
 
     /// From the stream to the connection.
-    async fn carry_down(
-        &self,
-        socket: &TcpStream,
-        rate: Option<&Bucket>,
-    ) -> Result<(), StreamError> {
+    async fn carry_down(&self, socket: &TcpStream, rate: &Bucket) -> Result<(), StreamError> {
+        let mut sender = Sender::default();
         let mut pieces = Vec::with_capacity(PIECES);
         let mut written = 0;
         while self.take(written, &mut pieces).await? {
             written = pieces.iter().map(Bytes::len).sum();
             let writing = async {
-                if let Some(rate) = rate {
-                    rate.take(written).await;
+                let mut left = written;
+                while left > 0 {
+                    let mut turn = rate.turn(&mut sender).await;
+                    let len = left.min(turn.left());
+                    turn.take(len);
+                    drop(turn);
+                    write_front(socket, &mut pieces, len).await?;
+                    left -= len;
                 }
-                write_all(socket, &mut pieces).await
+                io::Result::Ok(())
             };
             // The target may never read again: then only the peer can end the stream.
             let done = tokio::select! {
@@ -408,16 +410,25 @@ impl Drop for Stream {
     }
 }
 
-async fn write_all(socket: &TcpStream, pieces: &mut Vec<Bytes>) -> io::Result<()> {
+/// Writes the first `len` bytes of the pieces, and removes them.
+async fn write_front(
+    socket: &TcpStream,
+    pieces: &mut Vec<Bytes>,
+    mut len: usize,
+) -> io::Result<()> {
     let mut done = 0;
-    while done < pieces.len() {
+    while len > 0 {
         let mut slices = [IoSlice::new(&[]); PIECES];
+        let (mut count, mut left) = (0, len);
         for (slice, piece) in slices.iter_mut().zip(&pieces[done..]) {
-            *slice = IoSlice::new(piece);
+            let part = &piece[..piece.len().min(left)];
+            *slice = IoSlice::new(part);
+            count += usize::from(left > 0);
+            left -= part.len();
         }
-        let count = (pieces.len() - done).min(PIECES);
         match socket.try_write_vectored(&slices[..count]) {
             Ok(mut written) => {
+                len -= written;
                 while done < pieces.len() && written >= pieces[done].len() {
                     written -= pieces[done].len();
                     done += 1;
@@ -430,6 +441,6 @@ async fn write_all(socket: &TcpStream, pieces: &mut Vec<Bytes>) -> io::Result<()
             Err(error) => return Err(error),
         }
     }
-    pieces.clear();
+    pieces.drain(..done);
     Ok(())
 }

@@ -16,6 +16,7 @@ use super::clients::ClientAccount;
 use super::connect::{allowed, known};
 use super::registry::Relay;
 use crate::association::Stream;
+use crate::bucket::Sender;
 use crate::datagram::{self, Datagram, MAX_LEN};
 use crate::request::{Host, Status, Target};
 
@@ -80,6 +81,7 @@ enum Step {
 impl Relaying<'_> {
     async fn run(&mut self, stream: &Stream) {
         let (mut up, mut waiting) = (Vec::new(), Vec::new());
+        let mut senders = [Sender::default(), Sender::default()];
         let account = Arc::clone(self.account);
         let mut _held = account.memory.hold(0);
         loop {
@@ -101,7 +103,7 @@ impl Relaying<'_> {
                     }
                     // A low rate does not keep a stream that the client has reset.
                     let sent = tokio::select! {
-                        sent = self.send_all(&waiting) => sent,
+                        sent = self.send_all(&waiting, &mut senders[0]) => sent,
                         _ = stream.reset_by_peer() => None,
                     };
                     let Some(done) = sent else {
@@ -117,8 +119,10 @@ impl Relaying<'_> {
                     stream.release(taken);
                 }
                 Ok(Step::FromPeer) => {
-                    let turn = self.account.rates[1].turn().await;
-                    if let Some((bytes, len)) = self.receive() {
+                    let mut turn = account.rates[1].turn(&mut senders[1]).await;
+                    while turn.left() > 0
+                        && let Some((bytes, len)) = self.receive()
+                    {
                         turn.take(len + HEADERS);
                         // If there is no room the datagram is lost, as on any network.
                         if stream.write_now(bytes).is_err() {
@@ -133,25 +137,41 @@ impl Relaying<'_> {
     }
 
     /// Sends the datagrams at the front of `bytes`; returns their length, or `None` if one is malformed.
-    async fn send_all(&mut self, bytes: &[u8]) -> Option<usize> {
-        let rules = &self.relay.config().rules;
+    async fn send_all(&mut self, bytes: &[u8], sender: &mut Sender) -> Option<usize> {
         let mut done = 0;
-        while let Some((Datagram { peer, payload }, len)) = datagram::parse(&bytes[done..]).ok()? {
-            done += len;
-            self.account.rates[0].take(payload.len() + HEADERS).await;
-            if let Some(found) = known(&peer, &self.relay.names) {
-                let sent = match allowed(&found, peer.port, rules).first() {
-                    Some(to) => send(&self.socket, *to, payload).await,
-                    None => None,
-                };
-                self.accept_from(sent);
-            } else if let Host::Name(name) = peer.host
-                && self.lookups.len() < WAITING
+        let mut next = datagram::parse(bytes).ok()?;
+        while next.is_some() {
+            let mut turn = self.account.rates[0].turn(sender).await;
+            let mut of_turn = Vec::new();
+            while turn.left() > 0
+                && let Some((datagram, len)) = next
             {
-                self.look_up(name, peer.port, payload);
+                turn.take(datagram.payload.len() + HEADERS);
+                of_turn.push(datagram);
+                done += len;
+                next = datagram::parse(&bytes[done..]).ok()?;
+            }
+            drop(turn);
+            for datagram in of_turn {
+                self.send(datagram).await;
             }
         }
         Some(done)
+    }
+
+    /// Sends a datagram, now or once the address of its name is known.
+    async fn send(&mut self, Datagram { peer, payload }: Datagram<'_>) {
+        if let Some(found) = known(&peer, &self.relay.names) {
+            let sent = match allowed(&found, peer.port, &self.relay.config().rules).first() {
+                Some(to) => send(&self.socket, *to, payload).await,
+                None => None,
+            };
+            self.accept_from(sent);
+        } else if let Host::Name(name) = peer.host
+            && self.lookups.len() < WAITING
+        {
+            self.look_up(name, peer.port, payload);
+        }
     }
 
     /// Sends a datagram once the address of its name is known.
