@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::network::{Network, RELAY, is};
-use crate::process::{Gateway, TIMEOUT};
+use crate::process::{Gateway, until};
 
 fn pair(network: &Network, links: &str) -> [Gateway; 2] {
     let relay = network.far.gateway(&format!(
@@ -90,15 +90,6 @@ fn download(network: &Network, pause: Duration) -> Arc<AtomicU64> {
         }
     });
     come
-}
-
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < TIMEOUT, "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-    println!("{what}: {} ms", began.elapsed().as_millis());
 }
 
 #[test]

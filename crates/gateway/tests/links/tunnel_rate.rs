@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::network::{Namespace, Network, RELAY, echo, until_answered};
-use crate::process::{Gateway, TIMEOUT};
+use crate::process::{Gateway, TIMEOUT, until};
 
 const INNER: &str = "10.9.0.1:7000";
 const STREAM: &str = "10.9.0.1:7001";
@@ -59,11 +59,9 @@ fn set_rate(network: &Network, far: &Gateway, reloads: usize, rate: &str) {
     let line: Vec<&str> = list.split_whitespace().take(4).collect();
     std::fs::write(&path, format!("{} rate={rate}\n", line.join(" "))).unwrap();
     far.reload();
-    let begin = Instant::now();
-    while far.log().matches("read anew: 1 clients").count() < reloads {
-        assert!(begin.elapsed() < TIMEOUT, "{}", far.log());
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the list is read again", || {
+        far.log().matches("read anew: 1 clients").count() >= reloads
+    });
 }
 
 #[test]

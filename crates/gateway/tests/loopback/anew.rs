@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{BINARY, Gateway, TIMEOUT};
+use crate::process::{BINARY, Gateway, until};
 use crate::world::{connect, echo, greets};
 
 /// A relay in the clear with a configuration file, and proxies that lead to it.
@@ -79,14 +79,6 @@ fn text(folder: &TempDir, lines: &str) -> String {
         "plaintext = true\nlisten = [\"127.0.0.1:0\"]\ncontrol = {:?}\n{allow}{lines}",
         folder.path().join("relay.sock")
     )
-}
-
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < TIMEOUT, "{what}");
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn refusal(proxy: SocketAddr, target: SocketAddr) -> String {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, Socket, Type};
 
 use crate::pair::Pair;
-use crate::process::{Gateway, TIMEOUT};
+use crate::process::{Gateway, TIMEOUT, until};
 use crate::world::{connect, echo, patient};
 
 /// What a proxy answers to these bytes, until it closes the connection.
@@ -205,11 +205,7 @@ fn program_of_a_full_relay_hears_503() {
     let get = format!("GET http://{target}/ HTTP/1.0\r\n\r\n");
     assert_status(pair.proxy_at, &get, unavailable);
     drop(open);
-    let begin = Instant::now();
-    while connect(pair.proxy_at, target).is_err() {
-        assert!(begin.elapsed() < TIMEOUT);
-        thread::sleep(Duration::from_millis(20));
-    }
+    until("a place is free", || connect(pair.proxy_at, target).is_ok());
 }
 
 /// A listener that answers no SYN: its queue of connections is full.

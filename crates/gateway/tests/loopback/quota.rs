@@ -3,12 +3,11 @@
 use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::world::{BINARY, TIMEOUT, World, echo, noise, start_proxy_of, steady};
+use crate::world::{BINARY, World, echo, noise, start_proxy_of, steady, until};
 
 const MB: usize = 1_000_000;
 
@@ -21,14 +20,6 @@ fn link(world: &World, number: usize) -> Value {
         .unwrap();
     let mut document: Value = serde_json::from_slice(&asked.stdout).unwrap();
     document["associations"][0]["links"][number].take()
-}
-
-fn until(mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < TIMEOUT);
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// 10 MB arrive whole at 5 MB/s; after `at` bytes something is done.
@@ -82,7 +73,9 @@ fn a_last_resort_is_used_while_nothing_else_lives_and_a_new_period_makes_it_whol
     world.proxy.wait_for("link l3: up");
     download(&world, 3, 6 * MB, || world.between.darken(1, true));
     world.proxy.wait_for("link l2: 100 % of its quota is used");
-    until(|| link(&world, 0)["quota_left_bytes"].as_u64() > Some(MB as u64 / 2));
+    until("the quota is larger", || {
+        link(&world, 0)["quota_left_bytes"].as_u64() > Some(MB as u64 / 2)
+    });
 }
 
 #[test]
@@ -117,7 +110,7 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
     world.proxy.wait_for("link l3: up");
     world.between.darken(0, false);
     world.proxy.wait_for("link l3: left");
-    until(|| link(&world, 1)["state"] == "down");
+    until("the link is down", || link(&world, 1)["state"] == "down");
     let carried = link(&world, 1)["received_bytes"].as_u64().unwrap();
     assert!(carried > 1_000_000, "{carried}");
     download(&world, 5, MB, || ());

@@ -10,7 +10,7 @@ use ropewalk_gateway::keys::{PublicKey, SecretKey, read_secret_key};
 use ropewalk_gateway::noise::{ANSWER_LEN, Initiator, Purpose};
 
 use crate::pair::Pair;
-use crate::process::TIMEOUT;
+use crate::process::until;
 use crate::world::{World, connect, echo, patient, start_proxy};
 
 #[test]
@@ -246,14 +246,9 @@ fn connections_of_programs_beyond_their_number_are_reset_and_logged_once() {
     assert_eq!(proxy.log().matches("--connections").count(), 1);
     // One that ends makes room for another.
     drop(first);
-    let start = Instant::now();
-    loop {
+    until("another connection is served", || {
         let mut next = patient(TcpStream::connect(pair.proxy_at).unwrap());
         let _ = next.write_all(b"\x05\x01\x00");
-        if next.read(&mut [0; 2]).is_ok_and(|len| len > 0) {
-            return;
-        }
-        assert!(start.elapsed() < TIMEOUT);
-        thread::sleep(Duration::from_millis(5));
-    }
+        next.read(&mut [0; 2]).is_ok_and(|len| len > 0)
+    });
 }

@@ -4,9 +4,9 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::world::{TIMEOUT, World, echo, noise, patient, source, start_relay};
+use crate::world::{World, echo, noise, patient, source, start_relay, until};
 
 const MB: usize = 1_000_000;
 
@@ -154,11 +154,7 @@ fn a_far_relay_is_dialled_again_before_it_can_answer_and_keeps_one_carrier() {
     assert!(world.between.cut(0) > 0);
     world.proxy.wait_for("link l2: down");
     let ups = || world.proxy.log().matches("link l2: up").count();
-    let start = Instant::now();
-    while ups() < 2 {
-        assert!(start.elapsed() < TIMEOUT, "{}", world.proxy.log());
-        thread::sleep(Duration::from_millis(20));
-    }
+    until("the link is up again", || ups() >= 2);
     // A dial that came later would have closed it by now.
     thread::sleep(Duration::from_secs(1));
     let log = world.proxy.log();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-pub use crate::process::{BINARY, Gateway, TIMEOUT};
+pub use crate::process::{BINARY, Gateway, TIMEOUT, until};
 
 /// More than a quarter of a second there and back, after which a link is dialled again.
 const LATENESS: Duration = Duration::from_millis(200);

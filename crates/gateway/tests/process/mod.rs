@@ -14,6 +14,16 @@ pub const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 /// Nothing here takes as long, however busy the machine is.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// Waits until something is so; returns how long that took.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < TIMEOUT, "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+    begin.elapsed()
+}
+
 /// A verb that runs.
 pub struct Gateway {
     child: Child,

@@ -1,0 +1,124 @@
+//! A client that is authenticated and hostile: every limit of a client against every way of sending.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use ropewalk_gateway::request::{Request, Target};
+use ropewalk_wire::gateway::Join;
+
+use crate::world::{Gateway, patient};
+
+mod memory;
+mod rate;
+
+/// A relay for anybody, with these options.
+fn relay(folder: &tempfile::TempDir, options: &[&str]) -> (Gateway, SocketAddr) {
+    let control = folder.path().join("relay.sock");
+    let mut arguments = vec!["relay", "--plaintext", "--listen", "127.0.0.1:0"];
+    arguments.extend([
+        "--allow",
+        "loopback",
+        "--control",
+        control.to_str().unwrap(),
+    ]);
+    arguments.extend(options);
+    let relay = Gateway::start(&arguments);
+    let at = relay.wait_for("relay listens on ").parse().unwrap();
+    (relay, at)
+}
+
+/// A carrier that sends what a test has it send.
+struct Carrier(TcpStream);
+
+impl Carrier {
+    /// The relay's answer is the second byte of the two.
+    fn join(at: SocketAddr, association: [u8; 16], link: &str) -> Result<Carrier, u8> {
+        let mut socket = patient(TcpStream::connect(at).unwrap());
+        let mut says = b"RPWK\x01\x00".to_vec();
+        let join = Join {
+            association,
+            resumes: false,
+            cost: 1000,
+            quota: None,
+            priority: 0,
+            link: link.to_owned(),
+            scheduler: "earliest-arrival".to_owned(),
+        };
+        join.emit(&mut says);
+        socket.write_all(&says).unwrap();
+        let mut answer = [0; 2];
+        socket.read_exact(&mut answer).unwrap();
+        match answer[1] {
+            0 => Ok(Carrier(socket)),
+            refusal => Err(refusal),
+        }
+    }
+
+    fn new(at: SocketAddr) -> Carrier {
+        Carrier::join(at, [7; 16], "lte").expect("there is room")
+    }
+
+    /// Whether the relay still takes what is sent.
+    fn send(&mut self, bytes: &[u8]) -> bool {
+        self.0.write_all(bytes).is_ok()
+    }
+}
+
+fn data(stream: u32, offset: u64, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![1, 0];
+    frame.extend((payload.len() as u16).to_be_bytes());
+    frame.extend(stream.to_be_bytes());
+    frame.extend(offset.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+fn reset(stream: u32, final_size: u64) -> Vec<u8> {
+    let mut frame = vec![4];
+    frame.extend(stream.to_be_bytes());
+    frame.extend(7u32.to_be_bytes());
+    frame.extend(final_size.to_be_bytes());
+    frame
+}
+
+fn window(stream: u32, limit: u64) -> Vec<u8> {
+    let mut frame = vec![3];
+    frame.extend(stream.to_be_bytes());
+    frame.extend(limit.to_be_bytes());
+    frame
+}
+
+fn connect(target: SocketAddr) -> Vec<u8> {
+    Request::Connect(Target::from(target), Default::default()).to_bytes()
+}
+
+/// A target that sends without end to whoever connects.
+fn fountain() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let sockets: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+    let added = Arc::clone(&sockets);
+    thread::spawn(move || {
+        for socket in listener.incoming().map_while(Result::ok) {
+            socket.set_nonblocking(true).unwrap();
+            added.lock().unwrap().push(socket);
+        }
+    });
+    thread::spawn(move || {
+        let bytes = vec![0; 64 << 10];
+        loop {
+            sockets
+                .lock()
+                .unwrap()
+                .retain_mut(|socket| match socket.write(&bytes) {
+                    Ok(_) => true,
+                    Err(error) => error.kind() == ErrorKind::WouldBlock,
+                });
+            thread::sleep(Duration::from_millis(5));
+        }
+    });
+    at
+}
