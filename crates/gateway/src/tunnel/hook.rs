@@ -1,11 +1,8 @@
 //! The hook of a tunnel: a program that lays routes, DNS, NAT and packet filters for the device, and removes
 //! them. It gets its parameters in environment variables.
 
-use std::fs;
 use std::io::{self, Read};
-use std::net::IpAddr;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{self, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -13,239 +10,25 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
 use tokio::task::spawn_blocking;
 use tracing::{info, warn};
 
 use super::config::Prefix;
-use super::firewall::{Firewall, Guard, table_of};
+use super::firewall::{Firewall, table_of};
 use super::hook_helper::{self, HookHelper};
 use crate::Failure;
-use crate::given;
-use crate::links::Egress;
-use crate::relay::rules::Rule;
 use crate::runtime::{Ending, notify_ready};
+
+mod options;
+
+pub(super) use self::options::{HookOptions, HookVariables, Leak};
 
 /// Time limit of a hook.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait for the rest of its output once it has ended.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// Execute permission of any class of users.
-const EXECUTABLE: u32 = 0o111;
 /// Most bytes of its output that are repeated in a message.
 const MAX_OUTPUT_BYTES: u64 = 4096;
-
-/// The hook, and its parameters besides the tunnel's own options.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct HookOptions {
-    /// Program that lays routes, DNS, NAT and packet filters: run with `up` once the device is up, and
-    /// with `down` or `purge` at the end. Packages install /usr/lib/ropewalk/tunnel-hook.
-    #[arg(long, value_name = "FILE")]
-    hook: Option<PathBuf>,
-    /// Hook of a client: route all traffic into the device, except that of the links' own sockets,
-    /// once the relay has answered.
-    #[arg(long, requires = "hook")]
-    pub(super) default_route: bool,
-    /// Hook of a client: name server to ask through the tunnel; may be given several times.
-    #[arg(long, value_name = "ADDRESS", requires = "hook", value_parser = given::host)]
-    dns: Vec<IpAddr>,
-    /// Hook of a client with --default-route: `block` lets traffic leave this machine by the tunnel
-    /// alone, whether the tunnel runs or not (a kill switch); `allow` lets it leave by the bare
-    /// links while the tunnel is away.
-    #[arg(long, value_name = "CHOICE", value_enum, default_value_t = Leak::Allow)]
-    pub(super) leak: Leak,
-    /// Hook of a relay: forward packets of clients with the relay's own address (NAT).
-    #[arg(long, requires = "hook")]
-    masquerade: bool,
-    /// Hook of a relay: targets that clients may reach, as --allow of `relay`: public, private, own
-    /// (addresses of this machine), or ADDRESS/BITS (IPv6 in brackets), then :PORTS if not all.
-    #[arg(long, value_name = "RULE", default_value = "public")]
-    allow: Vec<Rule>,
-    /// Hook of a relay: targets that clients may not reach although --allow names them.
-    #[arg(long, value_name = "RULE")]
-    deny: Vec<Rule>,
-    /// Hook of a relay: connections of a client's address that the kernel tracks at a time; packets that
-    /// would begin another one are dropped. 0: no bound.
-    #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
-    client_connections: u32,
-    /// Hook of a client: firewall mark of the tunnel's own sockets (SO_MARK) with --default-route.
-    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
-    mark: u32,
-    /// Hook of a client: routing table of the default route.
-    #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
-    table: u32,
-    /// Hook of a client: preference of the routing rules of the default route. It must be below
-    /// 32766, that of the main table.
-    #[arg(long, value_name = "NUMBER", default_value_t = 32765, value_parser = clap::value_parser!(u32).range(1..32766))]
-    preference: u32,
-    /// When the hook is run: by this process (`always`), by another one (`never`), or now with this
-    /// verb and nothing else.
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = RunHook::Always)]
-    run_hook: RunHook,
-}
-
-/// Traffic of a client outside the tunnel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Leak {
-    /// Nothing leaves but by the tunnel.
-    Block,
-    /// While the tunnel is away, traffic leaves by the bare links.
-    Allow,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RunHook {
-    /// At the tunnel's beginning and end.
-    Always,
-    /// Not by this process.
-    Never,
-    /// Now: lay packet filters, NAT and forwarding, without a device.
-    Prepare,
-    /// Now: lay the same, the default route and DNS.
-    Up,
-    /// Now: remove the default route and DNS. Packet filters, NAT and forwarding stay.
-    Down,
-    /// Now: remove everything.
-    Purge,
-}
-
-/// Parameters for the hook from the tunnel's own options.
-#[derive(Debug)]
-pub(super) struct HookVariables {
-    pub is_relay: bool,
-    pub addresses: Vec<Prefix>,
-    pub links: Vec<Egress>,
-    pub relay: String,
-}
-
-impl HookOptions {
-    /// The hook's argument, if running the hook is all that is asked for.
-    pub fn alone(&self) -> Option<&'static str> {
-        match self.run_hook {
-            RunHook::Prepare => Some("prepare"),
-            RunHook::Up => Some("up"),
-            RunHook::Down => Some("down"),
-            RunHook::Purge => Some("purge"),
-            RunHook::Always | RunHook::Never => None,
-        }
-    }
-
-    /// Checks that the options fit together.
-    ///
-    /// # Errors
-    /// An option lacks another one.
-    pub fn check_choices(&self) -> Result<(), Failure> {
-        if self.leak == Leak::Block && !self.default_route {
-            return Err(Failure::input(
-                "--leak block: without --default-route; allowed: allow",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Checks that the hook can be run.
-    ///
-    /// # Errors
-    /// It does not exist, or is not executable.
-    pub fn check(&self) -> Result<(), Failure> {
-        let Some(program) = &self.hook else {
-            return Ok(());
-        };
-        let wrong = |what: &dyn std::fmt::Display| {
-            let program = program.display();
-            Failure::input(format!(
-                "--hook {program}: {what}; allowed: an executable file"
-            ))
-        };
-        let found = fs::metadata(program).map_err(|error| wrong(&error))?;
-        match (found.is_file(), found.permissions().mode() & EXECUTABLE) {
-            (false, _) => Err(wrong(&"not a file")),
-            (true, 0) => Err(wrong(&"not executable")),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same options with the rules for targets of others, which are read again at SIGHUP.
-    pub fn with_rules_of(&self, other: &HookOptions) -> HookOptions {
-        HookOptions {
-            allow: other.allow.clone(),
-            deny: other.deny.clone(),
-            ..self.clone()
-        }
-    }
-
-    /// Whether another process runs the hook.
-    pub fn is_left_to_another(&self) -> bool {
-        matches!(self.run_hook, RunHook::Never)
-    }
-
-    /// Firewall mark of the tunnel's sockets, if they need one.
-    pub fn mark(&self) -> Option<u32> {
-        self.default_route.then_some(self.mark)
-    }
-
-    /// The hook, if one is configured.
-    pub fn hook(&self, variables: HookVariables) -> Option<Hook> {
-        let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
-        let role = if variables.is_relay {
-            "relay"
-        } else {
-            "client"
-        };
-        let firewall = match variables.is_relay {
-            true => Some(Firewall::Relay {
-                masquerade: self.masquerade,
-                connections: self.client_connections,
-                allow: self.allow.clone(),
-                deny: self.deny.clone(),
-            }),
-            false => self.default_route.then(|| Firewall::Client {
-                guard: (self.leak == Leak::Block).then(|| Guard {
-                    mark: self.mark,
-                    links: variables.links.iter().map(interface_of).collect(),
-                }),
-            }),
-        };
-        let leak = match self.leak {
-            Leak::Block => "block",
-            Leak::Allow => "allow",
-        };
-        Some(Hook {
-            // A bare name is a file in the current folder, and is not searched in PATH.
-            program: path::absolute(self.hook.as_ref()?).ok()?,
-            environment: vec![
-                ("ROPEWALK_ROLE", role.to_owned()),
-                ("ROPEWALK_ADDRESSES", words(&variables.addresses)),
-                ("ROPEWALK_LINKS", words(&variables.links)),
-                ("ROPEWALK_RELAY", variables.relay),
-                ("ROPEWALK_DEFAULT_ROUTE", flag(self.default_route)),
-                ("ROPEWALK_DNS", words(&self.dns)),
-                ("ROPEWALK_LEAK", leak.to_owned()),
-                ("ROPEWALK_MARK", self.mark.to_string()),
-                ("ROPEWALK_TABLE", self.table.to_string()),
-                ("ROPEWALK_PREFERENCE", self.preference.to_string()),
-                ("ROPEWALK_MASQUERADE", flag(self.masquerade)),
-            ],
-            firewall,
-            addresses: variables.addresses,
-            helper: None,
-        })
-    }
-}
-
-/// The interface of a link. That of an address is asked of ip(8), and may not be there yet.
-fn interface_of(link: &Egress) -> Option<String> {
-    let address = match link {
-        Egress::Interface(name) => return Some(name.clone()),
-        Egress::Address(address) => address.to_string(),
-    };
-    let mut command = Command::new("ip");
-    let output = command
-        .args(["-o", "addr", "show", "to", &address])
-        .output();
-    let text = String::from_utf8(output.ok()?.stdout).ok()?;
-    text.split_whitespace().nth(1).map(str::to_owned)
-}
 
 /// A program and its environment.
 #[derive(Clone, Debug)]
@@ -362,12 +145,6 @@ impl Hook {
     }
 }
 
-/// A list as an environment variable.
-fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
-    let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
-    all.join(" ")
-}
-
 /// The beginning of the program's standard error; all of it is read.
 fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
@@ -401,6 +178,8 @@ fn wait(child: &mut Child) -> io::Result<ExitStatus> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
     use super::*;
@@ -456,88 +235,6 @@ mod tests {
         let said = failure.unwrap_err().to_string();
         assert!(said.ends_with("up: no nft here"), "{said}");
         assert_eq!(notes(path), "up rope0\ndown rope0\n");
-    }
-
-    /// The defaults.
-    fn options() -> HookOptions {
-        HookOptions {
-            hook: None,
-            default_route: false,
-            dns: Vec::new(),
-            leak: Leak::Allow,
-            masquerade: false,
-            allow: vec!["public".parse().unwrap()],
-            deny: Vec::new(),
-            client_connections: 4096,
-            mark: 4434,
-            table: 4434,
-            preference: 32765,
-            run_hook: RunHook::Always,
-        }
-    }
-
-    #[test]
-    fn leak_block_without_a_default_route_is_refused() {
-        let block = |default_route| HookOptions {
-            leak: Leak::Block,
-            default_route,
-            ..options()
-        };
-        let failure = block(false).check_choices().unwrap_err();
-        assert_eq!(failure.exit_status(), 2);
-        assert!(failure.to_string().contains("--leak block"), "{failure}");
-        block(true).check_choices().unwrap();
-    }
-
-    #[test]
-    fn hook_gets_the_ruleset_of_its_device() {
-        let options = HookOptions {
-            hook: Some("/hook".into()),
-            default_route: true,
-            leak: Leak::Block,
-            ..options()
-        };
-        let hook = options.hook(HookVariables {
-            is_relay: false,
-            addresses: vec!["10.9.0.2/24".parse().unwrap()],
-            links: vec!["wlan0".parse().unwrap(), "192.0.2.7".parse().unwrap()],
-            relay: "relay:4434".to_owned(),
-        });
-        let hook = hook.unwrap().of_device("rope-0");
-        let variable = |name| {
-            let mut variables = hook.environment.iter();
-            variables
-                .find(|(known, _)| *known == name)
-                .unwrap()
-                .1
-                .as_str()
-        };
-        assert_eq!(hook.device(), "rope-0");
-        assert_eq!(variable("ROPEWALK_LEAK"), "block");
-        assert_eq!(variable("ROPEWALK_LINKS"), "wlan0 192.0.2.7");
-        assert_eq!(variable("ROPEWALK_NFT_TABLE"), "ropewalk_rope_0");
-        assert!(variable("ROPEWALK_NFT").contains("meta mark 4434 accept"));
-        assert_eq!(options.mark(), Some(4434));
-    }
-
-    #[test]
-    fn a_hook_that_cannot_be_run_is_refused_before_anything_is_made() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = hook(folder.path(), "").program;
-        let options = |program: &Path| HookOptions {
-            hook: Some(program.to_owned()),
-            ..options()
-        };
-        options(&program).check().unwrap();
-        let refused = |program: &Path| options(program).check().unwrap_err();
-        let failure = refused(&folder.path().join("none"));
-        assert_eq!(failure.exit_status(), 2);
-        assert!(failure.to_string().contains("No such file"), "{failure}");
-        let failure = refused(folder.path());
-        assert!(failure.to_string().contains("not a file"), "{failure}");
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
-        let failure = refused(&program);
-        assert!(failure.to_string().contains("not executable"), "{failure}");
     }
 
     #[test]

@@ -73,6 +73,7 @@ mod socket_filter;
 mod sockets;
 mod status;
 mod super_packet;
+mod verb;
 
 pub(crate) use config::own_address;
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
@@ -82,7 +83,7 @@ pub use engine::any_datagrams;
 pub use error::TunnelError;
 pub use open::Tunnel;
 pub use options::Arguments;
-pub(crate) use options::{check, run};
 pub use refusal::{Refusal, Refused};
 pub use relay_name::RelayName;
 pub use status::{PeerLink, PeerStatus, Received, Status};
+pub(crate) use verb::{check, run};

@@ -1,47 +1,28 @@
-//! The command line of `tunnel`.
+//! The command line of `tunnel`, and the configuration that it describes.
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
-use std::thread;
-use std::time::Instant;
 
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Pace;
 use ropewalk_striping::tunnel::Scheduler;
-use rustix::thread::CapabilitySet;
-use tokio::task::JoinSet;
-use tracing::{info, warn};
+use tracing::warn;
 
 use super::config::{Config, Interface, Prefix, Role, own_address};
-use super::control::{Control, Reload};
-use super::error::TunnelError;
-use super::hook::{self, Hook, HookOptions, HookVariables, Leak};
-use super::hook_helper::{self, HookHelper};
-use super::open::Tunnel;
+use super::hook::HookOptions;
 use super::relay_name::RelayName;
-use crate::configuration::{ConfigurationFile, Reread};
-use crate::control::{self, ControlSocket};
+use crate::configuration::ConfigurationFile;
 use crate::given;
 use crate::keys::{Clients, PublicKey, read_public_key, read_secret_key};
 use crate::links::check_names;
-use crate::privileges::{Confinement, UserOption, for_links};
-use crate::programs::{LocalEnd, Programs};
+use crate::privileges::UserOption;
 use crate::quota::{self, UsageStore};
-use crate::request::Host;
-use crate::routes::default_interfaces;
-use crate::runtime::{Ending, block_on, until_signal};
-use crate::status::document::{self, Document};
-use crate::status::{self, Meter};
+use crate::request::{Host, Target};
 use crate::{Failure, Link};
 
 /// What either end needs.
-const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
-
-/// The options that are read anew at SIGHUP.
-const READ_ANEW: [&str; 4] = ["allow", "clients", "deny", "link"];
+pub(super) const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 
 /// A network device whose packets are striped over several links, encrypted, in UDP.
 #[derive(Clone, Debug, Args)]
@@ -75,13 +56,13 @@ pub struct Arguments {
     pub(super) relay: Option<String>,
     /// This end's secret key.
     #[arg(long, value_name = "FILE")]
-    key: PathBuf,
+    pub(super) key: PathBuf,
     /// The listening end's public key.
     #[arg(long, value_name = "FILE")]
-    relay_key: Option<PathBuf>,
+    pub(super) relay_key: Option<PathBuf>,
     /// Those who may come in: lines as in NAME.pub, each with addresses= behind it.
     #[arg(long, value_name = "FILE", conflicts_with = "relay")]
-    clients: Option<PathBuf>,
+    pub(super) clients: Option<PathBuf>,
     /// A link: NAME=INTERFACE or NAME=ADDRESS; as often as there are links. dns=ADDRESS names its
     /// name server, as in lte=wwan0,dns=10.64.64.64.
     #[arg(long, value_name = "NAME=PLACE")]
@@ -118,18 +99,18 @@ pub struct Arguments {
     buffer: Bytes,
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
-    status: Option<SocketAddr>,
+    pub(super) status: Option<SocketAddr>,
     /// Where `status` asks: ropewalk/tunnel in XDG_RUNTIME_DIR if it is not said, of root without
     /// it in /run.
     #[arg(long, value_name = "PATH")]
-    control: Option<PathBuf>,
+    pub(super) control: Option<PathBuf>,
     /// Where it is kept what links with a quota have carried; ropewalk/tunnel-quota.json in
     /// XDG_STATE_HOME, or in .local/state at home, if it is not said, and in STATE_DIRECTORY of a
     /// service.
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
-    quota_state: Option<PathBuf>,
+    pub(super) quota_state: Option<PathBuf>,
     #[command(flatten)]
-    user: UserOption,
+    pub(super) user: UserOption,
     /// Seal the handshake alone and send packets as they are, at both ends: for measurements, over
     /// loopback addresses.
     #[arg(long)]
@@ -137,6 +118,16 @@ pub struct Arguments {
     /// Do so over other addresses, too: everybody in between can read and forge.
     #[arg(long, requires = "plaintext")]
     plaintext_anywhere: bool,
+}
+
+impl Arguments {
+    /// The same options with the rules for targets of others, which are read again at SIGHUP.
+    pub(super) fn with_rules_of(&self, other: &Arguments) -> Arguments {
+        Arguments {
+            hook: self.hook.with_rules_of(&other.hook),
+            ..self.clone()
+        }
+    }
 }
 
 /// The relay, as it was given: its name is resolved when the tunnel begins.
@@ -164,225 +155,14 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
     })
 }
 
-/// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then. `restart` is a command
-/// that runs this process's command line once more.
-pub(crate) fn run(
-    arguments: Arguments,
-    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
-    restart: impl FnOnce() -> Result<Command, Failure>,
-) -> Result<(), Failure> {
-    arguments.hook.check_choices()?;
-    if !arguments.hook.is_left_to_another() {
-        arguments.hook.check()?;
-    }
-    if let Some(verb) = arguments.hook.alone() {
-        return run_hook_alone(&arguments, verb);
-    }
-    let hook = match arguments.hook.is_left_to_another() {
-        true => None,
-        false => hook_of(&arguments),
-    };
-    if let (Some(hook), Some(device)) = (&hook, hook_helper::device()) {
-        let device = device.to_string_lossy();
-        let hook = hook.clone().of_device(&device);
-        return hook_helper::serve(|verb| match verb {
-            "prepare" => run_with_rules_of(&arguments, &again()?.arguments, &device),
-            _ => hook.run(verb),
-        });
-    }
-    let user = arguments.user.find()?;
-    quota::check(arguments.quota_state.as_deref())?;
-    let state = state_file(&arguments);
-    if let Some(state) = &state {
-        quota::prepare(state, &arguments.link, user.as_ref())?;
-    }
-    let usage = state
-        .clone()
-        .map_or_else(UsageStore::default, UsageStore::open);
-    let config = config(arguments.clone(), usage.clone())?;
-    warn_of_ipv6_outside(&arguments);
-    let tunnel = Tunnel::open(config).map_err(|error| match error {
-        TunnelError::Links(_)
-        | TunnelError::NoRelay
-        | TunnelError::LinkMtu(_)
-        | TunnelError::Addresses(_)
-        | TunnelError::OwnAddress { .. } => Failure::input(error),
-        _ => Failure::run(error),
-    })?;
-    let control = tunnel.control();
-    info!("{} is up, MTU {}", tunnel.device(), control.status().mtu);
-    let hook = match hook {
-        Some(hook) => {
-            let helper = HookHelper::start(restart()?, tunnel.device())?;
-            Some(hook.of_device(tunnel.device()).by(helper))
-        }
-        None => None,
-    };
-    let sockets = (
-        status::listen(arguments.status)?,
-        ControlSocket::open(arguments.control.clone(), "tunnel", user.as_ref())?,
-    );
-    let files = [
-        &arguments.file.config,
-        &arguments.clients,
-        &arguments.relay_key,
-    ];
-    Confinement::new(user)
-        // The device's MTU follows the links; an interface's socket may take CAP_NET_RAW.
-        .with_capabilities(CapabilitySet::NET_ADMIN | for_links(&arguments.link))
-        .reading(files.into_iter().flatten())
-        .writing(sockets.1.iter().map(ControlSocket::path))
-        .writing(&state)
-        .apply()?;
-    let carrying = thread::Builder::new().name("tunnel".to_owned());
-    let carrying = carrying.spawn(move || tunnel.run());
-    let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
-    let served = block_on(serve(
-        (&arguments, again, sockets),
-        control.clone(),
-        &carrying,
-        (hook, usage.clone()),
-    ));
-    control.stop();
-    let carried = carrying
-        .join()
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    usage.save();
-    served??;
-    carried.map_err(|error| Failure::run(format!("the tunnel ends: {error}")))
-}
-
-/// The hook, told all but the device's name.
-fn hook_of(arguments: &Arguments) -> Option<Hook> {
-    let links = arguments.link.iter().map(|link| link.egress.clone());
-    arguments.hook.hook(HookVariables {
-        is_relay: arguments.listen.is_some(),
-        addresses: arguments.address.clone(),
-        links: links.collect(),
-        relay: arguments.relay.clone().unwrap_or_default(),
-    })
-}
-
-/// Runs nothing but the hook, for a device whose name is known.
-fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
-    let Some(hook) = hook_of(arguments) else {
-        return Ok(());
-    };
-    if arguments.device.contains('%') {
-        return Err(Failure::input(format!(
-            "--run-hook {verb} --device {}: allowed: a device's whole name",
-            arguments.device
-        )));
-    }
-    hook.of_device(&arguments.device).run(verb)
-}
-
-/// Applies the rules for targets that were read again: the hook replaces the packet filters.
-fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Result<(), Failure> {
-    let arguments = Arguments {
-        hook: before.hook.with_rules_of(&again.hook),
-        ..before.clone()
-    };
-    match hook_of(&arguments) {
-        Some(hook) => hook.of_device(device).run("prepare"),
-        None => Ok(()),
-    }
-}
-
-/// Answers for the tunnel until it is told to end, or has ended.
-async fn serve(
-    (arguments, again, sockets): (
-        &Arguments,
-        impl Fn() -> Result<Reread<Arguments>, Failure>,
-        (Option<TcpListener>, Option<ControlSocket>),
-    ),
-    control: Control,
-    carrying: &thread::JoinHandle<std::io::Result<()>>,
-    (hook, usage): (Option<Hook>, UsageStore),
-) -> Result<(), Failure> {
-    let mut tasks = JoinSet::new();
-    tasks.spawn(async move {
-        loop {
-            usage.clone().save_soon().await;
-        }
-    });
-    let began = Instant::now();
-    let observed = control.clone();
-    let meter = Meter::new(Arc::new(move || {
-        let status = observed.status();
-        Document {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            role: document::Role::Tunnel,
-            uptime_s: began.elapsed().as_secs_f64(),
-            associations: Vec::new(),
-            association_count: 0,
-            tunnels: status.documents(),
-            refused: status.refused.by_reason(),
-        }
-    }));
-    let (listener, socket) = sockets;
-    status::open(listener, Arc::clone(&meter), &mut tasks)?;
-    if let Some(socket) = &socket {
-        let no_programs: Option<(Arc<Programs>, Arc<LocalEnd>)> = None;
-        socket.serve(meter, no_programs, &mut tasks);
-    }
-    let broken = async {
-        while !carrying.is_finished() {
-            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        }
-    };
-    let rules = hook.clone().filter(|_| arguments.listen.is_some());
-    let ended = async {
-        tokio::select! {
-            signal = until_signal(|| reload(&control, arguments, &again()?, rules.as_ref())) => signal,
-            () = broken => Ok(Ending::Terminated),
-        }
-    };
-    hook::between(hook, ended).await
-}
-
-/// Reads the configuration again: a relay its clients and the rules for their targets, a client its links. The hook
-/// `rules` applies the rules.
-fn reload(
-    control: &Control,
-    before: &Arguments,
-    again: &Reread<Arguments>,
-    rules: Option<&Hook>,
-) -> Result<Vec<String>, Failure> {
-    let arguments = &again.arguments;
-    let known = read(arguments)?;
-    let mut said = Vec::new();
-    match (known, &before.listen) {
-        (Known::Clients(clients), Some(_)) => {
-            if let Some(hook) = rules {
-                hook.run("prepare")?;
-            }
-            said.push(format!("{} clients", clients.len()));
-            control.reload(Reload::Clients(clients));
-        }
-        (Known::Relay(_), None) => {
-            let names: Vec<&str> = arguments
-                .link
-                .iter()
-                .map(|link| link.name.as_str())
-                .collect();
-            said.push(format!("links {}", names.join(", ")));
-            control.reload(Reload::Links(marked(arguments)));
-        }
-        _ => return Err(Failure::input(ENDS)),
-    }
-    said.extend(again.restarts(&READ_ANEW));
-    Ok(said)
-}
-
 /// The far end, as files have it.
-enum Known {
+pub(super) enum Known {
     Clients(Clients),
     Relay(PublicKey),
 }
 
 /// Reads the files about the far end that the options name.
-fn read(arguments: &Arguments) -> Result<Known, Failure> {
+pub(super) fn read(arguments: &Arguments) -> Result<Known, Failure> {
     let known = match (&arguments.clients, &arguments.relay_key) {
         (Some(list), _) => {
             let clients = Clients::read(list).map_err(Failure::input)?;
@@ -418,7 +198,7 @@ fn warn_of_prices(links: &[Link]) {
 }
 
 /// The links, whose sockets have the mark that a kill switch lets through.
-fn marked(arguments: &Arguments) -> Vec<Link> {
+pub(super) fn marked(arguments: &Arguments) -> Vec<Link> {
     let mark = arguments.hook.mark();
     let links = arguments.link.iter();
     links
@@ -429,109 +209,42 @@ fn marked(arguments: &Arguments) -> Vec<Link> {
         .collect()
 }
 
-/// A device without an IPv6 address leaves IPv6 to the links.
-fn warn_of_ipv6_outside(arguments: &Arguments) {
-    let mut addresses = arguments.address.iter();
-    let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
-    let HookOptions {
-        default_route,
-        leak,
-        ..
-    } = arguments.hook;
-    if !default_route || leak == Leak::Block || has_ipv6 {
-        return;
-    }
-    let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
-    let interfaces = default_interfaces("", &routes);
-    if !interfaces.is_empty() {
-        warn!(
-            "IPv6 leaves outside the tunnel, by {}: the device has no IPv6 address; allowed: \
-             --address with one that the relay has for this client, or --leak block",
-            interfaces.join(", ")
-        );
-    }
-}
-
-/// What there is to say of a tunnel that would be run.
-pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
-    let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
-    let known = read(arguments)?;
-    arguments.hook.check_choices()?;
-    arguments.hook.check()?;
-    arguments.user.find()?;
-    control::check(arguments.control.as_deref())?;
-    quota::check(arguments.quota_state.as_deref())?;
-    let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
-    let device = format!(
-        "would make device {} with {}",
-        arguments.device,
-        addresses.join(", ")
-    );
-    let far_end = match (known, &arguments.listen, &arguments.relay) {
-        (Known::Clients(clients), Some(at), _) => {
-            format!(
-                "would listen on {at} (UDP) for {} in the list of clients",
-                clients.len()
-            )
-        }
-        (Known::Relay(_), _, Some(relay)) => {
-            let links: Vec<&str> = arguments
-                .link
-                .iter()
-                .map(|link| link.name.as_str())
-                .collect();
-            format!("would call {relay} (UDP) over {}", links.join(", "))
-        }
-        _ => return Err(Failure::input(ENDS)),
-    };
-    let key = format!("its public key: {}", secret.public());
-    Ok(vec![device, far_end, key])
-}
-
 /// The file with the usage of the links, at the end that has them.
-fn state_file(arguments: &Arguments) -> Option<PathBuf> {
+pub(super) fn state_file(arguments: &Arguments) -> Option<PathBuf> {
     let file = arguments.quota_state.clone();
     let file = file.or_else(|| quota::default_path("tunnel"));
     file.filter(|_| arguments.relay.is_some())
 }
 
-fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
+pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
     let known = read(&arguments)?;
-    let relay_name = match &arguments.relay {
-        Some(relay) => name_of(relay)?,
-        None => None,
-    };
     let links = marked(&arguments);
-    let role = match (known, arguments.listen, arguments.relay) {
-        (Known::Clients(clients), Some(at), _) => Role::Listen { at, clients },
-        (Known::Relay(key), _, Some(relay)) => Role::Dial {
-            key,
-            relays: address_of(&relay)?.into_iter().collect(),
-            links,
-        },
+    let mut relay_name = None;
+    let (role, address) = match (known, arguments.listen, &arguments.relay) {
+        (Known::Clients(clients), Some(at), _) => (Role::Listen { at, clients }, Some(at)),
+        (Known::Relay(key), _, Some(relay)) => {
+            let Target { host, port } = given::relay(relay).map_err(Failure::input)?;
+            let address = match host {
+                Host::Address(ip) => Some(SocketAddr::new(ip, port)),
+                Host::Name(host) => {
+                    relay_name = Some(RelayName { host, port });
+                    None
+                }
+            };
+            let relays = address.into_iter().collect();
+            (Role::Dial { key, relays, links }, address)
+        }
         _ => return Err(Failure::input(ENDS)),
     };
-    let addresses = match &role {
-        Role::Listen { at, .. } => std::slice::from_ref(at),
-        Role::Dial { relays, .. } => relays,
-    };
-    let exposed = addresses.iter().find(|at| !at.ip().is_loopback());
-    if let (true, false, Some(address)) =
+    let address = address.filter(|at| !at.ip().is_loopback());
+    let name = relay_name.as_ref().map(|name| name.host.clone());
+    let exposed = address.map(|at| at.to_string()).or(name);
+    if let (true, false, Some(exposed)) =
         (arguments.plaintext, arguments.plaintext_anywhere, exposed)
     {
         return Err(Failure::input(format!(
-            "--plaintext with {address}: allowed: a loopback address, or --plaintext-anywhere"
-        )));
-    }
-    if let (true, false, Some(name)) = (
-        arguments.plaintext,
-        arguments.plaintext_anywhere,
-        &relay_name,
-    ) {
-        return Err(Failure::input(format!(
-            "--plaintext with {}: allowed: a loopback address, or --plaintext-anywhere",
-            name.host
+            "--plaintext with {exposed}: allowed: a loopback address, or --plaintext-anywhere"
         )));
     }
     Ok(Config {
@@ -572,25 +285,4 @@ fn warn_of_those_without_addresses(clients: &Clients, list: &Path) -> Result<(),
         );
     }
     Ok(())
-}
-
-/// The relay's address, if it is given by one.
-fn address_of(relay: &str) -> Result<Option<SocketAddr>, Failure> {
-    let target = given::relay(relay).map_err(Failure::input)?;
-    Ok(match target.host {
-        Host::Address(ip) => Some(SocketAddr::new(ip, target.port)),
-        Host::Name(_) => None,
-    })
-}
-
-/// The relay's name, if it is given by one.
-fn name_of(relay: &str) -> Result<Option<RelayName>, Failure> {
-    let target = given::relay(relay).map_err(Failure::input)?;
-    Ok(match target.host {
-        Host::Address(_) => None,
-        Host::Name(host) => Some(RelayName {
-            host,
-            port: target.port,
-        }),
-    })
 }

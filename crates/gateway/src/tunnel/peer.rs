@@ -4,10 +4,10 @@ use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    AnnouncedTerms, ENVELOPE, IPV6_MIN_MTU, Inbound, LinkStatus, LinkTerms, PathMtuConfig, Ping,
-    Receiver, ReceiverConfig, Sender, SenderConfig,
+    AnnouncedTerms, ENVELOPE, IPV6_MIN_MTU, LinkTerms, PathMtuConfig, Receiver, ReceiverConfig,
+    Sender, SenderConfig,
 };
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
@@ -17,17 +17,15 @@ use super::handshake::random;
 use super::link_path::{LinkPath, Path, Pong, Probes};
 use super::path_mtu_notice::PathMtuNotice;
 use super::refusal::Refusal;
-use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
 use crate::noise::{Session, TAG_LEN};
-use crate::quota::QuotaStatus;
-use crate::status::document;
+
+mod sealing;
+mod status;
 
 /// After this time, or this many bytes, the initiator makes new keys.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
 const KEY_BYTES: u64 = 1 << 35;
-/// Links that keep the buffers of their batches, of up to 128 KiB each. A client chooses how many links it has.
-const BUFFERED_LINKS: usize = 8;
 /// Keys are rejected after this time.
 const KEY_END: Duration = Duration::from_secs(600);
 
@@ -354,166 +352,6 @@ impl Peer {
         old || self.sealed > KEY_BYTES
     }
 
-    /// Encrypts a datagram with the packets or the ping that `fill` appends. `send` gets full batches, and
-    /// returns whether the interface accepts datagrams of that length.
-    pub fn seal(
-        &mut self,
-        now: Time,
-        link: usize,
-        fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
-        send: impl FnMut(&Path, &[u8], usize) -> bool,
-    ) {
-        self.unanswered.get_or_insert_with(Instant::now);
-        self.seal_as(Sender::send, now, (link, None), fill, send);
-    }
-
-    /// Encrypts a datagram with another frame.
-    pub fn answer(
-        &mut self,
-        now: Time,
-        link: usize,
-        frame: &TunnelFrame<'_>,
-        send: impl FnMut(&Path, &[u8], usize) -> bool,
-    ) {
-        let fill = |_: &mut _, out: &mut Vec<u8>| frame.emit(out);
-        self.seal_as(Sender::send_answer, now, (link, None), fill, send);
-    }
-
-    /// `whole`: the longest datagram to send in one piece, if that is not the link's path MTU.
-    fn seal_as(
-        &mut self,
-        number: fn(&mut Sender<Piece>, Time, usize, u32) -> u64,
-        now: Time,
-        (link, whole): (usize, Option<u32>),
-        fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
-        send: impl FnMut(&Path, &[u8], usize) -> bool,
-    ) {
-        if let Some(path) = self.paths.get(link).and_then(LinkPath::destination) {
-            let whole = whole.unwrap_or_else(|| self.sender.whole(link));
-            self.seal_to(Path { whole, ..path }, number, now, link, fill, send);
-        }
-    }
-
-    fn seal_to(
-        &mut self,
-        path: Path,
-        number: fn(&mut Sender<Piece>, Time, usize, u32) -> u64,
-        now: Time,
-        link: usize,
-        fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
-        mut send: impl FnMut(&Path, &[u8], usize) -> bool,
-    ) {
-        let Some(keys) = &self.current else {
-            return;
-        };
-        let batch = &mut self.batches[link];
-        let start = batch.begin();
-        let out = batch.bytes();
-        out.extend_from_slice(&[0; TunnelHeader::LEN]);
-        out.extend_from_slice(&((now.as_nanos() / 1000) as u32).to_be_bytes());
-        fill(&mut self.sender, out);
-        let len = out.len() - start + keys.tag_len();
-        let wire_len = len as u32 + ip_udp_len(&path.remote);
-        if !self.paths[link].spend(&path, wire_len) {
-            out.truncate(start);
-            return;
-        }
-        let header = TunnelHeader {
-            link: link as u8,
-            session: keys.theirs,
-            sequence: number(&mut self.sender, now, link, wire_len),
-        };
-        let (head, body) = out[start..].split_at_mut(TunnelHeader::LEN);
-        head.copy_from_slice(&header.to_bytes());
-        if let Some(session) = &keys.session {
-            let tag = session.seal.seal(header.number(), head, body);
-            out.extend_from_slice(&tag);
-        }
-        self.sealed += len as u64;
-        let mut refused = None;
-        batch.end(start, |bytes, segment| {
-            if !send(&path, bytes, segment) {
-                refused = Some(segment as u32 + ip_udp_len(&path.remote));
-            }
-        });
-        if let Some(bytes) = refused {
-            self.sender.on_refused(now, link, bytes);
-        }
-    }
-
-    /// Sends a ping; a padded one, a probe of the path MTU or of a packet train, is sent by itself.
-    pub fn ping(
-        &mut self,
-        now: Time,
-        ping: Ping,
-        mut send: impl FnMut(&Path, &[u8], usize) -> bool,
-    ) {
-        let emit = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Ping(ping.token).emit(out);
-        let Some(bytes) = ping.bytes else {
-            self.seal(now, ping.link, emit, send);
-            return;
-        };
-        let Some(path) = self.paths.get(ping.link).and_then(LinkPath::active) else {
-            return;
-        };
-        let tag_len = self.current.as_ref().map_or(0, Keys::tag_len);
-        let padded = (bytes - ip_udp_len(&path.remote)) as usize - tag_len;
-        let padded = |sender: &mut _, out: &mut Vec<u8>| {
-            emit(sender, out);
-            out.resize(padded, 0);
-        };
-        self.flush(now, &mut send);
-        let whole = if ping.in_fragments { 0 } else { u32::MAX };
-        let mut fits = true;
-        let mut send = |path: &Path, bytes: &[u8], segment| {
-            fits &= send(&Path { whole, ..*path }, bytes, segment);
-            true
-        };
-        self.unanswered.get_or_insert_with(Instant::now);
-        self.seal_as(
-            Sender::send,
-            now,
-            (ping.link, Some(whole)),
-            padded,
-            &mut send,
-        );
-        self.flush(now, send);
-        if !fits && ping.token != 0 {
-            self.sender.on_too_long(now, ping.link);
-        }
-    }
-
-    /// Sends what is left in batches.
-    pub fn flush(&mut self, now: Time, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
-        for link in 0..self.batches.len() {
-            if let Some(path) = self.paths[link].destination() {
-                self.flush_to(path, now, link, &mut send);
-            }
-            if link >= BUFFERED_LINKS {
-                self.batches[link] = Batch::default();
-            }
-        }
-    }
-
-    fn flush_to(
-        &mut self,
-        path: Path,
-        now: Time,
-        link: usize,
-        send: &mut impl FnMut(&Path, &[u8], usize) -> bool,
-    ) {
-        let path = Path {
-            whole: self.sender.whole(link),
-            ..path
-        };
-        self.batches[link].flush(|bytes, segment| {
-            if !send(&path, bytes, segment) {
-                let bytes = segment as u32 + ip_udp_len(&path.remote);
-                self.sender.on_refused(now, link, bytes);
-            }
-        });
-    }
-
     /// Longest packet that all of its links carry; `None` if there is no link. With IPv6 addresses it is 1280 at
     /// least: narrower links carry such packets in fragments.
     #[must_use]
@@ -578,70 +416,6 @@ impl Peer {
     pub fn answer_timeout(&self) -> Option<Duration> {
         let timeout = self.sender.answer_timeout()?;
         Some(Duration::from_nanos(timeout.as_nanos()))
-    }
-
-    /// Its status; `about` returns a link's name and usage, unless the link was removed. Links up to `count` are
-    /// listed even if they have never had a path.
-    #[must_use]
-    pub fn status(
-        &self,
-        now: (Instant, Time),
-        count: usize,
-        about: impl Fn(usize) -> Option<(String, Option<QuotaStatus>)>,
-    ) -> PeerStatus {
-        let (waiting, room) = self.sender.backlog();
-        let links = (0..self.sender.links().max(count)).filter_map(|number| {
-            let (name, quota) = about(number)?;
-            let received = self
-                .receiver
-                .link(number)
-                .map_or_else(Received::default, |link| {
-                    let (datagrams, bytes) = link.counts();
-                    Received {
-                        datagrams,
-                        bytes,
-                        reordered: link.reordered(),
-                    }
-                });
-            Some(PeerLink {
-                name,
-                quota,
-                sent: match number < self.sender.links() {
-                    true => self.sender.link(number),
-                    false => LinkStatus {
-                        terms: self.terms(number),
-                        ..LinkStatus::default()
-                    },
-                },
-                received,
-                their_path_mtu: self.path_mtus.get(number).and_then(PathMtuNotice::theirs),
-                heard: self
-                    .receiver
-                    .link(number)
-                    .and_then(Inbound::heard_at)
-                    .map(|at| now.0 - Duration::from_nanos(now.1.saturating_sub(at).as_nanos())),
-                is_dialled: false,
-                reason: None,
-            })
-        });
-        PeerStatus {
-            name: self.name.clone(),
-            open: self.is_open(now.0),
-            session: match self.is_open(now.0) {
-                true => document::Session::Up,
-                false => document::Session::Closed,
-            },
-            handshake: self.current.as_ref().map(|keys| keys.since),
-            queued_packets: self.sender.queued_packets() as u64,
-            mtu: self.mtu(),
-            sent: self.sender.counters(),
-            over_rate: self.limit.dropped(),
-            backlog: (Bytes::new(waiting), Bytes::new(room)),
-            received: self.receiver.counters(),
-            held: Bytes::new(self.receiver.held()),
-            skew: self.receiver.skew(now.1),
-            links: links.collect(),
-        }
     }
 }
 

@@ -1,0 +1,57 @@
+//! Why a handshake failed.
+
+use std::io;
+
+use ropewalk_wire::gateway::{JoinAnswer, MalformedFrame};
+
+use super::messages::VERSION;
+use crate::keys::PublicKey;
+use crate::noise::NoiseError;
+use crate::stranger::Stranger;
+
+/// Why a handshake failed.
+#[derive(Debug, thiserror::Error)]
+pub enum HandshakeError {
+    /// The connection failed or ended.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The end that dialled speaks another protocol.
+    #[error("not Ropewalk's protocol: {0}")]
+    NotAClient(Stranger),
+    /// The end that was dialled speaks another protocol.
+    #[error("the answer is not a relay's: {}", .0.as_answer())]
+    NotARelay(Stranger),
+    /// The peer has another version.
+    #[error("version {0} of the protocol, known is {VERSION}")]
+    Version(u8),
+    /// One end is in plain mode, the other is not.
+    #[error("one end has --plaintext and the other has not")]
+    Mode,
+    /// The peer's key is not the expected one.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// The client's key is not in the list.
+    #[error("key {0} is none of an allowed client")]
+    Client(PublicKey),
+    /// The client's first message was received before.
+    #[error("a handshake that was there before")]
+    Replayed,
+    /// The JOIN, or its answer, is malformed.
+    #[error(transparent)]
+    Malformed(#[from] MalformedFrame),
+    /// A message has an invalid length.
+    #[error("a message of {0} bytes")]
+    Length(usize),
+    /// The other end does not take the carrier.
+    #[error("not taken: {}", reason(.0))]
+    Refused(JoinAnswer),
+}
+
+fn reason(answer: &JoinAnswer) -> &'static str {
+    match answer {
+        JoinAnswer::Joined => "joined",
+        JoinAnswer::Gone => "the association is not there any more",
+        JoinAnswer::Full => "as many associations or carriers as this client may have",
+        JoinAnswer::Scheduler => "the relay does not know the scheduler",
+    }
+}

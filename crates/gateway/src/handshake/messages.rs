@@ -1,0 +1,103 @@
+//! The messages of a handshake, as bytes of the connection.
+
+use std::io;
+use std::time::Duration;
+
+use ropewalk_wire::gateway::Join;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+
+use super::HandshakeError;
+use crate::noise::RecordKey;
+use crate::stranger::{LOOK, Stranger};
+
+/// Magic number at the beginning of every carrier.
+const MAGIC: [u8; 4] = *b"RPWK";
+pub(super) const VERSION: u8 = 1;
+pub(super) const PLAIN: u8 = 0;
+pub(super) const SEALED: u8 = 1;
+
+/// How long to wait for further bytes of an answer that is not a relay's, to name its protocol.
+const REST: Duration = Duration::from_millis(500);
+
+pub(super) fn preamble(mode: u8) -> [u8; 6] {
+    let [a, b, c, d] = MAGIC;
+    [a, b, c, d, VERSION, mode]
+}
+
+/// Reads the preamble. Some strangers send fewer bytes and wait for an answer: the first byte that differs
+/// ends it.
+pub(super) async fn read_preamble(
+    stream: &mut (impl AsyncRead + Unpin),
+) -> Result<[u8; 6], HandshakeError> {
+    let mut preamble = [0; 6];
+    let mut len = 0;
+    while len < preamble.len() {
+        match stream.read(&mut preamble[len..]).await? {
+            0 => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            read => len += read,
+        }
+        let known = len.min(MAGIC.len());
+        if preamble[..known] != MAGIC[..known] {
+            return Err(HandshakeError::NotAClient(Stranger::of(&preamble[..len])));
+        }
+    }
+    Ok(preamble)
+}
+
+/// The error of an answer that begins with these bytes.
+pub(super) async fn not_a_relay(
+    stream: &mut (impl AsyncRead + Unpin),
+    first: impl Into<Vec<u8>>,
+) -> HandshakeError {
+    let mut bytes = first.into();
+    let rest = async {
+        while bytes.len() < LOOK && matches!(stream.read_buf(&mut bytes).await, Ok(1..)) {}
+    };
+    // The bytes that arrive in this time are enough.
+    let _ = timeout(REST, rest).await;
+    HandshakeError::NotARelay(Stranger::of(&bytes))
+}
+
+/// A message after its length, which is checked before anything is read.
+pub(super) async fn read_message(
+    stream: &mut (impl AsyncRead + Unpin),
+    least: usize,
+    most: usize,
+) -> Result<Vec<u8>, HandshakeError> {
+    let len = usize::from(stream.read_u16().await?);
+    if !(least..=most).contains(&len) {
+        return Err(HandshakeError::Length(len));
+    }
+    let mut message = vec![0; len];
+    stream.read_exact(&mut message).await?;
+    Ok(message)
+}
+
+/// The first encrypted message: record 0.
+pub(super) async fn write_first(
+    stream: &mut (impl AsyncWrite + Unpin),
+    key: Option<&RecordKey>,
+    mut text: Vec<u8>,
+) -> io::Result<()> {
+    if let Some(key) = key {
+        let tag = key.seal(0, b"", &mut text);
+        text.extend(tag);
+        let len = text.len() as u16;
+        text.splice(0..0, len.to_be_bytes());
+    }
+    stream.write_all(&text).await
+}
+
+/// In plain mode a JOIN has no length in front; nothing behind it may be read.
+pub(super) async fn read_plain_join(
+    stream: &mut (impl AsyncRead + Unpin),
+) -> Result<Join, HandshakeError> {
+    let mut text = Vec::with_capacity(Join::MAX_LEN);
+    loop {
+        if let Some((join, _)) = Join::parse(&text)? {
+            return Ok(join);
+        }
+        text.push(stream.read_u8().await?);
+    }
+}

@@ -1,0 +1,46 @@
+//! A client's limit of simultaneous look-ups.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Semaphore;
+
+/// A client's limit of simultaneous look-ups.
+#[derive(Debug)]
+pub struct LookupLimit {
+    room: Mutex<(u32, Arc<Semaphore>)>,
+    pub(super) waiting: AtomicUsize,
+}
+
+impl LookupLimit {
+    /// A limit of `most` simultaneous look-ups.
+    #[must_use]
+    pub fn new(most: u32) -> LookupLimit {
+        LookupLimit {
+            room: Mutex::new((most, Arc::new(Semaphore::new(most as usize)))),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// Changes the limit; look-ups that have begun do not count against the new one.
+    pub fn set(&self, most: u32) {
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        if room.0 != most {
+            *room = (most, Arc::new(Semaphore::new(most as usize)));
+        }
+    }
+
+    pub(super) fn room(&self) -> Arc<Semaphore> {
+        let room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&room.1)
+    }
+}
+
+/// Counts a look-up that waits.
+pub(super) struct Waiting<'a>(pub(super) &'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,167 @@
+//! Tests of the rulesets.
+
+use super::client::LOCAL_V4;
+use super::relay::networks_of;
+use super::*;
+
+fn rules(texts: &[&str]) -> Vec<Rule> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+fn addresses(texts: &[&str]) -> Vec<Prefix> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+/// A chain's rules.
+fn chain_of(ruleset: &str, name: &str) -> Vec<String> {
+    let begin = format!("  chain {name} {{\n");
+    let (_, rest) = ruleset.split_once(&begin).expect(name);
+    let (rules, _) = rest.split_once("\n  }\n").unwrap();
+    rules.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+fn of_relay(allow: &[&str], deny: &[&str], masquerade: bool) -> String {
+    let relay = Firewall::Relay {
+        masquerade,
+        connections: 4096,
+        allow: rules(allow),
+        deny: rules(deny),
+    };
+    relay.ruleset("rope0", &addresses(&["10.9.0.1/24", "fd00:9::1/64"]))
+}
+
+#[test]
+fn ruleset_replaces_its_table_in_one_transaction() {
+    let text = of_relay(&["public"], &[], true);
+    let head = "add table inet ropewalk_rope0\ndelete table inet ropewalk_rope0\n\
+                table inet ropewalk_rope0 {\n";
+    assert!(text.starts_with(head), "{text}");
+    assert_eq!(text.matches("ropewalk_rope0").count(), 3);
+    assert!(of_relay(&[], &[], false).contains("chain through"));
+    assert!(!of_relay(&[], &[], false).contains("masquerade"));
+}
+
+#[test]
+fn client_translates_to_its_first_address_of_each_family() {
+    let client = Firewall::Client { guard: None };
+    let own = addresses(&["10.9.0.2/24", "10.9.0.7/24", "fd00:9::2/64"]);
+    let text = client.ruleset("rope0", &own);
+    assert_eq!(
+        chain_of(&text, "nat")[1..],
+        [
+            "oifname \"rope0\" ip saddr != { 10.9.0.2, 10.9.0.7, 169.254.0.0/16 } snat ip to 10.9.0.2",
+            "oifname \"rope0\" ip6 saddr != { fd00:9::2, ::, fe80::/10 } snat ip6 to fd00:9::2",
+        ]
+    );
+    assert_eq!(
+        chain_of(&text, "own_source")[1],
+        "oifname != { \"rope0\", \"lo\" } ip saddr { 10.9.0.2, 10.9.0.7 } drop"
+    );
+    assert!(!text.contains("leaving"));
+}
+
+#[test]
+fn guard_knows_links_and_mark() {
+    let guard = |links: &[&str]| {
+        let links: Vec<String> = links.iter().map(|link| (*link).to_owned()).collect();
+        let links = Some(links).filter(|links| !links.is_empty());
+        let guard = Guard { mark: 7, links };
+        let client = Firewall::Client { guard: Some(guard) };
+        client.ruleset("rope0", &addresses(&["10.9.0.2/24"]))
+    };
+    let text = guard(&["wlan0", "wwan0"]);
+    assert_eq!(
+        chain_of(&text, "output")[1..],
+        [
+            "meta mark 7 accept",
+            "udp sport 68 udp dport 67 accept",
+            "udp sport 546 udp dport 547 accept",
+            "jump leaving"
+        ]
+    );
+    let leaving = chain_of(&text, "leaving");
+    assert!(leaving.contains(&format!(
+        "oifname != {{ \"wlan0\", \"wwan0\" }} ip daddr {{ {LOCAL_V4} }} accept"
+    )));
+    let answers = "oifname != { \"wlan0\", \"wwan0\" } ct direction reply accept";
+    assert!(leaving.iter().any(|rule| rule == answers));
+    assert!(!leaving.iter().any(|rule| rule.starts_with("udp")));
+    assert_eq!(leaving.last().unwrap(), "drop");
+    // A link's interface is not known: any may be one.
+    let leaving = chain_of(&guard(&[]), "leaving");
+    let answers = format!("ct direction reply ip daddr {{ {LOCAL_V4} }} accept");
+    assert!(leaving.contains(&answers), "{leaving:#?}");
+    let is_new = |rule: &String| rule.contains("daddr") && !rule.contains("reply");
+    assert!(!leaving.iter().any(is_new), "{leaving:#?}");
+}
+
+#[test]
+fn rules_are_in_the_order_of_their_strength() {
+    let allow = ["private", "169.254.169.254:80", "own:53", "10.1.0.0/16"];
+    let text = of_relay(&allow, &["10.1.2.0/24:22,20-23,24"], true);
+    let ports = "meta l4proto { tcp, udp, sctp, dccp } th dport";
+    let through = chain_of(&text, "through");
+    let at = |rule: &str| {
+        let found = through.iter().position(|known| known == rule);
+        found.unwrap_or_else(|| panic!("{rule}: {through:#?}"))
+    };
+    let order = [
+        at("ct state established,related accept"),
+        at(&format!(
+            "ip daddr 10.1.2.0/24 {ports} {{ 20-24 }} goto refused"
+        )),
+        at(&format!(
+            "ip daddr 169.254.169.254/32 {ports} {{ 80 }} accept"
+        )),
+        at("ip daddr 169.254.0.0/16 goto refused"),
+        at("ip6 daddr fd00:ec2::/32 goto refused"),
+        at(
+            "ip daddr { 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 } \
+            ip daddr != { 10.9.0.0/24 } accept",
+        ),
+        at("ip6 daddr fc00::/7 ip6 daddr != { fd00:9::/64 } accept"),
+        at("ip daddr 10.1.0.0/16 accept"),
+        at("goto refused"),
+    ];
+    assert!(order.is_sorted(), "{through:#?}");
+    assert_eq!(order[8] + 1, through.len());
+    assert!(through.iter().any(|rule| rule == "ct state invalid drop"));
+    let routed = of_relay(&["public"], &[], false);
+    assert!(!routed.contains("invalid"), "{routed}");
+    let to_relay = chain_of(&text, "to_relay");
+    assert!(
+        to_relay.contains(&format!("{ports} {{ 53 }} accept")),
+        "{to_relay:#?}"
+    );
+    assert!(!to_relay.iter().any(|rule| rule.contains("192.168.0.0")));
+}
+
+#[test]
+fn connections_of_each_client_are_bounded_in_both_families() {
+    let text = of_relay(&["public"], &[], true);
+    for name in ["tracked_input", "tracked_forward"] {
+        let rules = chain_of(&text, name);
+        assert_eq!(
+            rules[1..],
+            [
+                "iifname \"rope0\" ct state new add @tracked_ip { ip saddr ct count over 4096 } drop",
+                "iifname \"rope0\" ct state new add @tracked_ip6 { ip6 saddr ct count over 4096 } drop",
+            ]
+        );
+    }
+    let unbounded = Firewall::Relay {
+        masquerade: true,
+        connections: 0,
+        allow: Vec::new(),
+        deny: Vec::new(),
+    };
+    let text = unbounded.ruleset("rope0", &addresses(&["10.9.0.1/24"]));
+    assert!(!text.contains("tracked"), "{text}");
+}
+
+#[test]
+fn networks_within_others_are_left_out() {
+    let all = addresses(&["10.9.0.1/24", "10.9.0.5/32", "10.9.0.9/24", "10.8.0.1/16"]);
+    let all: Vec<&Prefix> = all.iter().collect();
+    assert_eq!(networks_of(&all), "10.9.0.0/24, 10.8.0.0/16");
+}

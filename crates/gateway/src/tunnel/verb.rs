@@ -1,0 +1,299 @@
+//! The verb `tunnel`: sets an end of a tunnel up, runs it until a signal, and reads its options again at SIGHUP.
+
+use std::net::TcpListener;
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use rustix::thread::CapabilitySet;
+use tokio::task::JoinSet;
+use tracing::{info, warn};
+
+use super::config::Prefix;
+use super::control::{Control, Reload};
+use super::error::TunnelError;
+use super::hook::{self, Hook, HookOptions, HookVariables, Leak};
+use super::hook_helper::{self, HookHelper};
+use super::open::Tunnel;
+use super::options::{Arguments, ENDS, Known, config, marked, read, state_file};
+use crate::Failure;
+use crate::configuration::Reread;
+use crate::control::{self, ControlSocket};
+use crate::keys::read_secret_key;
+use crate::privileges::{Confinement, for_links};
+use crate::programs::{LocalEnd, Programs};
+use crate::quota::{self, UsageStore};
+use crate::routes::default_interfaces;
+use crate::runtime::{Ending, block_on, until_signal};
+use crate::status::document::{self, Document};
+use crate::status::{self, Meter};
+
+/// The options that are read anew at SIGHUP.
+const READ_ANEW: [&str; 4] = ["allow", "clients", "deny", "link"];
+
+/// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then. `restart` is a command
+/// that runs this process's command line once more.
+pub(crate) fn run(
+    arguments: Arguments,
+    again: impl Fn() -> Result<Reread<Arguments>, Failure>,
+    restart: impl FnOnce() -> Result<Command, Failure>,
+) -> Result<(), Failure> {
+    arguments.hook.check_choices()?;
+    if !arguments.hook.is_left_to_another() {
+        arguments.hook.check()?;
+    }
+    if let Some(verb) = arguments.hook.alone() {
+        return run_hook_alone(&arguments, verb);
+    }
+    let hook = match arguments.hook.is_left_to_another() {
+        true => None,
+        false => hook_of(&arguments),
+    };
+    if let (Some(hook), Some(device)) = (&hook, hook_helper::device()) {
+        let device = device.to_string_lossy();
+        let hook = hook.clone().of_device(&device);
+        return hook_helper::serve(|verb| match verb {
+            "prepare" => run_with_rules_of(&arguments, &again()?.arguments, &device),
+            _ => hook.run(verb),
+        });
+    }
+    let user = arguments.user.find()?;
+    quota::check(arguments.quota_state.as_deref())?;
+    let state = state_file(&arguments);
+    if let Some(state) = &state {
+        quota::prepare(state, &arguments.link, user.as_ref())?;
+    }
+    let usage = state
+        .clone()
+        .map_or_else(UsageStore::default, UsageStore::open);
+    let config = config(arguments.clone(), usage.clone())?;
+    warn_of_ipv6_outside(&arguments);
+    let tunnel = Tunnel::open(config).map_err(|error| match error {
+        TunnelError::Links(_)
+        | TunnelError::NoRelay
+        | TunnelError::LinkMtu(_)
+        | TunnelError::Addresses(_)
+        | TunnelError::OwnAddress { .. } => Failure::input(error),
+        _ => Failure::run(error),
+    })?;
+    let control = tunnel.control();
+    info!("{} is up, MTU {}", tunnel.device(), control.status().mtu);
+    let hook = match hook {
+        Some(hook) => {
+            let helper = HookHelper::start(restart()?, tunnel.device())?;
+            Some(hook.of_device(tunnel.device()).by(helper))
+        }
+        None => None,
+    };
+    let sockets = (
+        status::listen(arguments.status)?,
+        ControlSocket::open(arguments.control.clone(), "tunnel", user.as_ref())?,
+    );
+    let files = [
+        &arguments.file.config,
+        &arguments.clients,
+        &arguments.relay_key,
+    ];
+    Confinement::new(user)
+        // The device's MTU follows the links; an interface's socket may take CAP_NET_RAW.
+        .with_capabilities(CapabilitySet::NET_ADMIN | for_links(&arguments.link))
+        .reading(files.into_iter().flatten())
+        .writing(sockets.1.iter().map(ControlSocket::path))
+        .writing(&state)
+        .apply()?;
+    let carrying = thread::Builder::new().name("tunnel".to_owned());
+    let carrying = carrying.spawn(move || tunnel.run());
+    let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
+    let served = block_on(serve(
+        (&arguments, again, sockets),
+        control.clone(),
+        &carrying,
+        (hook, usage.clone()),
+    ));
+    control.stop();
+    let carried = carrying
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    usage.save();
+    served??;
+    carried.map_err(|error| Failure::run(format!("the tunnel ends: {error}")))
+}
+
+/// The hook, told all but the device's name.
+fn hook_of(arguments: &Arguments) -> Option<Hook> {
+    let links = arguments.link.iter().map(|link| link.egress.clone());
+    arguments.hook.hook(HookVariables {
+        is_relay: arguments.listen.is_some(),
+        addresses: arguments.address.clone(),
+        links: links.collect(),
+        relay: arguments.relay.clone().unwrap_or_default(),
+    })
+}
+
+/// Runs nothing but the hook, for a device whose name is known.
+fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
+    let Some(hook) = hook_of(arguments) else {
+        return Ok(());
+    };
+    if arguments.device.contains('%') {
+        return Err(Failure::input(format!(
+            "--run-hook {verb} --device {}: allowed: a device's whole name",
+            arguments.device
+        )));
+    }
+    hook.of_device(&arguments.device).run(verb)
+}
+
+/// Applies the rules for targets that were read again: the hook replaces the packet filters.
+fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Result<(), Failure> {
+    match hook_of(&before.with_rules_of(again)) {
+        Some(hook) => hook.of_device(device).run("prepare"),
+        None => Ok(()),
+    }
+}
+
+/// Answers for the tunnel until it is told to end, or has ended.
+async fn serve(
+    (arguments, again, sockets): (
+        &Arguments,
+        impl Fn() -> Result<Reread<Arguments>, Failure>,
+        (Option<TcpListener>, Option<ControlSocket>),
+    ),
+    control: Control,
+    carrying: &thread::JoinHandle<std::io::Result<()>>,
+    (hook, usage): (Option<Hook>, UsageStore),
+) -> Result<(), Failure> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        loop {
+            usage.clone().save_soon().await;
+        }
+    });
+    let began = Instant::now();
+    let observed = control.clone();
+    let meter = Meter::new(Arc::new(move || {
+        let status = observed.status();
+        Document {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role: document::Role::Tunnel,
+            uptime_s: began.elapsed().as_secs_f64(),
+            associations: Vec::new(),
+            association_count: 0,
+            tunnels: status.documents(),
+            refused: status.refused.by_reason(),
+        }
+    }));
+    let (listener, socket) = sockets;
+    status::open(listener, Arc::clone(&meter), &mut tasks)?;
+    if let Some(socket) = &socket {
+        let no_programs: Option<(Arc<Programs>, Arc<LocalEnd>)> = None;
+        socket.serve(meter, no_programs, &mut tasks);
+    }
+    let broken = async {
+        while !carrying.is_finished() {
+            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        }
+    };
+    let rules = hook.clone().filter(|_| arguments.listen.is_some());
+    let ended = async {
+        tokio::select! {
+            signal = until_signal(|| reload(&control, arguments, &again()?, rules.as_ref())) => signal,
+            () = broken => Ok(Ending::Terminated),
+        }
+    };
+    hook::between(hook, ended).await
+}
+
+/// Reads the configuration again: a relay its clients and the rules for their targets, a client its links. The hook
+/// `rules` applies the rules.
+fn reload(
+    control: &Control,
+    before: &Arguments,
+    again: &Reread<Arguments>,
+    rules: Option<&Hook>,
+) -> Result<Vec<String>, Failure> {
+    let arguments = &again.arguments;
+    let known = read(arguments)?;
+    let mut said = Vec::new();
+    match (known, &before.listen) {
+        (Known::Clients(clients), Some(_)) => {
+            if let Some(hook) = rules {
+                hook.run("prepare")?;
+            }
+            said.push(format!("{} clients", clients.len()));
+            control.reload(Reload::Clients(clients));
+        }
+        (Known::Relay(_), None) => {
+            let names: Vec<&str> = arguments
+                .link
+                .iter()
+                .map(|link| link.name.as_str())
+                .collect();
+            said.push(format!("links {}", names.join(", ")));
+            control.reload(Reload::Links(marked(arguments)));
+        }
+        _ => return Err(Failure::input(ENDS)),
+    }
+    said.extend(again.restarts(&READ_ANEW));
+    Ok(said)
+}
+
+/// A device without an IPv6 address leaves IPv6 to the links.
+fn warn_of_ipv6_outside(arguments: &Arguments) {
+    let mut addresses = arguments.address.iter();
+    let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
+    let HookOptions {
+        default_route,
+        leak,
+        ..
+    } = arguments.hook;
+    if !default_route || leak == Leak::Block || has_ipv6 {
+        return;
+    }
+    let routes = std::fs::read_to_string("/proc/net/ipv6_route").unwrap_or_default();
+    let interfaces = default_interfaces("", &routes);
+    if !interfaces.is_empty() {
+        warn!(
+            "IPv6 leaves outside the tunnel, by {}: the device has no IPv6 address; allowed: \
+             --address with one that the relay has for this client, or --leak block",
+            interfaces.join(", ")
+        );
+    }
+}
+
+/// What there is to say of a tunnel that would be run.
+pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
+    let known = read(arguments)?;
+    arguments.hook.check_choices()?;
+    arguments.hook.check()?;
+    arguments.user.find()?;
+    control::check(arguments.control.as_deref())?;
+    quota::check(arguments.quota_state.as_deref())?;
+    let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
+    let device = format!(
+        "would make device {} with {}",
+        arguments.device,
+        addresses.join(", ")
+    );
+    let far_end = match (known, &arguments.listen, &arguments.relay) {
+        (Known::Clients(clients), Some(at), _) => {
+            format!(
+                "would listen on {at} (UDP) for {} in the list of clients",
+                clients.len()
+            )
+        }
+        (Known::Relay(_), _, Some(relay)) => {
+            let links: Vec<&str> = arguments
+                .link
+                .iter()
+                .map(|link| link.name.as_str())
+                .collect();
+            format!("would call {relay} (UDP) over {}", links.join(", "))
+        }
+        _ => return Err(Failure::input(ENDS)),
+    };
+    let key = format!("its public key: {}", secret.public());
+    Ok(vec![device, far_end, key])
+}
