@@ -11,20 +11,21 @@ use std::mem;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
+use self::phases::Phase;
 use super::delays::Delays;
-use super::inbound::REPORT_INTERVAL;
 use super::losses::Losses;
-use super::outbound::{Outbound, Report};
-use super::selection::LinkEstimate;
+use super::outbound::Outbound;
 use super::silence::Silence;
-use super::startup::Startup;
 use super::train::Train;
 use super::windowed::Windowed;
 use crate::throttle::Throttle;
 
+mod estimate;
 mod liveness;
+mod phases;
 #[cfg(test)]
 mod tests;
+mod window;
 
 /// Window before anything is known: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
@@ -35,8 +36,6 @@ const REPEAT_FEEDBACK: Time = Time::from_millis(20);
 /// Bounds of the queue that is to stand in the link.
 const MIN_QUEUE: Time = Time::from_millis(2);
 const MAX_QUEUE: Time = Time::from_millis(8);
-/// After half of this without a delay near the minimum, the link is drained.
-const DRAIN_AFTER: Time = Time::from_secs(5);
 /// How late the driver may be and still catch up with a burst.
 const MAX_CREDIT: Time = Time::from_millis(2);
 /// The same during start-up, when probes of the path MTU are sent in bursts and packets should not wait for
@@ -44,11 +43,7 @@ const MAX_CREDIT: Time = Time::from_millis(2);
 const STARTUP_CREDIT: Time = Time::from_millis(12);
 /// Most that may be in flight on a link without rate control.
 const MAX_UNCONTROLLED: u64 = 16 << 20;
-/// For urgent packets, the delay of a link that loses without congestion counts as so much more. A retransmission
-/// takes 26 ms more than a packet on a link of 10 ms.
-const LOSS_COST: Time = Time::from_millis(10);
-/// Rate that is assumed of an unknown link, and the least of any.
-const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
+/// Least rate that is assumed of a link.
 const MIN_RATE: Rate = Rate::from_bps(50_000);
 /// A rate is measured over a round trip, at most this long.
 const MAX_MEASURING: Time = Time::from_millis(500);
@@ -81,20 +76,6 @@ pub struct RateControl {
     silence: Silence,
     /// When feedback was last sent on this link as well.
     repeated_at: Time,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Phase {
-    Startup(Startup),
-    Cruise,
-    Probe { until: Time, rate_before: u64 },
-    Drain { until: Time },
-}
-
-impl Phase {
-    fn startup(window: u64) -> Phase {
-        Phase::Startup(Startup::new(window))
-    }
 }
 
 impl RateControl {
@@ -314,221 +295,15 @@ impl RateControl {
         }
     }
 
-    /// The link begins with the rate that its packet train has shown.
-    fn note_train(&mut self, now: Time, highest: u64, one_way: i64) {
-        let waited = one_way - self.delays.least_one_way();
-        let sent = self.outbound.told_bytes();
-        if let Some(rate) = self.train.on_feedback(highest, sent, waited) {
-            self.rate.clear();
-            self.rate.insert(now, rate.as_bps());
-            if let Phase::Startup(startup) = &mut self.phase {
-                let window = rate.bytes_in(self.delays.floor()).as_u64();
-                startup.begin_at(window.max(FIRST_WINDOW));
-            }
-        }
-    }
-
-    /// A queue of this length may be a burst of our own.
-    fn short_queue(&self) -> Time {
-        (self.delays.floor() / 8).clamp(MIN_QUEUE * 2, MAX_QUEUE * 2)
-    }
-
     /// Whether a full window takes at least two round trips: most of a delay may be a queue of our own.
     fn is_short(&self) -> bool {
         let product = self.rate().bytes_in(self.delays.round_trip()).as_u64();
         self.knows_its_rate() && product * 2 <= self.window
     }
 
-    fn advance(&mut self, now: Time, report: &Report) {
-        let round_trip = self.delays.floor();
-        let best = self.rate.best();
-        let short_queue = self.short_queue();
-        match &mut self.phase {
-            Phase::Startup(startup) => {
-                let flew = self.outbound.in_flight() + report.gone;
-                let delays = &mut self.delays;
-                if startup.on_report(now, report, flew, best, delays, short_queue) {
-                    self.cruise(now);
-                }
-            }
-            // A queue on a wire is due to the connections inside.
-            _ if self.is_wire => self.phase = Phase::Cruise,
-            Phase::Cruise => {
-                self.held = self.held.max(self.find_window());
-                // With an empty tunnel queue there is nothing to probe or drain with.
-                let busy = matches!(report.rate, Some((_, false)));
-                if busy && now >= self.near_least_at + DRAIN_AFTER {
-                    // It begins with a pause, until a quarter of the window has left. What is sent afterwards
-                    // counts, as soon as a whole round trip of it has been told.
-                    let leaves_within =
-                        (self.rate().max(MIN_RATE)).transmission_time(Bytes::new(self.window));
-                    let until = now + leaves_within + round_trip + REPORT_INTERVAL * 2;
-                    self.phase = Phase::Drain { until };
-                } else if busy && now >= self.next_probe {
-                    let until = now + round_trip * 2 + REPORT_INTERVAL * 2;
-                    let rate_before = best.unwrap_or(0);
-                    self.phase = Phase::Probe { until, rate_before };
-                }
-            }
-            Phase::Probe { until, rate_before } => {
-                if best.unwrap_or(0) > *rate_before + *rate_before / 20 {
-                    // It carries more: go on, with larger steps.
-                    self.held = self.find_window();
-                    self.probe_by = (self.probe_by * 2).min(self.span());
-                    if let Phase::Probe { until, rate_before } = &mut self.phase {
-                        *rate_before = best.unwrap_or(0);
-                        *until = now + round_trip * 2 + REPORT_INTERVAL * 2;
-                    }
-                } else if now >= *until {
-                    self.cruise(now);
-                }
-            }
-            Phase::Drain { until } => {
-                if now >= *until {
-                    // More than three quarters of the rate with as much less in flight: there was a queue.
-                    let measured = report.rate.map_or(0, |(rate, _)| rate.as_bps());
-                    if measured > best.unwrap_or(0) * 9 / 10 {
-                        self.held = 0;
-                    }
-                    self.near_least_at = now;
-                    self.cruise(now);
-                }
-            }
-        }
-    }
-
-    fn cruise(&mut self, now: Time) {
-        self.phase = Phase::Cruise;
-        self.probe_by = (self.span() / 4).max(MIN_QUEUE);
-        self.next_probe = now + (self.delays.floor() * 8).max(Time::from_secs(1));
-    }
-
-    /// The window: bytes that may be in flight.
-    fn window(&self) -> u64 {
-        debug_assert_eq!(self.window, self.find_window());
-        self.window
-    }
-
-    fn find_window(&self) -> u64 {
-        let rate = self.rate();
-        let span = match self.phase {
-            Phase::Startup(startup) => {
-                let product = rate.bytes_in(self.delays.floor() + REPORT_INTERVAL);
-                return startup.window(product.as_u64()).max(FIRST_WINDOW);
-            }
-            Phase::Cruise | Phase::Drain { .. } => Time::ZERO,
-            Phase::Probe { .. } => self.probe_by,
-        };
-        let kept = rate.bytes_in(self.span()).as_u64().max(self.held);
-        let window = kept + rate.bytes_in(span).as_u64();
-        let draining = matches!(self.phase, Phase::Drain { .. });
-        (if draining { window * 3 / 4 } else { window }).max(MIN_WINDOW)
-    }
-
-    /// The window as a time at the link's rate: the round trip with its variation, and a short queue.
-    fn span(&self) -> Time {
-        self.delays.floor() + self.target_queue() + REPORT_INTERVAL
-    }
-
-    fn target_queue(&self) -> Time {
-        (self.round_trip() / 8).clamp(MIN_QUEUE, MAX_QUEUE)
-    }
-
-    /// Pacing rate: what the window allows at once must not overflow the link's queue.
-    fn pacing_rate(&self) -> Option<Rate> {
-        let rate = match self.phase {
-            _ if self.is_wire => return None,
-            Phase::Startup(_) => {
-                let round_trip = self.smoothed().map(|_| self.round_trip())?;
-                self.window().saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
-            }
-            // The least window may be sent within a round trip however slow the link seemed. Otherwise a rate
-            // that was measured while next to nothing was sent would never be exceeded.
-            Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => {
-                let round_trip = self.smoothed().unwrap_or(Time::MAX);
-                let least = MIN_WINDOW * 8_000_000_000 / round_trip.as_nanos().max(1);
-                self.rate().as_bps().max(least)
-            }
-        };
-        // A window that doubles each round trip sends (1/2 + ln 2) of itself in one, which is less than five
-        // quarters.
-        (rate > 0).then(|| Rate::from_bps(rate + rate / 4))
-    }
-
-    /// The link's rate as far as is known; zero before anything is.
-    #[must_use]
-    pub fn rate(&self) -> Rate {
-        Rate::from_bps(self.rate.best().unwrap_or(0))
-    }
-
-    /// The lowest recent round trip; 100 ms before anything is known.
-    #[must_use]
-    pub fn round_trip(&self) -> Time {
-        self.delays.round_trip()
-    }
-
-    /// The lowest recent one-way delay plus the difference of the ends' clocks, in microseconds, modulo 2^32.
-    pub(super) fn least_one_way(&self) -> u32 {
-        let base = self.outbound.first_one_way();
-        base.wrapping_add(self.delays.least_one_way() as u32)
-    }
-
-    /// Its rate and delay, as the selection of links compares them.
-    pub(super) fn estimate(&self) -> LinkEstimate {
-        LinkEstimate {
-            rate: self.rate(),
-            delay: self.delays.typical(),
-            known: match self.phase {
-                Phase::Startup(startup) => startup.knows_its_rate(),
-                Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => true,
-            },
-        }
-    }
-
-    /// The smoothed round trip, once one is known.
-    #[must_use]
-    pub fn smoothed(&self) -> Option<Time> {
-        self.delays.smoothed()
-    }
-
-    /// When a packet of `bytes` bytes would arrive if it were sent now.
-    #[must_use]
-    pub fn arrival(&self, now: Time, bytes: u64) -> Time {
-        let known = self.rate.best().map(Rate::from_bps);
-        let rate = known.map_or(UNKNOWN_RATE, |rate| rate.max(MIN_RATE));
-        let sending = rate.transmission_time(Bytes::new(self.outbound.in_flight() + bytes));
-        let half = self.round_trip() / 2;
-        // What was in flight a round trip ago has left the link's queue.
-        now + half + sending.saturating_sub(self.round_trip())
-    }
-
-    /// How the link compares for an urgent packet of `bytes` bytes, the least first: a link that answers goes before
-    /// a silent one, and the delay of a lossy link counts as [`LOSS_COST`] more.
-    pub(super) fn urgent_rank(&self, now: Time, bytes: u64) -> (bool, Time) {
-        let arrival = self.arrival(now, bytes);
-        let cost = if self.is_lossy() {
-            LOSS_COST
-        } else {
-            Time::ZERO
-        };
-        (!self.silence.is_open(), arrival + cost)
-    }
-
-    /// Whether urgent packets, which ignore the window, are kept for retransmission: the link answers, and at most
-    /// two windows are in flight.
-    pub(super) fn keeps_urgent(&self) -> bool {
-        self.silence.is_open() && self.outbound.in_flight() < self.window() * 2
-    }
-
     /// The sending end of the link.
     #[must_use]
     pub fn outbound(&self) -> &Outbound {
         &self.outbound
-    }
-
-    /// Whether the rate was measured while the link was busy.
-    #[must_use]
-    pub fn knows_its_rate(&self) -> bool {
-        !matches!(self.phase, Phase::Startup(_))
     }
 }

@@ -1,0 +1,111 @@
+//! The phases of rate control: start-up, then cruising, with probes for more and pauses that drain a queue.
+
+use ropewalk_quantities::{Bytes, Time};
+
+use super::{FIRST_WINDOW, MAX_QUEUE, MIN_QUEUE, MIN_RATE, RateControl};
+use crate::tunnel::inbound::REPORT_INTERVAL;
+use crate::tunnel::outbound::Report;
+use crate::tunnel::startup::Startup;
+
+/// After half of this without a delay near the minimum, the link is drained.
+const DRAIN_AFTER: Time = Time::from_secs(5);
+
+/// The phase of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Phase {
+    Startup(Startup),
+    Cruise,
+    Probe { until: Time, rate_before: u64 },
+    Drain { until: Time },
+}
+
+impl Phase {
+    pub(super) fn startup(window: u64) -> Phase {
+        Phase::Startup(Startup::new(window))
+    }
+}
+
+impl RateControl {
+    /// The link begins with the rate that its packet train has shown.
+    pub(super) fn note_train(&mut self, now: Time, highest: u64, one_way: i64) {
+        let waited = one_way - self.delays.least_one_way();
+        let sent = self.outbound.told_bytes();
+        if let Some(rate) = self.train.on_feedback(highest, sent, waited) {
+            self.rate.clear();
+            self.rate.insert(now, rate.as_bps());
+            if let Phase::Startup(startup) = &mut self.phase {
+                let window = rate.bytes_in(self.delays.floor()).as_u64();
+                startup.begin_at(window.max(FIRST_WINDOW));
+            }
+        }
+    }
+
+    /// A queue of this length may be a burst of our own.
+    pub(super) fn short_queue(&self) -> Time {
+        (self.delays.floor() / 8).clamp(MIN_QUEUE * 2, MAX_QUEUE * 2)
+    }
+
+    pub(super) fn advance(&mut self, now: Time, report: &Report) {
+        let round_trip = self.delays.floor();
+        let best = self.rate.best();
+        let short_queue = self.short_queue();
+        match &mut self.phase {
+            Phase::Startup(startup) => {
+                let flew = self.outbound.in_flight() + report.gone;
+                let delays = &mut self.delays;
+                if startup.on_report(now, report, flew, best, delays, short_queue) {
+                    self.cruise(now);
+                }
+            }
+            // A queue on a wire is due to the connections inside.
+            _ if self.is_wire => self.phase = Phase::Cruise,
+            Phase::Cruise => {
+                self.held = self.held.max(self.find_window());
+                // With an empty tunnel queue there is nothing to probe or drain with.
+                let busy = matches!(report.rate, Some((_, false)));
+                if busy && now >= self.near_least_at + DRAIN_AFTER {
+                    // It begins with a pause, until a quarter of the window has left. What is sent afterwards
+                    // counts, as soon as a whole round trip of it has been told.
+                    let leaves_within =
+                        (self.rate().max(MIN_RATE)).transmission_time(Bytes::new(self.window));
+                    let until = now + leaves_within + round_trip + REPORT_INTERVAL * 2;
+                    self.phase = Phase::Drain { until };
+                } else if busy && now >= self.next_probe {
+                    let until = now + round_trip * 2 + REPORT_INTERVAL * 2;
+                    let rate_before = best.unwrap_or(0);
+                    self.phase = Phase::Probe { until, rate_before };
+                }
+            }
+            Phase::Probe { until, rate_before } => {
+                if best.unwrap_or(0) > *rate_before + *rate_before / 20 {
+                    // It carries more: go on, with larger steps.
+                    self.held = self.find_window();
+                    self.probe_by = (self.probe_by * 2).min(self.span());
+                    if let Phase::Probe { until, rate_before } = &mut self.phase {
+                        *rate_before = best.unwrap_or(0);
+                        *until = now + round_trip * 2 + REPORT_INTERVAL * 2;
+                    }
+                } else if now >= *until {
+                    self.cruise(now);
+                }
+            }
+            Phase::Drain { until } => {
+                if now >= *until {
+                    // More than three quarters of the rate with as much less in flight: there was a queue.
+                    let measured = report.rate.map_or(0, |(rate, _)| rate.as_bps());
+                    if measured > best.unwrap_or(0) * 9 / 10 {
+                        self.held = 0;
+                    }
+                    self.near_least_at = now;
+                    self.cruise(now);
+                }
+            }
+        }
+    }
+
+    fn cruise(&mut self, now: Time) {
+        self.phase = Phase::Cruise;
+        self.probe_by = (self.span() / 4).max(MIN_QUEUE);
+        self.next_probe = now + (self.delays.floor() * 8).max(Time::from_secs(1));
+    }
+}
