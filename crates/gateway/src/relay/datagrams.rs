@@ -4,19 +4,21 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::net::UdpSocket;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until};
 
 use super::clients::ClientAccount;
 use super::connect::{allowed, known};
 use super::registry::Relay;
 use crate::association::Stream;
 use crate::bucket::Sender;
+use crate::budget::{Budget, Held};
 use crate::datagram::{self, Datagram, MAX_LEN};
 use crate::request::{Host, Status, Target};
 
@@ -29,6 +31,12 @@ const WAITING: usize = 16;
 /// Bytes of the headers of IPv4 and UDP, which count against the client's rate.
 const HEADERS: usize = 28;
 
+/// Longest time that a datagram waits for the client's rate, and most bytes that do.
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
+const MOST_QUEUED: usize = 256 << 10;
+/// Bytes that a queued datagram costs besides its own.
+const QUEUED_OVERHEAD: usize = size_of::<QueuedDatagram<'_>>() + 16;
+
 /// An idle socket is closed after this time.
 const IDLE: Duration = Duration::from_secs(300);
 
@@ -37,7 +45,7 @@ thread_local! {
     static PACKET: RefCell<Vec<u8>> = RefCell::new(vec![0; 1 << 16]);
 }
 
-/// Relays datagrams until the stream ends.
+/// Relays datagrams until the stream ends, or nothing was relayed for five minutes.
 pub(super) async fn serve(stream: Stream, relay: &Relay, account: &Arc<ClientAccount>) {
     let Ok(socket) = open().await else {
         let _ = stream
@@ -52,14 +60,21 @@ pub(super) async fn serve(stream: Stream, relay: &Relay, account: &Arc<ClientAcc
     {
         return;
     }
-    let mut relaying = Relaying {
+    let relaying = Relaying {
         socket: Arc::new(socket),
         relay,
         account,
-        peers: VecDeque::new(),
-        lookups: JoinSet::new(),
+        queue: Queue::new(&account.memory),
+        peers: Mutex::default(),
+        used_at: Mutex::new(Instant::now()),
     };
-    relaying.run(&stream).await;
+    // Each direction has its own rate: neither waits for the other.
+    tokio::select! {
+        () = relaying.receive_from_client(&stream) => {}
+        () = relaying.send_to_peers() => {}
+        () = relaying.carry_to_client(&stream) => {}
+        () = relaying.idle() => {}
+    }
 }
 
 /// A socket of a client.
@@ -67,100 +82,118 @@ struct Relaying<'a> {
     socket: Arc<UdpSocket>,
     relay: &'a Relay,
     account: &'a Arc<ClientAccount>,
-    peers: VecDeque<SocketAddr>,
-    /// Datagrams to names that are being resolved. Each returns its destination once it is sent.
-    lookups: JoinSet<Option<SocketAddr>>,
-}
-
-enum Step {
-    FromClient(bool),
-    FromPeer,
-    Resolved(Option<SocketAddr>),
+    queue: Queue<'a>,
+    peers: Mutex<VecDeque<SocketAddr>>,
+    /// When a datagram was last relayed, either way.
+    used_at: Mutex<Instant>,
 }
 
 impl Relaying<'_> {
-    async fn run(&mut self, stream: &Stream) {
-        let (mut up, mut waiting) = (Vec::new(), Vec::new());
-        let mut senders = [Sender::default(), Sender::default()];
-        let account = Arc::clone(self.account);
-        let mut _held = account.memory.hold(0);
+    /// Moves datagrams from the stream to the queue until the stream ends.
+    async fn receive_from_client(&self, stream: &Stream) {
+        let (mut pieces, mut waiting) = (Vec::new(), Vec::new());
+        let mut _held = self.account.memory.hold(0);
+        while let Ok(true) = stream.take(0, &mut pieces).await {
+            let taken = pieces.iter().map(Bytes::len).sum();
+            for piece in pieces.drain(..) {
+                waiting.extend_from_slice(&piece);
+            }
+            let mut done = 0;
+            loop {
+                match datagram::parse(&waiting[done..]) {
+                    Ok(Some((_, len))) => {
+                        self.queue.push(Instant::now(), &waiting[done..][..len]);
+                        done += len;
+                    }
+                    Ok(None) => break,
+                    Err(_) => return,
+                }
+            }
+            waiting.drain(..done);
+            if waiting.is_empty() {
+                // An idle stream has no buffer.
+                waiting = Vec::new();
+            }
+            // The rest of a datagram may need the whole window.
+            _held = self.account.memory.hold(waiting.len() as u64);
+            stream.release(taken);
+            self.used();
+        }
+    }
+
+    /// Sends the queued datagrams at the client's rate.
+    async fn send_to_peers(&self) {
+        let mut sender = Sender::default();
+        // Datagrams to names that are being resolved. Each returns its destination once it is sent.
+        let mut lookups = JoinSet::new();
         loop {
-            let step = async {
-                let socket = &self.socket;
-                tokio::select! {
-                    more = stream.take(0, &mut up) => {
-                        Step::FromClient(more.unwrap_or(false))
-                    }
-                    _ = socket.readable() => Step::FromPeer,
-                    Some(sent) = self.lookups.join_next() => Step::Resolved(sent.ok().flatten()),
+            tokio::select! {
+                () = self.queue.filled() => {}
+                Some(sent) = lookups.join_next() => {
+                    self.accept_from(sent.ok().flatten());
+                    continue;
                 }
-            };
-            match timeout(IDLE, step).await {
-                Ok(Step::FromClient(true)) => {
-                    let taken = up.iter().map(Bytes::len).sum();
-                    for piece in up.drain(..) {
-                        waiting.extend_from_slice(&piece);
-                    }
-                    // A low rate does not keep a stream that the client has reset.
-                    let sent = tokio::select! {
-                        sent = self.send_all(&waiting, &mut senders[0]) => sent,
-                        _ = stream.reset_by_peer() => None,
-                    };
-                    let Some(done) = sent else {
-                        return;
-                    };
-                    waiting.drain(..done);
-                    if waiting.is_empty() {
-                        // An idle stream has no buffer.
-                        waiting = Vec::new();
-                    }
-                    // The rest of a datagram may need the whole window.
-                    _held = account.memory.hold(waiting.len() as u64);
-                    stream.release(taken);
+            }
+            let mut turn = self.account.rates[0].turn(&mut sender).await;
+            let mut of_turn = Vec::new();
+            while turn.left() > 0
+                && let Some(bytes) = self.queue.pop(Instant::now())
+                && let Ok(Some((datagram, _))) = datagram::parse(&bytes)
+            {
+                turn.take(datagram.payload.len() + HEADERS);
+                of_turn.push(bytes);
+            }
+            drop(turn);
+            for bytes in of_turn {
+                if let Ok(Some((datagram, _))) = datagram::parse(&bytes) {
+                    self.send(datagram, &mut lookups).await;
                 }
-                Ok(Step::FromPeer) => {
-                    let mut turn = account.rates[1].turn(&mut senders[1]).await;
-                    while turn.left() > 0
-                        && let Some((bytes, len)) = self.receive()
-                    {
-                        turn.take(len + HEADERS);
-                        // If there is no room the datagram is lost, as on any network.
-                        if stream.write_now(bytes).is_err() {
-                            return;
-                        }
-                    }
-                }
-                Ok(Step::Resolved(peer)) => self.accept_from(peer),
-                Ok(Step::FromClient(false)) | Err(_) => return,
             }
         }
     }
 
-    /// Sends the datagrams at the front of `bytes`; returns their length, or `None` if one is malformed.
-    async fn send_all(&mut self, bytes: &[u8], sender: &mut Sender) -> Option<usize> {
-        let mut done = 0;
-        let mut next = datagram::parse(bytes).ok()?;
-        while next.is_some() {
-            let mut turn = self.account.rates[0].turn(sender).await;
-            let mut of_turn = Vec::new();
-            while turn.left() > 0
-                && let Some((datagram, len)) = next
-            {
-                turn.take(datagram.payload.len() + HEADERS);
-                of_turn.push(datagram);
-                done += len;
-                next = datagram::parse(&bytes[done..]).ok()?;
+    /// Carries the datagrams of peers to the client at its rate, until the stream ends.
+    async fn carry_to_client(&self, stream: &Stream) {
+        let mut sender = Sender::default();
+        loop {
+            if self.socket.readable().await.is_err() {
+                continue;
             }
-            drop(turn);
-            for datagram in of_turn {
-                self.send(datagram).await;
+            let mut turn = self.account.rates[1].turn(&mut sender).await;
+            while turn.left() > 0
+                && let Some((bytes, len)) = self.receive()
+            {
+                turn.take(len + HEADERS);
+                // If there is no room the datagram is lost, as on any network.
+                if stream.write_now(bytes).is_err() {
+                    return;
+                }
+                self.used();
             }
         }
-        Some(done)
+    }
+
+    /// Waits until nothing was relayed for [`IDLE`].
+    async fn idle(&self) {
+        loop {
+            let until = *lock(&self.used_at) + IDLE;
+            if until <= Instant::now() {
+                return;
+            }
+            sleep_until(until).await;
+        }
+    }
+
+    fn used(&self) {
+        *lock(&self.used_at) = Instant::now();
     }
 
     /// Sends a datagram, now or once the address of its name is known.
-    async fn send(&mut self, Datagram { peer, payload }: Datagram<'_>) {
+    async fn send(
+        &self,
+        Datagram { peer, payload }: Datagram<'_>,
+        lookups: &mut JoinSet<Option<SocketAddr>>,
+    ) {
         if let Some(found) = known(&peer, &self.relay.names) {
             let sent = match allowed(&found, peer.port, &self.relay.config().rules).first() {
                 Some(to) => send(&self.socket, *to, payload).await,
@@ -168,18 +201,24 @@ impl Relaying<'_> {
             };
             self.accept_from(sent);
         } else if let Host::Name(name) = peer.host
-            && self.lookups.len() < WAITING
+            && lookups.len() < WAITING
         {
-            self.look_up(name, peer.port, payload);
+            self.look_up(name, peer.port, payload, lookups);
         }
     }
 
     /// Sends a datagram once the address of its name is known.
-    fn look_up(&mut self, name: String, port: u16, payload: &[u8]) {
+    fn look_up(
+        &self,
+        name: String,
+        port: u16,
+        payload: &[u8],
+        lookups: &mut JoinSet<Option<SocketAddr>>,
+    ) {
         let (socket, account) = (Arc::clone(&self.socket), Arc::clone(self.account));
         let (names, config) = (self.relay.names.clone(), self.relay.config());
         let payload = payload.to_vec();
-        self.lookups.spawn(async move {
+        lookups.spawn(async move {
             let _held = account.memory.hold(payload.len() as u64);
             let found = names.resolve(&name, &account.names).await.ok()?;
             let to = *allowed(&found, port, &config.rules).first()?;
@@ -188,12 +227,13 @@ impl Relaying<'_> {
     }
 
     /// Datagrams are accepted from a peer to which one was sent.
-    fn accept_from(&mut self, peer: Option<SocketAddr>) {
+    fn accept_from(&self, peer: Option<SocketAddr>) {
         if let Some(peer) = peer {
-            self.peers.retain(|known| *known != peer);
-            self.peers.push_back(peer);
-            if self.peers.len() > PEERS {
-                self.peers.pop_front();
+            let mut peers = lock(&self.peers);
+            peers.retain(|known| *known != peer);
+            peers.push_back(peer);
+            if peers.len() > PEERS {
+                peers.pop_front();
             }
         }
     }
@@ -204,7 +244,7 @@ impl Relaying<'_> {
             // An ICMP error of one peer says nothing about the others.
             let (len, from) = self.socket.try_recv_from(packet).ok()?;
             let from = SocketAddr::new(from.ip().to_canonical(), from.port());
-            if !self.peers.contains(&from) {
+            if !lock(&self.peers).contains(&from) {
                 return None;
             }
             let len = len.min(datagram::MAX_PAYLOAD);
@@ -213,6 +253,91 @@ impl Relaying<'_> {
             Some((bytes.into(), len))
         })
     }
+}
+
+/// Datagrams that wait for the client's rate: those of the last [`LONGEST_WAIT`], at most [`MOST_QUEUED`] bytes.
+/// Beyond these, the oldest are lost, so that a flood does not delay the datagrams after it.
+#[derive(Debug)]
+struct Queue<'a> {
+    memory: &'a Budget,
+    state: Mutex<Queued<'a>>,
+    filled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Queued<'a> {
+    datagrams: VecDeque<QueuedDatagram<'a>>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct QueuedDatagram<'a> {
+    arrived: Instant,
+    bytes: Box<[u8]>,
+    _held: Held<'a>,
+}
+
+impl<'a> Queue<'a> {
+    fn new(memory: &'a Budget) -> Queue<'a> {
+        Queue {
+            memory,
+            state: Mutex::default(),
+            filled: Notify::new(),
+        }
+    }
+
+    fn push(&self, arrived: Instant, bytes: &[u8]) {
+        let held = self.memory.hold((bytes.len() + QUEUED_OVERHEAD) as u64);
+        let mut state = lock(&self.state);
+        state.bytes += bytes.len() + QUEUED_OVERHEAD;
+        state.datagrams.push_back(QueuedDatagram {
+            arrived,
+            bytes: bytes.into(),
+            _held: held,
+        });
+        let most = match self.memory.is_short() {
+            true => 0,
+            false => MOST_QUEUED,
+        };
+        while state.bytes > most && state.datagrams.len() > 1 {
+            state.pop();
+        }
+        self.filled.notify_one();
+    }
+
+    /// The next datagram that has not waited for too long.
+    fn pop(&self, now: Instant) -> Option<Box<[u8]>> {
+        let mut state = lock(&self.state);
+        loop {
+            let datagram = state.pop()?;
+            if now.saturating_duration_since(datagram.arrived) <= LONGEST_WAIT {
+                return Some(datagram.bytes);
+            }
+        }
+    }
+
+    /// Waits until there is a datagram.
+    async fn filled(&self) {
+        while lock(&self.state).datagrams.is_empty() {
+            self.filled.notified().await;
+        }
+    }
+}
+
+impl<'a> Queued<'a> {
+    fn pop(&mut self) -> Option<QueuedDatagram<'a>> {
+        let datagram = self.datagrams.pop_front()?;
+        self.bytes -= datagram.bytes.len() + QUEUED_OVERHEAD;
+        if self.datagrams.is_empty() {
+            // An idle stream has no buffer.
+            self.datagrams = VecDeque::new();
+        }
+        Some(datagram)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Dual-stack where IPv6 is available.
@@ -234,4 +359,43 @@ async fn send(socket: &UdpSocket, to: SocketAddr, payload: &[u8]) -> Option<Sock
     };
     socket.send_to(payload, address).await.ok()?;
     Some(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queued_datagrams_are_lost_when_they_are_old_or_many_the_oldest_first() {
+        let memory = Budget::new(1 << 20);
+        let queue = Queue::new(&memory);
+        let begin = Instant::now();
+        let after = |ms| begin + Duration::from_millis(ms);
+        for (at, byte) in [(0, 0), (100, 1), (150, 2)] {
+            queue.push(after(at), &[byte]);
+        }
+        assert_eq!(queue.pop(after(200)).as_deref(), Some(&[0][..]));
+        assert_eq!(queue.pop(after(301)).as_deref(), Some(&[2][..]));
+        assert_eq!(queue.pop(after(301)), None);
+        assert_eq!(memory.used(), 0);
+
+        for byte in 0..200 {
+            queue.push(begin, &[byte; 2000]);
+        }
+        let oldest = queue.pop(begin).unwrap();
+        assert!((60..90).contains(&oldest[0]), "{}", oldest[0]);
+        assert!(memory.used() <= MOST_QUEUED as u64);
+    }
+
+    #[test]
+    fn one_datagram_is_queued_when_memory_is_short() {
+        let memory = Budget::new(10);
+        let queue = Queue::new(&memory);
+        let begin = Instant::now();
+        for byte in 0..3 {
+            queue.push(begin, &[byte; 100]);
+        }
+        assert_eq!(queue.pop(begin).as_deref(), Some(&[2; 100][..]));
+        assert_eq!(queue.pop(begin), None);
+    }
 }
