@@ -51,7 +51,7 @@ fn a_quota_stops_its_link_and_no_stream_and_outlives_a_kill() {
     assert!(link(&world, 1)["used_bytes"].is_null());
     // What is written is what is known.
     let file = world.folder.path().join("van.json");
-    until(|| {
+    until("the quota file", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         text.contains(&format!("\"used\":{used}"))
     });

@@ -135,7 +135,7 @@ fn rate_binds_datagrams_to_the_client() {
 
 /// The relay sends at most twice its rate of 800 kbit/s on the first stream.
 fn assert_down_rate(mut carrier: Carrier) {
-    carrier.send(&window(1, u64::MAX / 2));
+    carrier.send(&window(1, 1 << 40));
     let received = Arrived::default();
     received.count(move |bytes| carrier.0.read(bytes));
     received.assert_at_most(100_000.0, 20_000);
@@ -170,55 +170,4 @@ fn rate_binds_streams_of_the_client_together() {
         carrier.send(&data(1 + 2 * stream, request.len() as u64, &[0; 60_000]));
     }
     received.assert_at_most(100_000.0, 20_000);
-}
-
-/// Bytes of downloads that arrive on a carrier before the answer to a datagram does.
-fn bytes_before_answer(carrier: &mut TcpStream, datagrams: u32) -> usize {
-    let mut bytes = 0;
-    loop {
-        let (kind, head, payload) = next_frame(carrier).expect("the relay has ended the carrier");
-        // The first byte of the stream is the status.
-        if kind == 1 && payload.len() > 1 && number(&head[3..7]) == u64::from(datagrams) {
-            return bytes;
-        }
-        bytes += payload.len();
-    }
-}
-
-#[test]
-fn datagram_passes_downloads_that_wait_for_the_rate() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_gateway, at) = relay(&folder, &["--rate", "2mbit"]);
-    let echo = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let target = Target::from(echo.local_addr().unwrap());
-    thread::spawn(move || {
-        let mut bytes = [0; 2048];
-        while let Ok((len, from)) = echo.recv_from(&mut bytes) {
-            let _ = echo.send_to(&bytes[..len], from);
-        }
-    });
-    let mut carrier = Carrier::new(at);
-    let request = connect(fountain());
-    for stream in 0..30 {
-        carrier.send(&data(3 + 2 * stream, 0, &request));
-        carrier.send(&window(3 + 2 * stream, u64::MAX / 2));
-    }
-    // A turn of each download precedes the first datagram.
-    let mut reading = carrier.0.try_clone().unwrap();
-    let mut arrived = 0;
-    while arrived < 30 * 5000 {
-        arrived += next_frame(&mut reading).unwrap().2.len();
-    }
-    let request = Request::Datagrams.to_bytes();
-    carrier.send(&data(1, 0, &request));
-    let mut offset = request.len() as u64;
-    let before = [(); 9].map(|()| {
-        let mut bytes = Vec::new();
-        datagram::emit(&target, b"ping", &mut bytes);
-        carrier.send(&data(1, offset, &bytes));
-        offset += bytes.len() as u64;
-        bytes_before_answer(&mut reading, 1)
-    });
-    // At best two turns of 5 kB. One turn of each download is 150 kB. A busy machine adds to some of the answers.
-    assert!(before.iter().min() < Some(&75_000), "{before:?}");
 }
