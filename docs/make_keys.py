@@ -1,13 +1,18 @@
-"""Write docs/keys.md: every key of a scenario file, from the schema."""
+"""Write keys.md and the tables of guide/results.md: every key, from its schema."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import ropewalk
+from ropewalk.results.schema import ORIGIN, RUN, of
 from ropewalk.scenario import registry
 
 PAGE = Path(__file__).with_name("keys.md")
+RESULTS = Path(__file__).parent / "guide" / "results.md"
+# A table of the page of results, which stands between two such lines.
+TABLE = re.compile(r"(<!-- keys: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 HEAD = """\
 # Every key of a scenario file
@@ -150,5 +155,29 @@ def toml(value: object) -> str:
     return f"`{spelled(value)}`" if not isinstance(value, str) else f'`"{value}"`'
 
 
+def results_page(page: str) -> str:
+    """Return the page of results with its tables made of the schema."""
+    groups = {name: of(*keys) for name, keys in RUN.items()} | {"origin": ORIGIN}
+
+    def table(found: re.Match[str]) -> str:
+        rows = "".join(result_rows(groups[found[2]]))
+        return f"{found[1]}| key | meaning |\n| --- | --- |\n{rows}{found[3]}"
+
+    return TABLE.sub(table, page)
+
+
+def result_rows(schema: dict[str, Any], before: str = "") -> Iterator[str]:
+    """Yield a line for each key; keys of an object without a meaning of its own stand alone."""
+    for key, described in schema["properties"].items():
+        name = f"{before}{key}"
+        inner = described.get("items", described)
+        if "description" in described:
+            of_all = "[]" if "properties" in described.get("items", {}) else ""
+            yield row(f"`{name}{of_all}`", described["description"])
+        elif "properties" in inner:
+            yield from result_rows(inner, f"{name}[]." if inner is not described else f"{name}.")
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
+    RESULTS.write_text(results_page(RESULTS.read_text()))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .papers import reproduce
     from .provenance import Origin
     from .results import Results
+    from .results.schema import results_schema
     from .scenario import Scenario, schema
     from .scenario.registry import Algorithm, algorithms
 
@@ -62,6 +63,7 @@ __all__ = [
     "plot",
     "predict",
     "reproduce",
+    "results_schema",
     "schema",
     "simulate",
     "study",
@@ -91,6 +93,7 @@ _HOMES = {
     "load": "output.storage",
     "predict": "engines.predict",
     "reproduce": "papers",
+    "results_schema": "results.schema",
     "schema": "scenario",
     "simulate": "engines.simulate",
     "study": "analysis.study",

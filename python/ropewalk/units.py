@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+BITS_TO_MBPS = 1e-6  # 10^6 bit/s in a bit/s
+BYTES_TO_MBPS = 8e-6  # and in a byte/s
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
 # By quantity: units, each with how many of the first it is.
 UNITS = (

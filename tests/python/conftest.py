@@ -1,11 +1,13 @@
 """What all tests use: the ready scenarios, and the command in a process of its own."""
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -17,15 +19,31 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+RESULTS = jsonschema.Draft202012Validator(ropewalk.results_schema())
+
+
+def check_results(printed: str) -> list[str]:
+    """Hold each line that a verb prints with ``--json`` against the schema; give the engines.
+
+    The objects of ``scenarios``, ``testbed doctor`` and the gateway's verbs name no engine.
+    """
+    made = [json.loads(line) for line in printed.splitlines()]
+    named = [each for each in made if isinstance(each, dict) and "engine" in each]
+    for each in named:
+        RESULTS.validate(each)
+    return [each["engine"] for each in named]
 
 
 @pytest.fixture
 def command() -> Run:
-    """Run the command; give its status and what it printed."""
+    """Run the command; give its status and what it printed.
+
+    What it prints with ``--json`` must be as the schema of results says.
+    """
     program = Path(sys.executable).with_name("ropewalk")
 
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        done = subprocess.run(
             [program, *map(str, arguments)],
             capture_output=True,
             text=True,
@@ -33,6 +51,9 @@ def command() -> Run:
             check=False,
             **{"cwd": ROOT, "env": os.environ | {"COLUMNS": "100"}} | options,
         )
+        if "--json" in arguments and done.returncode == 0 and isinstance(done.stdout, str):
+            check_results(done.stdout)
+        return done
 
     return run
 

@@ -11,6 +11,7 @@ from ..._core import ScenarioError
 from ...engines.predict.paths import paths as described
 from ...scenario import Scenario
 from ...scenario.setup import Link, Setup
+from ...units import BITS_TO_MBPS
 from .evaluator import Bench, Measured
 from .result import Advice, Evidence
 from .subsets import Paths, over
@@ -93,7 +94,7 @@ class Wish:
 def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     """Split a rate over paths at least cost within a delay, beside the plain scheduler."""
     setup = bench.scenario.setup
-    wanted = f"{wish.rate * 1e-6:,.4g} Mbit/s"
+    wanted = f"{wish.rate * BITS_TO_MBPS:,.4g} Mbit/s"
     title = "What does a rate within a delay cost at least?"
     if not setup.has_prices:
         title = "Which links carry a rate within a delay?"
@@ -107,14 +108,14 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     if offer is None:
         return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
     if wish.rate >= offer.most:
-        most = f"{offer.most * 1e-6:,.4g} Mbit/s"
+        most = f"{offer.most * BITS_TO_MBPS:,.4g} Mbit/s"
         return _unanswered(
             title,
             f"No split carries {wanted}: the links carry less than {most} in such messages.",
-            {"rate_mbps": wish.rate * 1e-6, "most_mbps": offer.most * 1e-6},
+            {"rate_mbps": wish.rate * BITS_TO_MBPS, "most_mbps": offer.most * BITS_TO_MBPS},
         )
     least = offer.least_delay()
-    numbers = {"rate_mbps": wish.rate * 1e-6, "least_delay_ms": 1e3 * least.delay}
+    numbers = {"rate_mbps": wish.rate * BITS_TO_MBPS, "least_delay_ms": 1e3 * least.delay}
     reachable = f"The least attainable bound is {1e3 * least.delay:,.4g} ms."
     plain, notes = _plain(bench, paths, wish.rate, offer.message)
     notes = [*notes, *_outside(setup, paths)]
@@ -207,7 +208,8 @@ class _Offer:
             hops=[float(len(path.hops)) for path in used],
             loss=[min(path.loss, 1 - 1e-9) for path in used],
             cost=[
-                sum(_price(setup.links[hop]) for hop in path.hops) * wire * 1e-6 for path in used
+                sum(_price(setup.links[hop]) for hop in path.hops) * wire * BITS_TO_MBPS
+                for path in used
             ],
             has_prices=setup.has_prices,
         )
@@ -253,7 +255,7 @@ class _Offer:
     def used(self, split: Split) -> dict[str, float]:
         """Return the rate in Mbit/s of each path with more than a negligible share."""
         return {
-            name: float(rate) * self.wire * 1e-6
+            name: float(rate) * self.wire * BITS_TO_MBPS
             for name, rate in zip(self.names, split.rates, strict=True)
             if rate > NOTHING * self.demand
         }

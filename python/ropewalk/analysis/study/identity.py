@@ -23,7 +23,7 @@ SHARED = (
     "analysis/study/work.py",
     "analysis/study/axes.py",
 )
-FORMULAS = ("engines/predict", "engines/wireless", "model", "scenario/setup.py")
+FORMULAS = ("engines/predict", "engines/wireless", "model", "scenario/setup.py", "units.py")
 PARTS = {
     "simulate": (),
     "testbed": ("engines/testbed",),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...provenance import Beginning
 from ...scenario import Given, Scenario
 from ...support.optional_deps import MissingLibraryError
+from ...units import BITS_TO_MBPS
 from .result import NoFormulaError, Prediction, Predictions
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _asymmetry(setup: Setup) -> dict[str, float]:
     known = {"delay_ms": 1e3 * _difference([path.rtt for path in used])}
     rates = [path.rate for path in used]
     if max(rates) < float("inf"):
-        known["bandwidth_mbps"] = 1e-6 * _difference(rates)
+        known["bandwidth_mbps"] = BITS_TO_MBPS * _difference(rates)
     return known
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...scenario.setup import Setup
+from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
 from .paths import paths, payload_share
 from .result import Prediction
 
@@ -37,8 +38,8 @@ def predict(setup: Setup) -> Prediction | None:
     warnings = []
     carried = []
     for path, window in zip(used, windows, strict=True):
-        rate = 8e-6 * flow.segment * float(window) / path.rtt
-        most = path.rate * payload_share(setup) * 1e-6
+        rate = BYTES_TO_MBPS * flow.segment * float(window) / path.rtt
+        most = path.rate * payload_share(setup) * BITS_TO_MBPS
         if rate > most:
             warnings.append(f"{path.name}: not loss but the link's rate limits it")
         if path.loss > 0.02:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...scenario.setup import Direction, Link, Setup
+from ...units import BITS_TO_MBPS
 from .paths import paths
 from .result import NoFormulaError, Prediction
 
@@ -57,7 +58,7 @@ def predict(setup: Setup) -> Prediction | None:
     last = math.fsum(most * min(duration / full, 1) for most, full in stream.queues)
     kept = stream.rate / offered
     quantities: dict[str, Any] = {
-        "offered_mbps": offered * 1e-6 * payload / packet,
+        "offered_mbps": offered * BITS_TO_MBPS * payload / packet,
         "lost_ratio": 1 - kept,
     }
     if size is not None and kept == 1:
@@ -66,7 +67,7 @@ def predict(setup: Setup) -> Prediction | None:
         NAME,
         SOURCE,
         VALIDITY,
-        goodput_mbps=stream.rate * 1e-6 * payload / packet,
+        goodput_mbps=stream.rate * BITS_TO_MBPS * payload / packet,
         delay_ms={"mean": 1e3 * (stream.delay + waiting + filling)},
         bottleneck=_bottleneck(links, packet, offered, bulk),
         warnings=_outside(links, waits and stream.load > NEARLY_FULL),
@@ -139,7 +140,7 @@ def _cost(links: list[Link], packet: int, offered: float) -> float | None:
     cost, stream = 0.0, _Stream(offered)
     for link in links:
         stream = _after(stream, link.forward, packet)
-        cost += (link.cost or 0.0) * stream.rate * 1e-6
+        cost += (link.cost or 0.0) * stream.rate * BITS_TO_MBPS
     return cost
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...scenario.setup import Setup
+from ...units import BYTES_TO_MBPS
 from .paths import paths
 from .result import Prediction
 
@@ -75,7 +76,7 @@ def predict(setup: Setup) -> Prediction | None:
         name=NAME,
         source=SOURCE,
         validity=VALIDITY,
-        goodput_mbps=true * 8e-6 * message,
+        goodput_mbps=true * BYTES_TO_MBPS * message,
         delay_ms={
             "mean": 1e3 * delay.mean + propagation,
             "propagation": propagation,

@@ -8,6 +8,7 @@ from ...model import fluid
 from ...model.fluid.coupling import INCREASES
 from ...scenario.registry import is_coupled
 from ...scenario.setup import Flow, Setup
+from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
 from .paths import Path, paths, payload_share
 from .result import NoFormulaError, Prediction
 
@@ -40,16 +41,16 @@ def predict(setup: Setup) -> Prediction | None:
     if flow.protocol == "striped-tcp":
         return None
     outcome = run(setup)[0]
-    carried = outcome.goodput * 8e-6
+    carried = outcome.goodput * BYTES_TO_MBPS
     if not math.isfinite(carried):
         return None
     streamed = traffic.kind != "bulk"
-    goodput = min(carried, traffic.rate * 1e-6) if streamed else carried
+    goodput = min(carried, traffic.rate * BITS_TO_MBPS) if streamed else carried
     share = goodput / carried if carried > 0 else 0.0
     subflows = [
         {
             "path": path.name,
-            "goodput_mbps": each * share * 8e-6,
+            "goodput_mbps": each * share * BYTES_TO_MBPS,
             "rtt_ms": 1e3 * rtt,
         }
         for path, each, rtt in zip(_ways(setup, used), outcome.subflows, outcome.rtts, strict=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...scenario.setup import Link as WiredLink
 from ...scenario.setup import Setup
+from ...units import BYTES_TO_MBPS
 from .paths import Path, paths
 from .result import Prediction
 
@@ -130,7 +131,7 @@ def _link(setup: Setup, path: Path, files: Mapping[str, str]) -> Link:
         least = np.min([of_hop(times) for of_hop in each], axis=0)
         return np.asarray((1 - path.loss) * least)
 
-    price = 8e-6 * math.fsum(hop.cost or 0.0 for hop in hops)
+    price = BYTES_TO_MBPS * math.fsum(hop.cost or 0.0 for hop in hops)
     return Link(price, path.rtt, carried)
 
 

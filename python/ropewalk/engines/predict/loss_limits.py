@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...scenario.setup import Setup
+from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
 from .paths import Path, paths, payload_share
 from .result import Prediction
 
@@ -31,10 +32,10 @@ def predict(setup: Setup) -> Prediction | None:
     total = 0.0
     warnings = []
     for path in used:
-        carried = path.rate * payload_share(setup) * 1e-6
+        carried = path.rate * payload_share(setup) * BITS_TO_MBPS
         entry: dict[str, object] = {"path": path.name}
         if 0 < path.loss < 1 and path.rtt > 0:
-            rate = 8e-6 * flow.segment / path.rtt
+            rate = BYTES_TO_MBPS * flow.segment / path.rtt
             b = 1 if flow.byte_counting else flow.delayed_ack
             limit = pftk_full(path.loss, b=b, t0_rtts=timeout(setup, path) / path.rtt) * rate
             entry |= {"mathis_mbps": mathis(path.loss, b=b) * rate, "padhye_mbps": limit}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...scenario.setup import Setup
+from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
 from .loss_limits import timeout
 from .paths import paths, payload_share
 from .result import Prediction
@@ -49,8 +50,8 @@ def predict(setup: Setup) -> Prediction | None:
         t0=timeout(setup, path),
         window_max=max(window, 1.0),
     )
-    goodput = traffic.size * 8e-6 / (handshake + sending)
-    capacity = path.rate * payload_share(setup) * 1e-6
+    goodput = traffic.size * BYTES_TO_MBPS / (handshake + sending)
+    capacity = path.rate * payload_share(setup) * BITS_TO_MBPS
     warnings = []
     if goodput > 0.5 * capacity:
         warnings.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...scenario.setup import Setup
+from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
 from .paths import paths
 from .result import Prediction
 
@@ -49,8 +50,8 @@ def predict(setup: Setup) -> Prediction | None:
             )
         )
         transfer = min(max(wire * setup.duration, packet), most)
-    goodput = wire * segment / packet * 8e-6
-    capacity = math.fsum(path.rate for path in used) * segment / packet * 1e-6
+    goodput = wire * segment / packet * BYTES_TO_MBPS
+    capacity = math.fsum(path.rate for path in used) * segment / packet * BITS_TO_MBPS
     return Prediction(
         name=NAME,
         source=SOURCE,

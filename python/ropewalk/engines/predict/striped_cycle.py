@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ...scenario.setup import Setup
+from ...units import BITS_TO_MBPS, BYTES_TO_MBPS
 from .paths import Path, paths
 from .result import Prediction
 
@@ -39,7 +40,7 @@ def predict(setup: Setup) -> Prediction | None:
     asked = min(setup.first.traffic.most, MAX_SEGMENTS * segment)
     ended = whole.time_s if whole.segments * segment >= asked else setup.duration
     seconds = ended - (setup.warmup if before else 0)
-    goodput = segments * segment * 8e-6 / seconds if seconds > 0 else 0.0
+    goodput = segments * segment * BYTES_TO_MBPS / seconds if seconds > 0 else 0.0
     quantities = {
         "recoveries": whole.recoveries,
         "retransmissions": whole.retransmissions,
@@ -51,7 +52,7 @@ def predict(setup: Setup) -> Prediction | None:
         quantities["cycle_recoveries"] = whole.cycle.recoveries
     if all(path.rtt > 0 for path in used):
         four = rule_of_thumb([path.rtt for path in used], segment_bytes=segment)
-        quantities["four_segments_in_the_largest_delay_mbps"] = four * 8e-6
+        quantities["four_segments_in_the_largest_delay_mbps"] = four * BYTES_TO_MBPS
     return Prediction(
         name=NAME,
         source=SOURCE,
@@ -104,7 +105,7 @@ def _bottleneck(setup: Setup, used: tuple[Path, ...], whole: Transfer, goodput: 
     slowest = min(used, key=lambda path: path.rate)
     flow = setup.first
     share = flow.segment / flow.packet
-    turns = len(used) * slowest.rate * share * 1e-6
+    turns = len(used) * slowest.rate * share * BITS_TO_MBPS
     if flow.scheduler == "round-robin" and goodput > 0.9 * turns:
         return f"{slowest.name}: links in turn carry no more than {len(used)} times the slowest"
     return "the window, which the start or a buffer holds down"

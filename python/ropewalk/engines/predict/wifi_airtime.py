@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...model.wifi import Hop, Radio, ceilings, loads, saturated_cell
 from ...model.wifi.route import Load
 from ...scenario.setup import Flow, Setup
+from ...units import BITS_TO_MBPS
 from ..wireless.from_scenario import Route, routes
 from ..wireless.layout import Place
 from ..wireless.link_budget import error_ratio, radio_on
@@ -36,7 +37,7 @@ def airtime(setup: Setup, place: Place) -> Prediction:
     ways = routes(setup, flow.paths)
     taken = [_loads(setup, place, way, packet, payload) for way in ways]
     most = [
-        None if math.isinf(way.wired_bps) else way.wired_bps * 1e-6 * payload / packet
+        None if math.isinf(way.wired_bps) else way.wired_bps * BITS_TO_MBPS * payload / packet
         for way in ways
     ]
     if any(not load and limit is None for load, limit in zip(taken, most, strict=True)):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...model.wifi import Hop, radio
 from ...scenario.setup import Channel as Settings
 from ...scenario.setup import Fading, Link, Node, Radio, Setup
+from ...units import BITS_TO_MBPS
 from .layout import Channel, Place, Station, WirelessLink
 
 
@@ -123,11 +124,11 @@ def _station(node: Node, own: Radio) -> Station:
         at=node.at,
         radio=radio(
             own.standard,
-            None if isinstance(own.rate, str) else own.rate * 1e-6,
-            basic_rates_mbps=[rate * 1e-6 for rate in own.basic_rates],
+            None if isinstance(own.rate, str) else own.rate * BITS_TO_MBPS,
+            basic_rates_mbps=[rate * BITS_TO_MBPS for rate in own.basic_rates],
             preamble=own.preamble,
             slot_us=round(own.slot * 1e6),
-            eifs_rate_mbps=own.eifs_rate * 1e-6,
+            eifs_rate_mbps=own.eifs_rate * BITS_TO_MBPS,
             tries=own.tries,
         ),
         rate_control=own.rate if isinstance(own.rate, str) else None,
