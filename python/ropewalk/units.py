@@ -95,11 +95,11 @@ def heading(name: str) -> str:
     Examples
     --------
     >>> heading("delay_p95_ms"), heading("out_of_order_ratio"), heading("seed")
-    ('delay p95, ms', 'out of order, %', 'seed')
+    ('delay p95 (ms)', 'out of order (%)', 'seed')
     """
     for ending, (unit, _) in COLUMNS.items():
         if name.endswith(ending):
-            return f"{name.removesuffix(ending).replace('_', ' ')}, {unit}"
+            return f"{name.removesuffix(ending).replace('_', ' ')} ({unit})"
     return name.replace("_", " ")
 
 

@@ -221,7 +221,7 @@ def test_one_number_of_a_formula_is_held_against_the_interval_of_runs():
 
 def test_one_statistic_is_shown_of_a_quantity(command):
     told = command("compare", TWO_LINKS, "--runs", 5, *MODELLED).stdout
-    rows = [line for line in told.splitlines() if line.strip().startswith("goodput, Mbit/s")]
+    rows = [line for line in told.splitlines() if line.strip().startswith("goodput (Mbit/s)")]
     assert len(rows) == 2
     [mean] = {re.search(r"\S+ ± \S+", row)[0] for row in rows}
     assert mean

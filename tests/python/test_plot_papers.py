@@ -219,7 +219,7 @@ def swept(**columns):
 
 def test_a_line_over_a_varied_key_stands_on_numbers_in_their_order():
     (axes,) = plot.series(swept(), "link.a.delay", by="transport.scheduler").axes
-    assert axes.get_xlabel() == "link.a.delay, s"
+    assert axes.get_xlabel() == "link.a.delay (s)"
     first, second = axes.get_lines()
     assert first.get_xdata().tolist() == pytest.approx([0.01, 0.05, 0.1])
     assert first.get_ydata().tolist() == [10, 9, 7]
@@ -235,7 +235,7 @@ def test_a_map_has_the_means_where_they_belong():
     (image,) = axes.get_images()
     assert image.get_array().tolist() == [[10, 9, 7], [11, 9, 9]]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["0.01", "0.05", "0.1"]
-    assert axes.get_xlabel() == "link.a.delay, s"
+    assert axes.get_xlabel() == "link.a.delay (s)"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["min-rtt", "blest"]
     assert axes.texts[0].get_text() == "10.0"
 
@@ -261,7 +261,7 @@ def test_names_have_dots_beside_each_other_and_intervals_stay_above_zero():
 def test_shares_are_told_in_percent_as_their_headings_say():
     points = swept(out_of_order_ratio=[0.1, 0.2, 0.3] * 4)
     (axes,) = plot.series(points, "link.a.delay", "out_of_order_ratio").axes
-    assert axes.get_ylabel() == "out of order, %"
+    assert axes.get_ylabel() == "out of order (%)"
     assert axes.get_lines()[0].get_ydata().tolist() == pytest.approx([20, 30, 10])
 
 

@@ -154,7 +154,7 @@ def test_a_study_has_each_combination_with_its_interval(page, reports, kept):
         assert row.split("\t")[:3] == [each["link.dsl.delay"], each["transport.scheduler"], "3"]
         assert f"{goodput:.2f} ± {half:.2f}" in row
     options = "[...document.querySelectorAll('figure.chart select option')].map(each => each.text)"
-    assert page.value(options)[:2] == ["goodput, Mbit/s", "delay p95, ms"]
+    assert page.value(options)[:2] == ["goodput (Mbit/s)", "delay p95 (ms)"]
 
 
 def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):

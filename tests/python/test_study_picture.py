@@ -9,8 +9,8 @@ from ropewalk.analysis.study import StudyResults
 DELAYS = {"link.dsl.delay": {"from": "10 ms", "to": "80 ms", "steps": 5}}
 RATES = {"link.dsl.rate": {"from": "1 Mbit/s", "to": "100 Mbit/s", "steps": 5, "scale": "log"}}
 SCHEDULERS = {"transport.scheduler": ["min-rtt", "round-robin"]}
-OVER_DELAY = ("link.dsl.delay, ms", "goodput, Mbit/s", "linear")
-MAP = ("link.dsl.delay, ms", "link.dsl.rate, Mbit/s", "linear")
+OVER_DELAY = ("link.dsl.delay (ms)", "goodput (Mbit/s)", "linear")
+MAP = ("link.dsl.delay (ms)", "link.dsl.rate (Mbit/s)", "linear")
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +22,8 @@ def short():
     ("vary", "drawn"),
     [
         (DELAYS | SCHEDULERS, [OVER_DELAY]),
-        (RATES, [("link.dsl.rate, Mbit/s", "goodput, Mbit/s", "log")]),
-        (SCHEDULERS, [("transport.scheduler", "goodput, Mbit/s", "linear")]),
+        (RATES, [("link.dsl.rate (Mbit/s)", "goodput (Mbit/s)", "log")]),
+        (SCHEDULERS, [("transport.scheduler", "goodput (Mbit/s)", "linear")]),
         (DELAYS | RATES, [MAP]),
         (DELAYS | RATES | SCHEDULERS, [MAP, MAP]),
         (DELAYS | {"link.dsl.rate": ["5 Mbit/s", "9 Mbit/s"]}, [OVER_DELAY]),
@@ -45,7 +45,7 @@ def test_keys_that_step_together_are_one_axis(short):
     vary = {"link.dsl.delay": ["10 ms", "20 ms"], "link.cable.delay": ["5 ms", "9 ms"]}
     made = ropewalk.study(short, vary, zip=[list(vary)])
     (axes,) = made.plot().axes
-    assert axes.get_xlabel() == "link.dsl.delay, ms"
+    assert axes.get_xlabel() == "link.dsl.delay (ms)"
     assert axes.get_legend() is None
 
 
@@ -70,8 +70,8 @@ def test_what_is_late_and_costs_has_the_hull_of_each_series(short):
         },
     )
     above, below = made.plot().axes
-    assert above.get_ylabel() == "video late, %"
-    assert (below.get_xlabel(), below.get_ylabel()) == ("cost", "video late, %")
+    assert above.get_ylabel() == "video late (%)"
+    assert (below.get_xlabel(), below.get_ylabel()) == ("cost", "video late (%)")
     names = [text.get_text() for text in below.get_legend().get_texts()]
     assert names == schedulers
     hulls = [

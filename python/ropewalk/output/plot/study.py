@@ -55,7 +55,7 @@ def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
     >>> delays = {"link.dsl.delay": ["10 ms", "80 ms"]}
     >>> made = ropewalk.study("start/two-links", delays, runs=2)
     >>> [axes.get_xlabel() for axes in draw(made).axes]
-    ['link.dsl.delay, ms']
+    ['link.dsl.delay (ms)']
     """
     points = made.points.filter(made.points["status"] == DONE)
     keys = _apart(made, points)

@@ -104,7 +104,7 @@ def series(
     >>> scenario = ropewalk.Scenario.load("start/two-links")
     >>> points = ropewalk.sweep(scenario, {"link.dsl.delay": ["10 ms", "50 ms"]}, runs=2)
     >>> series(points, "link.dsl.delay").axes[0].get_xlabel()
-    'link.dsl.delay, ms'
+    'link.dsl.delay (ms)'
     """
     keys: list[str] = [by] if isinstance(by, str) else list(by)
     points = _frame(points)
@@ -199,7 +199,7 @@ def heat_map(
     >>> keys = {"link.dsl.delay": ["10 ms", "50 ms"], "transport.scheduler": ["min-rtt", "blest"]}
     >>> figure = heat_map(ropewalk.sweep(scenario, keys), "link.dsl.delay", "transport.scheduler")
     >>> [axes.get_ylabel() for axes in figure.axes]
-    ['transport.scheduler', 'goodput, Mbit/s']
+    ['transport.scheduler', 'goodput (Mbit/s)']
     """
     points = _frame(points)
     _check(points, [x, y], of)
@@ -405,7 +405,7 @@ def _scale(points: pl.DataFrame, name: str) -> Scale:
         places = {value: float(at) for at, value in enumerate(values)}
         return Scale(name, places, [str(value) for value in values])
     numbers, unit = spelled
-    label = f"{name}, {unit}" if unit else name
+    label = f"{name} ({unit})" if unit else name
     return Scale(label, dict(zip(values, numbers, strict=True)))
 
 

@@ -77,7 +77,7 @@ def _bars(evidence: list[dict[str, Any]]) -> Chart:
             )
     # What was looked at twice, such as with other buffers, has one bar.
     data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
-    spec = charts.bars(data, data["of"].to_list(), "goodput, Mbit/s", what="candidate")
+    spec = charts.bars(data, data["of"].to_list(), "goodput (Mbit/s)", what="candidate")
     return Chart("Goodput of what was looked at", spec, INTERVALS if _drawn(evidence) else "")
 
 
@@ -121,7 +121,7 @@ def _subsets(kept: Kept) -> Iterator[Piece]:
         )
     data = pl.concat(parts).head(charts.MAX_POINTS)
     order = data["of"].unique(maintain_order=True).to_list()
-    spec = charts.points(data, order, "links", "goodput, Mbit/s", what="")
+    spec = charts.points(data, order, "links", "goodput (Mbit/s)", what="")
     yield Chart("Subsets of the links", spec, charts.CHOOSING)
 
 

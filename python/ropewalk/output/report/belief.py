@@ -85,7 +85,7 @@ def models(predictions: Predictions) -> list[Piece]:
     strong = [
         at for at, each in enumerate(predictions.models) if each.name == predictions.believed
     ]
-    headings = ("model", "goodput, Mbit/s", "mean delay, ms", "bottleneck", "holds here")
+    headings = ("model", "goodput (Mbit/s)", "mean delay (ms)", "bottleneck", "holds here")
     pieces: list[Piece] = [Table("Models that apply", headings, tuple(rows), tuple(strong))]
     for each in predictions.models:
         pieces.append(Text(f"{each.name} holds for {each.validity}. {each.source}."))

@@ -53,10 +53,10 @@ class Axis:
         Examples
         --------
         >>> Axis("link.dsl.delay", ("10 ms", "0.2 s")).title
-        'link.dsl.delay, ms'
+        'link.dsl.delay (ms)'
         """
         unit = "" if self._spelled is None else self._spelled[1]
-        return f"{self.key}, {unit}" if unit else self.key
+        return f"{self.key} ({unit})" if unit else self.key
 
     @cached_property
     def _spelled(self) -> tuple[list[float], str] | None:

@@ -52,7 +52,9 @@ def _summary(compared: Comparison) -> Table:
         cells = [_cell(compared, way, key, scale, digits) for way in compared.ways]
         if any(cell.text for cell in cells):
             # Delays stand under one heading in a terminal; here rows move.
-            name = f"delay, ms: {label}" if key.startswith("delay") and ":" not in label else label
+            name = (
+                f"delay (ms): {label}" if key.startswith("delay") and ":" not in label else label
+            )
             rows.append((Cell(name), *cells))
     return cut("The ways side by side", ("", *compared.ways), rows, "result.json")
 
@@ -99,7 +101,7 @@ def _goodputs(compared: Comparison) -> Chart:
                 rows.append(
                     {"group": name, "of": way, "x": mean, "low": mean - by, "high": mean + by}
                 )
-    spec = charts.bars(pl.DataFrame(rows), compared.ways, "goodput, Mbit/s", what="way")
+    spec = charts.bars(pl.DataFrame(rows), compared.ways, "goodput (Mbit/s)", what="way")
     told = "Lines on bars are 95 % intervals." if any(compared.ci95.values()) else ""
     return Chart("Goodput, by way", spec, told)
 

@@ -28,11 +28,11 @@ ABOVE = (
 )
 # What of a subflow's state can be chosen, by the column, and in which unit of it.
 STATE = {
-    "cwnd_bytes": ("congestion window, kB", 1e-3),
-    "in_flight_bytes": ("in flight, kB", 1e-3),
-    "ssthresh_bytes": ("slow-start threshold, kB", 1e-3),
-    "srtt_ms": ("smoothed round trip, ms", 1.0),
-    "goodput_mbps": ("arrives, Mbit/s", 1.0),
+    "cwnd_bytes": ("congestion window (kB)", 1e-3),
+    "in_flight_bytes": ("in flight (kB)", 1e-3),
+    "ssthresh_bytes": ("slow-start threshold (kB)", 1e-3),
+    "srtt_ms": ("smoothed round trip (ms)", 1.0),
+    "goodput_mbps": ("arrives (Mbit/s)", 1.0),
 }
 
 
@@ -59,8 +59,8 @@ def delivered(ways: Mapping[str, Results]) -> Chart:
     spec = charts.lines(
         _all_rows(curves),
         [*curves],
-        "time, s",
-        "delivered in order, Mbit/s",
+        "time (s)",
+        "delivered in order (Mbit/s)",
         what="way",
         steps=True,
     )
@@ -89,7 +89,7 @@ def _delays(frames: Mapping[str, pl.DataFrame], pieces: str) -> Chart:
     spec = charts.lines(
         pl.concat(parts),
         [name or pieces for name in frames],
-        "delay from write to delivery in order, ms",
+        "delay from write to delivery in order (ms)",
         f"% of {pieces} within",
         what="",
         steps=True,
@@ -121,7 +121,7 @@ def _goodput(ran: Results) -> Chart:
                 "y": charts.axis("y", "Mbit/s", stack="zero"),
                 **stack,
                 "opacity": {"condition": {"param": "chosen", "value": 0.85}, "value": 0.1},
-                "tooltip": charts.hints("arrives by", ("time, s", "x"), ("Mbit/s", "y")),
+                "tooltip": charts.hints("arrives by", ("time (s)", "x"), ("Mbit/s", "y")),
             },
         }
         layers.append(area)
@@ -131,7 +131,7 @@ def _goodput(ran: Results) -> Chart:
         layers.append(_line(rows, panels.CAPACITY, 1.2))
     layers += _total(total)
     shared = {
-        "x": charts.axis("x", "time, s", scale={"nice": False}),
+        "x": charts.axis("x", "time (s)", scale={"nice": False}),
         "y": {"scale": {"domain": [0, top]}},
     }
     layers[-1]["params"] = [charts.MOVED]
@@ -177,11 +177,11 @@ def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
                 "scale": {"domain": [DELIVERED, panels.CAPACITY], "range": [[1, 0], [5, 3]]},
             },
             "tooltip": [
-                {"field": "x", "type": "quantitative", "title": "time, s", "format": ",.4~r"},
+                {"field": "x", "type": "quantitative", "title": "time (s)", "format": ",.4~r"},
                 {
                     "field": "y",
                     "type": "quantitative",
-                    "title": f"{name}, Mbit/s",
+                    "title": f"{name} (Mbit/s)",
                     "format": ",.4~r",
                 },
             ],
@@ -193,7 +193,9 @@ def _flows(ran: Results) -> Chart:
     """Return goodput of each flow over time, means over the runs with their bands."""
     steps, flows = panels.flows_over_time(ran, ran.seeds)
     curves = {name: steps.curve(values, panels.MAX_DELIVERED) for name, values in flows}
-    spec = charts.lines(_all_rows(curves), [*curves], "time, s", "Mbit/s", what="flow", steps=True)
+    spec = charts.lines(
+        _all_rows(curves), [*curves], "time (s)", "Mbit/s", what="flow", steps=True
+    )
     told = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
     return Chart("What each flow gets, over time", spec, _sentences(told))
 
@@ -226,11 +228,11 @@ def _state(ran: Results) -> Chart:
         "transform": transforms,
         "mark": {"type": "line", "strokeWidth": 1.4, "interpolate": "step-after"},
         "encoding": {
-            "x": charts.axis("x", "time, s", scale={"nice": False}),
+            "x": charts.axis("x", "time (s)", scale={"nice": False}),
             "y": charts.axis("y", ""),
             "color": charts.colour(order),
             "opacity": charts.FADED,
-            "tooltip": charts.hints("subflow", ("x", "time, s"), ("y", "shown")),
+            "tooltip": charts.hints("subflow", ("x", "time (s)"), ("y", "shown")),
         },
     }
     told = [f"Of the run with seed {seed}.", charts.CHOOSING if len(order) > 1 else ""]
@@ -242,8 +244,8 @@ def _buffers(ran: Results) -> Iterator[Chart]:
     """Yield charts of the reorder buffer and of a player's buffer."""
     steps = panels.steps_of(ran, ran.seeds)
     shown = (
-        ("reorder_buffer_bytes", 1e-3, "What waits for a gap to close", "reorder buffer, kB"),
-        ("player_buffer_s", 1.0, "What the player holds", "player's buffer, s"),
+        ("reorder_buffer_bytes", 1e-3, "What waits for a gap to close", "reorder buffer (kB)"),
+        ("player_buffer_s", 1.0, "What the player holds", "player's buffer (s)"),
     )
     for column, scale, title, axis in shown:
         if column not in steps.connection.columns:
@@ -252,7 +254,7 @@ def _buffers(ran: Results) -> Iterator[Chart]:
         if np.isnan(values).all():
             continue
         curve = steps.curve(values, panels.MAX_STEPS)
-        spec = charts.lines(_rows(curve, axis), [axis], "time, s", axis, what="", steps=True)
+        spec = charts.lines(_rows(curve, axis), [axis], "time (s)", axis, what="", steps=True)
         yield Chart(title, spec, _sentences([_bands(ran, curve), charts.MOVING]))
 
 

@@ -73,7 +73,7 @@ def _goodputs(predictions: Predictions) -> Chart:
     data = pl.DataFrame(
         {"of": [each.name for each in said], "x": [each.goodput_mbps for each in said]}
     )
-    spec = charts.bars(data, [each.name for each in said], "goodput, Mbit/s", what="model")
+    spec = charts.bars(data, [each.name for each in said], "goodput (Mbit/s)", what="model")
     return Chart("Goodput, by model", spec)
 
 

@@ -57,7 +57,7 @@ def _pictures(kept: Kept, compared: list[dict[str, Any]]) -> Iterator[Piece]:
         import polars as pl
 
         data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
-        spec = charts.bars(data, data["of"].to_list(), "difference, %", what="quantity")
+        spec = charts.bars(data, data["of"].to_list(), "difference (%)", what="quantity")
         yield Chart("How far ours is from what is printed", spec, WITHIN)
 
 

@@ -124,7 +124,7 @@ def _widest(study: Combined) -> Iterator[Piece]:
     if wide.height:
         worst = wide.sort("share", descending=True).row(0, named=True)
         within = int((wide["share"] <= 0.05).sum())
-        named = heading(name).partition(",")[0]
+        named = heading(name).partition(" (")[0]
         where = ", ".join(f"{axis.key} {worst[axis.key]}" for axis in study.axes)
         yield Text(
             f"The interval of {named} is within ± 5 % in {within:,} of {wide.height:,}"

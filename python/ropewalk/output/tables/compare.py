@@ -17,15 +17,15 @@ from ...support.numerals import formatted, mean_of, with_interval
 from . import terminal
 
 SUMMARY = {
-    "goodput, Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
-    "complete after, s": ("completion_s", 1.0, ",.2f"),
-    "delay, ms: mean": ("delay_ms.mean", 1.0, ",.1f"),
+    "goodput (Mbit/s)": ("goodput_mbps", 1.0, ",.2f"),
+    "complete after (s)": ("completion_s", 1.0, ",.2f"),
+    "delay (ms): mean": ("delay_ms.mean", 1.0, ",.1f"),
     "median": ("delay_ms.p50", 1.0, ",.1f"),
     "95 %": ("delay_ms.p95", 1.0, ",.1f"),
     "99 %": ("delay_ms.p99", 1.0, ",.1f"),
     "max": ("delay_ms.max", 1.0, ",.1f"),
-    "waited for another, %": ("reordering.out_of_order_ratio", 100.0, ",.1f"),
-    "waited at most, kB": ("reordering.buffer_max_bytes", 1e-3, ",.0f"),
+    "waited for another (%)": ("reordering.out_of_order_ratio", 100.0, ",.1f"),
+    "waited at most (kB)": ("reordering.buffer_max_bytes", 1e-3, ",.0f"),
     "cost": ("cost", 1.0, ",.2f"),
 }
 SUMS = {"sent again": "retransmissions", "timeouts": "timeouts"}
@@ -35,12 +35,12 @@ SUBFLOW = {
 }
 FLOW = {
     "Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
-    "share, %": ("share", 100.0, ",.1f"),
+    "share (%)": ("share", 100.0, ",.1f"),
 }
 LINK = {
     "lost": ("lost_packets", 1.0, ",.0f"),
     "dropped": ("dropped_packets", 1.0, ",.0f"),
-    "utilized, %": ("utilization", 100.0, ",.1f"),
+    "utilized (%)": ("utilization", 100.0, ",.1f"),
 }
 
 
@@ -152,7 +152,7 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
                 near = "" if each.accuracy is None else f"{each.accuracy:.1%}"
                 told = {True: "yes", False: "by chance", None: "too few runs"}[each.differs]
                 means = (_mean(each.ones), _mean(each.others))
-                shown.add_row(f"{each.of}, {each.unit}", *means, near, told)
+                shown.add_row(f"{each.of} ({each.unit})", *means, near, told)
         yield shown
 
 
