@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import ropewalk
-from ropewalk.results.schema import ORIGIN, RUN, of
+from ropewalk.results.keys import ORIGIN, RUN, of
 from ropewalk.scenario import registry
 
 PAGE = Path(__file__).with_name("keys.md")

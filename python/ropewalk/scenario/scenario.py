@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -16,6 +16,7 @@ from ..support.arguments import mapping, refused
 from ..support.arguments import path as _path
 from ..support.hooks import display_module
 from . import ready
+from .files import named_files
 from .setup import Setup, setup_of
 from .spelling import Overrides, Value, pairs, quoted, spelled, toml
 
@@ -407,7 +408,7 @@ class Scenario:
         """
         names: dict[str, str] = {}
         moved = []
-        for key, old in _named_files(tomllib.loads(self.effective())):
+        for key, old in named_files(tomllib.loads(self.effective())):
             name = f"traces/{Path(old).name}"
             if name in names.values() and old not in names:
                 name = f"traces/{len(names)}-{Path(old).name}"
@@ -482,32 +483,6 @@ def schema() -> dict[str, Any]:
 def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
     """Read a file, at most one byte more than what is allowed."""
     return file.read(bytes_max + 1)
-
-
-def _named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each key of a scenario file that names a further file, and the file."""
-    of_links = ("trace", "reverse.trace")
-    of_channels = ("propagation.file", "error_model.table")
-    of_flows = ("traffic.trace",)
-    of_tables = {
-        "link": of_links,
-        "channel": of_channels,
-        "flow": of_flows,
-        "competitor": of_flows,
-    }
-    for tables, keys in of_tables.items():
-        for number, table in enumerate(text.get(tables, []), 1):
-            name = table.get("name", f"{tables}-{number}")
-            for key in keys:
-                *within, last = key.split(".")
-                inner = table.get(within[0], {}) if within else table
-                if isinstance(inner, dict) and last in inner:
-                    yield f"{tables}.{name}.{key}", inner[last]
-    if "trace" in text.get("traffic", {}):
-        yield "traffic.trace", text["traffic"]["trace"]
-    placement = text.get("mesh", {}).get("placement")
-    if isinstance(placement, dict) and "file" in placement:
-        yield "mesh.placement.file", placement["file"]
 
 
 def _restore(

@@ -153,30 +153,6 @@ def mapping(name: str, value: Any, what: str) -> Mapping[Any, Any]:
     return value
 
 
-def instance(name: str, value: Any, kind: type, where: str) -> None:
-    """Refuse an object of another class.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for errors.
-    value : object
-        The argument.
-    kind : type
-        The class that is needed.
-    where : str
-        Functions that return one.
-
-    Examples
-    --------
-    >>> instance("results", 1, dict, "simulate")
-    Traceback (most recent call last):
-    ValueError: results = 1: allowed: dict, as simulate returns it
-    """
-    if not isinstance(value, kind):
-        raise refused(name, value, f"{kind.__name__}, as {where} returns it")
-
-
 def several(value: Any) -> list[Any] | None:
     """Return the entries of a list, an array, a column or a generator; None of anything else.
 

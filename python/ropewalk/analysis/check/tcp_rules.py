@@ -14,7 +14,6 @@ from .packets import ACK, FIN, RST, SYN
 from .rules import Rule, Tcp
 
 DEFAULT_MSS = {4: 536, 6: 1220}
-USUAL_MSS = 1460
 
 
 def check(placed: Placed, is_exact: bool) -> None:

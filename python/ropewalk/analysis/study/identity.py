@@ -23,7 +23,14 @@ SHARED = (
     "analysis/study/work.py",
     "analysis/study/axes.py",
 )
-FORMULAS = ("engines/predict", "engines/wireless", "model", "scenario/setup.py", "units.py")
+FORMULAS = (
+    "engines/predict",
+    "engines/wireless",
+    "model",
+    "scenario/setup.py",
+    "scenario/radios.py",
+    "units.py",
+)
 PARTS = {
     "simulate": (),
     "testbed": ("engines/testbed",),

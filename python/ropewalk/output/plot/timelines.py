@@ -41,11 +41,6 @@ class Curve:
     half: Array | None = None
 
     @property
-    def middles(self) -> Array:
-        """The middle of each step, s."""
-        return (self.edges[1:] + self.edges[:-1]) / 2
-
-    @property
     def most(self) -> float:
         """The greatest value, its interval included; 0 where there is none."""
         top = self.mean if self.half is None else self.mean + np.nan_to_num(self.half)

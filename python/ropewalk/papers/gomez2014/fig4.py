@@ -30,7 +30,6 @@ STANDARD = (COMPENSATED, ONE_CHANNEL)
 MODULE = (MODULE_COMPENSATED, MODULE_ONE_CHANNEL)
 STACKS = (COMPENSATED, TCP, ONE_CHANNEL, *MODULE)
 ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-TRIES = 4
 
 NO_NUMBERS = (
     "The paper prints no numbers of the curves but the gain without errors, nor the ratios that it"
