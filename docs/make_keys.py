@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import ropewalk
-from ropewalk.results.keys import ORIGIN, RUN, of
+from ropewalk.results.schema import object_of
 from ropewalk.scenario import registry
 
 PAGE = Path(__file__).with_name("keys.md")
@@ -157,10 +157,9 @@ def toml(value: object) -> str:
 
 def results_page(page: str) -> str:
     """Return the page of results with its tables made of the schema."""
-    groups = {name: of(*keys) for name, keys in RUN.items()} | {"origin": ORIGIN}
 
     def table(found: re.Match[str]) -> str:
-        rows = "".join(result_rows(groups[found[2]]))
+        rows = "".join(result_rows(object_of(found[2])))
         return f"{found[1]}| key | meaning |\n| --- | --- |\n{rows}{found[3]}"
 
     return TABLE.sub(table, page)
