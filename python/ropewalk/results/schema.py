@@ -66,7 +66,7 @@ def results_schema() -> Schema:
     verbs |= {verb: _with_head(verb) for verb in VERBS}
     listed, item = object_of("reproduce-list"), object_of("reproduce")
     verbs["reproduce"] = {"if": {"required": ["items"]}, "then": listed, "else": item}
-    verbs["check"] = object_of("check")
+    verbs |= {verb: object_of(verb) for verb in ("check", "report")}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Results of Ropewalk",

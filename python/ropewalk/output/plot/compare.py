@@ -61,7 +61,7 @@ def _runs(comparison: Comparison) -> str:
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
-    from .panels import CAPACITY
+    from .described import CAPACITY
 
     goodputs = [comparison.means[way].get("goodput_mbps", math.nan) for way in comparison.ways]
     for place, (way, goodput) in enumerate(zip(comparison.ways, goodputs, strict=True)):
@@ -156,7 +156,8 @@ def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     """What the application gets of each way, over time."""
     import numpy as np
 
-    from .panels import ABOVE, CAPACITY, delivered, means_told, stepped
+    from .described import ABOVE, CAPACITY, delivered, means_told
+    from .panels import stepped
 
     above, longest, rates = False, 0.0, comparison.scenario.capacity_mbps
     for way in timed:

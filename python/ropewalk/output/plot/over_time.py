@@ -104,6 +104,7 @@ def windows(
     ['dsl', 'cable']
     """
     from . import panels
+    from .described import steps_of
     from .timelines import subflows_of
 
     seeds = timed(results, seed)
@@ -117,7 +118,7 @@ def windows(
         index, name, frame = subflows[names.index(subflow) if subflow else 0]
 
         def draw(axes: Axes) -> None:
-            panels.window(axes, panels.steps_of(results, seeds), index, frame)
+            panels.window(axes, steps_of(results, seeds), index, frame)
             axes.legend(fontsize="small")
             if ax is None:
                 axes.set_title(name)

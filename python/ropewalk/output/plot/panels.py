@@ -11,9 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...results import statistics
 from ..style import ALERT, BAND, COLOURS, DASHED, FAINT, INK, colour, filled, legend, line, note
-from .timelines import Curve, Steps, flows_of, of_first_flow, subflows_of
+from . import described
+from .described import (
+    ABOVE,
+    BUFFERS,
+    CAPACITY,
+    DELIVERED,
+    GOODPUT,
+    INTERVAL,
+    MAX_DELIVERED,
+    TIME,
+    means_told,
+    most_delivered,
+    steps_of,
+)
+from .timelines import Curve, Steps, of_first_flow, subflows_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,38 +34,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
     from ...results import Results
-    from .timelines import Array
-
-MAX_STEPS = (
-    150  # finer than a picture's dots shows nothing but the bursts in which losses are repaired
-)
-MAX_DELIVERED = 60
-MAX_AVERAGED = 30  # most steps of means over runs, whose gaps close at different times
-ROOM = 1.3  # height of the axis over the capacity of links
-CAPACITY = "sum of link rates"
-USED = 0.1  # share of the capacity from which on the axis shows it
-# Why the application gets more, for a while, than links bring.
-ABOVE = "what had waited behind a gap is delivered at a stroke when the gap closes"
-INTERVAL = "95 % interval"
 
 
 def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Goodput of each subflow, stacked, the delivered total, and the links' capacity."""
     steps = steps_of(results, seeds)
+    told = described.goodput(results, seeds)
     base = Curve(steps.edges, np.zeros(len(steps)))
-    for number, (index, name, rows) in enumerate(subflows_of(results, seeds)):
-        values = steps.there(steps.values("goodput_mbps", rows))
-        base = _stacked(axes, index, name, steps.curve(values, MAX_STEPS), base, first=not number)
-    top = max(float(np.quantile(np.nan_to_num(base.mean), 0.99)), 1e-3)
-    capacity = steps.curve(capacity_over_time(results, steps), MAX_STEPS)
-    total = delivered(results, seeds)
-    highest = float(np.nanmax(total.mean, initial=0.0))
-    is_known = not np.isnan(capacity.mean).all()
-    if is_known and max(top, highest) < USED * np.nanmin(capacity.mean):
+    for number, (index, name, curve) in enumerate(told.arrived):
+        base = _stacked(axes, index, name, curve, base, first=not number)
+    capacity, highest, top = told.capacity, told.highest, told.top
+    if told.is_small:
         # The line would leave the goodput at the foot of an empty panel.
         axes.plot([], [], " ", label=f"{CAPACITY}: {np.nanmean(capacity.mean):,.4g}")
-        top = max(top, highest)
-    elif is_known:
+    elif told.has_capacity:
         least, most = np.nanmin(capacity.mean), np.nanmax(capacity.mean)
         steady = most - least < 0.01 * most
         axes.stairs(
@@ -65,64 +60,34 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
             label=CAPACITY,
             zorder=3,
         )
-        top = max(top, float(most))
-    together = steps.together(_most_delivered(seeds))
     # Far above what the links carry goes a line that is delivered at a stroke; means over some
     # steps keep it readable, and the frame at the links' height.
-    top = ROOM * top
+    together = steps.together(most_delivered(seeds))
     span = together * (steps.edges[1] - steps.edges[0])
     notes = [f"mean over {span:.3g} s"] if together > 1 else []
     notes += [f"up to {highest:,.0f}"] if highest > top else []
-    told = f"\n({', '.join(notes)})" if notes else ""
-    stepped(axes, total, INK, f"delivered in order{told}", over=True)
+    more = f"\n({', '.join(notes)})" if notes else ""
+    stepped(axes, told.total, INK, f"{DELIVERED}{more}", over=True)
     axes.set_ylim(0, top)
-    _over_time(axes, steps, "goodput (Mbit/s)")
-    if not np.isnan(capacity.mean).all() and highest > np.nanmax(capacity.mean):
+    _over_time(axes, steps, GOODPUT)
+    if told.has_capacity and highest > np.nanmax(capacity.mean):
         note(axes, f"Above the {CAPACITY}: {ABOVE}.")
     # The legend stands in the order of the stack, what lies over it first.
     handles, labels = axes.get_legend_handles_labels()
     legend(axes, handles[::-1], labels[::-1], title=means_told(results, seeds))
 
 
-def delivered(results: Results, seeds: Sequence[int]) -> Curve:
-    """Goodput in order at the application, 10^6 bit/s."""
-    steps = steps_of(results, seeds)
-    return steps.curve(steps.values("goodput_mbps"), _most_delivered(seeds))
-
-
 def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Goodput of each flow over time, stacked; competitors lie on top."""
-    steps, told = flows_over_time(results, seeds)
-    base = Curve(steps.edges, np.zeros(len(steps)))
-    for index, (name, values) in enumerate(told):
-        curve = steps.curve(values, MAX_DELIVERED)
+    curves = described.flows(results, seeds)
+    edges = next(iter(curves.values())).edges
+    base = Curve(edges, np.zeros(len(edges) - 1))
+    for index, (name, curve) in enumerate(curves.items()):
         base = _stacked(axes, index, name, curve, base, first=not index)
     axes.set_ylim(0, 1.1 * max(base.most, 1e-3))
-    _over_time(axes, steps, "each flow's goodput (Mbit/s)")
+    axes.set(xlabel=TIME, ylabel=f"each flow's {GOODPUT}", xlim=(edges[0], edges[-1]))
     handles, labels = axes.get_legend_handles_labels()
     legend(axes, handles[::-1], labels[::-1], title=means_told(results, seeds))
-
-
-def flows_over_time(
-    results: Results, seeds: Sequence[int]
-) -> tuple[Steps, list[tuple[str, Array]]]:
-    """Goodput of each flow by run and step, 10^6 bit/s; flows of a competitor are summed.
-
-    Of many, all but the largest are one.
-    """
-    of_flows = flows_of(results, seeds)
-    steps = Steps(max((rows for _, _, rows in of_flows), key=len), seeds)
-    told = [
-        (name, steps.there(count * steps.values("goodput_mbps", rows)))
-        for name, count, rows in of_flows
-    ]
-    if len(told) <= len(COLOURS):
-        return steps, told
-    ranks = np.argsort([-float(np.nanmean(values)) for _, values in told])
-    largest, others = sorted(ranks[: len(COLOURS) - 1]), ranks[len(COLOURS) - 1 :]
-    together = np.sum([told[flow][1] for flow in others], axis=0)
-    count = sum(of_flows[flow][1] for flow in others)
-    return steps, [*(told[flow] for flow in largest), (f"{count:,} others", together)]
 
 
 def windows(
@@ -145,7 +110,7 @@ def windows(
     for column in range(min(columns, len(subflows))):
         last = max(i for i in range(len(subflows)) if i % columns == column)
         axes = panels.flat[last]
-        axes.set_xlabel("time (s)")
+        axes.set_xlabel(TIME)
         axes.tick_params(labelbottom=True)
     # One of the panels may have a mark that the others lack.
     known: dict[str, Any] = {}
@@ -217,7 +182,9 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Bytes in the receiver's reorder buffer."""
     steps = steps_of(results, seeds)
     fewer = None if len(seeds) == 1 else MAX_DELIVERED
-    waiting = steps.curve(steps.values("reorder_buffer_bytes") / 1e3, fewer)
+    told = described.buffer(results, seeds, "reorder_buffer_bytes", fewer)
+    assert told is not None
+    label, waiting = told
     runs = [run for run in results.runs if run["seed"] in seeds]
     most = max(run["reordering"]["buffer_max_bytes"] for run in runs) / 1e3
     axes.stairs(
@@ -228,7 +195,7 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         most, color=FAINT, linewidth=0.9, linestyle="--", label=f"greatest: {most:,.0f} kB"
     )
     axes.set_ylim(0, 1.05 * max(most, 1))
-    _over_time(axes, steps, "reorder buffer (kB)")
+    _over_time(axes, steps, label)
     _legend_above(axes)
 
 
@@ -236,7 +203,7 @@ def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Playout buffer of a player in seconds; it stalls where that is empty."""
     steps = steps_of(results, seeds)
     held = steps.values("player_buffer_s")
-    curve = steps.curve(held)
+    label, curve = BUFFERS["player_buffer_s"][0], steps.curve(held)
     ends = steps.edges[1:]
     axes.plot(ends, curve.mean, color=COLOURS[0], linewidth=1.2, label="held")
     if curve.half is not None and curve.differs:
@@ -265,7 +232,7 @@ def player_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
             label="empty" if len(seeds) == 1 else "empty in a run",
         )
     axes.set_ylim(bottom=0)
-    _over_time(axes, steps, "player's buffer (s)")
+    _over_time(axes, steps, label)
     _legend_above(axes)
 
 
@@ -294,38 +261,6 @@ def has_flows(results: Results) -> bool:
     return "flow" in results.connection.columns or not results.competitor_timeline.is_empty()
 
 
-def steps_of(results: Results, seeds: Sequence[int]) -> Steps:
-    """Steps of the first flow in some runs."""
-    connection = of_first_flow(results.connection)
-    return Steps(connection.filter(connection["seed"].is_in(list(seeds))), seeds)
-
-
-def capacity_over_time(results: Results, steps: Steps) -> Array:
-    """Capacity of the links by run and step, 10^6 bit/s; NaN where that is not known."""
-    if "capacity_mbps" in steps.connection.columns:
-        return steps.values("capacity_mbps")
-    steady = not any(link.forward.trace for link in results.scenario.setup.links)
-    capacity = results.scenario.capacity_mbps if steady else None
-    return np.full((len(steps.seeds), len(steps)), math.nan if capacity is None else capacity)
-
-
-def means_told(results: Results, seeds: Sequence[int]) -> str | None:
-    """Say of how many runs means are; None for one run.
-
-    Examples
-    --------
-    >>> import ropewalk
-    >>> results = ropewalk.simulate("start/two-links", runs=3)
-    >>> means_told(results, [1]), means_told(results, [1, 2, 3])
-    (None, 'means of 3 runs')
-    """
-    if len(seeds) < 2:
-        return None
-    if statistics.alike(results.runs):
-        return f"{len(seeds)} runs, all alike"
-    return f"means of {len(seeds)} runs"
-
-
 def stepped(
     axes: Axes, curve: Curve, ink: str, label: str, *, over: bool = False, **more: Any
 ) -> None:
@@ -339,10 +274,6 @@ def stepped(
         label=label,
         **{"linewidth": 1.0, **more},
     )
-
-
-def _most_delivered(seeds: Sequence[int]) -> int:
-    return MAX_DELIVERED if len(seeds) == 1 else MAX_AVERAGED
 
 
 def _stacked(
@@ -376,7 +307,7 @@ def _band(
 
 
 def _over_time(axes: Axes, steps: Steps, label: str) -> None:
-    axes.set(xlabel="time (s)", ylabel=label, xlim=(steps.edges[0], steps.edges[-1]))
+    axes.set(xlabel=TIME, ylabel=label, xlim=(steps.edges[0], steps.edges[-1]))
 
 
 def _legend_above(axes: Axes) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...results import statistics
 from ..style import BAND, COLOURS, FAINT, INK, WIDTHS, colour, filled, legend, line
+from . import described
 from .timelines import of_first_flow
 
 if TYPE_CHECKING:
@@ -18,18 +19,8 @@ if TYPE_CHECKING:
     from ...results import Results
     from .timelines import Array
 
-PIECES = {"bulk": "packets", "video": "frames"}  # what delays are measured for; otherwise messages
 DELAYS = "delays"  # marks the curves of delays on axes
 QUANTILES = (("p50", "50 %", ":"), ("p95", "95 %", "--"), ("p99", "99 %", "-."))
-AIRTIME = {
-    "data": ("data", COLOURS[0]),
-    "retries": ("data again", COLOURS[4]),
-    "ack": ("ACK", COLOURS[1]),
-    "rts": ("RTS, CTS", COLOURS[3]),
-    "defer": ("something to send, and waiting", "#d9d9d9"),
-    "idle": ("nothing to send", "#f6f6f6"),
-}
-"""What a radio's time goes to, as results name it, in words, and its colour."""
 MIN_LABELLED = 5  # smallest share that is labelled, per cent
 
 
@@ -41,11 +32,10 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
     """
     number = sum(each.get_gid() == DELAYS for each in axes.get_lines())
     traffic = results.scenario.setup.first.traffic
-    edges, shares = _distributions(results, seeds)
-    if not len(shares):
+    edges, share, half = described.delays(of_first_flow(results.delays), seeds)
+    if not len(share):
         axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
     else:
-        share, half = statistics.band(shares)
         look: dict[str, Any] = {"color": colour(number), "linestyle": line(number)}
         told = "_share" if label is None else f"{label}: {_p95(results, seeds)}"
         axes.plot(edges, share, linewidth=1.5, label=told, gid=DELAYS, **look)
@@ -58,7 +48,7 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
                 color=colour(number),
                 alpha=BAND,
                 linewidth=0,
-                label=None if number else f"95 % interval of {len(shares)} runs",
+                label=None if number else f"95 % interval of {_delivering(results, seeds)} runs",
             )
         if label is None:
             _quantiles(axes, results, seeds)
@@ -75,8 +65,8 @@ def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None
         place: Any = "best" if label is None else "lower right"
         axes.legend(loc=place, fontsize="small", frameon=True, framealpha=0.85, edgecolor="none")
     axes.set(
-        xlabel="delay from write to delivery in order (ms)",
-        ylabel=f"share of {PIECES.get(traffic.kind, 'messages')} that came",
+        xlabel=described.DELAY,
+        ylabel=f"share of {described.pieces(results)} that came",
         ylim=(0, 1.02),
     )
 
@@ -88,12 +78,10 @@ def has_radios(run: Mapping[str, Any]) -> bool:
 
 def airtime(axes: Axes, runs: Sequence[Mapping[str, Any]]) -> None:
     """Use of time by each radio as stacked shares, means of several runs."""
-    radios = runs[0]["radios"]
-    names = [f"{radio['node']} on {radio['channel']}" for radio in radios]
-    before = np.zeros(len(radios))
-    for part, (label, shade) in AIRTIME.items():
-        of_runs = [[100 * radio["airtime"][part] for radio in run["radios"]] for run in runs]
-        shares = np.mean(of_runs, axis=0)
+    names, of_parts = described.airtime(runs)
+    before = np.zeros(len(names))
+    for part, (label, shade) in described.AIRTIME.items():
+        shares = of_parts[part]
         axes.barh(
             names,
             shares,
@@ -175,22 +163,10 @@ def _legend_over(axes: Axes) -> None:
     )
 
 
-def _distributions(results: Results, seeds: Sequence[int]) -> tuple[Array, Array]:
-    """Upper edges of delays' bins in ms, and by run the share that came within each."""
+def _delivering(results: Results, seeds: Sequence[int]) -> int:
+    """Return how many runs delivered anything."""
     bins = of_first_flow(results.delays)
-    edges = np.unique(bins.filter(bins["seed"].is_in(list(seeds)))["up_to_ms"].to_numpy())
-    found = []
-    for seed in seeds:
-        of_run = bins.filter(bins["seed"] == seed)
-        counts = np.zeros(len(edges))
-        np.add.at(
-            counts,
-            np.searchsorted(edges, of_run["up_to_ms"].to_numpy()),
-            of_run["count"].to_numpy(),
-        )
-        if counts.sum():
-            found.append(np.cumsum(counts) / counts.sum())
-    return edges, np.array(found)
+    return bins.filter(bins["seed"].is_in(list(seeds)), bins["count"] > 0)["seed"].n_unique()
 
 
 def _quantiles(axes: Axes, results: Results, seeds: Sequence[int]) -> None:

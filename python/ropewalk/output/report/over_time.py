@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plot import panels
+from ..plot import described, panels
+from ..plot.described import ABOVE, CAPACITY, DELAY, DELIVERED, GOODPUT, MAX_STEPS, STATE, TIME
 from ..plot.timelines import Curve, of_first_flow, subflows_of
-from ..plot.whole_runs import PIECES
-from ..tables.runs import AIRTIME
 from . import charts
 from .section import Chart
-from .tables import joined
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,18 +19,12 @@ if TYPE_CHECKING:
     from ...results import Results
 
 MAX_DELAYS = 200
-DELIVERED = "delivered in order"
-ABOVE = (
-    "What was delivered goes up to {most:,.0f} Mbit/s, above what the links carry: "
-    f"{panels.ABOVE}."
+LEFT_ABOVE = (
+    f"What was delivered goes up to {{most:,.0f}} Mbit/s, above what the links carry: {ABOVE}."
 )
-# What of a subflow's state can be chosen, by the column, and in which unit of it.
-STATE = {
-    "cwnd_bytes": ("congestion window (kB)", 1e-3),
-    "in_flight_bytes": ("in flight (kB)", 1e-3),
-    "ssthresh_bytes": ("slow-start threshold (kB)", 1e-3),
-    "srtt_ms": ("smoothed round trip (ms)", 1.0),
-    "goodput_mbps": ("arrives (Mbit/s)", 1.0),
+HELD = {
+    "reorder_buffer_bytes": "What waits for a gap to close",
+    "player_buffer_s": "What the player holds",
 }
 
 
@@ -46,21 +38,23 @@ def pictures(ran: Results) -> Iterator[Chart]:
             yield _state(ran)
     if ran.delays.height:
         by_flow = "flow" in ran.delays.columns
-        yield _delays(_by_flow(ran.delays) if by_flow else {"": ran.delays}, _pieces(ran))
+        frames = _by_flow(ran.delays) if by_flow else {"": ran.delays}
+        told = _bands(ran) if len(ran.seeds) > 1 else ""
+        yield _delays({name: (frame, ran.seeds) for name, frame in frames.items()}, ran, told)
     if ran.connection.height:
         yield from _buffers(ran)
     if "radios" in ran.runs[0]:
-        yield _airtime(ran.runs[0]["radios"])
+        yield _airtime(ran.runs)
 
 
 def delivered(ways: Mapping[str, Results]) -> Chart:
     """Return goodput over time of several ways, means over their runs with 95 % bands."""
-    curves = {way: panels.delivered(ran, ran.seeds) for way, ran in ways.items()}
+    curves = {way: described.delivered(ran, ran.seeds) for way, ran in ways.items()}
     spec = charts.lines(
         _all_rows(curves),
         [*curves],
-        "time (s)",
-        "delivered in order (Mbit/s)",
+        TIME,
+        f"{DELIVERED} (Mbit/s)",
         what="way",
         steps=True,
     )
@@ -71,73 +65,68 @@ def delivered(ways: Mapping[str, Results]) -> Chart:
 def delays(ways: Mapping[str, Results]) -> Chart:
     """Return the share of the first flow's data that is delivered within a delay, by way."""
     first = next(iter(ways.values()))
-    return _delays({way: of_first_flow(ran.delays) for way, ran in ways.items()}, _pieces(first))
+    frames = {way: (of_first_flow(ran.delays), ran.seeds) for way, ran in ways.items()}
+    return _delays(frames, first)
 
 
-def _delays(frames: Mapping[str, pl.DataFrame], pieces: str) -> Chart:
+def _delays(
+    frames: Mapping[str, tuple[pl.DataFrame, Sequence[int]]], first: Results, told: str = ""
+) -> Chart:
     import polars as pl
 
+    pieces = described.pieces(first)
     parts = []
-    for name, frame in frames.items():
-        summed = frame.group_by("up_to_ms").agg(pl.col("count").sum()).sort("up_to_ms")
-        shares = summed.select(
-            pl.col("up_to_ms").alias("x"),
-            (100 * pl.col("count").cum_sum() / pl.col("count").sum()).alias("y"),
-            pl.lit(name or pieces).alias("of"),
-        )
+    for name, (bins, seeds) in frames.items():
+        edges, share, half = described.delays(bins, seeds)
+        columns = {"x": edges, "y": 100 * share}
+        if half is not None and np.nanmax(half, initial=0.0) > 1e-9:
+            columns["low"] = 100 * np.maximum(share - half, 0)
+            columns["high"] = 100 * np.minimum(share + half, 1)
+        shares = pl.DataFrame(columns).with_columns(pl.lit(name or pieces).alias("of"))
         parts.append(_thinned(shares))
     spec = charts.lines(
-        pl.concat(parts),
+        pl.concat(parts, how="diagonal"),
         [name or pieces for name in frames],
-        "delay from write to delivery in order (ms)",
+        DELAY,
         f"% of {pieces} within",
         what="",
         steps=True,
     )
-    return Chart("How long data take", spec, charts.MOVING)
+    return Chart("How long data take", spec, _sentences([told, charts.MOVING]))
 
 
 def _goodput(ran: Results) -> Chart:
     """Return goodput by subflow, stacked, the delivered total, and the links' capacity."""
-    steps = panels.steps_of(ran, ran.seeds)
-    total = panels.delivered(ran, ran.seeds)
-    capacity = steps.curve(panels.capacity_over_time(ran, steps), panels.MAX_STEPS)
-    has_capacity = not np.isnan(capacity.mean).all()
-    most = float(np.nanmax(capacity.mean)) if has_capacity else 0.0
-    arrived = {
-        name: steps.curve(steps.there(steps.values("goodput_mbps", rows)), panels.MAX_STEPS)
-        for _, name, rows in subflows_of(ran, ran.seeds)
-    }
+    told_of = described.goodput(ran, ran.seeds)
+    total, capacity, top = told_of.total, told_of.capacity, told_of.top
+    arrived = {name: curve for _, name, curve in told_of.arrived}
     layers: list[charts.Spec] = []
     if arrived:
-        stacked = np.sum([np.nan_to_num(curve.mean) for curve in arrived.values()], axis=0)
-        most = max(most, float(np.quantile(stacked, 0.99)))
         rows, stack = charts.stacked(_all_rows(arrived, banded=False), [*arrived])
         area: charts.Spec = {
             "data": charts.values(rows),
             "mark": {"type": "area", "interpolate": "step-after", "clip": True},
             "params": [charts.CHOSEN],
             "encoding": {
-                "y": charts.axis("y", "Mbit/s", stack="zero"),
+                "y": charts.axis("y", GOODPUT, stack="zero"),
                 **stack,
                 "opacity": {"condition": {"param": "chosen", "value": 0.85}, "value": 0.1},
-                "tooltip": charts.hints("arrives by", ("time (s)", "x"), ("Mbit/s", "y")),
+                "tooltip": charts.hints("arrives by", (TIME, "x"), ("Mbit/s", "y")),
             },
         }
         layers.append(area)
-    top = panels.ROOM * max(most, 1e-3)
-    if has_capacity:
-        rows = _rows(capacity, panels.CAPACITY, banded=False)
-        layers.append(_line(rows, panels.CAPACITY, 1.2))
+    if told_of.has_capacity:
+        rows = _rows(capacity, CAPACITY, banded=False)
+        layers.append(_line(rows, CAPACITY, 1.2))
     layers += _total(total)
     shared = {
-        "x": charts.axis("x", "time (s)", scale={"nice": False}),
+        "x": charts.axis("x", TIME, scale={"nice": False}),
         "y": {"scale": {"domain": [0, top]}},
     }
     layers[-1]["params"] = [charts.MOVED]
     spec = charts.chart(_rows(total, DELIVERED), {"encoding": shared, "layer": layers})
-    highest = float(np.nanmax(total.mean, initial=0.0))
-    told = [_bands(ran, total), ABOVE.format(most=highest) if highest > top else ""]
+    highest = told_of.highest
+    told = [_bands(ran, total), LEFT_ABOVE.format(most=highest) if highest > top else ""]
     told += [charts.CHOOSING if len(arrived) > 1 else "", charts.MOVING]
     of = f", {ran.connection['flow'][0]}" if "flow" in ran.connection.columns else ""
     return Chart(f"Goodput over time{of}", spec, _sentences(told))
@@ -174,10 +163,10 @@ def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
                 "datum": name,
                 "type": "nominal",
                 "title": None,
-                "scale": {"domain": [DELIVERED, panels.CAPACITY], "range": [[1, 0], [5, 3]]},
+                "scale": {"domain": [DELIVERED, CAPACITY], "range": [[1, 0], [5, 3]]},
             },
             "tooltip": [
-                {"field": "x", "type": "quantitative", "title": "time (s)", "format": ",.4~r"},
+                {"field": "x", "type": "quantitative", "title": TIME, "format": ",.4~r"},
                 {
                     "field": "y",
                     "type": "quantitative",
@@ -191,11 +180,8 @@ def _line(data: pl.DataFrame | None, name: str, width: float) -> charts.Spec:
 
 def _flows(ran: Results) -> Chart:
     """Return goodput of each flow over time, means over the runs with their bands."""
-    steps, flows = panels.flows_over_time(ran, ran.seeds)
-    curves = {name: steps.curve(values, panels.MAX_DELIVERED) for name, values in flows}
-    spec = charts.lines(
-        _all_rows(curves), [*curves], "time (s)", "Mbit/s", what="flow", steps=True
-    )
+    curves = described.flows(ran, ran.seeds)
+    spec = charts.lines(_all_rows(curves), [*curves], TIME, GOODPUT, what="flow", steps=True)
     told = [_bands(ran, *curves.values()), charts.CHOOSING, charts.MOVING]
     return Chart("What each flow gets, over time", spec, _sentences(told))
 
@@ -205,7 +191,7 @@ def _state(ran: Results) -> Chart:
     import polars as pl
 
     seed = ran.seeds[0]
-    steps = panels.steps_of(ran, [seed])
+    steps = described.steps_of(ran, [seed])
     subflows = subflows_of(ran, [seed])
     order = [name for _, name, _ in subflows]
     known = [
@@ -218,7 +204,7 @@ def _state(ran: Results) -> Chart:
         drawn: dict[str, np.ndarray] = {}
         for at, column in enumerate(known):
             values = STATE[column][1] * steps.values(column, rows)
-            curve = steps.curve(values, 2 * panels.MAX_STEPS)
+            curve = steps.curve(values, 2 * MAX_STEPS)
             drawn |= {"x": curve.edges, f"y{at}": _held(curve.mean)}
         parts.append(pl.DataFrame(drawn).with_columns(pl.lit(name).alias("of")))
     titles = [STATE[column][0] for column in known]
@@ -228,11 +214,11 @@ def _state(ran: Results) -> Chart:
         "transform": transforms,
         "mark": {"type": "line", "strokeWidth": 1.4, "interpolate": "step-after"},
         "encoding": {
-            "x": charts.axis("x", "time (s)", scale={"nice": False}),
+            "x": charts.axis("x", TIME, scale={"nice": False}),
             "y": charts.axis("y", ""),
             "color": charts.colour(order),
             "opacity": charts.FADED,
-            "tooltip": charts.hints("subflow", ("x", "time (s)"), ("y", "shown")),
+            "tooltip": charts.hints("subflow", ("x", TIME), ("y", "shown")),
         },
     }
     told = [f"Of the run with seed {seed}.", charts.CHOOSING if len(order) > 1 else ""]
@@ -242,34 +228,22 @@ def _state(ran: Results) -> Chart:
 
 def _buffers(ran: Results) -> Iterator[Chart]:
     """Yield charts of the reorder buffer and of a player's buffer."""
-    steps = panels.steps_of(ran, ran.seeds)
-    shown = (
-        ("reorder_buffer_bytes", 1e-3, "What waits for a gap to close", "reorder buffer (kB)"),
-        ("player_buffer_s", 1.0, "What the player holds", "player's buffer (s)"),
-    )
-    for column, scale, title, axis in shown:
-        if column not in steps.connection.columns:
-            continue
-        values = scale * steps.values(column)
-        if np.isnan(values).all():
-            continue
-        curve = steps.curve(values, panels.MAX_STEPS)
-        spec = charts.lines(_rows(curve, axis), [axis], "time (s)", axis, what="", steps=True)
-        yield Chart(title, spec, _sentences([_bands(ran, curve), charts.MOVING]))
+    for column, title in HELD.items():
+        told = described.buffer(ran, ran.seeds, column, MAX_STEPS)
+        if told is not None:
+            axis, curve = told
+            spec = charts.lines(_rows(curve, axis), [axis], TIME, axis, what="", steps=True)
+            yield Chart(title, spec, _sentences([_bands(ran, curve), charts.MOVING]))
 
 
-def _airtime(radios: Sequence[dict[str, Any]]) -> Chart:
+def _airtime(runs: Sequence[Mapping[str, Any]]) -> Chart:
     """Return the use of time by each radio, stacked."""
     import polars as pl
 
-    rows = [
-        {"group": f"{radio['node']} on {radio['channel']}", "of": joined(title), "x": 100 * share}
-        for radio in radios
-        for title, (key, *_) in AIRTIME.items()
-        if (share := radio["airtime"].get(key)) is not None
-    ]
-    data = pl.DataFrame(rows)
-    order = data["of"].unique(maintain_order=True).to_list()
+    names, shares = described.airtime(runs)
+    order = [label for label, _ in described.AIRTIME.values()]
+    parts = zip(order, shares.values(), strict=True)
+    data = pl.concat(pl.DataFrame({"group": names, "of": label, "x": of}) for label, of in parts)
     body: charts.Spec = {
         "mark": {"type": "bar"},
         "params": [charts.CHOSEN],
@@ -284,18 +258,13 @@ def _airtime(radios: Sequence[dict[str, Any]]) -> Chart:
     }
     places = pl.col("of").replace_strict(order, range(len(order)), return_dtype=pl.Int64)
     data = data.with_columns(places.alias("place"))
-    height = max(80, charts.ROW * len(radios))
+    height = max(80, charts.ROW * len(names))
     return Chart("Where each radio's time goes", charts.chart(data, body, height), charts.CHOOSING)
 
 
 def _by_flow(delays: pl.DataFrame) -> dict[str, pl.DataFrame]:
     names = delays["flow"].unique(maintain_order=True).to_list()
     return {name: delays.filter(flow=name) for name in names}
-
-
-def _pieces(ran: Results) -> str:
-    """Return the unit that delays are measured for, such as packets or frames."""
-    return PIECES.get(ran.scenario.setup.first.traffic.kind, "messages")
 
 
 def _rows(curve: Curve, of: str, *, banded: bool = True) -> pl.DataFrame:
@@ -329,7 +298,7 @@ def _thinned(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bands(ran: Results, *curves: Curve) -> str:
-    told = panels.means_told(ran, ran.seeds)
+    told = described.means_told(ran, ran.seeds)
     if told is None:
         return ""
     drawn = any(curve.half is not None and curve.differs for curve in curves)
