@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture rustdoc msrv deny publish-check release reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
+.PHONY: help setup programs wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site architecture rustdoc msrv deny publish-check release reference kernel goodput thin-stream worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools network-tools encoder browser static-compiler
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -23,11 +23,18 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 RUST_SOURCES := Cargo.toml Cargo.lock \
 	$(shell find crates \( -name '*.rs' -o -name Cargo.toml \) ! -path '*/tests/*' ! -path '*/fuzz/*')
+# Gateway and testbed are programs of their own.
+PROGRAM_SOURCES := crates/gateway/% crates/testbed/% crates/preload/% crates/preload-protocol/%
+# One of them; the others are built with it.
+PROGRAM := $(or $(CARGO_TARGET_DIR),target)/setup/ropewalk-gateway
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(MADE)/package ## make .venv/bin/ropewalk, optimised
+# Programs that have been built are kept up to date.
+setup: $(MADE)/package $(wildcard $(PROGRAM)) ## make .venv/bin/ropewalk, optimised
+
+programs: $(PROGRAM) ## build gateway and testbed for .venv/bin/ropewalk, which else builds them when first used
 
 demo: setup ## simulate eight cellular links; print a table and where the picture is
 	@$(BIN)/ropewalk simulate scenarios/trains/eight-links.toml --out results/eight-links
@@ -90,7 +97,9 @@ gateway-demo tunnel-demo video-demo: tools
 		GATEWAY="$$release/ropewalk-gateway" "$$release/examples/between" \
 		$(SCENARIO) packaging/demo/$(DEMO).sh
 
-test: test-rust test-python ## run all tests
+# The Python tests use the programs that the Rust tests have built, so that they are built once.
+test: test-rust ## run all tests
+	ROPEWALK_PROGRAMS="$$(realpath "$${CARGO_TARGET_DIR:-target}")/debug" $(MAKE) --no-print-directory test-python
 
 # Most tests of gateway and testbed wait for clocks and timers, so more of them run at a time than there are
 # processors.
@@ -109,14 +118,14 @@ build: setup build-tests ## make what lint and test need
 build-tests: lint-rust preload
 	$(CARGO) test --workspace --exclude ropewalk-binding --locked --no-run
 
-test-python: setup $(MADE)/test capture-tools browser ## run the Python tests, doctests included
+test-python: setup $(if $(ROPEWALK_PROGRAMS),,$(PROGRAM)) $(MADE)/test capture-tools browser ## run the Python tests, doctests included
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	$(BIN)/python -m pytest tests/agreement --ignore tests/agreement/test_kernel.py
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/agreement --ignore tests/agreement/test_kernel.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/captures
 
 lint: lint-rust lint-python ## check formatting, lints and types
 
-lint-rust: $(MADE)/venv ## the Rust half of it
+lint-rust: $(MADE)/interpreter ## the Rust half of it
 	@$(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1 \
 		|| rustup component add rustfmt clippy \
 		|| { echo "make: rustfmt and clippy are missing: rustup component add rustfmt clippy" >&2; exit 1; }
@@ -307,7 +316,7 @@ encoder:
 models: $(MADE)/models
 
 # Debian and Ubuntu keep a part of Python's venv module in a package of its own.
-$(MADE)/venv: constraints.txt | tools
+$(MADE)/interpreter: | tools
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -316,13 +325,28 @@ $(MADE)/venv: constraints.txt | tools
 			echo "make: Python's venv module is missing: sudo apt install $$package" >&2; exit 1; \
 		fi; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install --quiet --upgrade pip maturin
 	@mkdir -p $(MADE) && touch $@
 
-$(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
-	$(CARGO) build --release --locked -p ropewalk-preload
-	@cp "$${CARGO_TARGET_DIR:-target}/release/libropewalk_preload.so" python/ropewalk/
-	$(BIN)/maturin develop --release --locked
+$(MADE)/venv: $(MADE)/interpreter constraints.txt
+	@$(PIP) install --quiet --upgrade pip maturin
+	@touch $@
+
+# All that the package needs, but the package.
+$(MADE)/libraries: $(MADE)/venv pyproject.toml
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
+		>$(MADE)/requirements.txt
+	@$(PIP) install --quiet --requirement $(MADE)/requirements.txt
+	@touch $@
+
+# While pip downloads, cargo compiles all but the binding, which maturin compiles for its own settings.
+$(MADE)/package: $(MADE)/interpreter constraints.txt pyproject.toml $(filter-out $(PROGRAM_SOURCES),$(RUST_SOURCES)) | tools
+	$(CARGO) build --profile setup --locked -p ropewalk-capture & \
+		$(MAKE) --no-print-directory $(MADE)/libraries; status=$$?; wait $$! && test $$status = 0
+	$(BIN)/maturin develop --profile setup --locked
+	@touch $@
+
+$(PROGRAM): $(RUST_SOURCES) | tools
+	$(CARGO) build --profile setup --locked -p ropewalk-gateway -p ropewalk-testbed -p ropewalk-preload
 	@touch $@
 
 $(MADE)/models: $(MADE)/package

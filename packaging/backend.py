@@ -7,9 +7,9 @@ passes its arguments on to maturin, with everything in its place:
 
 EXTENSION_RUSTFLAGS are flags for the extension alone, where a profile has been made of it.
 
-What is put in place: the library that `ropewalk exec` preloads, the gateway's own program, the
-ready scenarios, the licences of the crates, and the commit, which results name as their origin.
-Cargo is needed, as for the extension.
+On Linux a wheel has two programs, gateway and testbed, and the library that the gateway's `exec`
+preloads. Every wheel has the ready scenarios, the licences of the crates, and the commit, which
+results name as their origin. Cargo is needed, as for the extension.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any
 import licences
 import maturin
 from maturin import (  # noqa: F401
+    build_editable,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
@@ -36,6 +37,7 @@ from maturin import (  # noqa: F401
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "ropewalk"
+PROGRAMS = ("ropewalk-gateway", "ropewalk-testbed")
 LIBRARY = "libropewalk_preload.so"
 # The folder whose content maturin puts into a wheel's *.data, if it is there.
 DATA = ROOT / "ropewalk._core.data"
@@ -59,27 +61,16 @@ def build_wheel(
         return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
-def build_editable(
-    wheel_directory: str,
-    config_settings: dict[str, Any] | None = None,
-    metadata_directory: str | None = None,
-) -> str:
-    """Build for work in a clone, which has the scenarios itself; return the file's name."""
-    build_library()
-    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
-
-
 @contextmanager
 def everything() -> Iterator[None]:
     """Have in place what a wheel holds beside the extension, until it is built."""
-    # Of all three binaries, so that they share what is compiled.
+    # Of all binaries, so that they share what is compiled.
     os.environ.setdefault("CARGO_PROFILE_RELEASE_STRIP", "symbols")
-    build_library()
     scenarios = PACKAGE / "scenarios"
     with commit(), removed(scenarios, DATA):
         shutil.copytree(ROOT / "scenarios", scenarios)
-        (DATA / "scripts").mkdir(parents=True)
-        shutil.copy2(cargo("ropewalk-gateway") / "ropewalk-gateway", DATA / "scripts")
+        if sys.platform == "linux":
+            add_programs()
         told = DATA / "data" / "share" / "doc" / "ropewalk"
         told.mkdir(parents=True)
         licences.main(told / "licences-of-crates.txt")
@@ -127,20 +118,25 @@ def removed(*paths: Path) -> Iterator[None]:
         remove()
 
 
-def build_library() -> None:
-    """Build the library that `ropewalk exec` preloads, and put it into the package."""
-    shutil.copy2(cargo("ropewalk-preload") / LIBRARY, PACKAGE)
+def add_programs() -> None:
+    """Build the programs and the library, and put them where pip finds them.
 
-
-def cargo(crate: str) -> Path:
-    """Build a crate, optimised; return the folder where its files are."""
+    The gateway looks for the library in ``../lib/ropewalk``.
+    """
     program = os.environ.get("CARGO", "cargo")
     if shutil.which(program) is None:
         raise SystemExit(f"ropewalk: {program} is missing: install stable Rust (rustup)")
-    command = [program, "build", "--release", "--locked", "--package", crate]
+    crates = [word for crate in (*PROGRAMS, "ropewalk-preload") for word in ("--package", crate)]
+    command = [program, "build", "--release", "--locked", *crates]
     if subprocess.run(command, cwd=ROOT, check=False).returncode:
         raise SystemExit(f"ropewalk: the wheel is not built: {' '.join(command)} has failed")
-    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
+    built = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
+    libraries = DATA / "data" / "lib" / "ropewalk"
+    libraries.mkdir(parents=True)
+    shutil.copy2(built / LIBRARY, libraries)
+    (DATA / "scripts").mkdir()
+    for each in PROGRAMS:
+        shutil.copy2(built / each, DATA / "scripts")
 
 
 if __name__ == "__main__":

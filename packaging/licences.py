@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-BUILT = ("ropewalk-binding", "ropewalk-preload", "ropewalk-gateway")
+BUILT = ("ropewalk-binding", "ropewalk-preload", "ropewalk-gateway", "ropewalk-testbed")
 STARTS = ("LICEN", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE")
 APACHE = (ROOT / "LICENSE-APACHE").read_text().strip()
 TERMS = " ".join(APACHE.split()).partition("END OF TERMS")[0]

@@ -70,7 +70,8 @@ case $(python -c 'import ropewalk; print(ropewalk.__file__)') in
 esac
 type_ ropewalk --version
 type_ ropewalk-gateway --version
-for part in libropewalk_preload.so scenarios/start/two-links.toml py.typed; do
+test -f full/lib/ropewalk/libropewalk_preload.so || fail "no libropewalk_preload.so"
+for part in scenarios/start/two-links.toml py.typed; do
     test -f full/lib/python*/site-packages/ropewalk/$part || fail "no $part"
 done
 for part in LICENSE-MIT LICENSE-APACHE; do

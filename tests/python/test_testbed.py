@@ -19,6 +19,7 @@ from ropewalk.engines.testbed import child
 from ropewalk.output import plot
 from ropewalk.output.plot.compare import draw
 from ropewalk.output.tables.runs import table
+from ropewalk.support import programs
 
 PCAPNG = bytes.fromhex("0a0d0d0a")
 PROGRAM = Path(sys.executable).with_name("ropewalk")
@@ -27,6 +28,19 @@ PROGRAM = Path(sys.executable).with_name("ropewalk")
 @pytest.fixture(scope="module")
 def small(two_links):
     return two_links.with_({"traffic.size": "2 MB", "duration": "10 s"})
+
+
+@pytest.fixture
+def stand_in(monkeypatch, tmp_path):
+    """Put a program of Python in the place of the testbed."""
+
+    def put(program):
+        file = tmp_path / programs.TESTBED
+        file.write_text(f"#!{sys.executable}\nimport os, sys; sys.stdin.read(); {program}\n")
+        file.chmod(0o755)
+        monkeypatch.setenv(programs.FOLDER, str(tmp_path))
+
+    return put
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +71,7 @@ def worlds(name):
             environment = (folder / "environ").read_bytes()
         except OSError:
             continue
-        if b"ropewalk.engines.testbed.world" in command and f"MARK={name}".encode() in environment:
+        if b"ropewalk-testbed" in command and f"MARK={name}".encode() in environment:
             found.append(int(folder.name))
     return found
 
@@ -236,7 +250,7 @@ def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
     monkeypatch.setattr(child, "GRACE_S", 2.0)
     request = {"scenario": two_links.text, "name": "two", "overrides": [("traffic.size", "1GB")]}
     with pytest.raises(RuntimeError, match="did not end within 2 s"):
-        child.ask("run", {**request, "seed": 1})
+        child.ask("world", {**request, "seed": 1})
 
 
 @pytest.mark.parametrize(
@@ -249,18 +263,14 @@ def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
         ("os.kill(os.getpid(), 9)", RuntimeError, "^the testbed was ended by SIGKILL$"),
     ],
 )
-def test_how_a_world_ends_is_told(monkeypatch, program, error, said):
-    monkeypatch.setattr(
-        child, "WORLD", (sys.executable, "-c", f"import os, sys; sys.stdin.read(); {program}")
-    )
+def test_how_a_world_ends_is_told(stand_in, program, error, said):
+    stand_in(program)
     with pytest.raises(error, match=said):
-        child.ask("run", {})
+        child.ask("world", {})
 
 
-def test_a_machine_that_cannot_is_left_out_of_a_comparison(monkeypatch, small):
-    monkeypatch.setattr(
-        child, "WORLD", (sys.executable, "-c", "import sys; sys.stderr.write('no'); exit(3)")
-    )
+def test_a_machine_that_cannot_is_left_out_of_a_comparison(stand_in, small):
+    stand_in("sys.stderr.write('no'); exit(3)")
     compared = ropewalk.compare(small)
     assert compared.ways == ("predict", "simulate")
     assert compared.left_out == {"testbed": "no"}

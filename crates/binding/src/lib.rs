@@ -3,14 +3,12 @@
 //! Thin: it converts values, releases the interpreter's lock, runs seeds in parallel, and reads the clock,
 //! which the pure crates may not do.
 
-mod gateway;
 mod mesh;
 mod mptcp;
 mod packets;
 mod run;
 mod scenario;
 mod simulate;
-mod testbed;
 
 use pyo3::prelude::*;
 
@@ -81,12 +79,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<run::FurtherFlow>()?;
-    module.add_function(wrap_pyfunction!(gateway::gateway, module)?)?;
     module.add_function(wrap_pyfunction!(mesh::mesh_census, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(testbed::testbed_world, module)?)?;
-    module.add_function(wrap_pyfunction!(testbed::testbed_doctor, module)?)?;
-    module.add_function(wrap_pyfunction!(testbed::testbed_emulate, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms_json, module)?)?;
     module.add_function(wrap_pyfunction!(base_value, module)?)?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;

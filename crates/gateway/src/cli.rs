@@ -172,7 +172,6 @@ pub fn command() -> clap::Command {
 ///
 /// Returns the exit status: 0 on success, 1 on failure, 2 if the command line is wrong.
 pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    output::occupy_standard_descriptors();
     let line = CommandLine(arguments.into_iter().map(Into::into).collect());
     let done = match line.read() {
         Ok(parsed) => perform(parsed, line),
@@ -192,7 +191,6 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
 
 fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
     let ParsedCommand { command, effective } = parsed;
-    // Another call in the same interpreter may have installed it already.
     // The resolver warns of each late answer of a name server.
     let of_resolver = match command.log >= LevelFilter::DEBUG {
         true => command.log,
@@ -206,6 +204,7 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
         .with_target(false)
         .finish()
         .with(targets.with_target("hickory", of_resolver))
+        // Tests call this several times in a process.
         .try_init();
     match command.verb {
         Verb::Completion { shell } => completion(shell),

@@ -2,8 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io;
+use std::fs::File;
 use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -90,7 +89,8 @@ fn find_library(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let candidates = match given {
         Some(path) => vec![path.to_owned()],
         None => {
-            let folder = own_folder().map_err(Failure::run)?;
+            let own = env::current_exe().map_err(Failure::run)?;
+            let folder = own.parent().unwrap_or(Path::new("/"));
             vec![
                 folder.join(LIBRARY),
                 folder.join("../lib/ropewalk").join(LIBRARY),
@@ -118,24 +118,6 @@ fn find_library(given: Option<&Path>) -> Result<PathBuf, Failure> {
         )));
     }
     Ok(library)
-}
-
-/// The folder of the file that holds this code: the program's, or the Python package's.
-fn own_folder() -> io::Result<PathBuf> {
-    let here = own_folder as fn() -> io::Result<PathBuf> as usize;
-    let maps = fs::read_to_string("/proc/self/maps")?;
-    let file = maps.lines().find_map(|line| mapped_file(line, here));
-    let file = file.map_or_else(env::current_exe, |file| Ok(file.into()))?;
-    Ok(file.parent().unwrap_or(Path::new("/")).to_owned())
-}
-
-/// The file that a line of /proc/self/maps (proc_pid_maps(5)) puts at the address.
-fn mapped_file(line: &str, address: usize) -> Option<&str> {
-    let (range, rest) = line.split_once(' ')?;
-    let (from, to) = range.split_once('-')?;
-    let number = |digits| usize::from_str_radix(digits, 16).ok();
-    let file = rest.find('/').and_then(|start| rest.get(start..))?;
-    (number(from)? <= address && address < number(to)?).then_some(file)
 }
 
 fn read_library(path: &Path) -> Result<Elf, Failure> {
@@ -186,19 +168,6 @@ mod tests {
         assert_eq!(
             preload(library, already),
             "/lib/ours.so:/lib/a.so:/lib/b.so"
-        );
-    }
-
-    #[test]
-    fn knows_its_own_file() {
-        let program = env::current_exe().unwrap();
-        assert_eq!(own_folder().unwrap(), program.parent().unwrap());
-        let line = "7f00a000-7f00b000 r-xp 00001000 08:01 42    /usr/lib/a file.so";
-        assert_eq!(mapped_file(line, 0x7f00_afff), Some("/usr/lib/a file.so"));
-        assert_eq!(mapped_file(line, 0x7f00_b000), None);
-        assert_eq!(
-            mapped_file("7f00a000-7f00b000 rw-p 00000000 00:00 0", 0x7f00_a000),
-            None
         );
     }
 

@@ -5,9 +5,7 @@
 //! full or cannot be written are dropped and counted; the count is reported once writing succeeds again.
 
 use std::fmt::Display;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
@@ -122,19 +120,6 @@ pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
             Err(Failure::run(format!("standard output: {error}")))
         }
         _ => Ok(()),
-    }
-}
-
-/// Opens /dev/null for each closed standard descriptor, so that no socket or file gets its number, and our
-/// output with it. Rust's runtime does so for its own programs, Python's does not.
-pub(crate) fn occupy_standard_descriptors() {
-    let null = || OpenOptions::new().read(true).write(true).open("/dev/null");
-    while let Ok(file) = null() {
-        if file.as_raw_fd() > libc::STDERR_FILENO {
-            return;
-        }
-        // It stays open as long as the process lives.
-        let _ = file.into_raw_fd();
     }
 }
 

@@ -2,25 +2,38 @@
 //!
 //!     ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... [--step TIME] [--histogram]
 //!                      [--emulator own|netem] [--congestion NAME] [--capture FILE] [--at PLACE]
-//!     ropewalk-testbed world < REQUEST
 //!     ropewalk-testbed emulate SCENARIO [--seed N] [--set KEY=VALUE]... [--far COMMAND] [--mptcp]
 //!                      [--internet] -- PROGRAM [ARGUMENT]...
 //!     ropewalk-testbed doctor [SCENARIO] [--set KEY=VALUE]... [--json]
+//!
+//! The Python package uses three verbs that take a request as JSON:
+//!
+//! - `world PARENT < REQUEST` prints the report of a run.
+//! - `examine PARENT < REQUEST` prints what this machine can do; `null` names no scenario.
+//! - `emulate --request FILE` removes the file, then runs the request's program.
+//!
+//! PARENT is the process that started this one. Without it, neither verb runs anything.
+//!
+//! Exit statuses: 0 done, 1 the run failed, 2 the input is wrong, 3 the machine lacks what `world` needs.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::process::parent_id;
 use std::path::Path;
 use std::process::ExitCode;
 
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::{
-    Emulation, EmulatorKind, Error, Request, acquire, die_with_parent, doctor, emulate, world,
+    Diagnosis, Emulation, EmulatorKind, Error, Report, Request, acquire, die_with_parent, doctor,
+    emulate, world,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 const USAGE: &str = "usage: ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... \
 [--step TIME] [--histogram] [--emulator own|netem] [--congestion NAME] [--capture FILE] \
-[--at PLACE]; ropewalk-testbed world < REQUEST; ropewalk-testbed emulate SCENARIO [--seed N] \
+[--at PLACE]; ropewalk-testbed emulate SCENARIO [--seed N] \
 [--set KEY=VALUE]... [--far COMMAND] [--mptcp] [--internet] -- PROGRAM [ARGUMENT]...; ropewalk-testbed doctor [SCENARIO] \
 [--set KEY=VALUE]... [--json]";
 
@@ -37,7 +50,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Why the program ends, and its exit status: 1 the run failed, 2 the input is wrong.
+/// The exit status where the machine lacks what a run needs.
+const UNAVAILABLE: u8 = 3;
+
+/// Why the program ends, and its exit status.
 struct Failure {
     text: String,
     status: u8,
@@ -64,13 +80,19 @@ fn command(arguments: &[String]) -> Result<(), Failure> {
         return Err(wrong(USAGE));
     };
     match verb.as_str() {
-        "run" => run(&request(rest)?),
+        "run" => print_json(&run(&request(rest)?)?),
         "world" => {
-            let mut text = String::new();
-            io::stdin().read_to_string(&mut text).map_err(wrong)?;
-            run(&serde_json::from_str(&text).map_err(wrong)?)
+            let request = read_request(rest)?;
+            print_json(&run(&request).map_err(|error| of_run(error, &request))?)
         }
-        "emulate" => run_program(rest),
+        "examine" => {
+            let request: Option<Request> = read_request(rest)?;
+            print_json(&diagnose(request.as_ref())?)
+        }
+        "emulate" => match rest {
+            [option, file] if option == "--request" => run_program(&take_request(file)?),
+            _ => run_program(&emulation(rest)?),
+        },
         "doctor" => {
             let json = rest.iter().any(|argument| argument == "--json");
             let rest: Vec<String> = rest
@@ -91,11 +113,9 @@ fn command(arguments: &[String]) -> Result<(), Failure> {
 
 /// Prints what works here; fails if something that is needed does not.
 fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
-    // Without the right to make namespaces, the diagnosis says so.
-    let _ = acquire();
-    let diagnosis = doctor(request)?;
+    let diagnosis = diagnose(request)?;
     match json {
-        true => println!("{}", serde_json::to_string(&diagnosis).map_err(wrong)?),
+        true => print_json(&diagnosis)?,
         false => print!("{diagnosis}"),
     }
     match diagnosis.ready {
@@ -107,17 +127,73 @@ fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
     }
 }
 
-fn run(request: &Request) -> Result<(), Failure> {
+fn diagnose(request: Option<&Request>) -> Result<Diagnosis, Error> {
+    // Without the right to make namespaces, the diagnosis says so.
+    let _ = acquire();
+    doctor(request)
+}
+
+fn run(request: &Request) -> Result<Report, Error> {
     // Before there is a second thread.
     acquire()?;
     die_with_parent().map_err(Error::NoParent)?;
-    let report = world(request)?;
-    println!("{}", serde_json::to_string(&report).map_err(wrong)?);
-    Ok(())
+    world(request)
+}
+
+/// The exit status of a run that failed says whether the machine is the reason.
+fn of_run(error: Error, request: &Request) -> Failure {
+    let is_input = error.is_input();
+    let mut failure = Failure::from(error);
+    if !is_input && !diagnose(Some(request)).is_ok_and(|found| found.can_run()) {
+        failure.status = UNAVAILABLE;
+    }
+    failure
 }
 
 /// Ends with the program's exit status.
-fn run_program(arguments: &[String]) -> Result<(), Failure> {
+fn run_program(emulation: &Emulation) -> Result<(), Failure> {
+    // Before there is a second thread.
+    acquire()?;
+    match emulate(emulation)? {
+        0 => Ok(()),
+        status => Err(Failure {
+            text: String::new(),
+            status,
+        }),
+    }
+}
+
+/// Reads a request from standard input, for the process PARENT.
+///
+/// A parent that ended meanwhile gets no answer, and nothing is run.
+fn read_request<T: DeserializeOwned>(arguments: &[String]) -> Result<T, Failure> {
+    let [parent] = arguments else {
+        return Err(wrong(USAGE));
+    };
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text).map_err(wrong)?;
+    let request = serde_json::from_str(&text).map_err(wrong)?;
+    if parent_id().to_string() != *parent {
+        return Err(wrong("the process that started this one has ended"));
+    }
+    Ok(request)
+}
+
+/// Reads a request from a file that was written for this process, and removes the file.
+fn take_request(path: &str) -> Result<Emulation, Failure> {
+    let failed = |error: io::Error| wrong(format!("{path}: {error}"));
+    let text = fs::read_to_string(path).map_err(failed)?;
+    fs::remove_file(path).map_err(failed)?;
+    serde_json::from_str(&text).map_err(wrong)
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    println!("{}", serde_json::to_string(value).map_err(wrong)?);
+    Ok(())
+}
+
+/// The program and links that the options describe.
+fn emulation(arguments: &[String]) -> Result<Emulation, Failure> {
     let dashes = arguments.iter().position(|argument| argument == "--");
     let (own, program) = arguments.split_at(dashes.ok_or_else(|| wrong(USAGE))?);
     let mut emulation = Emulation {
@@ -140,15 +216,7 @@ fn run_program(arguments: &[String]) -> Result<(), Failure> {
     emulation.overrides = request.overrides;
     emulation.files = request.files;
     emulation.seed = request.seed;
-    // Before there is a second thread.
-    acquire()?;
-    match emulate(&emulation)? {
-        0 => Ok(()),
-        status => Err(Failure {
-            text: String::new(),
-            status,
-        }),
-    }
+    Ok(emulation)
 }
 
 /// The request that the options describe.

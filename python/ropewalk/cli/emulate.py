@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import signal
-import sys
+from tempfile import NamedTemporaryFile
 from typing import Annotated
 
 import typer
 
-from .. import _core
+from ..support import programs
+from .becoming import become
 from .failures import failures, wrong_input
 from .options import Changes, ScenarioFile, load, seed_option
 
@@ -62,10 +62,10 @@ def emulate(
         "mptcp": mptcp,
         "internet": internet,
     }
-    sys.stdout.flush()
-    # Python's handlers would not run meanwhile.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
     with failures():
-        status = _core.testbed_emulate(json.dumps(request))
-    raise typer.Exit(status)
+        # Nothing is written for a program that is not there.
+        programs.find(programs.TESTBED)
+        with NamedTemporaryFile("w", prefix="ropewalk-", suffix=".json", delete=False) as file:
+            json.dump(request, file)
+    # The program removes the file.
+    become(programs.TESTBED, ["emulate", "--request", file.name])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 import typer
 
-from .. import _core
+from ..support import programs
+from .becoming import become
 
 VERBS = {
     "proxy": "Carry this machine's connections over several links to a relay.",
@@ -24,14 +23,8 @@ VERBS = {
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    """Run a verb of the gateway in this process, and exit with its status.
-
-    While it runs, Python's handlers of signals would not: the system's own end the process,
-    or the gateway's where it has work to finish first.
-    """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
-    sys.exit(_core.gateway(["ropewalk", *arguments]))
+    """Become the gateway, with a verb of it."""
+    become(programs.GATEWAY, arguments)
 
 
 def add_to(app: typer.Typer) -> None:

@@ -33,6 +33,14 @@ pub struct Suitability {
     pub subflows: Vec<String>,
 }
 
+impl Diagnosis {
+    /// Whether a run of the scenario that failed here failed for another reason than this machine.
+    pub fn can_run(&self) -> bool {
+        let builds = |scenario: &Suitability| scenario.refused.is_none();
+        self.machine.is_ready() && self.scenario.as_ref().is_none_or(builds)
+    }
+}
+
 /// Examines the machine and, if one is given, whether a scenario can run on it: everything but the traffic is
 /// set up, in temporary namespaces.
 ///

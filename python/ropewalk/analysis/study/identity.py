@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
 from ... import _core
+from ...support import programs
+from ...support.programs import UnavailableError
 from .axes import Changes, meaning
 from .definition import Definition
 
@@ -43,6 +46,7 @@ PARTS = {
         *FORMULAS,
     ),
 }
+ON_THE_KERNEL = ("testbed", "compare")  # verbs whose numbers the testbed's program decides, too
 
 
 class Keys:
@@ -124,6 +128,10 @@ def program(verb: str) -> str:
     """
     made = blake2b(_core.__version__.encode(), digest_size=BYTES)
     made.update(Path(_core.__file__).read_bytes())
+    if verb in ON_THE_KERNEL:
+        # Where there is none, `compare` does without.
+        with suppress(UnavailableError):
+            made.update(programs.find(programs.TESTBED).read_bytes())
     for part in (*SHARED, *PARTS[verb]):
         at = PACKAGE / part
         for file in sorted(at.rglob("*.py")) if at.is_dir() else [at]:

@@ -1,7 +1,7 @@
 """Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links."""
 
+from ...support.programs import UnavailableError
 from .api import EMULATORS, doctor, testbed
-from .child import UnavailableError
 from .run import Run
 
 __all__ = [

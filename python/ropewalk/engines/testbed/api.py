@@ -125,7 +125,7 @@ def testbed(
         ) -> Run:
             capturing = {} if to is None else {"capture": str(to), **place}
             folder = None if to is None else to.resolve().parent
-            report = ask("run", asked | capturing, seconds=each, progress=tell, folder=folder)
+            report = ask("world", asked | capturing, seconds=each, progress=tell, folder=folder)
             return Run(report, scenario)
 
         finished.append(least_disturbed(once, again, file if number == 0 else None))
@@ -190,7 +190,7 @@ def doctor(scenario: Given | None = None) -> dict[str, Any]:
     ['checks', 'congestion', 'kernel']
     """
     request = None if scenario is None else {**_of(Scenario.of(scenario)), "seed": 1}
-    return ask("doctor", request)
+    return ask("examine", request)
 
 
 def _of(scenario: Scenario) -> dict[str, Any]:

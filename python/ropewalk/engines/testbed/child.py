@@ -10,27 +10,22 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..._core import ScenarioError
+from ...support import programs
+from ...support.programs import UnavailableError
 
-WORLD = (sys.executable, "-P", "-m", "ropewalk.engines.testbed.world")
-# Its exit status.
-FAILED = 1
+# Exit statuses of the testbed; any other than 0 is a failed run.
 WRONG_INPUT = 2  # the scenario is wrong, or needs a feature that the kernel lacks
 UNAVAILABLE = 3  # a feature of the machine or a permission is missing
 PARTIAL = ".ropewalk-{}-*.partial"  # name of an incomplete file of crates/capture
 GRACE_S = 30.0  # time for everything besides the scenario's duration
 LOOK_S = 0.2
 LAST_WORDS_S = 5.0
-
-
-class UnavailableError(RuntimeError):
-    """The machine lacks a feature, or this user a permission; the text says which."""
 
 
 def ask(
@@ -46,9 +41,9 @@ def ask(
     Parameters
     ----------
     verb : str
-        ``"run"`` or ``"doctor"``.
+        ``"world"`` for a run, or ``"examine"``.
     request : mapping or None
-        What the world takes, JSON; the doctor needs none.
+        What the testbed takes, JSON; `examine` needs none.
     seconds : float
         How long it may take, besides half a minute of grace.
     progress : callable, optional
@@ -72,7 +67,7 @@ def ask(
     """
     # In a session of its own, so that an interrupt from the terminal comes to us alone.
     with subprocess.Popen(
-        [*WORLD, verb, str(os.getpid())],
+        [programs.find(programs.TESTBED), verb, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
