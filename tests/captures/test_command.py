@@ -109,6 +109,6 @@ def test_json_has_what_was_found(tmp_path):
 
 def test_every_option_is_on_the_page():
     options = re.findall(r"^  (--[a-z-]+)", run("--help").stdout, re.MULTILINE)
-    page = (Path(__file__).parents[2] / "docs/guide/check.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/check.md").read_text()
     assert len(options) > 5
     assert [option for option in options if f"{option}" not in page] == []
