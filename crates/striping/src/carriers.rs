@@ -5,32 +5,22 @@
 //! is stored beside it. Borrowing a carrier mutably marks it ([`IndexMut`]); [`settle`](Carriers::settle)
 //! recomputes the values of the marked ones. All values read here require settled carriers.
 
-mod arrivals;
-mod deliveries;
 mod facts;
 mod holders;
-mod order;
-pub(crate) mod outrun;
-mod polling;
-pub(crate) mod resting;
-mod sets;
 mod waking;
 
 use std::ops::{Index, IndexMut};
 
 use ropewalk_quantities::Time;
-use ropewalk_transport::scheduling::earliest_arrival::Arrival;
+use ropewalk_transport::scheduling::earliest_arrival::{Arrival, gap_below};
 
 use crate::CarrierId;
 use crate::carrier::deadline::or_never;
 use crate::carrier::{Carrier, Heard};
-use arrivals::Arrivals;
+use facts::Facts;
 pub(crate) use facts::SendConditions;
-use facts::{Facts, Fastest};
 pub(crate) use holders::Holder;
 use holders::Holders;
-use order::Order;
-use outrun::Edge;
 use waking::Waking;
 
 /// In the order in which they came up, so that their numbers rise.
@@ -39,28 +29,17 @@ pub(crate) struct Carriers {
     list: Vec<Carrier>,
     /// Least silence after which a carrier is probed.
     keepalive: Time,
-    /// Number of each carrier in `list`.
-    numbers: Vec<u32>,
-    /// Lower bound of each one's deadlines; see [`Carrier::not_due_before`].
-    bounds: Vec<Time>,
-    /// The one that was due first when that was last asked.
-    first_due: usize,
     facts: Vec<Facts>,
     /// Indices of the carriers borrowed mutably since the last `settle`, without duplicates.
     changed: Vec<usize>,
-    order: Order,
-    /// By the carriers' places in this order.
-    waking: Waking,
-    arrivals: Arrivals,
+    waking: Vec<Waking>,
+    /// How many are awake.
+    awake: usize,
     /// In how many seconds the carriers together fill the reassembly buffer.
     lasts: f64,
-    /// How many carriers are good, and how many of these have quota left.
-    good: usize,
-    able: usize,
-    /// Cached; cleared when what it depends on changes.
-    fastest: Option<Fastest>,
-    rates: Option<f64>,
-    slowest: Option<Option<Time>>,
+    /// Whether any carrier is good, and whether any of these has quota left.
+    is_any_good: bool,
+    is_any_able: bool,
     holders: Holders,
 }
 
@@ -90,45 +69,32 @@ impl Carriers {
     pub(crate) fn position(&self, id: CarrierId) -> Option<usize> {
         // As long as no carrier has been removed, its index equals its number.
         let guess = id.0 as usize;
-        match self.numbers.get(guess) == Some(&id.0) {
+        match self.list.get(guess).is_some_and(|carrier| carrier.id == id) {
             true => Some(guess),
-            false => self.numbers.binary_search(&id.0).ok(),
+            false => (self.list)
+                .binary_search_by_key(&id.0, |carrier| carrier.id.0)
+                .ok(),
         }
     }
 
     /// Adds a carrier, which is to be polled.
     pub(crate) fn push(&mut self, carrier: Carrier) {
-        let number = carrier.id.0;
-        self.numbers.push(number);
+        self.facts.push(Facts::of(&carrier, self.keepalive));
         self.list.push(carrier);
-        self.order.push(number);
-        self.waking.push();
+        self.waking.push(Waking::NEW);
+        self.find_sums();
         self.holders.grow(self.list.len());
-        self.recompute_all();
+        self.holders.forget();
     }
 
     pub(crate) fn remove(&mut self, at: usize) -> Carrier {
-        self.numbers.remove(at);
-        let carrier = self.list.remove(at);
-        self.waking.remove(self.order.remove(at));
-        self.recompute_all();
-        carrier
-    }
-
-    /// Indices have moved.
-    fn recompute_all(&mut self) {
-        let carriers = self.list.iter();
-        let bounds = carriers.map(|carrier| carrier.not_due_before(self.keepalive));
-        self.bounds = bounds.collect();
-        self.facts = self.list.iter().map(Facts::of).collect();
-        self.changed.clear();
-        self.good = self.facts.iter().filter(|facts| facts.is_good).count();
-        self.able = self.facts.iter().filter(|facts| facts.is_able()).count();
-        self.fastest = None;
-        self.rates = None;
-        self.slowest = None;
+        self.settle();
+        self.awake -= usize::from(self.is_awake(at));
+        self.waking.remove(at);
+        self.facts.remove(at);
+        self.find_sums();
         self.holders.forget();
-        self.arrivals = Arrivals::of((0..self.list.len()).map(|at| self.effective_arrival(at)));
+        self.list.remove(at)
     }
 
     /// Recomputes the values of the carriers that were borrowed mutably.
@@ -140,54 +106,24 @@ impl Carriers {
     }
 
     fn recompute_changed(&mut self) {
-        let before = (self.good == 0, self.able == 0);
-        // Whether one may send can depend on all others.
-        let mut marked = std::mem::take(&mut self.changed);
-        for at in marked.iter().copied() {
-            let carrier = &self.list[at];
-            let (old, new) = (self.facts[at], Facts::of(carrier));
-            self.bounds[at] = carrier.not_due_before(self.keepalive);
-            self.facts[at] = new;
-            self.good = self.good + usize::from(new.is_good) - usize::from(old.is_good);
-            self.able = self.able + usize::from(new.is_able()) - usize::from(old.is_able());
-            if old.conditions.payload != new.conditions.payload {
-                self.waking.note_may_be_full(self.order.place(at));
-            }
-            if (old.is_able(), old.min_rtt) != (new.is_able(), new.min_rtt) {
-                self.fastest = None;
-            }
-            if old.is_good != new.is_good
-                || old.arrival.rate.to_bits() != new.arrival.rate.to_bits()
-            {
-                self.rates = None;
-            }
-            if (old.is_good, old.srtt) != (new.is_good, new.srtt) {
-                self.slowest = None;
+        while let Some(at) = self.changed.pop() {
+            let facts = Facts::of(&self.list[at], self.keepalive);
+            let before = std::mem::replace(&mut self.facts[at], facts);
+            if before.conditions.payload != facts.conditions.payload {
+                self.note_may_be_full(at);
             }
         }
-        if before != (self.good == 0, self.able == 0) {
-            self.waking.rouse();
-            self.arrivals = Arrivals::of((0..self.list.len()).map(|at| self.effective_arrival(at)));
-        } else {
-            for at in marked.iter().copied() {
-                self.arrivals.set(at, self.effective_arrival(at));
-            }
-        }
-        marked.clear();
-        self.changed = marked;
+        self.find_sums();
     }
 
-    /// The arrival of a carrier, with a rate of zero if it may not send.
-    fn effective_arrival(&self, at: usize) -> Arrival {
-        let Arrival { arrives_in, rate } = self.facts[at].arrival;
-        let rate = if self.may_send(at) { rate } else { 0.0 };
-        Arrival { arrives_in, rate }
+    fn find_sums(&mut self) {
+        self.is_any_good = self.facts.iter().any(|facts| facts.is_good);
+        self.is_any_able = self.facts.iter().any(Facts::is_able);
     }
 
     /// A carrier may change in any way.
     fn mark(&mut self, at: usize) {
         self.holders.mark(at);
-        self.waking.rouse_one(self.order.place(at));
         let facts = &mut self.facts[at];
         if !facts.is_marked {
             facts.is_marked = true;
@@ -202,19 +138,9 @@ impl Carriers {
     /// The first carrier, from index `from` on, with a deadline that may be before `time`.
     pub(crate) fn next_due_before(&self, time: Time, from: usize) -> Option<usize> {
         self.assert_settled();
-        let bounds = self.bounds.get(from..)?.iter();
-        let found = bounds.copied().position(|bound| bound < time)?;
+        let mut rest = self.facts.get(from..)?.iter();
+        let found = rest.position(|facts| facts.not_due_before < time)?;
         Some(from + found)
-    }
-
-    /// The carrier that is likely to be due first.
-    pub(crate) fn expected_first(&self) -> Option<usize> {
-        (self.first_due < self.list.len()).then_some(self.first_due)
-    }
-
-    /// This carrier is due before all others.
-    pub(crate) fn expect_first(&mut self, at: usize) {
-        self.first_due = at;
     }
 
     /// Whether a carrier may be given frames of streams.
@@ -224,8 +150,8 @@ impl Carriers {
         // A carrier that is late or behind may send only if no carrier is good, and one whose quota is used
         // up only if no other can.
         !facts.is_suspected
-            && (facts.is_good || self.good == 0)
-            && (facts.has_quota || self.able == 0)
+            && (facts.is_good || !self.is_any_good)
+            && (facts.has_quota || !self.is_any_able)
     }
 
     /// The carrier responsible for this byte of a stream, and when its acknowledgement was expected.
@@ -234,16 +160,12 @@ impl Carriers {
     }
 
     /// Bytes that the other usable carriers deliver before a frame of this one would arrive, if that is less
-    /// than `enough`.
-    pub(crate) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
-        self.assert_settled();
-        self.arrivals.gap_below(at, enough)
-    }
-
-    /// The same for a frame of the fastest or slowest of a group, which would arrive in so many seconds.
-    pub(crate) fn gap_until(&mut self, edge: Edge, arrives_in: f64, enough: u64) -> Option<u64> {
-        self.assert_settled();
-        self.arrivals.gap_until(edge, arrives_in, enough)
+    /// than `enough`. A carrier that is not faster, such as this one itself, delivers nothing until then.
+    pub(crate) fn gap_below(&self, at: usize, enough: u64) -> Option<u64> {
+        let all = 0..self.list.len();
+        let usable = all.filter(|other| self.may_send(*other));
+        let arrivals = usable.map(|other| self.arrival(other));
+        gap_below(self.arrival(at).arrives_in, arrivals, enough)
     }
 
     /// When a carrier delivers, and how fast, as the scheduler compares them.
@@ -252,39 +174,27 @@ impl Carriers {
         self.facts[at].arrival
     }
 
-    /// The least round trips of the carriers that could send more.
-    pub(crate) fn fastest(&mut self) -> Fastest {
+    /// The least round trip of the other carriers that could send more.
+    pub(crate) fn fastest_but(&self, at: usize) -> Option<Time> {
         self.assert_settled();
-        *self.fastest.get_or_insert_with(|| {
-            let mut fastest = Fastest::default();
-            for (at, facts) in self.facts.iter().enumerate() {
-                if facts.is_able()
-                    && let Some(round_trip) = facts.min_rtt
-                {
-                    fastest.add(at, round_trip);
-                }
-            }
-            fastest
-        })
+        let others = self.facts.iter().enumerate();
+        let able = others.filter(|(other, facts)| *other != at && facts.is_able());
+        able.filter_map(|(_, facts)| facts.min_rtt).min()
+    }
+
+    fn good(&self) -> impl Iterator<Item = &Facts> {
+        self.assert_settled();
+        self.facts.iter().filter(|facts| facts.is_good)
     }
 
     /// Sum of the rates of the good carriers, in bytes per second.
-    pub(crate) fn rates(&mut self) -> f64 {
-        self.assert_settled();
-        // Always summed in the same order: another order would change the last digits.
-        *self.rates.get_or_insert_with(|| {
-            let good = self.facts.iter().filter(|facts| facts.is_good);
-            good.map(|facts| facts.arrival.rate).sum()
-        })
+    pub(crate) fn rates(&self) -> f64 {
+        self.good().map(|facts| facts.arrival.rate).sum()
     }
 
     /// Longest smoothed round trip of the good ones.
-    pub(crate) fn slowest(&mut self) -> Option<Time> {
-        self.assert_settled();
-        *self.slowest.get_or_insert_with(|| {
-            let good = self.facts.iter().filter(|facts| facts.is_good);
-            good.filter_map(|facts| facts.srtt).max()
-        })
+    pub(crate) fn slowest(&self) -> Option<Time> {
+        self.good().filter_map(|facts| facts.srtt).max()
     }
 
     /// Sets in how many seconds the carriers together fill the reassembly buffer. No cached value depends on
@@ -316,7 +226,7 @@ impl Carriers {
         debug_assert_eq!(ended, Heard::Unchanged, "it is not suspected");
         // Of one that is marked, it is recomputed anyway.
         if !self.facts[at].is_marked {
-            self.bounds[at] = carrier.not_due_before(self.keepalive);
+            self.facts[at].not_due_before = carrier.not_due_before(self.keepalive);
         }
     }
 
@@ -331,12 +241,11 @@ impl Carriers {
             carrier.acknowledgement.on_received(wire_len);
             carrier.fed = true;
             if told(carrier) != before {
-                self.waking.rouse_one(self.order.place(at));
                 let facts = &mut self.facts[at];
                 // Of one that is marked, it is recomputed anyway.
                 if !facts.is_marked {
                     facts.conditions.acknowledges_at = or_never(carrier.acknowledgement.due());
-                    self.bounds[at] = carrier.not_due_before(self.keepalive);
+                    facts.not_due_before = carrier.not_due_before(self.keepalive);
                 }
             }
         }
@@ -350,13 +259,7 @@ impl Carriers {
     pub(crate) fn conditions(&self, at: usize) -> Option<&SendConditions> {
         self.assert_settled();
         let conditions = &self.facts[at].conditions;
-        (!conditions.must_speak && !self.waking.may_be_full(self.order.place(at)))
-            .then_some(conditions)
-    }
-
-    /// A carrier was given a frame.
-    pub(crate) fn on_given(&mut self, at: usize) {
-        self.waking.note_may_be_full(self.order.place(at));
+        (!conditions.must_speak && !self.may_be_full(at)).then_some(conditions)
     }
 
     /// The usable carrier with the shortest smoothed round trip.
@@ -366,18 +269,6 @@ impl Carriers {
             (0..self.list.len()).filter(|at| !self.list[*at].blocked && self.may_send(*at));
         taking.min_by_key(|at| self.facts[*at].srtt.unwrap_or(Time::MAX))
     }
-
-    /// A carrier's socket is full.
-    pub(crate) fn block(&mut self, at: usize) {
-        self[at].on_blocked();
-        self.waking.block(self.order.place(at));
-    }
-
-    /// A carrier's socket takes data again: it is to be polled.
-    pub(crate) fn unblock(&mut self, at: usize) {
-        self[at].blocked = false;
-        self.waking.unblock(self.order.place(at));
-    }
 }
 
 #[cfg(test)]
@@ -385,25 +276,10 @@ impl Carriers {
     /// Whether the stored values equal those computed afresh.
     pub(crate) fn is_as_if_new(&mut self) -> bool {
         self.settle();
-        if !self.holders.is_as_if_new(&self.list) {
-            return false;
-        }
-        let kept = |of: &mut Carriers| {
-            let sums = (
-                of.good,
-                of.able,
-                of.rates().to_bits(),
-                of.slowest(),
-                of.fastest(),
-            );
-            (of.bounds.clone(), sums)
+        let is_new = |(carrier, facts): (&Carrier, &Facts)| {
+            format!("{facts:?}") == format!("{:?}", Facts::of(carrier, self.keepalive))
         };
-        let before = kept(self);
-        let holders = std::mem::take(&mut self.holders);
-        self.recompute_all();
-        // Indices have not moved, so the cached holder is kept: the test then sees whether it is stale.
-        self.holders = holders;
-        before == kept(self)
+        self.list.iter().zip(&self.facts).all(is_new) && self.holders.is_as_if_new(&self.list)
     }
 }
 

@@ -271,7 +271,7 @@ impl Shared {
                 state.core.close(striping::OUT_OF_MEMORY);
                 ended = Some(striping::OUT_OF_MEMORY);
             }
-            state.note_events(&mut wakes, &mut ended);
+            state.note_events(now, &mut wakes, &mut ended);
             let is_sooner = match (state.core.poll_timeout(), state.armed) {
                 (Some(wanted), Some(armed)) => wanted < armed,
                 (wanted, armed) => wanted.is_some() && armed.is_none(),
@@ -347,7 +347,7 @@ impl State {
         before
     }
 
-    fn note_events(&mut self, wakes: &mut Vec<Arc<Notify>>, ended: &mut Option<u32>) {
+    fn note_events(&mut self, now: Time, wakes: &mut Vec<Arc<Notify>>, ended: &mut Option<u32>) {
         while let Some(event) = self.core.poll_event() {
             match event {
                 Event::Readable(id) => {
@@ -395,7 +395,7 @@ impl State {
                 Event::Closed { code } => *ended = Some(code),
             }
         }
-        while let Some(id) = self.core.poll_wake() {
+        while let Some(id) = self.core.poll_wake(now) {
             wakes.extend(self.carriers.get(&id).map(|entry| Arc::clone(&entry.wake)));
         }
     }

@@ -38,22 +38,10 @@ impl<P: Payload> Association<P> {
             .map_or(Time::MAX, |since| since.saturating_add(self.config.timeout));
         next = next.min(self.table.due());
         self.carriers.settle();
-        // The first that was due is likely to be so again, and then few others have to be asked.
-        let expected = self.carriers.expected_first();
-        if let Some(at) = expected {
-            next = next.min(self.due_before(at, next));
-        }
         let mut from = 0;
         while let Some(at) = self.carriers.next_due_before(next, from) {
             from = at + 1;
-            if expected == Some(at) {
-                continue;
-            }
-            let due = self.due_before(at, next);
-            if due < next {
-                next = due;
-                self.carriers.expect_first(at);
-            }
+            next = next.min(self.due_before(at, next));
         }
         (next < Time::MAX).then_some(next)
     }
@@ -138,7 +126,7 @@ impl<P: Payload> Association<P> {
             return None;
         }
         let room = carrier.room_at(self.carriers.in_flight_cap(at));
-        room.filter(|room| *room > self.carriers.asked_at(at))
+        room.filter(|room| *room > self.carriers.polled_at(at))
     }
 
     /// When the throttle of a carrier that had nothing to send next lets it send.
@@ -147,7 +135,7 @@ impl<P: Payload> Association<P> {
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
             return None;
         }
-        Some(opens).filter(|opens| *opens > self.carriers.asked_at(at))
+        Some(opens).filter(|opens| *opens > self.carriers.polled_at(at))
     }
 
     /// Ends the association for a reason that is not this end's wish.
@@ -203,7 +191,7 @@ impl<P: Payload> Association<P> {
         if carrier.listening.is_suspected() || carrier.in_flight.is_empty() {
             return None;
         }
-        let fastest = self.carriers.fastest().but(at)?;
+        let fastest = self.carriers.fastest_but(at)?;
         let carrier = &self.carriers[at];
         if carrier.late {
             return carrier.in_flight.first_here().map(|sent| sent.due);

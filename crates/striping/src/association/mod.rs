@@ -7,7 +7,6 @@ mod cost;
 mod failure;
 mod in_time;
 mod links;
-mod outrun;
 mod receive;
 mod rescue;
 mod schedule;

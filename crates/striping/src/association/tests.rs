@@ -57,7 +57,7 @@ fn any_step(carriers: usize) -> impl Strategy<Value = Step> {
 }
 
 const CARRIERS: usize = 4;
-/// So many that most of them rest.
+/// So many that most of them have nothing to send.
 const MANY: usize = 24;
 
 /// How many carriers there are, and what happens to them.
@@ -112,12 +112,24 @@ struct Pair {
     ends: [Association<Length>; 2],
     stream: StreamId,
     carriers: Vec<Carrier>,
-    /// Asks all carriers that are awake, those included that have nothing to send for sure.
-    asks_all: bool,
+    polls: Polls,
+}
+
+/// Which carriers a driver polls, and in which order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Polls {
+    /// All that are awake, in the order of the links.
+    All,
+    /// Those of [`next_to_ask`](Association::next_to_ask), in the order of the links.
+    Next,
+    /// All that are awake, in the order in which they came up.
+    AllAsTheyCameUp,
+    /// Those of [`poll_wake`](Association::poll_wake).
+    Woken,
 }
 
 impl Pair {
-    fn new(scheduling: SchedulerConfig, carriers: usize, asks_all: bool) -> Pair {
+    fn new(scheduling: SchedulerConfig, carriers: usize, polls: Polls) -> Pair {
         let config = Config {
             scheduling,
             timeout: Time::from_secs(100_000),
@@ -133,7 +145,7 @@ impl Pair {
             stream: ends[0].open().expect("the first one"),
             carriers,
             ends,
-            asks_all,
+            polls,
         }
     }
 
@@ -202,12 +214,18 @@ impl Pair {
             .map(|carrier| carrier.ids[end])
             .collect();
         loop {
-            let next = match self.asks_all {
-                true => ids.iter().position(|id| {
-                    let at = own.position(*id);
-                    at.is_some_and(|at| own.carriers.is_awake(at))
-                }),
-                false => own.next_to_ask(self.now, &ids),
+            let is_awake = |id: &CarrierId| {
+                let at = own.position(*id);
+                at.is_some_and(|at| own.carriers.is_awake(at))
+            };
+            let place = |id| ids.iter().position(|other| *other == id);
+            let next = match self.polls {
+                Polls::All => ids.iter().position(is_awake),
+                Polls::Next => own.next_to_ask(self.now, &ids),
+                Polls::AllAsTheyCameUp => {
+                    ids.iter().copied().filter(is_awake).min().and_then(place)
+                }
+                Polls::Woken => own.poll_wake(self.now).and_then(place),
             };
             let Some(next) = next else {
                 return;
@@ -228,7 +246,7 @@ impl Pair {
         let due = own.poll_timeout();
         let events: Vec<_> = std::iter::from_fn(|| own.poll_event()).collect();
         let carriers: Vec<_> = own.carriers.iter().collect();
-        let asked = |at| (own.carriers.is_asleep(at), own.carriers.asked_at(at));
+        let asked = |at| (own.carriers.is_asleep(at), own.carriers.polled_at(at));
         let asked: Vec<_> = (0..carriers.len()).map(asked).collect();
         let streams: Vec<_> = own.streams().map(|id| own.stream_statistics(id)).collect();
         format!("{due:?} {events:?} {carriers:?} {asked:?} {streams:?} {frames:?}")
@@ -236,34 +254,8 @@ impl Pair {
 }
 
 #[test]
-fn carriers_with_nothing_to_send_come_to_rest_and_are_passed_over_together() {
-    for carriers in [CARRIERS, MANY] {
-        let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), carriers, false);
-        for _ in 0..5 {
-            for end in 0..2 {
-                pair.ends[end].wake_all();
-                pair.go(Step::Ask(end));
-                (0..carriers).for_each(|carrier| pair.go(Step::Deliver(carrier, 1 - end, 9)));
-            }
-            pair.go(Step::Wait(5));
-        }
-        let ids: Vec<CarrierId> = pair.carriers.iter().map(|carrier| carrier.ids[1]).collect();
-        let end = &mut pair.ends[1];
-        while end.poll_event().is_some() {}
-        end.wake_all();
-        assert!(!end.is_quiet());
-        assert!(end.carriers.why_they_rest().is_some());
-        assert_eq!(end.next_to_ask(pair.now, &ids), None);
-        assert!(end.is_quiet());
-        let asleep =
-            |at| (end.carriers.is_asleep(at), end.carriers.asked_at(at)) == (true, pair.now);
-        assert!((0..carriers).all(asleep));
-    }
-}
-
-#[test]
 fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
-    let mut pair = Pair::new(RedundantConfig::DEFAULT.into(), CARRIERS, false);
+    let mut pair = Pair::new(RedundantConfig::DEFAULT.into(), CARRIERS, Polls::Next);
     pair.go(Step::Ask(0));
     pair.go(Step::Write(1));
     pair.go(Step::Ask(0));
@@ -299,7 +291,7 @@ fn a_new_carrier_expects_what_its_link_carried() {
 
 #[test]
 fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
-    let mut pair = Pair::new(RoundRobinConfig::DEFAULT.into(), 2, false);
+    let mut pair = Pair::new(RoundRobinConfig::DEFAULT.into(), 2, Polls::Next);
     pair.go(Step::Write(60_000));
     pair.go(Step::Transmit(0, 0, 3));
     pair.go(Step::Transmit(1, 0, 40));
@@ -324,7 +316,7 @@ fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
 
 #[test]
 fn its_cap_holds_a_carrier_while_data_wait_and_a_bound_on_its_rate_does_not() {
-    let new = || Pair::new(EarliestArrivalConfig::DEFAULT.into(), 2, false);
+    let new = || Pair::new(EarliestArrivalConfig::DEFAULT.into(), 2, Polls::Next);
     let is_held = |pair: &Pair| format!("{:?}", pair.ends[0].carriers[1]).contains("held: true");
     let is_full = |pair: &Pair| {
         let carrier = &pair.ends[0].carriers[1];
@@ -346,7 +338,7 @@ fn its_cap_holds_a_carrier_while_data_wait_and_a_bound_on_its_rate_does_not() {
 #[test]
 fn a_carrier_at_its_cap_for_which_nothing_waits_is_not_held_by_it() {
     let filled = |bytes: usize, frames: usize| {
-        let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), CARRIERS, false);
+        let mut pair = Pair::new(EarliestArrivalConfig::DEFAULT.into(), CARRIERS, Polls::Next);
         for other in [0, 1, 3] {
             pair.go(Step::Transmit(other, 0, 99));
             pair.go(Step::Block(other, 0));
@@ -429,7 +421,7 @@ proptest! {
         (carriers, steps) in any_steps(),
         scheduling in proptest::sample::select(carrier_schedulers()),
     ) {
-        let mut pair = Pair::new(scheduling, carriers, false);
+        let mut pair = Pair::new(scheduling, carriers, Polls::Next);
         for step in steps {
             pair.go(step);
             for end in &mut pair.ends {
@@ -441,14 +433,18 @@ proptest! {
     }
 
     #[test]
-    fn who_is_passed_over_would_have_been_asked_in_vain(
+    fn skipped_carriers_have_nothing_to_send(
         (carriers, steps) in any_steps(),
         scheduling in prop_oneof![
             3 => Just(SchedulerConfig::from(EarliestArrivalConfig::DEFAULT)),
             1 => proptest::sample::select(carrier_schedulers()),
         ],
+        polls in prop_oneof![
+            Just([Polls::Next, Polls::All]),
+            Just([Polls::Woken, Polls::AllAsTheyCameUp]),
+        ],
     ) {
-        let mut pairs = [false, true].map(|asks_all| Pair::new(scheduling.clone(), carriers, asks_all));
+        let mut pairs = polls.map(|polls| Pair::new(scheduling.clone(), carriers, polls));
         for step in steps {
             for pair in &mut pairs {
                 pair.go(step);

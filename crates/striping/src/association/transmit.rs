@@ -29,7 +29,7 @@ impl<P: Payload> Association<P> {
         match &frame {
             None => self.carriers.fall_asleep(now, at),
             Some(frame) => {
-                self.carriers.on_given(at);
+                self.carriers.note_may_be_full(at);
                 let payload_len = match frame {
                     Frame::Data { payload, .. } => payload.len(),
                     _ => 0,

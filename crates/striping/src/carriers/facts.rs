@@ -11,6 +11,8 @@ use crate::carrier::room::InFlightCap;
 pub(super) struct Facts {
     /// Borrowed mutably since these were computed.
     pub(super) is_marked: bool,
+    /// Lower bound of its deadlines; see [`Carrier::not_due_before`].
+    pub(super) not_due_before: Time,
     pub(super) is_suspected: bool,
     pub(super) is_good: bool,
     pub(super) has_quota: bool,
@@ -36,43 +38,13 @@ pub(crate) struct SendConditions {
     pub(crate) must_speak: bool,
 }
 
-/// The least round trip of the carriers that could send more, and the second least: found once for all
-/// carriers, each of which asks for the least of the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Fastest {
-    first: Option<(usize, Time)>,
-    second: Option<Time>,
-}
-
-impl Fastest {
-    pub(super) fn add(&mut self, at: usize, round_trip: Time) {
-        match self.first {
-            Some((_, least)) if least <= round_trip => {
-                let second = self.second.unwrap_or(Time::MAX);
-                self.second = Some(second.min(round_trip));
-            }
-            before => {
-                self.second = before.map(|(_, least)| least);
-                self.first = Some((at, round_trip));
-            }
-        }
-    }
-
-    /// The least round trip of all but this carrier.
-    pub(crate) fn but(&self, at: usize) -> Option<Time> {
-        match self.first {
-            Some((first, least)) if first != at => Some(least),
-            _ => self.second,
-        }
-    }
-}
-
 impl Facts {
-    pub(super) fn of(carrier: &Carrier) -> Facts {
+    pub(super) fn of(carrier: &Carrier, keepalive: Time) -> Facts {
         let payload = carrier.payload_len();
         let rate = carrier.rate_or_guess();
         Facts {
             is_marked: false,
+            not_due_before: carrier.not_due_before(keepalive),
             is_suspected: carrier.listening.is_suspected(),
             is_good: carrier.is_good(),
             has_quota: carrier.usage.has_quota(),

@@ -1,247 +1,127 @@
 //! Which carriers are to be polled.
 
-use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
-use super::outrun::Outrun;
-use super::resting::{Reason, Resting};
-use super::sets;
-use crate::stream::send::Closed;
+use super::Carriers;
 
-/// By the carriers' places in the order in which they are polled. A carrier whose socket is blocked is neither asleep nor awake.
-#[derive(Debug, Default)]
+/// Whether a carrier is to be polled, and what is known of its socket.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Waking {
-    /// Polled with nothing to send: to be woken when that may have changed.
-    asleep: FixedBitSet,
-    /// To be polled.
-    awake: FixedBitSet,
+    state: State,
     /// Awake, and not reported to the driver yet.
-    untold: FixedBitSet,
-    /// Whether their sockets take another frame is not known: since they were last polled with nothing to send
-    /// they have sent, or were blocked, or the length of their frames has changed.
-    may_be_full: FixedBitSet,
-    /// When each was last polled with nothing to send, except for those that rest.
-    asked_at: Vec<Time>,
-    resting: Resting,
+    unreported: bool,
+    /// Its socket may take no other frame: since it was last polled with nothing to send it has sent, or was
+    /// blocked, or the length of its frames has changed.
+    may_be_full: bool,
+    /// When it was last polled with nothing to send.
+    polled_at: Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Polled with nothing to send: to be woken when that may have changed.
+    Asleep,
+    /// To be polled.
+    Awake,
+    /// Its socket is full.
+    Blocked,
 }
 
 impl Waking {
-    /// Adds a carrier, asleep.
-    pub(super) fn push(&mut self) {
-        self.rouse();
-        let at = self.asked_at.len();
-        self.asked_at.push(Time::ZERO);
-        for set in self.sets() {
-            set.grow(at + 1);
-        }
-        self.resting.grow(at + 1);
-        self.asleep.insert(at);
-        self.may_be_full.insert(at);
+    /// A new carrier is asleep.
+    pub(super) const NEW: Waking = Waking {
+        state: State::Asleep,
+        unreported: false,
+        may_be_full: true,
+        polled_at: Time::ZERO,
+    };
+}
+
+impl Carriers {
+    /// A carrier was polled and had nothing to send: it is woken when that may have changed.
+    pub(crate) fn fall_asleep(&mut self, now: Time, at: usize) {
+        let waking = &mut self.waking[at];
+        self.awake -= usize::from(waking.state == State::Awake);
+        *waking = Waking {
+            state: State::Asleep,
+            may_be_full: false,
+            polled_at: now,
+            ..*waking
+        };
     }
 
-    /// Removes a carrier; those behind it move up.
-    pub(super) fn remove(&mut self, at: usize) {
-        self.rouse();
-        self.asked_at.remove(at);
-        for set in self.sets() {
-            let moved = |place| place - usize::from(place > at);
-            sets::move_all(set, |place| (place != at).then(|| moved(place)));
-        }
+    /// Whether a carrier is asleep: polled, with nothing to send.
+    pub(crate) fn is_asleep(&self, at: usize) -> bool {
+        self.waking[at].state == State::Asleep
     }
 
-    /// Those at each place have moved to another.
-    pub(super) fn reorder(&mut self, moved: &[usize]) {
-        self.rouse();
-        let before = self.asked_at.clone();
-        for (from, to) in moved.iter().enumerate() {
-            self.asked_at[*to] = before[from];
-        }
-        for set in self.sets() {
-            sets::move_all(set, |from| Some(moved[from]));
-        }
+    /// When it was last polled and had nothing.
+    pub(crate) fn polled_at(&self, at: usize) -> Time {
+        self.waking[at].polled_at
     }
 
-    fn sets(&mut self) -> [&mut FixedBitSet; 6] {
-        [
-            &mut self.asleep,
-            &mut self.awake,
-            &mut self.untold,
-            &mut self.may_be_full,
-            &mut self.resting.members,
-            &mut self.resting.doubtful,
-        ]
+    /// Whether it is to be polled.
+    pub(crate) fn is_awake(&self, at: usize) -> bool {
+        self.waking[at].state == State::Awake
     }
 
-    /// Its socket may take no other frame.
-    pub(super) fn note_may_be_full(&mut self, at: usize) {
-        self.may_be_full.insert(at);
+    /// Whether any carrier is to be polled.
+    pub(crate) fn is_any_awake(&self) -> bool {
+        self.awake > 0
     }
 
+    /// Whether its socket may take no other frame.
     pub(super) fn may_be_full(&self, at: usize) -> bool {
-        self.may_be_full.contains(at)
+        self.waking[at].may_be_full
     }
 
-    pub(super) fn is_asleep(&self, at: usize) -> bool {
-        self.asleep.contains(at)
+    /// Its socket may take no other frame: it was given one, or its frames have another length.
+    pub(crate) fn note_may_be_full(&mut self, at: usize) {
+        self.waking[at].may_be_full = true;
     }
 
-    pub(super) fn is_awake(&self, at: usize) -> bool {
-        self.awake.contains(at)
-    }
-
-    pub(super) fn is_any_awake(&self) -> bool {
-        !self.awake.is_clear()
-    }
-
-    /// The first that is awake and does not rest, or not for sure, from this place on.
-    pub(super) fn next_awake(&self, from: usize) -> Option<usize> {
-        let Resting {
-            members, doubtful, ..
-        } = &self.resting;
-        sets::first_without(&self.awake, from, members, doubtful)
-    }
-
-    pub(super) fn asked_at(&self, at: usize) -> Time {
-        self.resting.asked_at(at, self.asked_at[at])
-    }
-
-    #[inline]
-    pub(super) fn fall_asleep(&mut self, now: Time, at: usize) {
-        self.resting.remove(at);
-        self.asked_at[at] = now;
-        self.asleep.insert(at);
-        self.awake.remove(at);
-        self.may_be_full.remove(at);
-    }
-
-    pub(super) fn block(&mut self, at: usize) {
-        self.rouse_one(at);
-        self.may_be_full.insert(at);
-        self.asleep.remove(at);
-        self.awake.remove(at);
-    }
-
-    pub(super) fn unblock(&mut self, at: usize) {
-        self.rouse_one(at);
-        self.asleep.remove(at);
-        self.awake.insert(at);
-        self.untold.insert(at);
-    }
-
-    pub(super) fn wake(&mut self, at: usize) {
-        if self.asleep.contains(at) {
-            self.unblock(at);
+    /// Wakes a carrier that is asleep. That brings no deadline forward, so the carrier is not marked as
+    /// changed.
+    pub(crate) fn wake(&mut self, at: usize) {
+        let waking = &mut self.waking[at];
+        if waking.state == State::Asleep {
+            waking.state = State::Awake;
+            waking.unreported = true;
+            self.awake += 1;
         }
     }
 
-    pub(super) fn wake_all(&mut self) {
-        if self.asleep.is_clear() {
-            return;
-        }
-        self.awake.union_with(&self.asleep);
-        self.untold.union_with(&self.asleep);
-        self.asleep.clear();
-        self.resting.wake();
-    }
-
-    /// A carrier that is asleep joins those that rest.
-    pub(super) fn rest(&mut self, at: usize, reason: Reason) {
-        self.resting.insert(at, reason);
-    }
-
-    /// If those that rest were woken: the condition under which none of them has anything to send.
-    pub(super) fn why_they_rest(&self) -> Option<Reason> {
-        self.resting.woken()
-    }
-
-    /// Those that rest at an earlier place than this still have nothing to send. The carrier there may, and what
-    /// the others have may rest on what it does.
-    pub(super) fn rest_on_before(&mut self, now: Time, at: usize) {
-        for before in self
-            .resting
-            .members
-            .ones()
-            .take_while(|before| *before < at)
-        {
-            self.asleep.insert(before);
-            self.awake.remove(before);
-        }
-        self.resting.fall_partly_asleep(now);
-    }
-
-    /// Whether some that rest are awake and others fell asleep at another time than this.
-    pub(super) fn is_rest_out_of_step(&self, now: Time) -> bool {
-        self.resting.is_out_of_step(now)
-    }
-
-    /// Those that rest still have nothing to send: they fall asleep again.
-    pub(super) fn rest_on(&mut self, now: Time) {
-        self.asleep.union_with(&self.resting.members);
-        self.awake.difference_with(&self.resting.members);
-        self.resting.fall_asleep(now);
-    }
-
-    /// No carrier rests any more: each is polled by itself.
-    pub(super) fn rouse(&mut self) {
-        for at in self.resting.members.ones() {
-            self.asked_at[at] = self.resting.asked_at(at, self.asked_at[at]);
-        }
-        self.resting.clear();
-    }
-
-    /// Why those of a group of them have nothing to send.
-    pub(super) fn group(&self, number: usize) -> Option<Outrun> {
-        self.resting.group(number)
-    }
-
-    /// Where the gaps of a group are now.
-    pub(super) fn set_closed(&mut self, number: usize, closed: Closed) {
-        self.resting.set_closed(number, closed);
-    }
-
-    /// Those of a group may have something to send.
-    pub(super) fn doubt_group(&mut self, number: usize) {
-        self.resting.doubt_group(number);
-    }
-
-    /// Those may have something to send whose own reason, but for what outruns them, does not hold.
-    pub(super) fn doubt_some(&mut self, now: Time, lasts: f64) {
-        self.resting.doubt_some(now, lasts);
-    }
-
-    /// Why a carrier rests.
-    pub(super) fn why_it_rests(&self, at: usize) -> Option<Reason> {
-        self.resting.why(at)
-    }
-
-    /// A carrier is in doubt no more: its gap lies there. Returns whether there is a group for it.
-    pub(super) fn rest_again(&mut self, at: usize, closed: Closed) -> bool {
-        self.resting.rest_again(at, closed)
-    }
-
-    /// None of those that rest is in doubt any more.
-    pub(super) fn trust(&mut self) {
-        self.resting.trust();
-    }
-
-    /// This carrier no longer rests: it is polled by itself.
-    #[inline]
-    pub(super) fn rouse_one(&mut self, at: usize) {
-        if self.resting.has(at) {
-            self.asked_at[at] = self.resting.asked_at(at, self.asked_at[at]);
-            self.resting.remove(at);
+    /// Wakes all.
+    pub(crate) fn wake_all(&mut self) {
+        if self.awake < self.list.len() {
+            (0..self.list.len()).for_each(|at| self.wake(at));
         }
     }
 
-    /// The next carrier to be polled that was not reported to the driver.
-    pub(super) fn tell(&mut self) -> Option<usize> {
-        let at = self.untold.ones().next()?;
-        self.untold.remove(at);
+    /// A carrier's socket is full.
+    pub(crate) fn block(&mut self, at: usize) {
+        self[at].on_blocked();
+        let waking = &mut self.waking[at];
+        self.awake -= usize::from(waking.state == State::Awake);
+        waking.state = State::Blocked;
+        waking.may_be_full = true;
+    }
+
+    /// A carrier's socket takes data again: it is to be polled.
+    pub(crate) fn unblock(&mut self, at: usize) {
+        self[at].blocked = false;
+        let waking = &mut self.waking[at];
+        self.awake += usize::from(waking.state != State::Awake);
+        waking.state = State::Awake;
+        waking.unreported = true;
+    }
+
+    /// The first carrier, from this index on, that is awake and has not been reported to the driver. It counts
+    /// as reported.
+    pub(crate) fn next_unreported(&mut self, from: usize) -> Option<usize> {
+        let is_due = |waking: &Waking| waking.unreported && waking.state == State::Awake;
+        let at = from + self.waking.get(from..)?.iter().position(is_due)?;
+        self.waking[at].unreported = false;
         Some(at)
-    }
-
-    /// The driver polls all that are awake without a report.
-    pub(super) fn tell_all(&mut self) {
-        self.untold.clear();
     }
 }

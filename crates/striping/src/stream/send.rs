@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 
 use ropewalk_transport::{Deadline, Deadlines, RangeSet};
 
-pub(crate) use self::search::Closed;
 use self::search::{Openings, Vain};
 use super::waiting::Waiting;
 use crate::Payload;

@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::Deadline;
 
 use super::receive::ReceiveBuffer;
-use super::send::{Closed, Part, SendBuffer};
+use super::send::{Part, SendBuffer};
 use crate::{Length, Payload, ProtocolError};
 
 fn written(len: usize, limit: u64) -> SendBuffer<Length> {
@@ -201,13 +201,6 @@ proptest! {
             ] {
                 let found = send.part_ahead(skip, most, least);
                 prop_assert_eq!(found, send.find_part_in_all(skip, most, least));
-                let closed = send.closed(skip, least);
-                prop_assert_eq!(closed.is_none(), send.may_begin(skip, least));
-                if let Some(Closed { from, to }) = closed {
-                    prop_assert!((from..=to).contains(&skip));
-                    let edges = [from, from.midpoint(skip), skip.midpoint(to), to];
-                    prop_assert!(!edges.into_iter().any(|edge| send.may_begin(edge, least)));
-                }
             }
             prop_assert!(send.knows_what_is_sent_again());
             let chosen = sent.get(skip as usize % sent.len().max(1)).copied();

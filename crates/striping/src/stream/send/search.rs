@@ -10,23 +10,6 @@ pub(super) struct Vain {
     least: u64,
 }
 
-/// Numbers of waiting bytes, the first and the last included, behind which no part begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Closed {
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-}
-
-impl Closed {
-    /// So many waiting bytes, or more.
-    pub(crate) fn from(bytes: u64) -> Closed {
-        Closed {
-            from: bytes,
-            to: u64::MAX,
-        }
-    }
-}
-
 /// Where parts may begin, of the lowest data that never was sent and of what is to be sent again. Carriers ask
 /// for parts of different least lengths in turn, so it is kept for any of these.
 #[derive(Clone, Debug, Default)]
@@ -78,24 +61,6 @@ impl Openings {
         };
         skip <= self.lowest || self.again[behind()..].iter().any(is_here)
     }
-
-    /// The numbers around `skip`, if no part of at least `least` bytes begins there.
-    fn closed(&self, skip: u64, least: u64) -> Option<Closed> {
-        let mut closed = Closed::from(self.lowest + 1);
-        for opening in &self.again {
-            let Some(last) = opening.last(least) else {
-                continue;
-            };
-            if last < skip {
-                closed.from = closed.from.max(last + 1);
-            } else if opening.follows && opening.before > skip {
-                closed.to = closed.to.min(opening.before - 1);
-            } else {
-                return None;
-            }
-        }
-        (closed.from <= skip).then_some(closed)
-    }
 }
 
 impl<P: Payload> SendBuffer<P> {
@@ -123,21 +88,9 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     /// Whether a part of at least `least` bytes may begin after `skip` waiting bytes, or at a range behind them.
-    pub(crate) fn may_begin(&mut self, skip: u64, least: u64) -> bool {
+    fn may_begin(&mut self, skip: u64, least: u64) -> bool {
         skip <= self.nothing_beyond(least)
             && (self.credit_ahead() >= least || self.find_openings().may_begin_at(skip, least))
-    }
-
-    /// The numbers of waiting bytes around `skip`, if no part of at least `least` bytes begins after so many.
-    pub(crate) fn closed(&mut self, skip: u64, least: u64) -> Option<Closed> {
-        let beyond = self.nothing_beyond(least);
-        if skip > beyond {
-            Some(Closed::from(beyond + 1))
-        } else if self.credit_ahead() >= least {
-            None
-        } else {
-            self.find_openings().closed(skip, least)
-        }
     }
 
     /// A number of waiting bytes after which no part of at least `least` bytes begins. It is small when all

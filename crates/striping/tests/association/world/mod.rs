@@ -348,7 +348,7 @@ impl<P: Payload> World<P> {
                     quiet = false;
                     self.on_event(apps, end, event);
                 }
-                while let Some(id) = self.ends[end].poll_wake() {
+                while let Some(id) = self.ends[end].poll_wake(self.now) {
                     quiet = false;
                     self.pump(end, id);
                 }
