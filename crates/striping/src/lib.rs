@@ -66,6 +66,7 @@ mod carrier;
 mod carriers;
 mod config;
 mod control;
+mod copies;
 mod dialling;
 mod event;
 mod payload;

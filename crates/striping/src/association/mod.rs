@@ -2,7 +2,6 @@
 
 mod asking;
 mod carriers;
-mod copies;
 mod cost;
 mod failure;
 mod in_time;
@@ -23,13 +22,14 @@ use ropewalk_quantities::Time;
 
 use crate::carriers::Carriers;
 use crate::control::ControlQueue;
+use crate::copies::Copies;
 use crate::stream::Stream;
 use crate::stream::memory::Memory;
 use crate::stream_ids::Ids;
 use crate::turns::Turns;
 use crate::{CarrierId, Config, Event, Payload, Role, StreamId};
-use copies::Copies;
 use links::Links;
+use schedule::Copied;
 use table::Table;
 
 pub use statistics::{CarrierStatistics, StreamStatistics};
@@ -83,7 +83,7 @@ pub struct Association<P> {
     send_memory: Memory,
     events: VecDeque<Event>,
     table: Table,
-    copies: Copies,
+    copies: Copies<CarrierId, Copied>,
     /// Since when no carrier has been up.
     alone_since: Option<Time>,
     links: Links,

@@ -8,7 +8,6 @@ use ropewalk_transport::scheduling::earliest_arrival::{gap_below, share};
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
 
 use super::Association;
-use super::copies::Copied;
 use crate::Payload;
 use crate::carrier::Carrier;
 use crate::stream::send::{Part, SendBuffer};
@@ -24,6 +23,14 @@ const MIN_AHEAD: u64 = 1400;
 /// The same for a carrier whose frames have this much payload.
 pub(super) fn least_ahead(payload: u64) -> u64 {
     (payload / 2).min(MIN_AHEAD)
+}
+
+/// A part of a stream that another carrier has sent and this one is to send too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copied {
+    stream: u32,
+    start: u64,
+    end: u64,
 }
 
 /// A part to send next.

@@ -1,11 +1,10 @@
 //! The redundant mode: each packet goes on one link first, and as a copy on the others.
 
-use std::collections::VecDeque;
-
 use ropewalk_quantities::Time;
 
 use super::room::give_back;
 use super::sending::Transmit;
+use crate::copies::Copies as Queues;
 
 /// A copy that has waited this long for a link is dropped: its packet has arrived by another link, and newer
 /// packets may not have.
@@ -16,9 +15,7 @@ const MAX: usize = 2048;
 /// For each link, the packets that others have sent and it has not.
 #[derive(Debug)]
 pub(super) struct Copies<P> {
-    links: Vec<VecDeque<(Time, Transmit<P>)>>,
-    /// Whether there ever was one.
-    is_used: bool,
+    waiting: Queues<usize, (Time, Transmit<P>)>,
     /// The time of the last poll.
     now: Time,
 }
@@ -26,33 +23,26 @@ pub(super) struct Copies<P> {
 impl<P> Default for Copies<P> {
     fn default() -> Copies<P> {
         Copies {
-            links: Vec::new(),
-            is_used: false,
+            waiting: Queues::default(),
             now: Time::ZERO,
         }
     }
 }
 
 impl<P: Clone> Copies<P> {
-    /// Adds a link.
-    pub(super) fn add_link(&mut self) {
-        self.links.push(VecDeque::new());
-    }
-
     /// A packet is sent on a link: copies for the other ones of `links` are queued.
     pub(super) fn put(&mut self, first: &Transmit<P>, links: &[usize]) {
         let now = self.now;
-        self.is_used = true;
         for &link in links.iter().filter(|&&link| link != first.link) {
-            let waiting = &mut self.links[link];
-            drop_old(waiting, now);
             let copy = Transmit {
                 link,
                 sequencing: first.sequencing,
                 packet: first.packet.clone(),
                 bytes: first.bytes,
             };
-            waiting.push_back((now, copy));
+            let waiting = self
+                .waiting
+                .add(link, (now, copy), |copy| is_old(copy, now));
             if waiting.len() > MAX {
                 waiting.pop_front();
             }
@@ -61,9 +51,7 @@ impl<P: Clone> Copies<P> {
 
     /// Drops all copies.
     pub(super) fn clear(&mut self) {
-        self.links
-            .iter_mut()
-            .for_each(|waiting| *waiting = VecDeque::new());
+        self.waiting.clear();
     }
 
     /// The next copy for one of these links that has room.
@@ -74,15 +62,15 @@ impl<P: Clone> Copies<P> {
         has_room: impl Fn(usize) -> bool,
     ) -> Option<Transmit<P>> {
         self.now = now;
-        if !self.is_used {
-            return None;
-        }
         // Those of links that are not used any more, too.
-        self.links
-            .iter_mut()
-            .for_each(|waiting| drop_old(waiting, now));
+        for waiting in self.waiting.queues() {
+            while waiting.front().is_some_and(|copy| is_old(copy, now)) {
+                waiting.pop_front();
+            }
+            give_back(waiting);
+        }
         links.iter().copied().find_map(|link| {
-            let waiting = &mut self.links[link];
+            let waiting = self.waiting.of(link)?;
             if waiting.is_empty() || !has_room(link) {
                 return None;
             }
@@ -92,20 +80,13 @@ impl<P: Clone> Copies<P> {
 
     /// Those of these links for which a copy waits.
     pub(super) fn waited_for(&self, links: &[usize]) -> impl Iterator<Item = usize> {
-        let links = if self.is_used { links } else { &[] };
         let links = links.iter().copied();
-        links.filter(|&link| !self.links[link].is_empty())
+        links.filter(|&link| self.waiting.waits_for(link))
     }
 }
 
-fn drop_old<P>(waiting: &mut VecDeque<(Time, Transmit<P>)>, now: Time) {
-    while waiting
-        .front()
-        .is_some_and(|(since, _)| *since + MAX_AGE < now)
-    {
-        waiting.pop_front();
-    }
-    give_back(waiting);
+fn is_old<P>((since, _): &(Time, Transmit<P>), now: Time) -> bool {
+    *since + MAX_AGE < now
 }
 
 #[cfg(test)]
@@ -129,7 +110,6 @@ mod tests {
     #[test]
     fn each_other_link_gets_a_copy_once_it_has_room_while_it_is_fresh() {
         let mut copies = Copies::default();
-        (0..3).for_each(|_| copies.add_link());
         let now = Time::from_secs(1);
         assert_eq!(copies.next(now, &[0, 2], |_| true), None);
         copies.put(&packet(0, 7), &[0, 2]);

@@ -109,7 +109,6 @@ impl<P: Clone> Sender<P> {
     pub fn add_link(&mut self, now: Time) -> usize {
         self.activity.begin(now);
         self.links.add(now, self.config.path_mtu);
-        self.copies.add_link();
         self.selection.add_link();
         self.reconsider();
         self.links.len() - 1
