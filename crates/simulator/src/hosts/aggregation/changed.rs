@@ -6,30 +6,54 @@
 //! ([`take_event_mark`](Changed::take_event_mark)). A mark means that the connection may have changed; polling
 //! shows whether it has.
 
+use std::mem;
+
 use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierId;
 
 use super::connection::Connection;
-use super::marks::Marks;
-use super::timers::Timers;
 use crate::hosts::verbs::{CLIENT, SERVER};
 
-/// Marks and timers of connections, by index; pairs are of client and server.
+/// What is noted of each connection, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
-    /// To be polled in the next pass, and in the present one.
-    touched: Marks,
+    notes: Vec<Notes>,
     is_any_touched: bool,
-    passing: Marks,
-    /// Those that may have events.
-    eventful: [Marks; 2],
-    /// Those that received a segment which the association was not told of.
-    heard: [Marks; 2],
-    /// Those that are carriers.
+    /// Those that are carriers, of client and server.
     carriers: [CarrierIndex; 2],
-    /// When timers expire, except for connections touched since their timers were read.
-    timers: [Timers; 2],
-    untimed: Marks,
+}
+
+/// What is noted of a connection; pairs are of client and server.
+#[derive(Clone, Copy, Debug)]
+struct Notes {
+    /// To be polled in the next pass, and in the present one.
+    touched: bool,
+    passing: bool,
+    /// It may have events.
+    eventful: [bool; 2],
+    /// It received a segment which the association was not told of.
+    heard: [bool; 2],
+    /// When its timers expire, or [`Time::MAX`], unless it was touched since they were read.
+    timers: [Time; 2],
+    untimed: bool,
+}
+
+impl Notes {
+    /// It may have changed in any way.
+    const NEW: Notes = Notes {
+        touched: true,
+        passing: false,
+        eventful: [true; 2],
+        heard: [true; 2],
+        timers: [Time::MAX; 2],
+        untimed: true,
+    };
+
+    /// Its timers and events are to be read again.
+    fn reread(&mut self) {
+        self.untimed = true;
+        self.eventful = [true; 2];
+    }
 }
 
 /// The carriers of an end, with the indices of their connections.
@@ -42,15 +66,9 @@ struct CarrierIndex {
 impl Changed {
     /// Connections were added, removed or moved: marks all.
     pub(crate) fn mark_all(&mut self, connections: &[Connection]) {
-        let len = connections.len();
-        self.touched = Marks::all_of(len);
+        self.notes = vec![Notes::NEW; connections.len()];
         self.is_any_touched = true;
-        self.untimed = Marks::all_of(len);
-        self.passing = Marks::none_of(len);
         for end in [CLIENT, SERVER] {
-            self.eventful[end] = Marks::all_of(len);
-            self.heard[end] = Marks::all_of(len);
-            self.timers[end] = Timers::of(len);
             self.list_carriers(connections, end);
         }
     }
@@ -80,12 +98,10 @@ impl Changed {
 
     /// A connection may have changed.
     pub(crate) fn touch(&mut self, at: usize) {
-        self.touched.insert(at);
         self.is_any_touched = true;
-        self.untimed.insert(at);
-        for eventful in &mut self.eventful {
-            eventful.insert(at);
-        }
+        let notes = &mut self.notes[at];
+        notes.touched = true;
+        notes.reread();
     }
 
     /// Whether any was touched since the last pass began.
@@ -95,59 +111,60 @@ impl Changed {
 
     /// Begins a pass: all that were touched are to be polled.
     pub(crate) fn begin_pass(&mut self) {
-        if std::mem::take(&mut self.is_any_touched) {
-            self.passing.take_all(&mut self.touched);
+        if mem::take(&mut self.is_any_touched) {
+            for notes in &mut self.notes {
+                notes.passing |= mem::take(&mut notes.touched);
+            }
         }
     }
 
     /// The next connection of the pass, in order of index. Its sending may cause events.
     pub(crate) fn next_to_send(&mut self) -> Option<usize> {
-        let at = self.passing.take_first()?;
-        self.untimed.insert(at);
-        for eventful in &mut self.eventful {
-            eventful.insert(at);
-        }
+        let at = self.notes.iter().position(|notes| notes.passing)?;
+        self.notes[at].passing = false;
+        self.notes[at].reread();
         Some(at)
     }
 
     /// A segment arrived at an end.
     pub(crate) fn note_arrival(&mut self, at: usize, end: usize) {
-        self.heard[end].insert(at);
+        self.notes[at].heard[end] = true;
     }
 
     /// The next connection that received a segment which the association was not told of; its mark is
     /// removed.
     pub(crate) fn next_heard(&mut self, end: usize) -> Option<usize> {
-        self.heard[end].take_first()
+        let mut heard = self.notes.iter_mut().map(|notes| &mut notes.heard[end]);
+        heard.position(|heard| mem::take(heard))
     }
 
     /// Whether a connection may have events; its mark is removed.
     pub(crate) fn take_event_mark(&mut self, at: usize, end: usize) -> bool {
-        self.eventful[end].remove(at)
+        mem::take(&mut self.notes[at].eventful[end])
     }
 
     /// When the first timers of client and server expire, or [`Time::MAX`].
     pub(crate) fn read_timers(&mut self, connections: &[Connection]) -> [Time; 2] {
-        let [client, server] = &mut self.timers;
-        while let Some(at) = self.untimed.take_first() {
-            let timer = |end| connections[at].poll_timeout(end).unwrap_or(Time::MAX);
-            client.set(at, timer(CLIENT));
-            server.set(at, timer(SERVER));
+        let mut first = [Time::MAX; 2];
+        for (notes, connection) in self.notes.iter_mut().zip(connections) {
+            if mem::take(&mut notes.untimed) {
+                let timer = |end| connection.poll_timeout(end).unwrap_or(Time::MAX);
+                notes.timers = [CLIENT, SERVER].map(timer);
+            }
+            let [client, server] = notes.timers;
+            first = [first[CLIENT].min(client), first[SERVER].min(server)];
         }
-        [client.earliest(), server.earliest()]
+        first
     }
 
     /// The first from this index on of which a timer may have expired, or which may have events.
-    pub(crate) fn next_concerned(&mut self, now: Time, from: usize, end: usize) -> Option<usize> {
-        let marked = self.eventful[end].next_in_either(&self.untimed, from);
-        match self.timers[end].earliest() <= now {
-            false => marked,
-            true => self.timers[end].next_due(now, from, marked),
-        }
+    pub(crate) fn next_concerned(&self, now: Time, from: usize, end: usize) -> Option<usize> {
+        let mut at = from..self.notes.len();
+        at.find(|&at| self.notes[at].eventful[end] || self.may_be_due(now, at, end))
     }
 
     /// Whether a timer of it may have expired.
     pub(crate) fn may_be_due(&self, now: Time, at: usize, end: usize) -> bool {
-        self.untimed.contains(at) || self.timers[end].at(at) <= now
+        self.notes[at].untimed || self.notes[at].timers[end] <= now
     }
 }

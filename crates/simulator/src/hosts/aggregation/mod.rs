@@ -9,9 +9,7 @@ mod connection;
 mod counted;
 mod dialling;
 mod giving;
-mod marks;
 mod receiving;
-mod timers;
 mod writer;
 
 use std::sync::Arc;
