@@ -185,11 +185,6 @@ impl Conversation {
         }
     }
 
-    /// Whether the writer has anything to write.
-    pub fn has_answers(&self) -> bool {
-        !self.answers.is_empty()
-    }
-
     /// All bytes before `end` have been delivered to the reader, which may make further requests.
     pub fn delivered(&mut self, now: Time, end: u64) {
         while let Some(&(_, answer)) = self.ends.front().filter(|(at, _)| *at <= end) {

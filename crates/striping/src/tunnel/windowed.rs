@@ -57,12 +57,6 @@ impl<T: Copy + Ord> Windowed<T> {
         self.candidates.front().map(|&(_, value)| value)
     }
 
-    /// When the best value was seen.
-    #[must_use]
-    pub fn best_at(&self) -> Option<Time> {
-        self.candidates.front().map(|&(at, _)| at)
-    }
-
     /// Changes the length, from the next value on.
     pub fn set_span(&mut self, span: Time) {
         self.span = span;
