@@ -70,6 +70,7 @@ mod copies;
 mod dialling;
 mod event;
 mod payload;
+mod standby;
 mod stream;
 mod stream_ids;
 mod throttle;
@@ -84,6 +85,7 @@ pub use dialling::{Dial, Dialling};
 pub use event::{Event, NO_CARRIER, OUT_OF_MEMORY, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};
+pub use standby::{Candidate, Standby, Tier};
 // Needed to use the schedulers' names.
 pub use ropewalk_transport::algorithm::Declared;
 pub use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};

@@ -1,7 +1,8 @@
 //! Ranks and quotas of the dialling end's links, and which links are alive.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{Candidate, LinkTerms, Standby, Tier};
+use ropewalk_striping::tunnel::LinkTerms;
+use ropewalk_striping::{Candidate, Standby, Tier};
 
 use crate::links::{Link, Rank};
 use crate::quota::{QuotaStatus, UsageStore};

@@ -15,7 +15,7 @@ use tracing::{debug, info, warn};
 
 use super::dial::{Dialled, dial};
 use super::metered::Metered;
-use super::primaries::{self, Primary};
+use super::primaries::{Backup, Primary};
 use super::{GONE, Session, UplinkState, link_number};
 use crate::association::Congestion;
 use crate::links::{Link, Rank};
@@ -36,16 +36,13 @@ const SAID: usize = 16;
 /// Runs until it is aborted, or the uplink is closed or dropped.
 pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
     let primaries = weak.upgrade().map(|uplink| uplink.primaries.subscribe());
-    let Some(mut primaries) = primaries.filter(|_| link.rank != Rank::Never) else {
+    let Some(primaries) = primaries.filter(|_| link.rank != Rank::Never) else {
         return;
     };
-    let is_backup = link.rank == Rank::Backup;
-    if is_backup {
-        primaries::started(&mut primaries).await;
-    }
+    let mut backup = (link.rank == Rank::Backup).then(|| Backup::new(primaries));
     loop {
-        if is_backup {
-            primaries::are_dead(&mut primaries).await;
+        if let Some(backup) = &mut backup {
+            backup.is_needed().await;
         }
         let Some(uplink) = weak.upgrade() else { return };
         if uplink.usage.is_stopped(&link) {
@@ -56,7 +53,7 @@ pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
         let session = uplink.session();
         tokio::select! {
             () = keep_carrier(&uplink, &session, &link) => {}
-            () = primaries::are_back(&mut primaries), if is_backup => {
+            () = is_needless(&mut backup) => {
                 info!("link {}: left, since a primary link is back", link.name);
             }
         }
@@ -66,6 +63,14 @@ pub(super) async fn run(weak: Weak<UplinkState>, link: Arc<Link>) {
         if session.association.is_closed() {
             uplink.renew(&session);
         }
+    }
+}
+
+/// Waits until a backup link is on standby again; for ever with a primary link.
+async fn is_needless(backup: &mut Option<Backup>) {
+    match backup {
+        Some(backup) => backup.is_needless().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -3,20 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ropewalk_quantities::Time;
+use ropewalk_striping::{Candidate, Standby, Tier};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::UplinkState;
-
-/// How long to wait for a primary link at the start before a backup is dialled.
-const START: Duration = Duration::from_secs(1);
-
-/// A primary link counts as dead this long after it was suspected: one with a short disturbance is trusted
-/// again before.
-const DEAD: Duration = Duration::from_millis(100);
-
-/// A primary link that has been trusted again for this long is relied on.
-const PROVEN: Duration = Duration::from_secs(1);
 
 /// A carrier of a primary link; it is counted while it is not suspected.
 pub(super) struct Primary {
@@ -49,47 +41,76 @@ impl Drop for Primary {
     }
 }
 
-/// Waits for the first primary carrier after the start.
-pub(super) async fn started(primaries: &mut watch::Receiver<usize>) {
-    let _ = timeout(START, primaries.wait_for(|count| *count > 0)).await;
+/// With nothing due, the primary links alone say when to look again.
+const FAR: Duration = Duration::from_secs(1 << 20);
+
+/// A backup link, which is used or on standby.
+pub(super) struct Backup {
+    began: Instant,
+    standby: Standby,
+    /// Number of primary carriers that are trusted.
+    primaries: watch::Receiver<usize>,
 }
 
-/// Waits until no primary carrier has been trusted for [`DEAD`], or the uplink is dropped.
-pub(super) async fn are_dead(primaries: &mut watch::Receiver<usize>) {
-    are(primaries, |count| count == 0, DEAD).await;
-}
-
-/// Waits until a primary carrier has been trusted for [`PROVEN`], or the uplink is dropped.
-pub(super) async fn are_back(primaries: &mut watch::Receiver<usize>) {
-    are(primaries, |count| count > 0, PROVEN).await;
-}
-
-/// Waits until the condition has held for this long.
-async fn are(primaries: &mut watch::Receiver<usize>, is_so: fn(usize) -> bool, long: Duration) {
-    while primaries.wait_for(|count| is_so(*count)).await.is_ok() {
-        let changed = timeout(long, primaries.wait_for(|count| !is_so(*count)));
-        if changed.await.is_err() {
-            return;
+impl Backup {
+    /// On standby at first.
+    pub(super) fn new(primaries: watch::Receiver<usize>) -> Backup {
+        Backup {
+            began: Instant::now(),
+            standby: Standby::default(),
+            primaries,
         }
+    }
+
+    /// Waits until the link is to be used, or the uplink is dropped.
+    pub(super) async fn is_needed(&mut self) {
+        self.is(false).await;
+    }
+
+    /// Waits until the link is on standby again, or the uplink is dropped.
+    pub(super) async fn is_needless(&mut self) {
+        self.is(true).await;
+    }
+
+    async fn is(&mut self, on_standby: bool) {
+        while !self.follow() && self.standby.includes(Some(Tier::Backup)) != on_standby {
+            let due = self
+                .standby
+                .due()
+                .map_or(FAR, |due| Duration::from_nanos(due.as_nanos()));
+            let _ = timeout_at(self.began + due, self.primaries.changed()).await;
+        }
+    }
+
+    /// Follows the primary links; returns whether the uplink is gone.
+    fn follow(&mut self) -> bool {
+        let now = Time::from_nanos(self.began.elapsed().as_nanos() as u64);
+        let is_alive = *self.primaries.borrow_and_update() > 0;
+        let links = [(Tier::Primary, is_alive), (Tier::Backup, false)];
+        let links = links.map(|(tier, is_alive)| Candidate {
+            tier: Some(tier),
+            is_there: true,
+            is_alive,
+        });
+        self.standby.follow(now, links.into_iter());
+        self.primaries.has_changed().is_err()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::time::{Instant, sleep};
+    use tokio::time::sleep;
 
     #[tokio::test(start_paused = true)]
     async fn a_backup_comes_after_a_death_and_goes_after_a_return_and_stumbles_are_passed_over() {
         let count = watch::Sender::new(0);
-        let mut primaries = count.subscribe();
         let began = Instant::now();
-        started(&mut primaries).await;
-        assert_eq!(began.elapsed().as_millis(), START.as_millis());
+        let mut backup = Backup::new(count.subscribe());
         let script = async {
             for (ms, now) in [
-                (50, 1),
-                (100, 0),
+                (950, 1),
+                (200, 0),
                 (99, 1),
                 (500, 0),
                 (700, 1),
@@ -103,17 +124,25 @@ mod tests {
         };
         let waits = async {
             let mut at = Vec::new();
-            are_dead(&mut primaries).await;
-            at.push(began.elapsed().as_millis() - START.as_millis());
-            are_back(&mut primaries).await;
-            at.push(began.elapsed().as_millis() - START.as_millis());
+            backup.is_needed().await;
+            at.push(began.elapsed().as_millis());
+            backup.is_needless().await;
+            at.push(began.elapsed().as_millis());
             at
         };
         let at = tokio::select! {
             () = script => Vec::new(),
             at = waits => at,
         };
-        // Dead at 50 + 100 + 99 + 500 ms; back, after a stumble, at 3 449 - 1 000 ms.
-        assert_eq!(at, [849, 3449]);
+        // Dead at 950 + 200 + 99 + 500 ms for 100 ms; back, after a stumble, at 3449 ms for a second.
+        assert_eq!(at, [1849, 4449]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_backup_is_used_a_second_after_a_start_without_a_primary_link() {
+        let count = watch::Sender::new(0);
+        let began = Instant::now();
+        Backup::new(count.subscribe()).is_needed().await;
+        assert_eq!(began.elapsed().as_millis(), 1000);
     }
 }

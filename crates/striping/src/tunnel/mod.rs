@@ -51,7 +51,6 @@ mod selection;
 mod sender;
 mod sending;
 mod silence;
-mod standby;
 mod startup;
 mod terms_announcer;
 mod train;
@@ -69,7 +68,6 @@ pub use resequencer::{Held, Resequencer, ResequencerCounters};
 pub use scheduler::Scheduler;
 pub use sender::Sender;
 pub use sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
-pub use standby::{Candidate, Standby, Tier};
 pub use terms_announcer::{AnnouncedTerms, TermsAnnouncer};
 pub use windowed::Windowed;
 

@@ -1,7 +1,8 @@
 //! A link of rank backup: how long packets stop when the primary link dies, and when the backup is left.
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{Candidate, Class, LinkTerms, Standby, Tier};
+use ropewalk_striping::tunnel::{Class, LinkTerms};
+use ropewalk_striping::{Candidate, Standby, Tier};
 
 use crate::world::{CLIENT, RELAY, World};
 

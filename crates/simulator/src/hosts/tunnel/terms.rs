@@ -1,10 +1,8 @@
 //! Links with quotas: the client measures their use, and tells the server the resulting terms.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::Terms;
-use ropewalk_striping::tunnel::{
-    AnnouncedTerms, Candidate, LinkTerms, Standby, TermsAnnouncer, Tier,
-};
+use ropewalk_striping::tunnel::{AnnouncedTerms, LinkTerms, TermsAnnouncer};
+use ropewalk_striping::{Candidate, Standby, Terms, Tier};
 
 use super::end::{Due, End};
 
