@@ -135,7 +135,7 @@ impl Changed {
     /// removed.
     pub(crate) fn next_heard(&mut self, end: usize) -> Option<usize> {
         let mut heard = self.notes.iter_mut().map(|notes| &mut notes.heard[end]);
-        heard.position(|heard| mem::take(heard))
+        heard.position(mem::take)
     }
 
     /// Whether a connection may have events; its mark is removed.
