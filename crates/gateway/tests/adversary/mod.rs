@@ -101,11 +101,11 @@ impl Client {
         for _ in 0..TRIES {
             let hello = self.hello(0);
             socket.send_to(&hello.bytes, relay).unwrap();
-            let Ok((len, _)) = socket.recv_from(&mut buffer) else {
-                continue;
-            };
-            if buffer[0] == ANSWER {
-                return hello.finish(&buffer[..len], socket, relay);
+            while let Ok((len, _)) = socket.recv_from(&mut buffer) {
+                // On a busy machine, the answer to an earlier hello may come late.
+                if buffer[0] == ANSWER && buffer[2..6] == hello.ours.to_be_bytes() {
+                    return hello.finish(&buffer[..len], socket, relay);
+                }
             }
         }
         panic!("the relay does not accept this client");
