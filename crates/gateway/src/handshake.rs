@@ -14,8 +14,7 @@ use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use self::messages::{
-    PLAIN, SEALED, VERSION, not_a_relay, preamble, read_message, read_plain_join, read_preamble,
-    write_first,
+    PLAIN, SEALED, not_a_relay, preamble, read_message, read_plain_join, read_preamble, write_first,
 };
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::{ANSWER_LEN, HELLO_LEN, Initiator, MAX_PAYLOAD, Purpose};
@@ -29,6 +28,9 @@ mod messages;
 mod tests;
 
 pub use self::error::HandshakeError;
+
+/// Version of the protocol.
+const VERSION: u8 = 1;
 
 /// Keys of the end that dials.
 #[derive(Clone, Debug)]

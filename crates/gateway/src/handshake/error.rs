@@ -4,7 +4,7 @@ use std::io;
 
 use ropewalk_wire::gateway::{JoinAnswer, MalformedFrame};
 
-use super::messages::VERSION;
+use super::VERSION;
 use crate::keys::PublicKey;
 use crate::noise::NoiseError;
 use crate::stranger::Stranger;

@@ -7,13 +7,12 @@ use ropewalk_wire::gateway::Join;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-use super::HandshakeError;
+use super::{HandshakeError, VERSION};
 use crate::noise::RecordKey;
 use crate::stranger::{LOOK, Stranger};
 
 /// Magic number at the beginning of every carrier.
 const MAGIC: [u8; 4] = *b"RPWK";
-pub(super) const VERSION: u8 = 1;
 pub(super) const PLAIN: u8 = 0;
 pub(super) const SEALED: u8 = 1;
 
