@@ -2,13 +2,13 @@
 
 import structure
 
-WORDS = "python/ropewalk/counted.py"
+WORDS = "python/ropewalk/support/counted.py"
 """Numbers with their nouns, in sentences of reports."""
 
 
 def test_it_shares_no_code_with_the_simulator():
     edges = structure.python_edges(structure.ROOT / "python" / "ropewalk")
-    room = "python/ropewalk/check/"
+    room = "python/ropewalk/analysis/check/"
     own = {name: others for name, others in edges.items() if name.startswith(room)}
     assert len(own) > 10
     imported = {other for others in own.values() for other in others}
