@@ -118,7 +118,7 @@ def test_the_command_prints_settings_with_their_meaning(command):
     table = command("explain", TWO_LINKS).stdout
     assert "profile linux" in table
     # In the words of docs/keys.md.
-    assert "What is measured" in table
+    assert "Time before" in table
     assert "min_rto" in table
 
 

@@ -51,7 +51,7 @@ fn it_knows_words_defaults_and_what_excludes_what() {
     assert_eq!(
         transport["min_rto"]["description"],
         json!(
-            "Least retransmission timeout; at most max_rto. Default: \"1 s\" for profile ns-3, \"1 s\" for profile rfc."
+            "Minimum retransmission timeout; at most `max_rto`. Default: \"1 s\" for profile ns-3, \"1 s\" for profile rfc."
         )
     );
 }

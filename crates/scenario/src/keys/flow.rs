@@ -15,7 +15,7 @@ pub(super) static FLOW: Shape = Shape {
                 "name",
                 Kind::Name,
                 Default::Required,
-                "The name that results and random streams use; no other flow or competitor has it.",
+                "Name in results and random streams; unique among flows and competitors.",
             ),
             TRAFFIC_KEY,
             PATH,
@@ -38,14 +38,14 @@ pub(super) const TRAFFIC_KEY: Key = key(
         short: None,
     },
     Default::Words("bulk without a size"),
-    "What the application sends, from client to server.",
+    "Traffic of the application, from sender to receiver.",
 );
 
 pub(super) const PATH: Key = key(
     "path",
     Kind::Name,
     Default::Words("all paths; for tcp and udp the only one"),
-    "The path it uses, if just one; a link's name means that link alone.",
+    "Only path of the flow. The name of a link means the path over that link alone.",
 );
 
 pub(super) const START: Key = key(
@@ -55,7 +55,7 @@ pub(super) const START: Key = key(
         most: limits::LONGEST,
     },
     Default::Toml("\"0 s\""),
-    "When they start.",
+    "Start time of the flow.",
 );
 
 pub(super) const COUNT: Key = key(
@@ -65,12 +65,13 @@ pub(super) const COUNT: Key = key(
         most: limits::MAX_FLOWS as u64,
     },
     Default::Toml("1"),
-    "How many of them.",
+    "Number of equal connections.",
 );
 
 pub(super) const IN_TURN: Key = key(
     "in_turn",
     Kind::Boolean,
     Default::Toml("false"),
-    "Whether each of its count uses one of its paths, the first of them the first path and so on round, and not all.",
+    "Assign paths round-robin: connection *i* of `count` uses only path *i* mod *n*. Otherwise each uses all \
+     *n* paths.",
 );

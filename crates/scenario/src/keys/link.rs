@@ -13,19 +13,19 @@ pub(crate) static LINK: Shape = Shape {
             "name",
             Kind::Name,
             Default::Required,
-            "The name that paths, results and random streams use; no other link has it.",
+            "Name in paths, results and random streams; unique among links.",
         ),
         key(
             "from",
             Kind::Pattern,
             Default::Words("none"),
-            "The node at which data enter the link: links meet at nodes of the same name.",
+            "Node at which data enter the link. Links meet at nodes of the same name.",
         ),
         key(
             "to",
             Kind::Pattern,
             Default::Words("none"),
-            "The node at which data come out; acknowledgements come back by the same link.",
+            "Node at which data leave the link. ACKs use the same link in reverse.",
         ),
         key(
             "count",
@@ -34,7 +34,8 @@ pub(crate) static LINK: Shape = Shape {
                 most: limits::MAX_LINKS as u64,
             },
             Default::Toml("1"),
-            "How many such wired links; several have their number behind the name (access-1, access-2, ...), and in from and to a * stands for it.",
+            "Number of links that this entry declares, wired ones only. With several, a number is appended \
+             to the name (`access-1`, `access-2`) and replaces `*` in `from` and `to`.",
         ),
         RATE,
         TRACE,
@@ -42,7 +43,8 @@ pub(crate) static LINK: Shape = Shape {
             "channel",
             Kind::Name,
             Default::Words("rate, trace or channel is required"),
-            "The 802.11 channel that carries it, from the radio of one node to that of the other; loss is then of each try of a frame.",
+            "802.11 channel that connects the radios of the two nodes. `loss` then applies to each \
+             transmission of a frame.",
         ),
         DELAY,
         JITTER_KEY,
@@ -55,8 +57,8 @@ pub(crate) static LINK: Shape = Shape {
                 least: 0.0,
                 most: limits::HIGHEST_COST,
             },
-            Default::Words("none; 1 where another link has one"),
-            "Price per Mbit/s; results have a cost where a link has one.",
+            Default::Words("none; 1 if another link has a cost"),
+            "Price per Mbit/s. If any link has a cost, results include the cost.",
         ),
         key(
             "quota",
@@ -65,7 +67,9 @@ pub(crate) static LINK: Shape = Shape {
                 most: limits::LARGEST_TRANSFER,
             },
             Default::Words("not counted"),
-            "What it may carry both ways, IP packets of all flows together; what has none left is used by mptcp, bas and the tunnel of striped-tcp only while nothing else lives.",
+            "Bytes of IP packets that the link may carry, in both directions and for all flows together. \
+             When they are used up, `mptcp`, `bas` and the tunnel of `striped-tcp` use it only if no other \
+             path is alive.",
         ),
         key(
             "period",
@@ -74,13 +78,14 @@ pub(crate) static LINK: Shape = Shape {
                 most: limits::LONGEST,
             },
             Default::Words("the whole run"),
-            "After which the quota is whole again.",
+            "Time after which the quota is full again.",
         ),
         key(
             "pace",
             Kind::Word(|| Pace::ALL.iter().map(|one| one.name()).collect()),
             Default::Toml("\"free\""),
-            "How soon the quota may be gone: as it comes (free), no sooner than its period (even), or as it comes at a price that rises with the square of how much sooner (priced). Needs a period.",
+            "Limit on the use of the quota within its period: none (`free`), or in step with time (`even`). \
+             With `priced`, the price rises with the square of the lead over `even`. Needs `period`.",
         ),
         key(
             "reverse",
@@ -88,14 +93,15 @@ pub(crate) static LINK: Shape = Shape {
                 shape: &REVERSE,
                 short: None,
             },
-            Default::Words("the same as forward"),
-            "Whatever differs on the way back.",
+            Default::Words("as in the forward direction"),
+            "Values that differ in the reverse direction.",
         ),
         key(
             "down",
             Kind::Outages,
             Default::Toml("[]"),
-            "Pairs of start and end between which the link carries nothing either way and says nothing.",
+            "Outages as pairs of start and end. Meanwhile the link carries nothing in either direction, and \
+             nobody is notified.",
         ),
     ]],
     alternatives: &[Alternatives {
@@ -116,14 +122,15 @@ const RATE: Key = key(
     "rate",
     Kind::Capacity,
     Default::Words("rate, trace or channel is required"),
-    "Constant rate of IP packets, headers included; \"unlimited\" sends in no time.",
+    "Constant rate of IP packets, headers included. `unlimited` transmits in no time.",
 );
 
 const TRACE: Key = key(
     "trace",
     Kind::Trace,
     Default::Words("rate, trace or channel is required"),
-    "File in mahimahi's format: each line is a time in milliseconds at which 1500 bytes may go; relative to the scenario file.",
+    "File in mahimahi's format: each line is a time in milliseconds at which 1500 bytes may leave. The path \
+     is relative to the scenario file.",
 );
 
 const DELAY: Key = key(
@@ -133,7 +140,7 @@ const DELAY: Key = key(
         most: limits::LONGEST_DELAY,
     },
     Default::Toml("\"0 ms\""),
-    "Propagation delay, one way.",
+    "One-way propagation delay.",
 );
 
 const JITTER_KEY: Key = key(
@@ -143,7 +150,7 @@ const JITTER_KEY: Key = key(
         short: Some("amount"),
     },
     Default::Toml("\"0 ms\""),
-    "Uniform variation of the delay within plus or minus this; at most the delay.",
+    "Uniform variation of the delay by plus or minus this amount; at most `delay`.",
 );
 
 const SLOT_KEY: Key = key(
@@ -153,7 +160,8 @@ const SLOT_KEY: Key = key(
         short: Some("most"),
     },
     Default::Toml("\"0 ms\""),
-    "Packets come out together, in turns of the link so far from the first that waits (as netem's slot; Wi-Fi and LTE take turns so).",
+    "Transmission in bursts, as by Wi-Fi and LTE (netem's `slot`): the first waiting packet waits this long, \
+     and later packets leave with it.",
 );
 
 const LOSS_KEY: Key = key(
@@ -163,14 +171,14 @@ const LOSS_KEY: Key = key(
         short: Some("p"),
     },
     Default::Toml("\"0 %\""),
-    "Random loss of packets.",
+    "Random packet loss: a probability, or a table with a model.",
 );
 
 const QUEUE: Key = key(
     "queue",
     Kind::Queue,
     Default::Toml("\"1 bdp\""),
-    "How much may wait besides the packet that is being sent; a bdp is the rate times the link's own round trip.",
+    "Largest queue in addition to the packet in transmission. One bdp is the rate times the link's own RTT.",
 );
 
 static JITTER: Shape = Shape {
@@ -182,13 +190,13 @@ static JITTER: Shape = Shape {
                 most: limits::LONGEST_DELAY,
             },
             Default::Required,
-            "The largest deviation from the delay.",
+            "Largest deviation from the delay.",
         ),
         key(
             "reorder",
             Kind::Boolean,
             Default::Toml("false"),
-            "Whether a packet may overtake another.",
+            "Let packets overtake others.",
         ),
     ]],
     alternatives: &[],
@@ -203,7 +211,7 @@ static SLOT: Shape = Shape {
                 most: limits::LONGEST_DELAY,
             },
             Default::Required,
-            "The longest time from the first packet that waits to the link's turn.",
+            "Longest time that the first packet of a burst waits.",
         ),
         key(
             "least",
@@ -212,7 +220,7 @@ static SLOT: Shape = Shape {
                 most: limits::LONGEST_DELAY,
             },
             Default::Words("most"),
-            "The shortest; each is uniform between the two.",
+            "Shortest time that the first packet of a burst waits. Each wait is uniform between `least` and `most`.",
         ),
     ]],
     alternatives: &[],
@@ -224,31 +232,31 @@ static LOSS: Shape = Shape {
             "model",
             Kind::Word(|| vec!["bernoulli", "gilbert-elliott"]),
             Default::Toml("\"bernoulli\""),
-            "Each packet alone, or two states as netem's gemodel has them.",
+            "Independent losses (`bernoulli`), or the two states of netem's gemodel (`gilbert-elliott`).",
         ),
         key(
             "p",
             Kind::Probability,
             Default::Required,
-            "Probability of loss; for gilbert-elliott, of going from the good state to the bad.",
+            "Probability of loss; with `gilbert-elliott`, of changing from the good state to the bad state.",
         ),
         key(
             "r",
             Kind::Probability,
             Default::Words("1 - p"),
-            "Probability of going from the bad state to the good (gilbert-elliott).",
+            "Probability of changing from the bad state to the good state (`gilbert-elliott`).",
         ),
         key(
             "h",
             Kind::Probability,
             Default::Toml("\"0 %\""),
-            "Probability of delivery in the bad state (gilbert-elliott; netem asks for 1-h).",
+            "Probability of delivery in the bad state (`gilbert-elliott`). netem takes 1-h.",
         ),
         key(
             "k",
             Kind::Probability,
             Default::Toml("\"100 %\""),
-            "Probability of delivery in the good state (gilbert-elliott; netem asks for 1-k).",
+            "Probability of delivery in the good state (`gilbert-elliott`). netem takes 1-k.",
         ),
     ]],
     alternatives: &[],

@@ -32,7 +32,8 @@ pub(super) const METHOD: Key = key(
     "method",
     Kind::Word(|| Method::ALL.iter().map(|one| one.name()).collect()),
     Default::Toml("\"greedy\""),
-    "The shortest, then the shortest of what that leaves, and so on; or the most routes there are, of the least total weight.",
+    "Search for disjoint routes. `greedy` takes the shortest route of the remaining network, again and \
+     again. `optimal` finds the largest number of routes, with the least total weight.",
 );
 pub(super) const ROUTES: Kind = Kind::Either {
     words: &[ALL],
@@ -51,8 +52,8 @@ pub(crate) static MESH: Shape = Shape {
                 least: 2,
                 most: limits::MAX_NODES as u64,
             },
-            Default::Words("as many as the file of the placement has; else required"),
-            "How many nodes, called n0, n1 and so on, each with a radio on every one of the channels.",
+            Default::Words("the number in the file of the placement; otherwise required"),
+            "Number of nodes. They are named `n0`, `n1` and so on, each with a radio on every channel of the mesh.",
         ),
         key(
             "area",
@@ -62,7 +63,7 @@ pub(crate) static MESH: Shape = Shape {
                 most: 2,
             },
             Default::Toml("[\"100 m\", \"100 m\"]"),
-            "Width and height.",
+            "Width and height of the area.",
         ),
         key(
             "placement",
@@ -71,19 +72,20 @@ pub(crate) static MESH: Shape = Shape {
                 short: Some("model"),
             },
             Default::Toml("\"uniform\""),
-            "Where the nodes stand.",
+            "Positions of the nodes.",
         ),
         key(
             "range",
             Kind::Measure(DISTANCE),
             Default::Toml("\"20 m\""),
-            "Routes go over links between nodes that are no further apart; the radios' range is the channel's.",
+            "Longest link of a route. The range of the radios follows from the channel.",
         ),
         key(
             "require",
             Kind::Word(|| Require::ALL.iter().map(|one| one.name()).collect()),
             Default::Toml("\"connected\""),
-            "What is drawn again until it is so: a way from each node to each other, from source to destination, or anything goes.",
+            "Condition for a drawn mesh: all nodes can reach each other (`connected`), the source can reach \
+             the destination (`endpoints`), or none (`none`). Otherwise the mesh is drawn again.",
         ),
         key(
             "require_routes",
@@ -92,44 +94,48 @@ pub(crate) static MESH: Shape = Shape {
                 short: None,
             },
             Default::Words("none"),
-            "How many routes each routing has to find, by the method, or it is drawn again.",
+            "Minimum number of routes of each routing, by `method`. A mesh with fewer is drawn again.",
         ),
         key(
             "source_near",
             PLACE,
             Default::Words("a fifth of the width, half the height"),
-            "The node nearest to this point sends.",
+            "Position whose nearest node is the source.",
         ),
         key(
             "destination_near",
             PLACE,
             Default::Words("four fifths of the width, half the height"),
-            "The node nearest to this point, but for the source, receives.",
+            "Position whose nearest node, other than the source, is the destination.",
         ),
         key(
             "routing",
             ROUTING,
             Default::Toml("\"node-disjoint\""),
-            "One route, or routes that share no link, no inner node, or neither inner nodes nor links between them.",
+            "One route (`shortest`), or routes that share no link (`link-disjoint`), no inner node \
+             (`node-disjoint`), or neither inner nodes nor links between them (`zone-disjoint`).",
         ),
         METHOD,
         key(
             "routes",
             ROUTES,
             Default::Toml("2"),
-            "At most so many, the paths route-1, route-2 and so on.",
+            "Largest number of routes, which become the paths `route-1`, `route-2` and so on.",
         ),
         key(
             "weight",
             Kind::Word(|| MeshWeight::ALL.iter().map(|one| one.name()).collect()),
             Default::Toml("\"hops\""),
-            "What a short route is: of few links; of few metres; of few tries of a packet of 1500 bytes by the mean SNR on the first of the channels (ETX); or of little airtime of these.",
+            "Length of a route: links (`hops`), metres (`distance`), expected transmissions of a packet of \
+             1500 bytes (`etx`), or their airtime (`airtime`). The last two use the mean SNR on the first \
+             channel.",
         ),
         key(
             "ties",
             Kind::Word(|| vec![LOWEST, "random"]),
             Default::Toml("\"lowest\""),
-            "Of routes as short, the one of the lowest nodes from its beginning on, or as the seed draws.",
+            "Choice among equally short routes: the lowest node numbers, from the source on (`lowest`), or \
+             random by `seed` (`random`).",
         ),
         key(
             "channels",
@@ -138,7 +144,7 @@ pub(crate) static MESH: Shape = Shape {
                 most: limits::MAX_CHANNELS,
             },
             Default::Words("all channels of the file"),
-            "The routes take them in turn; one name: all share it.",
+            "Channels of the routes, assigned in turn. With one name, all routes share the channel.",
         ),
         key(
             "seed",
@@ -147,7 +153,7 @@ pub(crate) static MESH: Shape = Shape {
                 most: i64::MAX as u64,
             },
             Default::Toml("1"),
-            "Of places and ties alone: runs of other seeds are of the same mesh.",
+            "Seed of positions and ties only. Runs with other seeds use the same mesh.",
         ),
     ]],
     alternatives: &[],
@@ -159,13 +165,14 @@ static PLACEMENT: Shape = Shape {
             "model",
             Kind::Word(|| vec![UNIFORM, GRID, FILE]),
             Default::Words("uniform; with a file, file"),
-            "Anywhere in the area, each place as likely; in even rows over it; or where a file says.",
+            "Uniformly random over the area (`uniform`), in even rows (`grid`), or from a file (`file`).",
         ),
         key(
             "file",
             Kind::Trace,
             Default::Words("required for file"),
-            "A line for each node: x and y in metres, with a comma; relative to the scenario file.",
+            "File with a line for each node: x and y in metres, separated by a comma. The path is relative \
+             to the scenario file.",
         ),
     ]],
     alternatives: &[],
@@ -173,9 +180,24 @@ static PLACEMENT: Shape = Shape {
 
 static REQUIRE_ROUTES: Shape = Shape {
     keys: &[&[
-        key("link", COUNT, Default::Toml("0"), "Link-disjoint routes."),
-        key("node", COUNT, Default::Toml("0"), "Node-disjoint routes."),
-        key("zone", COUNT, Default::Toml("0"), "Zone-disjoint routes."),
+        key(
+            "link",
+            COUNT,
+            Default::Toml("0"),
+            "Minimum number of link-disjoint routes.",
+        ),
+        key(
+            "node",
+            COUNT,
+            Default::Toml("0"),
+            "Minimum number of node-disjoint routes.",
+        ),
+        key(
+            "zone",
+            COUNT,
+            Default::Toml("0"),
+            "Minimum number of zone-disjoint routes.",
+        ),
     ]],
     alternatives: &[],
 };

@@ -26,7 +26,7 @@ const TOP_KEYS: &[Key] = &[
         "title",
         Kind::Text,
         Default::Words("the file's name"),
-        "For people.",
+        "Title of the scenario in tables and reports.",
     ),
     key(
         "duration",
@@ -35,7 +35,7 @@ const TOP_KEYS: &[Key] = &[
             most: limits::LONGEST,
         },
         Default::Toml("\"30 s\""),
-        "The run ends at the latest then; a finite transfer ends earlier.",
+        "Latest end of the run. A finite transfer ends earlier.",
     ),
     key(
         "warmup",
@@ -44,7 +44,7 @@ const TOP_KEYS: &[Key] = &[
             most: limits::LONGEST,
         },
         Default::Toml("\"0 s\""),
-        "What is measured starts after it; less than the duration.",
+        "Time before measurements start; less than `duration`.",
     ),
     key(
         "link",
@@ -53,7 +53,7 @@ const TOP_KEYS: &[Key] = &[
             most: limits::MAX_LINKS,
         },
         Default::Words("required, unless paths name nodes or there is a mesh"),
-        "Links.",
+        "Links of the network.",
     ),
     key(
         "path",
@@ -71,7 +71,7 @@ const TOP_KEYS: &[Key] = &[
             short: None,
         },
         Default::Words("all its keys' defaults"),
-        "What all 802.11 radios are set to.",
+        "Settings of all 802.11 radios.",
     ),
     key(
         "channel",
@@ -80,7 +80,7 @@ const TOP_KEYS: &[Key] = &[
             most: limits::MAX_CHANNELS,
         },
         Default::Words("none"),
-        "802.11 channels: the air that radios share.",
+        "802.11 channels, each shared by the radios on it.",
     ),
     key(
         "node",
@@ -88,8 +88,8 @@ const TOP_KEYS: &[Key] = &[
             shape: &NODE,
             most: limits::MAX_NODES,
         },
-        Default::Words("those that links name"),
-        "Nodes with a place and radios; nodes of wires alone need no entry.",
+        Default::Words("the nodes that links name"),
+        "Nodes with a position and radios. Nodes with wired links only need no entry.",
     ),
     key(
         "mesh",
@@ -98,7 +98,7 @@ const TOP_KEYS: &[Key] = &[
             short: None,
         },
         Default::Words("none"),
-        "Nodes at places that are drawn, and routes through them, in place of [[node]], [[link]] and [[path]].",
+        "Mesh of nodes and the routes through it, instead of `[[node]]`, `[[link]]` and `[[path]]`.",
     ),
     key(
         "transport",
@@ -107,7 +107,7 @@ const TOP_KEYS: &[Key] = &[
             short: None,
         },
         Default::Words("all its keys' defaults"),
-        "How the stream of the first flow is carried, which is called measured.",
+        "Transport of the first flow, which is named `measured` in results.",
     ),
     key(
         "traffic",
@@ -116,7 +116,7 @@ const TOP_KEYS: &[Key] = &[
             short: None,
         },
         Default::Words("bulk without a size"),
-        "What the first flow's application sends, from client to server.",
+        "Traffic of the first flow's application, from sender to receiver.",
     ),
     key(
         "flow",
@@ -125,7 +125,8 @@ const TOP_KEYS: &[Key] = &[
             most: limits::MAX_LISTED_FLOWS,
         },
         Default::Words("none"),
-        "Flows beside the one of [transport] and [traffic], or in its place where neither is there: each with its own transport, whose defaults are its profile's.",
+        "Flows in addition to the flow of `[transport]` and `[traffic]`, or instead of it if the file has \
+         neither table. Each has its own transport with the defaults of its profile.",
     ),
     key(
         "competitor",
@@ -134,7 +135,7 @@ const TOP_KEYS: &[Key] = &[
             most: limits::MAX_LISTED_FLOWS,
         },
         Default::Words("none"),
-        "Flows that share links with the others, and are as [transport] says but for what they say.",
+        "Flows that only share links with the others. Keys that they do not set come from `[transport]`.",
     ),
 ];
 
@@ -144,7 +145,7 @@ static PATH: Shape = Shape {
             "name",
             Kind::Name,
             Default::Required,
-            "The name that results use; no other path has it.",
+            "Name of the path in results; unique among paths.",
         ),
         key(
             "hops",
@@ -153,7 +154,7 @@ static PATH: Shape = Shape {
                 most: limits::MAX_HOPS,
             },
             Default::Words("hops, nodes, or from and to are required"),
-            "Names of the links passed in turn; the way back passes them in reverse.",
+            "Links of the path, in order. The opposite direction uses them in reverse.",
         ),
         key(
             "count",
@@ -162,7 +163,8 @@ static PATH: Shape = Shape {
                 most: limits::MAX_PATHS as u64,
             },
             Default::Toml("1"),
-            "How many such paths; several have their number behind the name, and in hops a * stands for it: [\"access-*\", \"trunk\"].",
+            "Number of paths that this entry declares. With several, a number is appended to the name and \
+             replaces `*` in `hops`: [\"access-*\", \"trunk\"].",
         ),
         key(
             "nodes",
@@ -171,38 +173,42 @@ static PATH: Shape = Shape {
                 most: limits::MAX_HOPS + 1,
             },
             Default::Words("hops, nodes, or from and to are required"),
-            "Names of the nodes passed in turn, over links of one channel, which are made where there are none: S-R@one from S to R on one.",
+            "Nodes of the path, in order, connected by links of one channel. Missing links are created: \
+             `S-R@one` leads from S to R on channel one.",
         ),
         key(
             "channel",
             Kind::Name,
             Default::Words("required with nodes"),
-            "The channel of the links between the nodes.",
+            "Channel of the links between the nodes of the path.",
         ),
         key(
             "from",
             Kind::Name,
             Default::Words("hops, nodes, or from and to are required"),
-            "The node from which routes are looked for, over links that name their nodes, each from its from to its to; of routes over as few links, the one whose links stand first in the file.",
+            "First node of the routes, which use links from their `from` to their `to`. Among routes with \
+             equally few links, the one whose links come first in the file wins.",
         ),
         key(
             "to",
             Kind::Name,
             Default::Words("required with from"),
-            "The node to which they lead.",
+            "Last node of the routes.",
         ),
         key(
             "routing",
             ROUTING,
             Default::Toml("\"shortest\""),
-            "One route, or routes that share no link, no inner node, or neither inner nodes nor links between them.",
+            "One route (`shortest`), or routes that share no link (`link-disjoint`), no inner node \
+             (`node-disjoint`), or neither inner nodes nor links between them (`zone-disjoint`).",
         ),
         METHOD,
         key(
             "routes",
             ROUTES,
             Default::Toml("2"),
-            "At most so many, but for shortest; each is a path, with a number behind the name.",
+            "Largest number of routes; without effect on `shortest`. Each route becomes a path with a number \
+             after the name.",
         ),
     ]],
     alternatives: &[Alternatives {

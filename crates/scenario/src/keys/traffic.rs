@@ -15,7 +15,10 @@ pub(crate) static TRAFFIC: Shape = Shape {
             "kind",
             Kind::Word(Traffic::kinds),
             Default::Toml("\"bulk\""),
-            "As much as the transport takes (udp: so that the first link or radio is never idle), messages at constant or exponentially distributed spacings, the frames of a video; or what the server asks for: chunks of a video, responses (request), pages (web).",
+            "Kind of traffic: as much as the transport takes (`bulk`), messages at constant or exponentially \
+             distributed spacing (`cbr`, `poisson`), or frames of a video (`video`). The receiver requests \
+             chunks of a video (`chunks`), responses (`request`) and pages (`web`). With `udp`, `bulk` never \
+             leaves the first link or radio idle.",
         ),
         key(
             "size",
@@ -23,10 +26,9 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 least: Bytes::new(1),
                 most: limits::LARGEST_TRANSFER,
             },
-            Default::Words(
-                "a bulk transfer goes on until the duration ends; 100 kB of request, 2 MB of web",
-            ),
-            "How much a bulk transfer sends, a response has in the mean, or a page that is drawn has in the median.",
+            Default::Words("unlimited for bulk, 100 kB for request, 2 MB for web"),
+            "Size of a transfer (`bulk`), mean size of a response (`request`), or median size of a random \
+             page (`web`).",
         ),
         key(
             "rate",
@@ -34,7 +36,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
             Default::Words(
                 "required for cbr, poisson, a video's preset and chunks of one quality; a trace has its own",
             ),
-            "Application bits per second; for poisson, video and chunks, in the mean.",
+            "Application bits per second; for `poisson`, `video` and `chunks`, the mean.",
         ),
         key(
             "message",
@@ -43,7 +45,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: limits::LARGEST_BUFFER,
             },
             Default::Toml("\"1000 B\""),
-            "Size of a message of cbr and poisson.",
+            "Size of a message (`cbr`, `poisson`).",
         ),
         key(
             "deadline",
@@ -52,21 +54,24 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: limits::LONGEST_DELAY,
             },
             Default::Words("200 ms for video, none for cbr, poisson and request"),
-            "What has not arrived so long after it was written is late; schedulers may go by it. Not for udp.",
+            "Longest time from write to arrival before data are late. Some schedulers use it. Not for `udp`.",
         ),
         key(
             "trace",
             Kind::Trace,
-            Default::Words(
-                "a video has a trace or a preset; chunks and pages may be drawn without one",
-            ),
-            "A file. Of a video, its frame sizes in bytes: a line each, or index, time, type and size on it; again when it ends. Of chunks, JSON: segment_duration_ms, bitrates_kbps, segment_sizes_bits. Of a page, JSON: a list of { size, parent, kind }.",
+            Default::Words("none; video needs a trace or a preset"),
+            "Trace file. `video`: a line for each frame with its size in bytes, or its index, time, type and \
+             size; it repeats at its end. `chunks`: JSON with `segment_duration_ms`, `bitrates_kbps` and \
+             `segment_sizes_bits`. `web`: a JSON list of `{ size, parent, kind }`.",
         ),
         key(
             "preset",
             Kind::Word(|| Preset::ALL.iter().map(|(_, name)| *name).collect()),
-            Default::Words("a video has a trace or a preset; chunks without either are alike"),
-            "Draw sizes like those of a film in three qualities, or of a live encoder.",
+            Default::Words(
+                "none; video needs a trace or a preset; chunks without either have equal sizes",
+            ),
+            "Distribution of random sizes: a film in three qualities (`film-28`, `film-38`, `film-48`), or a \
+             live encoder (`live`).",
         ),
         key(
             "frame_rate",
@@ -75,13 +80,13 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: 1000.0,
             },
             Default::Toml("30.0"),
-            "Frames a second of a video.",
+            "Frames per second (`video`).",
         ),
         key(
             "rate_max",
             Kind::Rate,
-            Default::Words("as it comes"),
-            "Most that a second of a video has, frames made smaller where it would have more; the mean stays.",
+            Default::Words("unlimited"),
+            "Highest rate of each second of a video. Frames above it become smaller, and the mean stays.",
         ),
         key(
             "buffer",
@@ -89,8 +94,8 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 least: Time::from_micros(1),
                 most: limits::LONGEST_DELAY,
             },
-            Default::Words("no player of a video; a chunk of chunks"),
-            "What a player holds before it starts, and again after it has stalled.",
+            Default::Words("none for video, which then has no player; one chunk for chunks"),
+            "Playing time that a player must hold before it starts, and again after a stall.",
         ),
         key(
             "rates",
@@ -99,8 +104,8 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 least: 1,
                 most: MAX_QUALITIES,
             },
-            Default::Words("one quality, of the rate"),
-            "The qualities in which chunks may be asked for, the lowest first.",
+            Default::Words("one quality, of the value of rate"),
+            "Qualities of the chunks that a player can request, in ascending order.",
         ),
         key(
             "chunk",
@@ -109,7 +114,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: Time::from_secs(600),
             },
             Default::Toml("\"4 s\""),
-            "How long a chunk plays; a trace has its own.",
+            "Playing time of a chunk. A trace has its own.",
         ),
         key(
             "quality",
@@ -121,7 +126,8 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 },
             },
             Default::Toml("\"bola\""),
-            "Which quality the player asks for: always the same (0 is the lowest), or by what it holds (BOLA).",
+            "Quality that the player requests: always the same (0 is the lowest), or by the BOLA rule from \
+             the playing time that it holds.",
         ),
         key(
             "buffer_max",
@@ -130,7 +136,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: limits::LONGEST_DELAY,
             },
             Default::Toml("\"30 s\""),
-            "Most that the player of chunks holds: it asks for the next when there is room for it.",
+            "Longest playing time that the player of chunks holds. It requests the next chunk while it has space.",
         ),
         key(
             "spread",
@@ -139,7 +145,8 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: 5.0,
             },
             Default::Toml("0.0"),
-            "Standard deviation of the logarithm of a response's size, which is log-normal; 0 makes all alike.",
+            "Standard deviation of the logarithm of a response's size (log-normal distribution). With 0, all \
+             responses have the same size.",
         ),
         key(
             "parallel",
@@ -148,7 +155,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: 1000,
             },
             Default::Toml("1"),
-            "How many responses are asked for at a time, each with its own time to think.",
+            "Number of requests at a time, each with its own think time.",
         ),
         key(
             "think",
@@ -157,13 +164,13 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: limits::LONGEST_DELAY,
             },
             Default::Toml("\"1 s\""),
-            "From a response to the next request, or from a page to the next, in the mean.",
+            "Mean think time: from a response to the next request, or from a page to the next.",
         ),
         key(
             "thinking",
             Kind::Word(|| Thinking::ALL.iter().map(|(_, name)| *name).collect()),
             Default::Toml("\"exponential\""),
-            "How times to think are distributed.",
+            "Distribution of think times.",
         ),
         key(
             "objects",
@@ -172,7 +179,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
                 most: MAX_OBJECTS as u64,
             },
             Default::Toml("70"),
-            "How many objects a page has, in the median.",
+            "Median number of objects on a page.",
         ),
     ]],
     alternatives: &[Alternatives {

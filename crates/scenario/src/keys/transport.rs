@@ -73,14 +73,15 @@ pub(super) const FROM: Key = key(
     "from",
     Kind::Name,
     Default::Words("none"),
-    "The node of the sender, in place of paths: of the ways over the fewest links to the node of to, tcp and udp take the first, others all that share no link.",
+    "Node of the sender, instead of paths. The first path to the node `to` has the fewest links; further \
+     paths share no link with earlier ones. `tcp` and `udp` use only the first.",
 );
 
 pub(super) const TO: Key = key(
     "to",
     Kind::Name,
     Default::Words("none"),
-    "The node of the receiver.",
+    "Node of the receiver.",
 );
 
 /// The keys that say how a stream is carried.
@@ -89,13 +90,13 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "profile",
         words!(Profile),
         Default::Toml("\"linux\""),
-        "The family of defaults of all other keys.",
+        "Family of defaults of all other keys of the transport.",
     ),
     key(
         "protocol",
         PROTOCOL,
         Default::Words("tcp over one path, mptcp over several"),
-        "How the stream is carried.",
+        "Transport protocol.",
     ),
     key(
         "paths",
@@ -104,50 +105,62 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
             most: limits::MAX_PATHS,
         },
         Default::Words("all paths"),
-        "The paths that it uses, in this order; tcp and udp use just one. A link's name means that link alone. A * stands for any number: [\"access-*\"].",
+        "Paths of the flow, in this order; `tcp` and `udp` use exactly one. The name of a link means the \
+         path over that link alone. `*` matches any number: [\"access-*\"].",
     ),
     FROM,
     TO,
     setting!(
         congestion,
         Kind::Algorithm(CongestionConfig::descriptions),
-        "Congestion control; uncoupled and those that couple subflows are for mptcp."
+        "Congestion control. `uncoupled` and the algorithms that couple subflows need `mptcp`."
     ),
     setting!(
         "subflow" => congestion_settings.subflow,
         Kind::Algorithm(SinglePathConfig::descriptions),
-        "The single-path congestion control that uncoupled runs on each subflow."
+        "Single-path congestion control that `uncoupled` runs on each subflow."
     ),
     setting!(
         scheduler,
         SCHEDULERS,
-        "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, and with device = \"tunnel\" redundant or earliest-arrival (its default), which is bas's default, too; mptcp takes all but earliest-arrival, with profile mptcp-ns3 round-robin (its default) or traffic-split alone."
+        "Algorithm that chooses the subflow of the next data. `striped-tcp` takes `round-robin` (its \
+         default) and `weighted`; with `device = \"tunnel\"` also `redundant` and `earliest-arrival` (then \
+         its default). `bas` defaults to `earliest-arrival`. `mptcp` takes all except `earliest-arrival`; \
+         with profile `mptcp-ns3` only `round-robin` (its default) and `traffic-split`."
     ),
     key(
         "device",
         DEVICES,
         Default::Toml("\"naive\""),
-        "What lays packets on links (striped-tcp): naive takes the links in turn and puts nothing in order, as song-2018 has it; tunnel is the gateway's own, which keeps to the links' rates and puts packets in order.",
+        "Device that stripes packets over links (`striped-tcp`). `naive` uses the links in turn and delivers \
+         packets as they arrive, as in song-2018. `tunnel` is the gateway's tunnel: it keeps each link to \
+         its rate and delivers packets in order.",
     ),
     setting!(
         reordering,
         Kind::Algorithm(ReorderingConfig::descriptions),
-        "The answer to signs of spurious loss. With profile mptcp-ns3, what the module calls by that name, which is not what the RFCs and papers say; it has neither linux nor ncr."
+        "Response to signs of spurious loss. Profile `mptcp-ns3` implements these names as that module does, \
+         which differs from the RFCs and papers; it has neither `linux` nor `ncr`."
     ),
     setting!(
         "receive_buffer" => receive_buffer.size,
         BUFFER,
-        "Bounds what is advertised; at least a segment. With bas, of each connection, and of the stream over all of them: what waits for reassembly; there at least 64 KiB."
+        "Size of the receive buffer, which limits the advertised window; at least one segment. With `bas`, \
+         it is the buffer of each carrier, and the limit of the data that wait for reassembly, there at \
+         least 64 KiB."
     ),
     setting!(
         "send_buffer" => send_buffer.size,
         Kind::PacketBuffer,
-        "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets, headers and all, where packet is given."
+        "Upper limit of data that are written and not acknowledged; at least one segment. With `bas`, the \
+         limit of each carrier, by default 50 packets with headers if `packet` is set."
     ),
     setting!(
         "send_buffer_autotuning" => send_buffer.autotuning,
         Kind::Boolean,
-        "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux; of MPTCP each subflow's grows, and the connection's is the sum of them. Off with bas."
+        "Let the send buffer grow with the congestion window up to `send_buffer`, as in Linux. It counts the \
+         memory of packets, and a blocked writer waits until a third is free. With `mptcp`, each subflow's \
+         buffer grows, and the connection's is their sum. Off with `bas`."
     ),
     PACKET,
     MAIN_BUFFER,
@@ -157,9 +170,10 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         LENGTH,
         Default::Derived(
             field!(segment),
-            "what fills an IP packet of 1500 bytes: over IPv4 and with timestamps 1448 B with tcp, 1424 B with mptcp, 1420 B with striped-tcp and 1380 B with its tunnel",
+            "the payload that fills an IP packet of 1500 bytes: over IPv4 and with timestamps 1448 B with \
+             tcp, 1424 B with mptcp, 1420 B with striped-tcp and 1380 B with its tunnel",
         ),
-        "Most payload of a segment.",
+        "Largest payload of a segment, or of a datagram with `udp`.",
     ),
     setting!(
         initial_window,
@@ -169,27 +183,27 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         initial_ssthresh,
         Kind::BytesOrUnlimited,
-        "Slow-start threshold at the start."
+        "Slow-start threshold of a new connection."
     ),
     setting!(
         "sack" => extensions.sack,
         Kind::Boolean,
-        "Selective acknowledgement (RFC 2018, 6675)."
+        "Use selective acknowledgements (SACK, RFC 2018 and 6675)."
     ),
     setting!(
         "timestamps" => extensions.timestamps,
         Kind::Boolean,
-        "Timestamps (RFC 7323): 12 bytes a segment."
+        "Use timestamps (RFC 7323), which take 12 bytes per segment."
     ),
     setting!(
         "delayed_ack" => receiver.delayed_ack,
         Kind::Integer { least: 1, most: 64 },
-        "Acknowledge at the latest every so many full segments; 1 is each."
+        "Number of full segments after which an ACK is sent at the latest; 1 acknowledges each segment."
     ),
     setting!(
         "delayed_ack_timeout" => receiver.delayed_ack_timeout,
         TIMEOUT,
-        "Acknowledge at the latest after this time (RFC 5681: 500 ms at most)."
+        "Longest delay of an ACK (RFC 5681: at most 500 ms)."
     ),
     setting!(
         "quick_ack" => receiver.quick_ack,
@@ -199,164 +213,173 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         "min_rto" => rto.min,
         TIMEOUT,
-        "Least retransmission timeout; at most max_rto."
+        "Minimum retransmission timeout; at most `max_rto`."
     ),
     setting!(
         "min_rto_on_variance" => rto.min_on_variance,
         Kind::Boolean,
-        "Whether min_rto is a floor under the variance term alone, as Linux has it, not under the whole (RFC 6298)."
+        "Apply `min_rto` to the variance term of the timeout only, as Linux does, not to the whole timeout (RFC 6298)."
     ),
-    setting!("max_rto" => rto.max, TIMEOUT, "Greatest retransmission timeout."),
+    setting!("max_rto" => rto.max, TIMEOUT, "Maximum retransmission timeout."),
     setting!(
         "initial_rto" => rto.initial,
         TIMEOUT,
-        "Retransmission timeout before the first round-trip sample."
+        "Retransmission timeout before the first RTT sample."
     ),
     setting!(
         "prr" => window.prr,
         Kind::Boolean,
-        "Proportional rate reduction in recovery (RFC 6937)."
+        "Use proportional rate reduction in recovery (PRR, RFC 6937)."
     ),
     setting!(
         "rack" => loss.rack,
         Kind::Boolean,
-        "Tell losses by time, not by counting duplicate acknowledgements (RACK, RFC 8985); needs sack."
+        "Detect losses by time, not by counting duplicate ACKs (RACK, RFC 8985). Needs `sack`."
     ),
     setting!(
         "tail_loss_probe" => loss.tail_loss_probe,
         Kind::Boolean,
-        "Send a probe when acknowledgements stay away for two round trips (TLP, RFC 8985); needs sack."
+        "Send a probe when no ACK arrives for two RTTs (TLP, RFC 8985). Needs `sack`."
     ),
     setting!(
         "limited_transmit" => loss.limited_transmit,
         Kind::Boolean,
-        "Limited transmit (RFC 3042)."
+        "Use limited transmit: new data on the first duplicate ACKs (RFC 3042)."
     ),
     setting!(
         "halve_pipe" => window.halve_pipe,
         Kind::Boolean,
-        "Halve what is in the network at a loss (RFC 6675's pipe, as ns-3), not everything unacknowledged (RFC 5681)."
+        "On a loss, halve the data in the network (RFC 6675's pipe, as in ns-3), not all unacknowledged data \
+         (RFC 5681)."
     ),
     setting!(
         "reduce_cwnd" => window.reduce_cwnd,
         Kind::Boolean,
-        "Reduce the congestion window itself at a loss, to whole segments, however much of it is in flight, as Linux does; halve_pipe says nothing then."
+        "On a loss, reduce the congestion window itself, to whole segments, however much of it is in flight, \
+         as Linux does. `halve_pipe` is then ignored."
     ),
     setting!(
         "validate_cwnd" => window.validate,
         Kind::Boolean,
-        "Remember for a window of data whether the congestion window was full, as Linux does, for it to grow; if not, what held data back last counts."
+        "Let the congestion window grow if it was full at any time in the last window of data, as Linux \
+         does. Otherwise only the sender's most recent limit counts."
     ),
     setting!(
         "halve_after_idle" => window.halve_after_idle,
         Kind::Boolean,
-        "After more idleness than the timeout, halve the window for each timeout, as Linux does; if not, start as at first (RFC 5681)."
+        "After an idle time longer than the timeout, halve the window once per timeout, as Linux does. \
+         Otherwise restart from the initial window (RFC 5681)."
     ),
     setting!(
         "byte_counting" => congestion_settings.byte_counting,
         Kind::Boolean,
-        "Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements."
+        "Grow windows by acknowledged bytes (RFC 3465), not by the number of ACKs."
     ),
     setting!(
         nagle,
         Kind::Boolean,
-        "Nagle's algorithm (RFC 1122): no small segment while data is in flight. Off for all traffic but bulk, and with bas."
+        "Use Nagle's algorithm (RFC 1122): send no small segment while data are in flight. Off for all \
+         traffic except `bulk`, and with `bas`."
     ),
     setting!(
         "grow_in_disorder" => window.grow_in_disorder,
         Kind::Boolean,
-        "Let the window grow on an acknowledgement that advances though it tells of a new gap, as Linux."
+        "Let the window grow on an ACK that advances even if it reports a new gap, as Linux does."
     ),
     setting!(
         "paws" => receiver.paws,
         Kind::Boolean,
-        "Throw segments away whose timestamps are older than what has come (PAWS, RFC 7323); needs timestamps."
+        "Discard segments whose timestamp is older than the one to echo (PAWS, RFC 7323). Needs `timestamps`."
     ),
     setting!(
         "rtt_from_sack" => rto.from_sack,
         Kind::Boolean,
-        "Take samples of the round-trip time from selective acknowledgements, too, as Linux."
+        "Take RTT samples from selective acknowledgements, too, as Linux does."
     ),
     setting!(
         "hystart" => congestion_settings.hystart,
         Kind::Boolean,
-        "Leave slow start when the round-trip time rises (cubic)."
+        "Leave slow start when the RTT rises (HyStart; `cubic`)."
     ),
     setting!(
         "linux_cubic" => congestion_settings.linux_cubic,
         Kind::Boolean,
-        "Cubic grows as in Linux: by whole segments; by 0.53 of them a round trip where it is to match Reno (RFC 9438: by one, once past the window before the loss), and by a twentieth of the window at the least until the first loss."
+        "Grow cubic's window as Linux does: in whole segments, and until the first loss by at least a \
+         twentieth of the window. To match Reno, it grows by 0.53 segments per RTT; RFC 9438 has 1 above the \
+         window before the loss."
     ),
     key(
         "receive_window_share",
         Kind::Share,
         Default::Derived(
             field!(receive_buffer.window_share),
-            "1.0; for profile linux what a full segment is of its memory: 0.625 of 1448 B over IPv4, 0.617 with mptcp",
+            "1.0; for profile linux the share of payload in a full segment's memory: 0.625 for 1448 B over \
+             IPv4, 0.617 with mptcp",
         ),
-        "The part of the receive buffer that may be advertised.",
+        "Share of the receive buffer that may be advertised as window.",
     ),
     setting!(
         "charge_reordered" => receive_buffer.charge_reordered,
         Kind::Boolean,
-        "What waits for a gap to close makes the advertised window smaller, as Linux computes it."
+        "Subtract data behind a gap from the advertised window, as Linux computes it."
     ),
     setting!(
         "linux_window" => subflows.linux_window,
         Kind::Boolean,
-        "Subflows share the window as Linux has it: data may go beyond it, are dropped there, and sent again by a timer of the connection; the receive buffer grows from 128 KiB (mptcp)."
+        "Share the window among subflows as Linux does (`mptcp`). Data may exceed it, are dropped there, and \
+         are retransmitted by a timer of the connection. The receive buffer grows from 128 KiB."
     ),
     setting!(
         "opportunistic_retransmission" => subflows.opportunistic_retransmission,
         Kind::Boolean,
-        "Send again on a free subflow what blocks the receive window (mptcp)."
+        "Retransmit the data that block the receive window on a free subflow (`mptcp`)."
     ),
     setting!(
         "penalisation" => subflows.penalisation,
         Kind::Boolean,
-        "Halve the window of the subflow that blocks the receive window (mptcp)."
+        "Halve the congestion window of the subflow that blocks the receive window (`mptcp`)."
     ),
     setting!(
         "checksum" => extensions.checksum,
         Kind::Boolean,
-        "DSS checksums (RFC 8684, 3.3.1), which captures show (mptcp)."
+        "Use DSS checksums, which captures show (RFC 8684, 3.3.1; `mptcp`)."
     ),
     setting!(
         "subflows_per_path" => subflows.per_path,
         Kind::Integer { least: 1, most: 8 },
-        "Subflows on each path (mptcp)."
+        "Number of subflows on each path (`mptcp`)."
     ),
     setting!(
         ip_version,
         words!(IpVersion),
-        "What carries segments: 20 or 40 bytes before each."
+        "IP version. Its header takes 20 bytes (IPv4) or 40 bytes (IPv6) per packet."
     ),
     setting!(
         initial_sequence_number,
         Kind::SequenceNumber,
-        "Where each side's sequence numbers begin, as captures show them; `4294900000` wraps soon."
+        "First sequence number of each side, as captures show it. `4294900000` wraps soon."
     ),
 ];
 
 pub(super) const PACKET: Key = key(
     "packet",
     LENGTH,
-    Default::Words("5 ms of the connection's rate, at least 1400 B"),
-    "Payload of a frame, before which 16 bytes of header stand (bas).",
+    Default::Words("5 ms of the carrier's rate, at least 1400 B"),
+    "Payload of a frame; its header takes 16 bytes more (`bas`).",
 );
 
 pub(super) const MAIN_BUFFER: Key = key(
     "main_buffer",
     Kind::PacketBuffer,
-    Default::Words("4 MiB; 150 packets where packet is given"),
-    "Bounds what waits for one of the connections; at least a packet (bas).",
+    Default::Words("4 MiB; 150 packets if packet is set"),
+    "Upper limit of the data that wait for a carrier; at least one packet (`bas`).",
 );
 
 pub(super) const NOTSENT_LOWAT: Key = key(
     "notsent_lowat",
     BUFFER,
     Default::Words("two frames"),
-    "A connection is given nothing while so much of it was never sent, as with TCP_NOTSENT_LOWAT (bas).",
+    "Amount of unsent data at which a carrier gets no more, as with TCP_NOTSENT_LOWAT (`bas`).",
 );
 
 /// A competitor's own congestion control; by default that of `[transport]`.
@@ -365,16 +388,16 @@ pub(super) const CONGESTION: Key = key(
     Kind::Algorithm(CongestionConfig::descriptions),
     Default::Derived(
         field!(congestion),
-        "as in [transport]; the profile's if that is not for its protocol",
+        "as in [transport]; the profile's if that algorithm does not fit the protocol",
     ),
-    "Congestion control; uncoupled and those that couple subflows are for mptcp.",
+    "Congestion control. `uncoupled` and the algorithms that couple subflows need `mptcp`.",
 );
 
 pub(super) const SUBFLOW: Key = key(
     "subflow",
     Kind::Algorithm(SinglePathConfig::descriptions),
     Default::Derived(field!(congestion_settings.subflow), "as in [transport]"),
-    "The single-path congestion control that uncoupled runs on each subflow.",
+    "Single-path congestion control that `uncoupled` runs on each subflow.",
 );
 
 pub(super) const SCHEDULER: Key = key(
@@ -382,9 +405,9 @@ pub(super) const SCHEDULER: Key = key(
     SCHEDULERS,
     Default::Derived(
         field!(scheduler),
-        "as in [transport]; of striped-tcp and bas, their own if that is another protocol",
+        "as in [transport]; for striped-tcp and bas, their own default if [transport] has another protocol",
     ),
-    "Which subflow carries the next data.",
+    "Algorithm that chooses the subflow of the next data.",
 );
 
 pub(super) const SEND_BUFFER: Key = key(
@@ -392,16 +415,17 @@ pub(super) const SEND_BUFFER: Key = key(
     Kind::PacketBuffer,
     Default::Derived(
         field!(send_buffer.size),
-        "as in [transport]; the profile's if that does not say",
+        "as in [transport]; if not set there, the profile's",
     ),
-    "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection.",
+    "Upper limit of data that are written and not acknowledged; at least one segment. With `bas`, the limit \
+     of each carrier.",
 );
 
 pub(super) const DEVICE: Key = key(
     "device",
     DEVICES,
-    Default::Words("as in [transport]; naive if that is not striped-tcp"),
-    "What lays packets on links (striped-tcp).",
+    Default::Words("as in [transport]; naive if [transport] is not striped-tcp"),
+    "Device that stripes packets over links (`striped-tcp`).",
 );
 
 pub(super) const SEGMENT: Key = key(
@@ -409,7 +433,7 @@ pub(super) const SEGMENT: Key = key(
     LENGTH,
     Default::Derived(
         field!(segment),
-        "as in [transport]; what fills an IP packet of 1500 bytes if that does not say",
+        "as in [transport]; if not set there, the payload that fills an IP packet of 1500 bytes",
     ),
-    "Most payload of a segment.",
+    "Largest payload of a segment, or of a datagram with `udp`.",
 );

@@ -25,7 +25,7 @@ pub(crate) static RADIO: Shape = Shape {
             "channel",
             Kind::Name,
             Default::Required,
-            "The channel that it is on; a node has one radio on a channel at most.",
+            "Channel of the radio. A node has at most one radio on each channel.",
         )],
         RADIO_KEYS,
     ],
@@ -36,7 +36,7 @@ const PROFILE: Key = key(
     "profile",
     Kind::Word(|| WifiProfile::ALL.iter().map(|one| one.name()).collect()),
     Default::Toml("\"standard\""),
-    "The family of defaults of all other keys: what IEEE 802.11 says, or what ns-3.44 or ns-3.13 do.",
+    "Family of defaults of all other keys: IEEE 802.11 (`standard`), ns-3.44 (`ns-3`) or ns-3.13 (`ns-3.13`).",
 );
 
 const RATE: &Kind = &Kind::Rate;
@@ -75,7 +75,7 @@ const RADIO_KEYS: &[Key] = &[
         "standard",
         Kind::Word(|| vec!["802.11b", "802.11a", "802.11g"]),
         Default::Words("802.11b"),
-        "Its rates and times.",
+        "802.11 standard, which sets the rates and times of the radio.",
     ),
     key(
         "rate",
@@ -84,7 +84,8 @@ const RADIO_KEYS: &[Key] = &[
             kind: RATE,
         },
         Default::Words("the standard's fastest"),
-        "At which data is sent: always at this one, by Automatic Rate Fallback, by adaptive ARF, or at the fastest that the mean SNR of the link allows.",
+        "Rate of data frames: a fixed rate, Automatic Rate Fallback (`arf`), adaptive ARF (`aarf`), or the \
+         fastest rate that the link's mean SNR allows (`ideal`).",
     ),
     key(
         "basic_rates",
@@ -94,21 +95,22 @@ const RADIO_KEYS: &[Key] = &[
             most: 12,
         },
         Default::Words(
-            "802.11b 1 and 2 Mbit/s, else 6, 12 and 24; ns-3: 802.11b all; ns-3.13: the lowest",
+            "802.11b 1 and 2 Mbit/s, otherwise 6, 12 and 24; ns-3: 802.11b all; ns-3.13: the lowest",
         ),
-        "An answer has the fastest of them that is not above the frame's; RTS and CTS have the slowest.",
+        "Rates of control frames. A response uses the fastest one that is not above the frame's rate; RTS \
+         and CTS use the slowest.",
     ),
     key(
         "tries",
         TRIES,
         Default::Words("7"),
-        "Transmissions of a frame, or of its RTS, until it is dropped (dot11ShortRetryLimit).",
+        "Largest number of transmissions of a frame, or of its RTS, before it is dropped (dot11ShortRetryLimit).",
     ),
     key(
         "long_tries",
         TRIES,
-        Default::Words("tries if that is given; else 4, ns-3: 7"),
-        "Transmissions of a frame after an RTS until it is dropped (dot11LongRetryLimit).",
+        Default::Words("tries if set; otherwise 4, ns-3: 7"),
+        "Largest number of transmissions of a frame after an RTS before it is dropped (dot11LongRetryLimit).",
     ),
     key(
         "rts",
@@ -120,13 +122,14 @@ const RADIO_KEYS: &[Key] = &[
             },
         },
         Default::Words("never"),
-        "Frames (MAC header and checksum included: 36 bytes more than the IP packet) of more than this have an RTS before them.",
+        "Largest frame that is sent without an RTS. Its size includes MAC header and checksum, 36 bytes more \
+         than the IP packet.",
     ),
     key(
         "preamble",
         Kind::Word(|| vec!["long", "short"]),
         Default::Words("long"),
-        "Of 802.11b's frames; at 1 Mbit/s it is always the long one.",
+        "Preamble of 802.11b frames. At 1 Mbit/s it is always long.",
     ),
     key(
         "slot",
@@ -135,19 +138,20 @@ const RADIO_KEYS: &[Key] = &[
             most: Time::from_millis(1),
         },
         Default::Words("802.11b and 802.11g 20 us, 802.11a 9 us"),
-        "Slot time; 9 us for 802.11g where no station of 802.11b is near.",
+        "Slot time. Use 9 us for 802.11g if no 802.11b station is near.",
     ),
     key(
         "queue",
         Kind::PacketBuffer,
         Default::Words("500 packets; ns-3.13: 400"),
-        "How many packets a radio holds, that being sent included.",
+        "Capacity of the radio's queue, including the packet in transmission.",
     ),
     key(
         "queue_order",
         Kind::Word(|| vec!["fifo", "round-robin"]),
         Default::Words("fifo"),
-        "Which packet is sent next: the first, whomever it is for, so that one for a slow neighbour holds up those behind it; or the first for the neighbour that has waited longest for its turn.",
+        "Order of transmission: by arrival, so that packets for a slow neighbour delay all others (`fifo`), \
+         or by turns of the neighbours (`round-robin`).",
     ),
     key(
         "lifetime",
@@ -159,43 +163,43 @@ const RADIO_KEYS: &[Key] = &[
             },
         },
         Default::Words("none; ns-3: 500 ms; ns-3.13: 10 s"),
-        "How long a packet may wait and be sent again before it is dropped.",
+        "Longest time that a packet waits and is retransmitted before it is dropped.",
     ),
     key(
         "power",
         Kind::Measure(POWER),
         Default::Words("16.0206 dBm"),
-        "What it sends with.",
+        "Transmit power.",
     ),
     key(
         "antenna_gain",
         Kind::Measure(RATIO),
         Default::Words("0 dB; ns-3.13: 1 dB"),
-        "Counts when sending and when receiving.",
+        "Antenna gain, which counts for transmission and for reception.",
     ),
     key(
         "noise_figure",
         Kind::Measure(RATIO),
         Default::Words("7 dB"),
-        "Noise of its own above thermal noise in 20 MHz at 290 K.",
+        "Noise of the radio itself above thermal noise in 20 MHz at 290 K.",
     ),
     key(
         "sensitivity",
         Kind::Measure(POWER),
         Default::Words("-82 dBm; ns-3.13: -96 dBm"),
-        "Frames below it are noise.",
+        "Lowest power of a frame that can be received; weaker frames are noise.",
     ),
     key(
         "sense",
         Kind::Measure(POWER),
         Default::Words("-82 dBm; ns-3.13: -99 dBm"),
-        "The medium is busy while the sum of powers reaches it; at most the sensitivity.",
+        "Sum of received powers at which the medium is busy; at most `sensitivity`.",
     ),
     key(
         "eifs_rate",
         Kind::Rate,
-        Default::Words("802.11b 1 Mbit/s, else 6; ns-3.13: 802.11g 1"),
-        "The rate of the ACK that EIFS leaves time for after a frame in error: the lowest mandatory one.",
+        Default::Words("802.11b 1 Mbit/s, otherwise 6; ns-3.13: 802.11g 1"),
+        "Rate of the ACK for which EIFS leaves time after a frame in error: the lowest mandatory rate.",
     ),
     key(
         "preamble_detection",
@@ -204,7 +208,7 @@ const RADIO_KEYS: &[Key] = &[
             kind: &Kind::Measure(RATIO),
         },
         Default::Words("off; ns-3: 4 dB"),
-        "SINR that a frame needs for its preamble to be noticed, after 4 us; what is not is noise, and causes no EIFS.",
+        "Minimum SINR at which a preamble is detected, after 4 us. Other frames are noise and cause no EIFS.",
     ),
 ];
 
@@ -215,7 +219,7 @@ pub(super) static CHANNEL: Shape = Shape {
             "name",
             Kind::Name,
             Default::Required,
-            "The name that radios, links and random streams use; no other channel has it.",
+            "Name in radios, links and random streams; unique among channels.",
         ),
         key(
             "propagation",
@@ -224,7 +228,7 @@ pub(super) static CHANNEL: Shape = Shape {
                 short: Some("model"),
             },
             Default::Toml("\"log-distance\""),
-            "How power falls with distance.",
+            "Model of the loss of power with distance.",
         ),
         key(
             "error_model",
@@ -233,7 +237,7 @@ pub(super) static CHANNEL: Shape = Shape {
                 short: Some("model"),
             },
             Default::Words("nist; ns-3: table"),
-            "Which frames noise and interference destroy.",
+            "Model of the frame errors by noise and interference.",
         ),
         key(
             "capture",
@@ -242,13 +246,13 @@ pub(super) static CHANNEL: Shape = Shape {
                 kind: &Kind::Measure(RATIO),
             },
             Default::Toml("\"off\""),
-            "A later frame that is stronger by this is received in place of the earlier one.",
+            "Difference in power by which a stronger, later frame is received instead of the earlier one.",
         ),
         key(
             "propagation_delay",
             Kind::Boolean,
             Default::Toml("false"),
-            "Whether a frame takes its time at the speed of light to come, 3.3 ns a metre; otherwise it comes at once.",
+            "Delay frames by the speed of light, 3.3 ns per metre. Otherwise they arrive at once.",
         ),
     ]],
     alternatives: &[],
@@ -260,7 +264,8 @@ static PROPAGATION: Shape = Shape {
             "model",
             Kind::Word(|| vec!["log-distance", "friis", "two-ray", "range", "matrix"]),
             Default::Toml("\"log-distance\""),
-            "By a power of the distance, free space, a ray reflected by the ground, a disk, or losses from a file.",
+            "Power of the distance (`log-distance`), free space (`friis`), a ray reflected by the ground \
+             (`two-ray`), a disk (`range`), or losses from a file (`matrix`).",
         ),
         key(
             "exponent",
@@ -269,49 +274,51 @@ static PROPAGATION: Shape = Shape {
                 most: 20.0,
             },
             Default::Toml("3.0"),
-            "Power falls with this power of the distance (log-distance).",
+            "Exponent of the distance in the loss of power (`log-distance`).",
         ),
         key(
             "reference_loss",
             Kind::Measure(RATIO),
             Default::Toml("\"46.6777 dB\""),
-            "Loss at the reference distance (log-distance); free space at 5.15 GHz and 1 m.",
+            "Loss at the reference distance (`log-distance`). The default is free space at 5.15 GHz and 1 m.",
         ),
         key(
             "reference_distance",
             Kind::Measure(DISTANCE),
             Default::Toml("\"1 m\""),
-            "Nearer than this the loss is no less (log-distance).",
+            "Distance of `reference_loss`; the loss is no smaller at shorter distances (`log-distance`).",
         ),
         key(
             "frequency",
             Kind::Measure(FREQUENCY),
             Default::Toml("\"2.4 GHz\""),
-            "Of the carrier (friis, two-ray).",
+            "Radio frequency (`friis`, `two-ray`).",
         ),
         key(
             "height",
             Kind::Measure(DISTANCE),
             Default::Toml("\"1.5 m\""),
-            "Of all antennas above ground (two-ray).",
+            "Height of all antennas above ground (`two-ray`).",
         ),
         key(
             "range",
             Kind::Measure(DISTANCE),
             Default::Words("required for range"),
-            "Within it all power arrives, beyond it none (range).",
+            "Distance within which all power arrives; beyond it, none does (`range`).",
         ),
         key(
             "sense",
             Kind::Measure(DISTANCE),
             Default::Words("the range"),
-            "Within it frames are heard and not understood (range).",
+            "Distance within which frames are sensed but not decoded (`range`).",
         ),
         key(
             "file",
             Kind::Trace,
             Default::Words("required for matrix"),
-            "Losses in dB, with commas: a first line of names of nodes, then a line for each sender with its name and a loss for each receiver (matrix); relative to the scenario file.",
+            "File of losses in dB, separated by commas (`matrix`). The first line has the node names; each \
+             other line has a sender's name and its loss to each receiver. The path is relative to the \
+             scenario file.",
         ),
         key(
             "fading",
@@ -320,7 +327,7 @@ static PROPAGATION: Shape = Shape {
                 short: Some("model"),
             },
             Default::Words("none"),
-            "How power varies from frame to frame.",
+            "Variation of power from frame to frame.",
         ),
     ]],
     alternatives: &[],
@@ -332,25 +339,26 @@ static FADING: Shape = Shape {
             "model",
             Kind::Word(|| vec!["nakagami", NONE]),
             Default::Toml("\"nakagami\""),
-            "Power times a draw of the gamma distribution of shape m and mean 1, for each frame and receiver.",
+            "Nakagami fading: for each frame and receiver, power times a random factor from the gamma \
+             distribution with shape `m` and mean 1.",
         ),
         key(
             "m",
             SHAPE,
             Default::Toml("1.5"),
-            "The shape; 1 is Rayleigh fading, more varies less.",
+            "Shape of the gamma distribution. 1 is Rayleigh fading; a larger value varies less.",
         ),
         key(
             "far_m",
             SHAPE,
-            Default::Words("m if that is given; else 0.75"),
-            "The shape from far on.",
+            Default::Words("m if set; otherwise 0.75"),
+            "Shape of the gamma distribution at distances from `far` on.",
         ),
         key(
             "far",
             Kind::Measure(DISTANCE),
             Default::Toml("\"80 m\""),
-            "Where far_m begins.",
+            "Distance from which `far_m` applies.",
         ),
     ]],
     alternatives: &[],
@@ -367,13 +375,15 @@ static ERROR_MODEL: Shape = Shape {
             "model",
             Kind::Word(|| vec!["nist", "table", NONE]),
             Default::Words("table"),
-            "Formulas (NIST for OFDM, Pei and Henderson for DSSS and CCK), frame error ratios from a table, or none.",
+            "Formulas (`nist`: NIST for OFDM, Pei and Henderson for DSSS and CCK), frame error ratios from a \
+             table (`table`), or no errors (`none`).",
         ),
         key(
             "table",
             Kind::Trace,
             Default::Words("ns-3.44's own for OFDM"),
-            "File of rate in Mbit/s, SNR in dB, frame error ratio, with commas (table); relative to the scenario file.",
+            "File of rate in Mbit/s, SNR in dB and frame error ratio, separated by commas (`table`). The \
+             path is relative to the scenario file.",
         ),
         key(
             "frame",
@@ -382,7 +392,7 @@ static ERROR_MODEL: Shape = Shape {
                 most: Bytes::new(65_535),
             },
             Default::Toml("\"1500 B\""),
-            "Length of the frames that the table tells of.",
+            "Length of the frames in the table.",
         ),
     ]],
     alternatives: &[],
@@ -395,7 +405,7 @@ pub(super) static NODE: Shape = Shape {
             "name",
             Kind::Name,
             Default::Required,
-            "The name that links, paths and flows use; no other node has it.",
+            "Name in links, paths and flows; unique among nodes.",
         ),
         key(
             "at",
@@ -405,7 +415,7 @@ pub(super) static NODE: Shape = Shape {
                 most: 3,
             },
             Default::Words("[\"0 m\", \"0 m\"]"),
-            "Where it stands: x, y, and z above them.",
+            "Position of the node: x, y, and optionally the height z.",
         ),
         key(
             "radios",
@@ -415,7 +425,7 @@ pub(super) static NODE: Shape = Shape {
                 most: limits::MAX_CHANNELS,
             },
             Default::Words("none"),
-            "The channels that it has a radio on; or tables of a channel and what differs from [wifi].",
+            "Channels of the node's radios, or tables with a channel and the keys that differ from `[wifi]`.",
         ),
     ]],
     alternatives: &[],

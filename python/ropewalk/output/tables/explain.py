@@ -61,7 +61,7 @@ def _settings(explanation: Explanation) -> Iterator[RenderableType]:
         name: [(each, (each.key, each.value, each.source, _in_short(each))) for each in group]
         for name, group in _by_table(explanation.settings).items()
     }
-    headings = ("key", "value", "from", "what it is")
+    headings = ("key", "value", "from", "meaning")
     every = [headings, *(cells for group in rows.values() for _, cells in group)]
     widths = [
         min(most, max(map(len, cells)))
