@@ -19,11 +19,11 @@ use crate::setup::Readers;
 use crate::watch;
 use crate::{Failure, exec, given, keygen, measure, proxy, relay, setup, tunnel};
 
-/// Lay the real links of this machine together.
+/// Bond the real links of this machine: as a proxy, as a tunnel, and as the relay for both.
 #[derive(Debug, Parser)]
 #[command(name = "ropewalk-gateway", version, about, max_term_width = 100)]
 struct Command {
-    /// What is logged on standard error: error, warn, info, debug, trace.
+    /// Least severe level of messages on standard error: error, warn, info, debug, trace.
     #[arg(long, global = true, default_value = "info", value_name = "LEVEL", value_parser = given::level)]
     log: LevelFilter,
     #[command(subcommand)]
@@ -32,12 +32,12 @@ struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Print what lets a shell complete this program's command line.
+    /// Print a script that lets a shell complete the command lines of this program.
     #[command(after_help = "\
 Example: for bash, in this shell
   source <(ropewalk-gateway completion bash)")]
     Completion {
-        /// The shell.
+        /// Shell for which the script is printed.
         shell: Shell,
     },
     Exec(exec::Arguments),

@@ -24,30 +24,29 @@ const LIBRARY: &str = "libropewalk_preload.so";
 
 /// Run a program whose TCP connections go through the gateway.
 ///
-/// A library is preloaded into the program (LD_PRELOAD) and takes over its socket calls, in it
-/// and in the programs that it starts. Names are resolved at the far end. What the program
-/// serves is offered to the other end if the gateway takes streams. Loopback stays as it is.
+/// A preloaded library (LD_PRELOAD) takes over the socket calls of the program and of the programs that
+/// it starts. Names are resolved at the relay. Ports on which the program listens are offered to the
+/// other end if the gateway accepts streams. Loopback connections are left alone.
 ///
-/// Static programs and Go programs cannot be taken along: use SOCKS5, HTTP CONNECT, the
-/// transparent proxy or the tunnel for them. DNS that a program does itself and other UDP are
-/// left alone.
+/// Static programs and Go programs ignore the library. Use SOCKS5, HTTP CONNECT, the transparent proxy
+/// or the tunnel for them. UDP is left alone, including DNS queries that a program sends itself.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ropewalk-gateway exec -- curl -O http://download.example/file")]
 pub(crate) struct Arguments {
-    /// The gateway's control socket: the proxy's where it is by default if it is not said, a
-    /// relay's for a program that serves.
+    /// Control socket of the gateway. Default: the proxy's default socket. A program that listens at a
+    /// relay needs the relay's.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
-    /// The library to preload; looked for beside this program if it is not given.
+    /// Library to preload. Default: libropewalk_preload.so, next to this program or in ../lib/ropewalk.
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// A network to which the program connects without the gateway; several may be given.
+    /// Network to which the program connects without the gateway. Repeat for several networks.
     #[arg(long, value_name = "ADDRESS[/BITS]", value_parser = network)]
     direct: Vec<String>,
-    /// Refuse UDP to everywhere but loopback and the direct networks.
+    /// Refuse UDP except to loopback and to the networks of --direct.
     #[arg(long)]
     refuse_udp: bool,
-    /// The program and its arguments.
+    /// Program to run, with its arguments.
     #[arg(required = true, last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }

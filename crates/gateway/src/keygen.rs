@@ -8,7 +8,7 @@ use clap::Args;
 use crate::keys::{KeyFileError, SecretKey, write_key_files};
 use crate::{Failure, output};
 
-/// Make a pair of keys: NAME.key, which stays here, and NAME.pub, which the other end gets.
+/// Generate a key pair: NAME.key for this end, to keep secret, and NAME.pub for the other end.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: a relay that knows one client
@@ -16,7 +16,7 @@ Example: a relay that knows one client
   ropewalk-gateway keygen van            # at the client: van.key, van.pub
   cat van.pub >> clients         # at the relay, with the client's van.pub")]
 pub struct Arguments {
-    /// Beginning of the files' names; its last part is also the name in NAME.pub.
+    /// Path of both files without .key and .pub. Its last part is also the name in NAME.pub.
     name: PathBuf,
 }
 

@@ -27,25 +27,24 @@ const STEP: Duration = Duration::from_secs(1);
 /// The verbs that have a control socket, in the order in which they are tried.
 const VERBS: [&str; 3] = ["proxy", "tunnel", "relay"];
 
-/// Show the links and streams of a running gateway: a table, drawn again every second on a
-/// terminal.
+/// Show the links and streams of a running gateway as a table, updated every second on a terminal.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: which links are up?
   ropewalk-gateway status --json | jq '.associations[].links[] | {name, state, rtt_ms}'")]
 pub struct Arguments {
-    /// The gateway's control socket: where proxy, tunnel or relay has it by default if it is not
-    /// said, whichever answers first.
+    /// Control socket of the gateway. Default: the first default socket of proxy, tunnel or relay that
+    /// answers.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
     /// Print one JSON object and nothing else.
     #[arg(long)]
     json: bool,
-    /// Print one table and end, as in a pipe.
+    /// Print one table and exit, as in a pipe.
     #[arg(long)]
     once: bool,
-    /// Print nothing, and exit with 1 if nothing can be carried: no gateway answers, a client's tunnel
-    /// has no session, or no link of a client is up.
+    /// Print nothing, and exit with status 1 if no data can be carried. Causes: no gateway answers, a
+    /// client's tunnel has no session, or no link of a client is up.
     #[arg(long, conflicts_with_all = ["json", "once"])]
     check: bool,
 }

@@ -24,11 +24,12 @@ use crate::Failure;
 /// What every verb with a configuration file has.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConfigurationFile {
-    /// A TOML file with options of this verb, as `listen = ["[::]:4433"]`; those that are given here
-    /// win. Its relative paths begin at its folder.
+    /// TOML file with options of this verb, such as `listen = ["[::]:4433"]`. Options on the command
+    /// line override it. Relative paths in it start at its folder.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Read all that is needed, say what would be done, and do nothing.
+    /// Read and check all options and files, print the planned actions and the effective options, and
+    /// exit.
     #[arg(long)]
     pub check: bool,
 }

@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 #[derive(Debug, Parser)]
 #[command(name = "service")]
 struct Service {
-    /// What is logged.
+    /// Log level.
     #[arg(long, global = true, default_value = "info", value_name = "LEVEL")]
     log: String,
     #[command(subcommand)]

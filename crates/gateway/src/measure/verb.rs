@@ -26,8 +26,8 @@ use crate::{Failure, output};
 /// How long a link may take to reach the relay.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Measure links towards a relay, one after the other, and write them as a scenario file for
-/// `advise`, `simulate` and `predict`.
+/// Measure the links to a relay, one after the other, and write a scenario file for `advise`,
+/// `simulate` and `predict`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: which of these links are worth their price?
@@ -37,16 +37,16 @@ Example: which of these links are worth their price?
 pub struct Arguments {
     #[command(flatten)]
     far_end: FarEnd,
-    /// The scenario file to write; standard output if it is not said.
+    /// Scenario file to write. Default: standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print one JSON object and nothing else on standard output.
+    /// Print one JSON object on standard output and nothing else.
     #[arg(long)]
     json: bool,
-    /// Which way the scenario's data go: up, from here to the relay, or down.
+    /// Direction of the scenario's data: up, to the relay, or down, from the relay.
     #[arg(long, value_enum, default_value_t = Forward::Up)]
     forward: Forward,
-    /// Most that each link may carry for this, both ways together.
+    /// Largest volume that the measurement sends and receives on each link.
     #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = given::size)]
     bytes: Bytes,
 }

@@ -18,8 +18,8 @@ use crate::Failure;
 /// The option `--user`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct UserOption {
-    /// Become this user after sockets, device and keys are open. Needs root. Files that SIGHUP
-    /// reads again must be readable for it.
+    /// Switch to this user after sockets, device and keys are open. Needs root. The user must be able
+    /// to read the files that SIGHUP reloads.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
 }

@@ -37,7 +37,7 @@ pub(super) const CONNECTIONS: u32 = 4096;
 /// The options that are read anew at SIGHUP.
 const READ_ANEW: [&str; 2] = ["link", "passwords"];
 
-/// The near end: take connections of programs and carry them over all links to a relay.
+/// Run the client end for TCP: accept connections of programs and carry them over all links to a relay.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: over Wi-Fi and LTE, then curl through it
@@ -47,53 +47,57 @@ Example: over Wi-Fi and LTE, then curl through it
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
-    /// Where programs connect with SOCKS5 or HTTP; several may be given.
+    /// Address on which programs connect by SOCKS5 or HTTP. Repeat for several addresses.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080", value_parser = given::listening)]
     listen: Vec<SocketAddr>,
-    /// Where connections come in that iptables' or nftables' REDIRECT led here.
+    /// Address for connections that REDIRECT of iptables or nftables redirects. Repeat for several
+    /// addresses.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listening_at_port)]
     redirect: Vec<SocketAddr>,
-    /// Where connections come in that TPROXY led here; needs CAP_NET_ADMIN.
+    /// Address for connections that TPROXY redirects. Repeat for several addresses. Needs
+    /// CAP_NET_ADMIN.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listening_at_port)]
     tproxy: Vec<SocketAddr>,
     #[command(flatten)]
     far_end: FarEnd,
-    /// Which link takes which data.
+    /// Algorithm that chooses the link for each frame.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: SchedulerConfig,
-    /// By when streams that lead to these ports are to be there, with cheapest-in-time or mp-dash:
-    /// interactive at once, streaming within --deadline, bulk (all that are not named) at the least
-    /// price; * stands for all others.
+    /// Class of the streams to these target ports, for cheapest-in-time and mp-dash. Classes:
+    /// interactive (as soon as possible), streaming (within --deadline), bulk (at the lowest price). *
+    /// means all other ports. Default: bulk.
     #[arg(long, value_name = "CLASS=PORT,...")]
     class: Vec<Rule>,
-    /// For streaming.
+    /// Deadline of data in streams of the class streaming, after they are written.
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_deadline)]
     deadline: Time,
-    /// So many of the first bytes of each stream are interactive, each way.
+    /// Number of bytes at the start of each stream, in each direction, that count as interactive. Less
+    /// than 4 GiB.
     #[arg(long, value_name = "SIZE", default_value = "0B", value_parser = parse_small)]
     small: u32,
-    /// What may wait here of one stream, each way.
+    /// Largest amount of data that the proxy buffers for one stream, in each direction.
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
     buffer: Bytes,
-    /// What may wait here of all streams.
+    /// Largest amount of data that the proxy buffers for all streams.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = given::size)]
     memory: Bytes,
-    /// Who may use it: a file of lines USER:PASSWORD; everybody who reaches it if it is not said.
+    /// File of lines USER:PASSWORD. Programs must present one of them. Default: no password is
+    /// required.
     #[arg(long, value_name = "FILE")]
     passwords: Option<PathBuf>,
-    /// Connections of programs at a time; more are reset.
+    /// Largest number of concurrent connections of programs. Further ones are reset.
     #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
-    /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
+    /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
+    /// none.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
     status: Option<SocketAddr>,
-    /// Where `exec` and `status` ask: ropewalk/proxy in XDG_RUNTIME_DIR if it is not said, of root
-    /// without it in /run.
+    /// Control socket for `exec` and `status`. Default: ropewalk/proxy in XDG_RUNTIME_DIR, or in /run
+    /// for root.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
-    /// Where it is kept what links with a quota have carried; ropewalk/proxy-quota.json in
-    /// XDG_STATE_HOME, or in .local/state at home, if it is not said, and in STATE_DIRECTORY of a
-    /// service.
+    /// File that stores the usage of links with a quota. Default: ropewalk/proxy-quota.json in
+    /// XDG_STATE_HOME or ~/.local/state; for a service, proxy-quota.json in STATE_DIRECTORY.
     #[arg(long, value_name = "FILE")]
     quota_state: Option<PathBuf>,
     #[command(flatten)]

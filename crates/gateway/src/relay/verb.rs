@@ -46,7 +46,8 @@ const READ_ANEW: [&str; 10] = [
     "congestion",
 ];
 
-/// The far end: take carriers of clients that are known, and open what they ask for.
+/// Run the relay of proxies: accept carriers of known clients and open the connections that they
+/// request.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: for the clients of a file, everything that is public but mail
@@ -55,59 +56,63 @@ Example: for the clients of a file, everything that is public but mail
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
-    /// Where carriers come in; several may be given.
+    /// Address on which the relay accepts carriers. Repeat for several addresses.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433", value_parser = given::listening)]
     pub(crate) listen: Vec<SocketAddr>,
-    /// The relay's own key, as `keygen` wrote it.
+    /// Secret key of the relay, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub(crate) key: Option<PathBuf>,
-    /// Clients that may connect: lines as in NAME.pub, each followed by limits if wanted: streams=,
-    /// memory=, rate=, names=.
+    /// File of the clients that may connect, with a line of NAME.pub for each. Limits may follow in a
+    /// line: streams=, memory=, rate=, names=.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub(crate) clients: Option<PathBuf>,
-    /// Targets that may be opened: public, private, loopback, own (addresses of this machine), or
-    /// ADDRESS/BITS (IPv6 in brackets), then :PORTS if not all. Nothing is, unless it is said here.
+    /// Targets that clients may reach. A rule is public, private, loopback, own (addresses of this
+    /// machine), or ADDRESS/BITS (IPv6 in brackets); :PORTS limits it to ports. Repeat for several
+    /// rules. Default: no target.
     #[arg(long, value_name = "RULE")]
     allow: Vec<Rule>,
-    /// Targets that may not be opened although they are allowed.
+    /// Targets that clients may not reach even if --allow names them. Repeat for several rules.
     #[arg(long, value_name = "RULE")]
     deny: Vec<Rule>,
-    /// Streams of a client at a time.
+    /// Largest number of concurrent streams of a client.
     #[arg(long, value_name = "NUMBER", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     streams: u32,
-    /// Associations of a client at a time; its memory is shared evenly among as many.
+    /// Largest number of concurrent associations of a client, each with an equal share of its --memory.
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     associations: u16,
-    /// Memory of a client at the relay: data of its streams, their bookkeeping and buffers. Beyond it,
-    /// the streams that hold most are reset.
+    /// Largest memory of a client at the relay: data of its streams, bookkeeping and buffers. Above it,
+    /// the streams with the most memory are reset.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = given::size)]
     memory: Bytes,
-    /// What may wait here of one stream.
+    /// Largest amount of data that the relay buffers for one stream, in each direction.
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = given::size)]
     buffer: Bytes,
-    /// Rate of a client in each direction, over TCP, UDP and measurements; unlimited by default.
+    /// Largest rate of a client in each direction, over TCP, UDP and measurements together. Default:
+    /// unlimited.
     #[arg(long, value_name = "RATE", value_parser = given::rate)]
     rate: Option<Rate>,
-    /// Names that the relay resolves for a client at a time; others wait.
+    /// Largest number of names that the relay resolves concurrently for a client. Others wait.
     #[arg(long, value_name = "NUMBER", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     names: u32,
-    /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses
-    /// packets without a queue.
+    /// Congestion control of the carriers. Default: the system's, and bbr on links that lose packets
+    /// without a queue.
     #[arg(long, value_name = "NAME", value_parser = given::congestion)]
     congestion: Option<String>,
-    /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
+    /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
+    /// none.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
     status: Option<SocketAddr>,
-    /// Where `exec` and `status` ask: ropewalk/relay in XDG_RUNTIME_DIR if it is not said, of root
-    /// without it in /run.
+    /// Control socket for `exec` and `status`. Default: ropewalk/relay in XDG_RUNTIME_DIR, or in /run
+    /// for root.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
     #[command(flatten)]
     user: UserOption,
-    /// Ask nobody for a key and encrypt nothing: for measurements, on loopback.
+    /// Require no keys and encrypt nothing. For measurements on loopback addresses.
     #[arg(long, conflicts_with_all = ["key", "clients"])]
     plaintext: bool,
-    /// Do so on other addresses, too: everybody who reaches them can use the relay.
+    /// Allow --plaintext on non-loopback addresses. Insecure: everybody who can connect can use the
+    /// relay.
     #[arg(long, requires = "plaintext")]
     plaintext_anywhere: bool,
 }

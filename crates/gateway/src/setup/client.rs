@@ -17,7 +17,7 @@ use crate::{Failure, output};
 /// Longest input that may be a token, in bytes.
 const LONGEST: u64 = 8192;
 
-/// Write a client's key and configuration, from the token that `setup relay` printed.
+/// Write the key and the configuration of a client, from the token that `setup relay` printed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: over Wi-Fi and LTE; then either for all programs of this machine, or for those that ask
@@ -25,16 +25,17 @@ Example: over Wi-Fi and LTE; then either for all programs of this machine, or fo
   sudo systemctl enable --now ropewalk-tunnel
   sudo systemctl enable --now ropewalk-proxy")]
 pub(super) struct Arguments {
-    /// The token; asked for, or read from standard input, if it is not said, so that other users
-    /// do not see it among the processes.
+    /// Token of `setup relay`. Default: read from the terminal or standard input, so that other users
+    /// cannot see it in the list of processes.
     token: Option<String>,
-    /// Read the token from this file; - is standard input.
+    /// File from which the token is read; - means standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "token")]
     token_file: Option<PathBuf>,
-    /// A link, as of `proxy`; if none is said, each interface that has a default route.
+    /// Link in the syntax of `proxy`. Repeat for several links. Default: each interface with a default
+    /// route.
     #[arg(long, value_name = "NAME=PLACE")]
     link: Vec<Link>,
-    /// Where the files are.
+    /// Folder of the written files.
     #[arg(long, value_name = "FOLDER", default_value = "/etc/ropewalk")]
     folder: PathBuf,
 }

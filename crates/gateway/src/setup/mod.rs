@@ -14,8 +14,7 @@ use clap::{Args, Subcommand};
 
 use crate::{Failure, tunnel};
 
-/// Write keys and configuration files: first at the relay, then at the client with the relay's
-/// token.
+/// Write keys and configuration files, first at the relay, then at the client with the relay's token.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: a van and its relay

@@ -14,8 +14,8 @@ use crate::keys::{Clients, SecretKey, is_name, read_secret_key};
 use crate::tunnel::{Prefix, own_address};
 use crate::{Failure, given, output};
 
-/// Write the relay's key and configuration, let one client in, and print the token that it pastes.
-/// What is there already stays; another client is added by another call.
+/// Write the key and the configuration of a relay, admit a client, and print its token for `setup
+/// client`. Existing files stay. Run it again to admit another client.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: a relay for a van, then for a train
@@ -23,20 +23,21 @@ Example: a relay for a van, then for a train
   sudo systemctl enable --now ropewalk-relay ropewalk-tunnel
   sudo ropewalk-gateway setup relay relay.example.org --client train --dns 9.9.9.9")]
 pub(super) struct Arguments {
-    /// This machine as clients reach it: a name or an address.
+    /// Name or address by which clients reach this machine.
     #[arg(value_name = "HOST", value_parser = parse_host)]
     host: String,
-    /// The client that is let in.
+    /// Name of the client that is admitted.
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     client: String,
-    /// Name servers that the client asks through the tunnel; if none is said, it asks its own.
+    /// Name server that the client uses through the tunnel. Repeat for several. Default: the client's
+    /// own name servers.
     #[arg(long, value_name = "ADDRESS", value_parser = given::host)]
     dns: Vec<IpAddr>,
-    /// The relay's own addresses within a new tunnel; if none is said, 10.9.0.1/24 and one of
-    /// IPv6 that nobody else has (RFC 4193).
+    /// Address of the relay in a new tunnel. Repeat for several. Default: 10.9.0.1/24 and a unique
+    /// local IPv6 address (RFC 4193).
     #[arg(long, value_name = "ADDRESS/LENGTH", value_parser = own_address)]
     network: Vec<Prefix>,
-    /// Where the files are.
+    /// Folder of the written files.
     #[arg(long, value_name = "FOLDER", default_value = "/etc/ropewalk")]
     folder: PathBuf,
 }

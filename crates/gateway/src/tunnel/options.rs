@@ -24,7 +24,8 @@ use crate::{Failure, Link};
 /// What either end needs.
 pub(super) const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 
-/// A network device whose packets are striped over several links, encrypted, in UDP.
+/// Run one end of a tunnel: a network device whose packets are striped over several links, encrypted,
+/// in UDP.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Example: one TCP connection gets the sum of two links
@@ -34,7 +35,7 @@ Example: one TCP connection gets the sum of two links
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
-    /// Wait for clients at this address; the other end is given --relay.
+    /// UDP address on which this end, the relay, receives clients. The clients use --relay instead.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
@@ -44,8 +45,8 @@ pub struct Arguments {
         value_parser = given::listening
     )]
     pub(crate) listen: Option<SocketAddr>,
-    /// The address of the end that listens. Each link resolves a name over its own sockets, and again
-    /// while it does not hear the relay.
+    /// Address of the relay. Each link resolves a name over its own sockets, and again while it
+    /// receives nothing from the relay.
     #[arg(
         long,
         value_name = "HOST:PORT",
@@ -54,68 +55,69 @@ pub struct Arguments {
         value_parser = parse_relay
     )]
     pub(super) relay: Option<String>,
-    /// This end's secret key.
+    /// Secret key of this end, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE")]
     pub(super) key: PathBuf,
-    /// The listening end's public key.
+    /// Public key of the relay, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE")]
     pub(super) relay_key: Option<PathBuf>,
-    /// Those who may come in: lines as in NAME.pub, each with addresses= behind it.
+    /// File of the clients that may connect, with a line of NAME.pub and addresses= for each.
     #[arg(long, value_name = "FILE", conflicts_with = "relay")]
     pub(super) clients: Option<PathBuf>,
-    /// A link: NAME=INTERFACE or NAME=ADDRESS; as often as there are links. dns=ADDRESS names its
-    /// name server, as in lte=wwan0,dns=10.64.64.64.
+    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. dns=ADDRESS sets
+    /// its name server, for example lte=wwan0,dns=10.64.64.64.
     #[arg(long, value_name = "NAME=PLACE")]
     pub(super) link: Vec<Link>,
-    /// The device's name; %d becomes the first free number.
+    /// Name of the device, 1 to 15 bytes. %d becomes the first free number.
     #[arg(long, value_name = "NAME", default_value = "ropewalk%d", value_parser = parse_device)]
     pub(super) device: String,
-    /// The device's address with the length of its prefix; as often as there are addresses. The
-    /// other end's list of clients must have each of a client's addresses.
+    /// Address of the device with its prefix length. Repeat for several addresses. The relay's list of
+    /// clients must contain each address of a client.
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true, value_parser = own_address)]
     pub(crate) address: Vec<Prefix>,
-    /// The other end's address within the tunnel, where the device is point to point.
+    /// Address of the other end in the tunnel, for a point-to-point device.
     #[arg(long, value_name = "ADDRESS", value_parser = given::host)]
     peer: Option<IpAddr>,
-    /// What is routed into the device, beside its own prefix.
+    /// Network that is routed into the device in addition to its own prefix. Repeat for several
+    /// networks.
     #[arg(long, value_name = "ADDRESS/LENGTH")]
     route: Vec<Prefix>,
     #[command(flatten)]
     pub(super) hook: HookOptions,
-    /// Longest packet that is tried on a link, IP header included. What each link carries is found
-    /// out, and the device's MTU follows the least.
+    /// Longest packet that is tried on a link, in bytes with its IP header. The tunnel measures the MTU
+    /// of each link; the device's MTU follows the smallest.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
     link_mtu: u16,
-    /// Which link takes the next packet: earliest-arrival, weighted, round-robin; redundant lets each link
-    /// carry all of them.
+    /// Algorithm that chooses the link for the next packet: earliest-arrival, weighted, round-robin, or
+    /// redundant, which sends every packet over every link.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: Scheduler,
-    /// Connections are kept in step with links that are slower than the quickest by up to this, one
-    /// way; others carry nothing while there are quicker ones.
+    /// Largest difference in one-way delay to the fastest link. A slower link carries no data while a
+    /// faster one is up.
     #[arg(long, value_name = "TIME", default_value = "300ms")]
     skew: Time,
-    /// Most that waits for the links, and most that waits to be put in order, per peer.
+    /// Largest send queue, and largest reordering buffer, for each peer.
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = given::size)]
     buffer: Bytes,
-    /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
+    /// Loopback address on which the status is served over HTTP, as a page, JSON and metrics. Default:
+    /// none.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::loopback)]
     pub(super) status: Option<SocketAddr>,
-    /// Where `status` asks: ropewalk/tunnel in XDG_RUNTIME_DIR if it is not said, of root without
-    /// it in /run.
+    /// Control socket for `status`. Default: ropewalk/tunnel in XDG_RUNTIME_DIR, or in /run for root.
     #[arg(long, value_name = "PATH")]
     pub(super) control: Option<PathBuf>,
-    /// Where it is kept what links with a quota have carried; ropewalk/tunnel-quota.json in
-    /// XDG_STATE_HOME, or in .local/state at home, if it is not said, and in STATE_DIRECTORY of a
-    /// service.
+    /// File that stores the usage of links with a quota. Default: ropewalk/tunnel-quota.json in
+    /// XDG_STATE_HOME or ~/.local/state; for a service, tunnel-quota.json in STATE_DIRECTORY.
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     pub(super) quota_state: Option<PathBuf>,
     #[command(flatten)]
     pub(super) user: UserOption,
-    /// Seal the handshake alone and send packets as they are, at both ends: for measurements, over
-    /// loopback addresses.
+    /// Encrypt only the handshake, not the packets. Both ends need it. For measurements on loopback
+    /// addresses.
     #[arg(long)]
     plaintext: bool,
-    /// Do so over other addresses, too: everybody in between can read and forge.
+    /// Allow --plaintext on non-loopback addresses. Insecure: everybody on the route can read and forge
+    /// packets.
     #[arg(long, requires = "plaintext")]
     plaintext_anywhere: bool,
 }

@@ -24,28 +24,28 @@ const TIMEOUT: Duration = Duration::from_secs(8);
 /// The far end, and the links towards it.
 #[derive(Debug, Args)]
 pub struct FarEnd {
-    /// The far end.
+    /// Address of the relay.
     #[arg(long, value_name = "HOST:PORT", value_parser = given::relay)]
     pub relay: Target,
-    /// This end's own key, as `keygen` wrote it.
+    /// Secret key of this end, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub key: Option<PathBuf>,
-    /// The relay's public key.
+    /// Public key of the relay, a file that `keygen` wrote.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub relay_key: Option<PathBuf>,
-    /// A link: NAME=INTERFACE or NAME=ADDRESS, then ,cost=1 ,priority=1 ,rank=backup
-    /// (or never) ,quota=5GB ,period=month (or 30d) ,start_day=15 ,pace=even ,daily=500MB ,at_cap=last-resort
-    /// (or stop) if wanted; once for each.
+    /// Link to the relay: NAME=INTERFACE or NAME=ADDRESS. Repeat for several links. Optional terms
+    /// follow: ,cost=1 ,priority=1 ,rank=backup (or never) ,quota=5GB ,period=month (or 30d)
+    /// ,start_day=15 ,pace=even ,daily=500MB ,at_cap=last-resort (or stop).
     #[arg(long, value_name = "LINK", required = true)]
     pub link: Vec<Link>,
-    /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses
-    /// packets without a queue.
+    /// Congestion control of the carriers. Default: the system's, and bbr on links that lose packets
+    /// without a queue.
     #[arg(long, value_name = "NAME", value_parser = given::congestion)]
     pub congestion: Option<String>,
-    /// Prove nothing and encrypt nothing: for measurements, on loopback.
+    /// Use no keys and encrypt nothing. For measurements on loopback addresses.
     #[arg(long, conflicts_with_all = ["key", "relay_key"])]
     pub plaintext: bool,
-    /// Do so towards other addresses, too.
+    /// Allow --plaintext to non-loopback addresses. Insecure.
     #[arg(long, requires = "plaintext")]
     pub plaintext_anywhere: bool,
 }

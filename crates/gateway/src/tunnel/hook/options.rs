@@ -22,48 +22,50 @@ const EXECUTABLE: u32 = 0o111;
 /// The hook, and its parameters besides the tunnel's own options.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct HookOptions {
-    /// Program that lays routes, DNS, NAT and packet filters: run with `up` once the device is up, and
-    /// with `down` or `purge` at the end. Packages install /usr/lib/ropewalk/tunnel-hook.
+    /// Program that sets up routes, DNS, NAT and packet filters. It runs with `up` once the device is
+    /// up, and with `down` or `purge` at the end. Packages install /usr/lib/ropewalk/tunnel-hook.
     #[arg(long, value_name = "FILE")]
     hook: Option<PathBuf>,
-    /// Hook of a client: route all traffic into the device, except that of the links' own sockets,
-    /// once the relay has answered.
+    /// Hook of a client: route all traffic into the device once the relay has answered, except the
+    /// traffic of the tunnel's own sockets.
     #[arg(long, requires = "hook")]
     pub(in crate::tunnel) default_route: bool,
-    /// Hook of a client: name server to ask through the tunnel; may be given several times.
+    /// Hook of a client: name server that is used through the tunnel. Repeat for several name servers.
     #[arg(long, value_name = "ADDRESS", requires = "hook", value_parser = given::host)]
     dns: Vec<IpAddr>,
-    /// Hook of a client with --default-route: `block` lets traffic leave this machine by the tunnel
-    /// alone, whether the tunnel runs or not (a kill switch); `allow` lets it leave by the bare
-    /// links while the tunnel is away.
+    /// Hook of a client with --default-route: traffic outside the tunnel. `block` lets traffic leave
+    /// this machine only through the tunnel, even while it is down (a kill switch). `allow` lets it use
+    /// the links directly while the tunnel is down.
     #[arg(long, value_name = "CHOICE", value_enum, default_value_t = Leak::Allow)]
     pub(in crate::tunnel) leak: Leak,
-    /// Hook of a relay: forward packets of clients with the relay's own address (NAT).
+    /// Hook of a relay: forward packets of clients with the relay's own address as source (NAT).
     #[arg(long, requires = "hook")]
     masquerade: bool,
-    /// Hook of a relay: targets that clients may reach, as --allow of `relay`: public, private, own
-    /// (addresses of this machine), or ADDRESS/BITS (IPv6 in brackets), then :PORTS if not all.
+    /// Hook of a relay: targets that clients may reach. A rule is public, private, own (addresses of
+    /// this machine), or ADDRESS/BITS (IPv6 in brackets); :PORTS limits it to ports. Repeat for several
+    /// rules.
     #[arg(long, value_name = "RULE", default_value = "public")]
     allow: Vec<Rule>,
-    /// Hook of a relay: targets that clients may not reach although --allow names them.
+    /// Hook of a relay: targets that clients may not reach even if --allow names them. Repeat for
+    /// several rules.
     #[arg(long, value_name = "RULE")]
     deny: Vec<Rule>,
-    /// Hook of a relay: connections of a client's address that the kernel tracks at a time; packets that
-    /// would begin another one are dropped. 0: no bound.
+    /// Hook of a relay: largest number of connections that the kernel tracks for each address of a
+    /// client. Packets that would open another one are dropped. 0 means no limit.
     #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
     client_connections: u32,
-    /// Hook of a client: firewall mark of the tunnel's own sockets (SO_MARK) with --default-route.
+    /// Hook of a client with --default-route: firewall mark of the tunnel's own sockets (SO_MARK).
     #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
     mark: u32,
     /// Hook of a client: routing table of the default route.
     #[arg(long, value_name = "NUMBER", default_value_t = 4434, value_parser = clap::value_parser!(u32).range(1..))]
     table: u32,
-    /// Hook of a client: preference of the routing rules of the default route. It must be below
-    /// 32766, that of the main table.
+    /// Hook of a client: preference of the routing rules of the default route. It must be below 32766,
+    /// the preference of the main table.
     #[arg(long, value_name = "NUMBER", default_value_t = 32765, value_parser = clap::value_parser!(u32).range(1..32766))]
     preference: u32,
-    /// When the hook is run: by this process (`always`), by another one (`never`), or now with this
-    /// verb and nothing else.
+    /// Time at which the hook runs: with the tunnel (`always`), never in this process (`never`), or
+    /// now, without a tunnel (`prepare`, `up`, `down`, `purge`).
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = RunHook::Always)]
     run_hook: RunHook,
 }
@@ -71,25 +73,25 @@ pub(crate) struct HookOptions {
 /// Traffic of a client outside the tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::tunnel) enum Leak {
-    /// Nothing leaves but by the tunnel.
+    /// Traffic leaves only through the tunnel.
     Block,
-    /// While the tunnel is away, traffic leaves by the bare links.
+    /// While the tunnel is down, traffic uses the links directly.
     Allow,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RunHook {
-    /// At the tunnel's beginning and end.
+    /// Run the hook at the start and at the end of the tunnel.
     Always,
-    /// Not by this process.
+    /// Do not run the hook in this process.
     Never,
-    /// Now: lay packet filters, NAT and forwarding, without a device.
+    /// Run the hook now: set up packet filters, NAT and forwarding, without a device.
     Prepare,
-    /// Now: lay the same, the default route and DNS.
+    /// Run the hook now: set up packet filters, NAT, forwarding, the default route and DNS.
     Up,
-    /// Now: remove the default route and DNS. Packet filters, NAT and forwarding stay.
+    /// Run the hook now: remove the default route and DNS. Packet filters, NAT and forwarding stay.
     Down,
-    /// Now: remove everything.
+    /// Run the hook now: remove everything that it set up.
     Purge,
 }
 
