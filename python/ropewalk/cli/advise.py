@@ -32,7 +32,8 @@ def advise(
         str | None,
         typer.Option(
             metavar="RATE",
-            help="Carry this rate at least cost, such as '6 Mbit/s'; default: the traffic's.",
+            help="Rate to carry at the lowest cost, such as '6 Mbit/s'."
+            " Default: the traffic's rate.",
             show_default=False,
         ),
     ] = None,
@@ -40,7 +41,7 @@ def advise(
         str | None,
         typer.Option(
             metavar="TIME",
-            help='Within this delay, such as "150 ms".',
+            help='Longest acceptable delay of the data, such as "150 ms".',
             show_default=False,
         ),
     ] = None,
@@ -53,15 +54,15 @@ def advise(
     ] = False,
     seed: Seed = 1,
     runs: Annotated[
-        int, runs_option("Runs of each candidate, where anything is random.")
+        int, runs_option("Number of runs of each candidate, if the scenario is random.")
     ] = api.RUNS,
     changes: Changes = None,
     out: PictureFolder = None,
     pictures: Annotated[
-        list[Path] | None, plot_option("the goodput of subsets by how many links they have")
+        list[Path] | None, plot_option("the goodput of subsets of links by their number of links")
     ] = None,
 ) -> None:
-    """Advise: which links, which scheduler, which buffers, at what cost.
+    """Advise on links, scheduler and buffers for a scenario, and on their cost.
 
     Example: ropewalk advise scenarios/trains/eight-links.toml
     --rate "6 Mbit/s" --delay "150 ms" --plot subsets.png

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def check(
     files: Annotated[
         list[Path],
-        typer.Argument(help="Captures: .pcapng or .pcap.", show_default=False, metavar="file"),
+        typer.Argument(
+            help="Captures to check: .pcapng or .pcap.", show_default=False, metavar="file"
+        ),
     ],
     as_json: Json = False,
     show_all: Annotated[
@@ -34,16 +36,16 @@ def check(
         bool,
         typer.Option(
             "--exact",
-            help="The capture has all packets of its connections, as they were on the wire:"
-            " missing ones and segments above the MSS are violations.",
+            help="Require that the capture has all packets of its connections, as transmitted."
+            " Missing packets and segments above the MSS are violations.",
         ),
     ] = False,
     cut: Annotated[  # scripts may still give it
         bool,
-        typer.Option("--cut", help="No effect: check sees by itself that a capture is cut."),
+        typer.Option("--cut", help="No effect: check detects truncated captures itself."),
     ] = False,
     encapsulated: Annotated[
-        bool, typer.Option("--encapsulated", help="Check the packets inside UDP packets.")
+        bool, typer.Option("--encapsulated", help="Check the packets inside UDP datagrams.")
     ] = False,
     port: Annotated[
         int | None,
@@ -51,7 +53,7 @@ def check(
             min=1,
             max=65535,
             metavar="N",
-            help="UDP port of --encapsulated packets; default: any.",
+            help="UDP port of the datagrams that --encapsulated opens. Default: any port.",
             show_default=False,
         ),
     ] = None,
@@ -59,20 +61,20 @@ def check(
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            help="An address of the host that captured, for files that do not tell"
-            " directions; may be given several times.",
+            help="Address of the capturing host, for files without packet directions."
+            " Repeat for several addresses.",
             show_default=False,
         ),
     ] = None,
     pattern: Annotated[
         bool,
-        typer.Option("--pattern", help="Payloads must be the pattern that Ropewalk's runs carry."),
+        typer.Option("--pattern", help="Require the payload pattern of Ropewalk's own runs."),
     ] = False,
 ) -> None:
-    """Check captures of TCP and MPTCP against the RFCs, and count what is in them.
+    """Check captures of TCP and MPTCP against the RFCs, and count their contents.
 
-    The exit status is 0 if no host breaks a rule, 1 if one does, 2 if a file is no capture, and
-    3 if a capture has nothing that is examined.
+    The exit status is 0 if no host breaks a rule, 1 if a host does, 2 if a file is not a
+    capture, and 3 if a capture has nothing to check.
 
     Example: ropewalk simulate start/two-links --capture two.pcapng && ropewalk check two.pcapng
     """

@@ -77,4 +77,4 @@ def _common(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """What several unequal network links give together."""
+    """Predict, simulate, emulate and run multipath transport over unequal links."""

@@ -34,20 +34,20 @@ def compare(
         str | None,
         typer.Option(
             metavar="WAY,WAY",
-            help=f"Of {', '.join(api.WAYS)}; default: all that apply.",
+            help=f"Ways to compare: {', '.join(api.WAYS)}. Default: all that apply.",
             show_default=False,
         ),
     ] = None,
     seed: Seed = 1,
-    runs: Annotated[int, runs_option("How many runs of each way; formulas are asked once.")] = 1,
+    runs: Annotated[int, runs_option("Number of runs of each way except predict.")] = 1,
     changes: Changes = None,
     out: PictureFolder = None,
     pictures: Annotated[
-        list[Path] | None, plot_option("bars with intervals, and goodput over time")
+        list[Path] | None, plot_option("bars of goodput with intervals, and goodput over time")
     ] = None,
     again: Again = 0,
 ) -> None:
-    """Run a scenario in several ways; show how near they come, and why they differ.
+    """Run a scenario in several ways, and explain the differences of their results.
 
     Example: ropewalk compare scenarios/start/two-links.toml --runs 10 --plot compared.png
     """

@@ -13,14 +13,14 @@ from .becoming import become
 from .failures import failures, wrong_input
 from .options import Changes, ScenarioFile, load, seed_option
 
-SEED = seed_option("Links draw their losses from streams of this seed.")
+SEED = seed_option("Seed of the random losses of the links.")
 
 
 def emulate(
     scenario: ScenarioFile,
     program: Annotated[
         list[str],
-        typer.Argument(help="The program and its arguments, behind --.", show_default=False),
+        typer.Argument(help="Program to run, with its arguments, after --.", show_default=False),
     ],
     seed: Annotated[int, SEED] = 1,
     changes: Changes = None,
@@ -28,24 +28,26 @@ def emulate(
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="A shell command that runs at the other end of the links meanwhile.",
+            help="Shell command that runs meanwhile at the other end of the links.",
             show_default=False,
         ),
     ] = None,
     mptcp: Annotated[
-        bool, typer.Option("--mptcp", help="Connections of MPTCP get a subflow for each path.")
+        bool, typer.Option("--mptcp", help="Give MPTCP connections a subflow on each path.")
     ] = False,
     internet: Annotated[
         bool,
         typer.Option(
-            "--internet", help="Put this machine's network behind the links (NAT); needs root."
+            "--internet",
+            help="Connect the far side of the links to this machine's network (NAT). Needs root.",
         ),
     ] = False,
 ) -> None:
     """Run a program behind the links of a scenario, in real time.
 
-    It has an interface for each path, the first of which is its default route; the other end is at
-    $ROPEWALK_FAR. The exit status is the program's, and signals go on to it.
+    The program has an interface for each path; its default route is the first path. The address
+    of the other end is in $ROPEWALK_FAR. The exit status is the program's, and it receives all
+    signals.
 
     Example: ropewalk emulate scenarios/start/two-links.toml --internet -- bash
     """

@@ -17,7 +17,7 @@ def explain(
     changes: Changes = None,
     pictures: Annotated[
         list[Path] | None,
-        plot_option("where radios stand, and who hears whom; of a mesh, its routes"),
+        plot_option("the positions of radios and the links between them, for a mesh its routes"),
     ] = None,
 ) -> None:
     """Explain a scenario: every key with its source, and the budget of each radio link.

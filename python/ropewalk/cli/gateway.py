@@ -12,12 +12,12 @@ from .becoming import become
 
 VERBS = {
     "proxy": "Carry this machine's connections over several links to a relay.",
-    "relay": "Run the far end: connect to the targets that proxies ask for.",
+    "relay": "Run the relay of proxies: connect to the targets that they request.",
     "exec": "Run a program whose connections go over several links.",
     "tunnel": "Stripe packets of a virtual device over several links.",
     "keygen": "Create a key pair for a relay or a client.",
     "setup": "Write keys and configuration files of a relay or a client.",
-    "measure": "Measure links towards a relay; write them as a scenario file.",
+    "measure": "Measure the links to a relay, and write a scenario file.",
     "status": "Show the links and streams of a running gateway.",
 }
 

@@ -28,7 +28,7 @@ def mesh(
     scenario: Annotated[
         Path | None,
         typer.Argument(
-            help="A scenario file with [mesh]; without: 100 m x 100 m, links up to 20 m.",
+            help="Scenario file with [mesh]. Default: 100 m x 100 m, links up to 20 m.",
             show_default=False,
         ),
     ] = None,
@@ -37,34 +37,33 @@ def mesh(
         str | None,
         typer.Option(
             metavar="N,N,...",
-            help="Numbers of nodes, with commas between; default: the mesh's own number.",
+            help="Numbers of nodes, separated by commas. Default: the mesh's own number.",
             show_default=False,
         ),
     ] = None,
     graphs: Annotated[
-        int, typer.Option(min=1, metavar="N", help="How many deployments of each.")
+        int,
+        typer.Option(min=1, metavar="N", help="Number of deployments for each number of nodes."),
     ] = 1000,
     changes: Changes = None,
     seed: Annotated[
-        int | None, seed_option("Seed of all deployments; default: the mesh's own.")
+        int | None, seed_option("Seed of all deployments. Default: the mesh's own seed.")
     ] = None,
     optimal: Annotated[
-        bool, typer.Option(help="Find optimal pairs of routes beside the greedy ones.")
+        bool, typer.Option(help="Find optimal pairs of routes in addition to greedy ones.")
     ] = True,
     deployments: Annotated[
         int,
-        typer.Option(
-            min=0, metavar="N", help="How many deployments of each --out keeps, as files."
-        ),
+        typer.Option(min=0, metavar="N", help="Number of deployments that --out stores as files."),
     ] = 0,
     out: Annotated[
         Path | None, out_option("a table with a row for each deployment (Parquet), the picture")
     ] = None,
     pictures: Annotated[
-        list[Path] | None, plot_option("the picture", "; may be given several times")
+        list[Path] | None, plot_option("the picture", ". Repeat for several files")
     ] = None,
 ) -> None:
-    """Count how often a random mesh has several disjoint routes, by each routing.
+    """Count random meshes with several disjoint routes, for each routing.
 
     Example: ropewalk mesh --nodes 16,24,32,48,64 --graphs 1000 --plot mesh.png
     """

@@ -19,19 +19,19 @@ STEP = "100 ms"
 ScenarioFile: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="The scenario file, or the name of a ready one; - is standard input.",
+        help="Scenario file, or name of a ready scenario; - means standard input.",
         show_default=False,
     ),
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object and nothing else.")
+    bool, typer.Option("--json", help="Print one JSON object and nothing else on standard output.")
 ]
 Changes: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Set a key of the scenario to another value; may be given several times.",
+        help="Set a key of the scenario to another value. Repeat for several keys.",
         show_default=False,
         autocompletion=keys,
     ),
@@ -40,7 +40,7 @@ Capture: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write the packets of the first run, for Wireshark: .pcapng or .pcap.",
+        help="Write the packets of the first run to a file for Wireshark: .pcapng or .pcap.",
         show_default=False,
     ),
 ]
@@ -49,7 +49,7 @@ CaptureAt: TypeAlias = Annotated[
     typer.Option(
         metavar="PLACE",
         help="Observation point of --capture: sender, receiver, a link's name, channel/NAME, "
-        "node/NAME; default: sender.",
+        "node/NAME. Default: sender.",
         show_default=False,
     ),
 ]
@@ -58,14 +58,14 @@ Again: TypeAlias = Annotated[
     typer.Option(
         metavar="N",
         min=0,
-        help="Repeat a run on the testbed that the machine disturbed so often at the most.",
+        help="Largest number of repetitions of a testbed run that the machine disturbed.",
     ),
 ]
 Step: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help=f"Step of the timeline that --out keeps and plots show; default: {STEP}.",
+        help=f"Time step of the timeline that --out stores and plots show. Default: {STEP}.",
         show_default=False,
     ),
 ]
@@ -84,7 +84,9 @@ def runs_option(what: str) -> Any:
 def out_option(kept: str) -> Any:
     """Return ``--out``, which keeps this and the JSON object in a folder."""
     return typer.Option(
-        metavar="DIR", help=f"Keep {kept} and the JSON object.", show_default=False
+        metavar="DIR",
+        help=f"Folder in which to store {kept} and the JSON object.",
+        show_default=False,
     )
 
 
@@ -93,18 +95,20 @@ def plot_option(drawn: str, more: str = "") -> Any:
     return typer.Option(
         "--plot",
         metavar="FILE",
-        help=f"Draw {drawn}: .png, .svg or .pdf{more}.",
+        help=f"Draw {drawn}. Formats: .png, .svg or .pdf{more}.",
         show_default=False,
     )
 
 
-Seed: TypeAlias = Annotated[int, seed_option("Seed of the first run.")]
+Seed: TypeAlias = Annotated[
+    int, seed_option("Seed of the first run. Later runs have the next seeds.")
+]
 RunsFolder: TypeAlias = Annotated[
     Path | None, out_option("tables (Parquet), plots, the scenario used")
 ]
 RunsPage: TypeAlias = Annotated[
     list[Path] | None,
-    plot_option("all on one page; of several runs means, with 95 % bands"),
+    plot_option("all plots on one page, for several runs means with 95 % bands"),
 ]
 PictureFolder: TypeAlias = Annotated[
     Path | None, out_option("tables (Parquet), the picture, the scenario used")

@@ -29,7 +29,7 @@ def predict(
     ] = None,
     pictures: Annotated[
         list[Path] | None,
-        plot_option("what each model says, also of each link"),
+        plot_option("the results of each model, and of each link alone"),
     ] = None,
 ) -> None:
     """Predict the results of a scenario by formulas, in milliseconds.

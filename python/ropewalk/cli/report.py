@@ -18,7 +18,7 @@ def report(
     folders: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders that --out of other verbs has made.",
+            help="Folders that --out of other verbs wrote.",
             show_default=False,
             metavar="folder",
         ),
@@ -28,12 +28,12 @@ def report(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"Write to this file: .html; default: {REPORT} in the first folder.",
+            help=f"HTML file to write: .html. Default: {REPORT} in the first folder.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Make one HTML file of results, with pictures and tables, that needs no network.
+    """Write a self-contained HTML report of results, with pictures and tables.
 
     Several folders give one report with a section for each.
 

@@ -29,34 +29,39 @@ from .statuses import WRONG_INPUT
 
 def reproduce(
     paper: Annotated[
-        str | None, typer.Argument(help="The paper, such as song-2018.", show_default=False)
+        str | None,
+        typer.Argument(help="Paper to reproduce, such as song-2018.", show_default=False),
     ] = None,
     wanted: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Its tables or figures, such as fig9.", show_default=False, metavar="item"
+            help="Tables or figures of the paper, such as fig9.",
+            show_default=False,
+            metavar="item",
         ),
     ] = None,
     as_json: Json = False,
     seed: Annotated[
         int | None,
-        seed_option("Seed of the first run, of what is simulated; default: 1."),
+        seed_option("Seed of the first run of each simulated scenario. Default: 1."),
     ] = None,
     runs: Annotated[
         int | None,
-        runs_option("How many runs of each simulated scenario; default: the item's own number."),
+        runs_option(
+            "Runs of each simulated scenario. Default: the number of the table or figure."
+        ),
     ] = None,
     out: Annotated[
         Path | None, out_option("tables (Parquet), picture, scenarios simulated")
     ] = None,
     pictures: Annotated[
-        list[Path] | None, plot_option("the picture", "; may be given several times")
+        list[Path] | None, plot_option("the picture", ". Repeat for several files")
     ] = None,
 ) -> None:
-    """Make published tables or figures again: published, ours, difference, reason.
+    """Reproduce published tables or figures, and explain each difference.
 
-    Without names it lists what there is. Of several, --json prints an object on a line each, and
-    --out makes a folder for each.
+    Without names, it lists the papers and their items. For several items, --json prints an object
+    per line, and --out makes a folder for each.
 
     Example: ropewalk reproduce song-2018 fig9 --plot fig9.png
     """

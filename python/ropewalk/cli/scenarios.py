@@ -15,13 +15,15 @@ from .output import print_json, print_table
 if TYPE_CHECKING:
     from rich.table import Table
 
-COPY_HELP = "Copy them, with their traces, to a folder of your own; nothing is written over."
+COPY_HELP = "Folder to which to copy the scenarios with their traces. No file is overwritten."
 
 
 def scenarios(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Ready scenarios to print or to copy."),
+        typer.Argument(
+            metavar="[NAME]...", help="Ready scenarios to print, or to copy. Default: list all."
+        ),
     ] = None,
     as_json: Json = False,
     copy: Annotated[

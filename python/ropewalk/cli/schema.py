@@ -20,7 +20,9 @@ class Kind(StrEnum):
 def schema(
     kind: Annotated[
         Kind,
-        typer.Argument(help="Schema of scenario files, or of the results that --json prints."),
+        typer.Argument(
+            help="Schema to print: of scenario files, or of the results that --json prints."
+        ),
     ] = Kind.SCENARIO,
 ) -> None:
     """Print the JSON Schema of scenario files or of results.

@@ -36,15 +36,16 @@ def simulate(
     scenario: ScenarioFile,
     as_json: Json = False,
     seed: Seed = 1,
-    runs: Annotated[
-        int, runs_option("How many runs; each has the seed after the one before.")
-    ] = 1,
+    runs: Annotated[int, runs_option("Number of runs, each with the next seed.")] = 1,
     changes: Changes = None,
     out: RunsFolder = None,
     pictures: RunsPage = None,
     step: Step = None,
     reordering: Annotated[
-        bool, typer.Option("--reordering", help="Measure reordering by RFC 4737 and RFC 5236.")
+        bool,
+        typer.Option(
+            "--reordering", help="Measure reordering with the metrics of RFC 4737 and RFC 5236."
+        ),
     ] = False,
     capture: Capture = None,
     capture_at: CaptureAt = None,
@@ -54,7 +55,7 @@ def simulate(
             min=1,
             max=SNAPLEN_MAX,
             metavar="BYTES",
-            help="How much of each packet --capture keeps; default: all.",
+            help="Largest part of each packet that --capture stores, in bytes. Default: all.",
             show_default=False,
         ),
     ] = None,
@@ -62,7 +63,7 @@ def simulate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write windows, round-trip times and losses of the first run, as qlog: .sqlog.",
+            help="Write windows, RTTs and losses of the first run to a qlog file: .sqlog.",
             show_default=False,
         ),
     ] = None,
@@ -71,7 +72,7 @@ def simulate(
         typer.Option(
             min=1,
             metavar="N",
-            help="How many runs at a time; default: all cores.",
+            help="Number of concurrent runs. Default: number of cores.",
             show_default=False,
         ),
     ] = None,

@@ -36,7 +36,7 @@ def sweep(
     study: Annotated[
         Path,
         typer.Argument(
-            help="A study file, or a scenario with --vary; - is a scenario on standard input.",
+            help="Study file, or a scenario with --vary; - means a scenario on standard input.",
             show_default=False,
         ),
     ],
@@ -45,8 +45,8 @@ def sweep(
         list[str] | None,
         typer.Option(
             metavar="KEY=A,B,C",
-            help="Values of a key, or a range: KEY=FROM..TO:STEPS, KEY=FROM..TO:STEPS:log;"
-            " several keys are crossed.",
+            help="Values of a key, or a range: KEY=FROM..TO:STEPS, KEY=FROM..TO:STEPS:log."
+            " Repeat for several keys, which are crossed.",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +55,7 @@ def sweep(
         typer.Option(
             "--zip",
             metavar="KEY,KEY",
-            help="Keys of --vary that step together, instead of being crossed.",
+            help="Keys of --vary whose values change together, instead of being crossed.",
             show_default=False,
         ),
     ] = None,
@@ -63,20 +63,22 @@ def sweep(
         str | None,
         typer.Option(
             metavar="VERB",
-            help="What is run: simulate, predict, compare, testbed, advise; default: simulate.",
+            help="Verb to run: simulate, predict, compare, testbed, advise. Default: simulate.",
             show_default=False,
         ),
     ] = None,
     runs: Annotated[
-        int | None, runs_option("How many seeds of each combination; default: 1.")
+        int | None, runs_option("Number of seeds for each combination. Default: 1.")
     ] = None,
-    seed: Annotated[int | None, seed_option("The first seed; default: 1.")] = None,
+    seed: Annotated[
+        int | None, seed_option("Seed of the first run of each combination. Default: 1.")
+    ] = None,
     ci95: Annotated[
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="Go on with seeds until half the 95 % interval of the goodput is at most this"
-            " share of its mean, such as 2%.",
+            help="Add seeds until half the 95 % interval of the goodput is at most this share of"
+            " its mean, such as 2%.",
             show_default=False,
         ),
     ] = None,
@@ -85,7 +87,7 @@ def sweep(
         typer.Option(
             min=2,
             metavar="N",
-            help="How many runs --ci95 makes at the most; default: 100.",
+            help="Largest number of runs of each combination with --ci95. Default: 100.",
             show_default=False,
         ),
     ] = None,
@@ -94,29 +96,29 @@ def sweep(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep the runs here, and go on with those that are there;"
-            " default: results/ and the file's name.",
+            help="Folder that stores the runs. Runs that it already has are not repeated."
+            " Default: results/ and the file's name.",
             show_default=False,
         ),
     ] = None,
     pictures: Annotated[
         list[Path] | None,
-        plot_option("lines, dots or maps over what is varied"),
+        plot_option("lines, dots or maps over the varied keys"),
     ] = None,
     on: Annotated[
         str | None,
         typer.Option(
             metavar="WHERE",
-            help="Where to run: a number of processes, local (a Dask cluster of this machine), or"
-            " a Dask scheduler, tcp://HOST:PORT; default: here, on all cores.",
+            help="Place of the runs: a number of processes, local (a Dask cluster of this"
+            " machine), or a Dask scheduler, tcp://HOST:PORT. Default: all cores of this machine.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Run a scenario with keys varied; what is there already is not run again.
+    """Run a study: a scenario with varied keys. Finished runs are not repeated.
 
-    Whatever ends it, the same command goes on where it was. The exit status is 1 where a run
-    has failed; the others are there.
+    Run the same command again to resume an interrupted study. The exit status is 1 if a run has
+    failed; the other runs are stored.
 
     Example: ropewalk sweep scenarios/start/two-links.toml
     --vary link.dsl.delay=10ms,50ms,100ms --vary transport.scheduler=min-rtt,blest --runs 10

@@ -45,20 +45,22 @@ def testbed(
     scenario: ScenarioFile,
     as_json: Json = False,
     seed: Seed = 1,
-    runs: Annotated[int, runs_option("How many runs, one after the other.")] = 1,
+    runs: Annotated[int, runs_option("Number of runs, one after the other.")] = 1,
     changes: Changes = None,
     out: RunsFolder = None,
     pictures: RunsPage = None,
     step: Step = None,
     emulator: Annotated[
         Emulator,
-        typer.Option(help="Emulator of the links: our own in real time, or the kernel's netem."),
+        typer.Option(
+            help="Emulator of the links: Ropewalk's own in real time, or the kernel's netem."
+        ),
     ] = Emulator.OWN,
     kernel_congestion: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Congestion control by the kernel's name, such as bbr; default: the scenario's.",
+            help="Congestion control by its kernel name, such as bbr. Default: the scenario's.",
             show_default=False,
         ),
     ] = None,
@@ -68,7 +70,8 @@ def testbed(
 ) -> None:
     """Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
 
-    In real time, as root or in a user namespace. What this machine can do: ropewalk testbed doctor
+    It runs in real time, as root or in a user namespace. To check this machine, run
+    ropewalk testbed doctor.
 
     Example: ropewalk testbed scenarios/start/two-links.toml --capture two.pcapng
     """
@@ -102,14 +105,14 @@ def testbed(
 def doctor(
     scenario: Annotated[
         Path | None,
-        typer.Argument(help="A scenario file that is to be run.", show_default=False),
+        typer.Argument(help="Scenario file that the testbed shall run.", show_default=False),
     ] = None,
     as_json: Json = False,
     changes: Changes = None,
 ) -> None:
-    """Say what this machine can do, and what keeps a scenario from running on it.
+    """Check this machine for the testbed, and name obstacles to running a scenario.
 
-    The exit status is 1 where something is in the way.
+    The exit status is 1 if there is an obstacle.
 
     Example: ropewalk testbed doctor scenarios/start/two-links.toml
     """
