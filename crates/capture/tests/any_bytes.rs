@@ -82,16 +82,4 @@ proptest! {
         }
         let _ = properties::hold(&bytes);
     }
-
-    #[test]
-    fn any_bytes_behind_a_file_header_are_read_or_refused(
-        is_pcapng in any::<bool>(),
-        bytes in prop::collection::vec(any::<u8>(), 0..400),
-    ) {
-        let head: &[u8] = match is_pcapng {
-            true => b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0",
-            false => b"\xd4\xc3\xb2\xa1\x02\0\x04\0\0\0\0\0\0\0\0\0\0\0\x04\0\x01\0\0\0",
-        };
-        let _ = properties::hold(&[head, &bytes].concat());
-    }
 }

@@ -6,8 +6,8 @@
 //! turns.
 //!
 //! For example, at 2 Mbit/s a turn is 5000 bytes. Each of 30 downloads has a turn every 600 ms. A datagram of a sender
-//! below its share of the rate waits for at most two turns, 40 ms: until the bytes of the last turn are paid for, and
-//! those of the next turn, whose sender is already called. A datagram as long as a turn may wait for a third one.
+//! below its share of the rate waits for at most two turns, 40 ms: for the bytes of the present turn, and for
+//! one turn whose sender is already called. A datagram as long as a turn may wait for a third turn.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -182,7 +182,8 @@ impl Bucket {
 }
 
 impl State {
-    /// The turn of this place begins: those of others would end later, and are no longer than a whole one.
+    /// Begins the turn of this place. No other sender that waits has a smaller count: its turn would end later, and is at
+    /// most a whole turn.
     fn begin(&mut self, place: Place, whole: u64) {
         self.count = self.count.max(place.0.saturating_sub(whole));
     }

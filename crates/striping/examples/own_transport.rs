@@ -1,4 +1,4 @@
-//! The association over a transport of your own: 2 MB over two byte pipes, one of which breaks.
+//! An association over a transport of your own: 2 MB over two byte pipes. One pipe breaks.
 //!
 //!     cargo run -p ropewalk-striping --example own_transport
 //!
@@ -202,7 +202,7 @@ fn write(association: &mut Association<Bytes>, stream: StreamId, unwritten: &mut
     }
 }
 
-/// Does what is due by `now`: pieces that arrive, pipes that take more, timers.
+/// Delivers pieces that arrive by `now`, fills pipes that have room, and runs timers that expired.
 fn move_bytes(ends: &mut [End; 2], now: Time) -> Result<(), ProtocolError> {
     for sender in 0..2 {
         for carrier in 0..ends[sender].carriers.len() {

@@ -34,7 +34,7 @@ use crate::uplink::{FarEnd, Uplink, UplinkConfig};
 /// Connections of programs at a time, unless another number is given.
 pub(super) const CONNECTIONS: u32 = 4096;
 
-/// The options that are read anew at SIGHUP.
+/// Options that SIGHUP reads again.
 const READ_ANEW: [&str; 2] = ["link", "passwords"];
 
 /// Run the client end for TCP: accept connections of programs and carry them over all links to a relay.

@@ -255,8 +255,8 @@ impl Relaying<'_> {
     }
 }
 
-/// Datagrams that wait for the client's rate: those of the last [`LONGEST_WAIT`], at most [`MOST_QUEUED`] bytes.
-/// Beyond these, the oldest are lost, so that a flood does not delay the datagrams after it.
+/// Queue of datagrams that wait for the client's rate. Each waits at most [`LONGEST_WAIT`], and the queue holds at most
+/// [`MOST_QUEUED`] bytes. Beyond these limits the oldest datagrams are dropped, so a flood does not delay later ones.
 #[derive(Debug)]
 struct Queue<'a> {
     memory: &'a Budget,

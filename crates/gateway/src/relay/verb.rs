@@ -32,7 +32,7 @@ use crate::status::{self, Meter};
 /// How long carriers may take to say that the relay ends.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// The options that are read anew at SIGHUP.
+/// Options that SIGHUP reads again.
 const READ_ANEW: [&str; 10] = [
     "clients",
     "allow",

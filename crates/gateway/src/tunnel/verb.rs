@@ -29,7 +29,7 @@ use crate::runtime::{Ending, block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 
-/// The options that are read anew at SIGHUP.
+/// Options that SIGHUP reads again.
 const READ_ANEW: [&str; 4] = ["allow", "clients", "deny", "link"];
 
 /// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then. `restart` is a command

@@ -62,7 +62,7 @@ impl Backup {
         }
     }
 
-    /// Waits until the link is to be used, or the uplink is dropped.
+    /// Waits until the link is needed, or the uplink is dropped.
     pub(super) async fn is_needed(&mut self) {
         self.is(false).await;
     }

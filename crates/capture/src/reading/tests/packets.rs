@@ -1,4 +1,4 @@
-//! Packets that are broken, cut or padded, and those that are not examined.
+//! Packets that are broken, cut, padded, or not examined.
 
 use super::*;
 

@@ -133,8 +133,8 @@ fn to_relay(rule: &Rule) -> Vec<String> {
     }
 }
 
-/// Matches of a rule, for packets that the relay forwards. As the relay's own addresses, those of clients are
-/// matched by a rule that names them alone.
+/// Matches of a rule, for packets that the relay forwards. A client's address matches only a rule that names it, as
+/// the relay's own addresses do.
 fn through(rule: &Rule, addresses: &[Prefix]) -> Vec<String> {
     let ports = ports(rule);
     let [v4, v6] = families(addresses).map(|(family, prefixes)| match prefixes.is_empty() {
@@ -173,7 +173,7 @@ fn network(address: IpAddr, bits: u32) -> String {
     }
 }
 
-/// Ports are those of TCP and UDP, and of SCTP and DCCP; a rule without them is for every protocol.
+/// Ports of TCP, UDP, SCTP and DCCP. A rule without ports matches every protocol.
 fn ports(rule: &Rule) -> String {
     let mut ranges = rule.ports().to_vec();
     if ranges.is_empty() {

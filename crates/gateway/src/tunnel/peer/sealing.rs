@@ -144,7 +144,7 @@ impl Peer {
         }
     }
 
-    /// Sends what is left in batches.
+    /// Sends the datagrams that remain in the batches.
     pub fn flush(&mut self, now: Time, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
         for link in 0..self.batches.len() {
             if let Some(path) = self.paths[link].destination() {

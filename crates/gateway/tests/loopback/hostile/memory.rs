@@ -132,7 +132,7 @@ fn small_parts_of_large_reads_stay_within_memory() {
     let start = request.len() as u64 + 1;
     for stream in 0..400 {
         carrier.send(&data(1 + 2 * stream, 0, &request));
-        // The same part again and again fills the relay's read buffer, of which the first copy stays.
+        // Copies of one part fill the relay's read buffer. The first copy stays in it.
         let part = data(1 + 2 * stream, start, &[0; 4096]);
         for _ in 0..64 {
             carrier.send(&part);

@@ -61,7 +61,7 @@ impl Carrier {
         Carrier::join(at, [7; 16], "lte").expect("there is room")
     }
 
-    /// Whether the relay still takes what is sent.
+    /// Sends bytes; returns whether the relay still accepts them.
     fn send(&mut self, bytes: &[u8]) -> bool {
         self.0.write_all(bytes).is_ok()
     }
@@ -95,7 +95,7 @@ fn connect(target: SocketAddr) -> Vec<u8> {
     Request::Connect(Target::from(target), Default::default()).to_bytes()
 }
 
-/// A target that sends without end to whoever connects.
+/// Starts a target that sends without end on each connection.
 fn fountain() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();

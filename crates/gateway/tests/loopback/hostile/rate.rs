@@ -75,7 +75,7 @@ fn flood(mut carrier: Carrier, target: SocketAddr) {
     carrier.send(&data(1, 0, &Request::Datagrams.to_bytes()));
     let mut datagrams = Vec::new();
     datagram::emit(&Target::from(target), &[0; 1000], &mut datagrams);
-    // The window is never told: it is at least that many bytes, and grows with what is sent on.
+    // The first window is at least this long. It grows as the relay forwards bytes.
     let mut reading = carrier.0.try_clone().unwrap();
     let limit = Arc::new(AtomicU64::new(64 << 10));
     let told = Arc::clone(&limit);

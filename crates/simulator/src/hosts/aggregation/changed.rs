@@ -14,16 +14,16 @@ use ropewalk_striping::CarrierId;
 use super::connection::Connection;
 use crate::hosts::verbs::{CLIENT, SERVER};
 
-/// What is noted of each connection, by index.
+/// Changes noted for each connection, by index.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     notes: Vec<Notes>,
     is_any_touched: bool,
-    /// Those that are carriers, of client and server.
+    /// Connections that are carriers, of client and server.
     carriers: [CarrierIndex; 2],
 }
 
-/// What is noted of a connection; pairs are of client and server.
+/// Changes noted for a connection. Pairs are of client and server.
 #[derive(Clone, Copy, Debug)]
 struct Notes {
     /// To be polled in the next pass, and in the present one.
@@ -49,7 +49,7 @@ impl Notes {
         untimed: true,
     };
 
-    /// Its timers and events are to be read again.
+    /// Marks its timers and events as unread.
     fn reread(&mut self) {
         self.untimed = true;
         self.eventful = [true; 2];
