@@ -1,7 +1,7 @@
 """Write docs/reproductions.md and its pictures: what `ropewalk reproduce` gives.
 
-Without names all items are made again; with names (paper, item) that one alone, and the
-others stay on the page as they are.
+Without names all items are made again; with names (paper, item) that one alone, and the others
+stay on the page as they are.
 """
 
 import re

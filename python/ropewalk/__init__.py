@@ -1,7 +1,7 @@
 """What several unequal network links give together.
 
-A scenario file describes links, a transport and its traffic; `simulate` runs
-it packet by packet in virtual time, and `predict` asks formulas.
+A scenario file describes links, a transport and its traffic; `simulate` runs it packet by packet
+in virtual time, and `predict` asks formulas.
 
 What is named here is imported when it is first used, so that the command comes at once.
 

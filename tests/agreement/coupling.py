@@ -1,8 +1,8 @@
 """MPTCP's couplings: beside htsim, and on two links with loss.
 
-Profile rfc. On the shared bottleneck the TCP starts at sixteen moments in turn, since
-behind a drop-tail queue a single run tells who fell into step with whom. The picture
-shows two equal links: fully coupled windows flap between them, LIA's do not.
+Profile rfc. On the shared bottleneck the TCP starts at sixteen moments in turn, since behind a
+drop-tail queue a single run tells who fell into step with whom. The picture shows two equal links:
+fully coupled windows flap between them, LIA's do not.
 """
 
 import sys

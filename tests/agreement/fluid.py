@@ -1,8 +1,8 @@
 """The fluid model of `ropewalk predict` beside the simulator: random scenarios, subsets of links.
 
-The scenarios are drawn anew from a seed by which nothing in the model was chosen. Links of
-2 to 50 Mbit/s and 2 to 100 ms one way, queues of 0.5 to 2 bdp, losses of 0.01 to 2 %,
-5 to 30 s; means of four runs where something is lost.
+The scenarios are drawn anew from a seed by which nothing in the model was chosen. Links of 2 to 50
+Mbit/s and 2 to 100 ms one way, queues of 0.5 to 2 bdp, losses of 0.01 to 2 %, 5 to 30 s; means of
+four runs where something is lost.
 """
 
 import itertools

@@ -1,7 +1,7 @@
 """One TCP on a link that loss alone limits, beside the formulas of Mathis and of Padhye.
 
-Windows are segments per round trip. b is how many segments an acknowledgement
-covers, T0 the first retransmission timeout, here four round trips.
+Windows are segments per round trip. b is how many segments an acknowledgement covers, T0 the first
+retransmission timeout, here four round trips.
 """
 
 from functools import cache

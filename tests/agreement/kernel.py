@@ -2,8 +2,8 @@
 
     python tests/agreement/kernel.py [--simulate] [A.down A.up B.down B.up]
 
-One, two, four and eight links, buffers, congestion controls, losses, an outage, traces: those
-of files in mahimahi's format, or made-up ones. It runs in real time, some fifty minutes; with
+One, two, four and eight links, buffers, congestion controls, losses, an outage, traces: those of
+files in mahimahi's format, or made-up ones. It runs in real time, some fifty minutes; with
 --simulate, what was measured stays as it stands on the page, and the rest takes some minutes.
 """
 

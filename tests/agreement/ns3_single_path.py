@@ -74,9 +74,9 @@ def compared() -> pl.DataFrame:
 def at_equal_losses() -> pl.DataFrame:
     """The rows of 1 % loss, with ours at the share of losses that ns-3's five runs drew.
 
-    Five runs of 60 s hold about a hundred losses at 100 ms, so that their number
-    varies by a tenth and goodput with its square root. The mean of five runs of ours
-    is regressed on the loss episodes per segment in them, and read where ns-3 was.
+    Five runs of 60 s hold about a hundred losses at 100 ms, so that their number varies by a tenth
+    and goodput with its square root. The mean of five runs of ours is regressed on the loss
+    episodes per segment in them, and read where ns-3 was.
     """
     rows = []
     file = reference("ns3-single-path.csv")

@@ -1,7 +1,7 @@
 """One TCP striped packet by packet over three links, beside ns-3.
 
-Profile ns-3, and the same with `halve_pipe = false`. There is no randomness: one run
-is enough. The rows without SACK are shown, not judged: see tests/reference/README.md.
+Profile ns-3, and the same with `halve_pipe = false`. There is no randomness: one run is enough.
+The rows without SACK are shown, not judged: see tests/reference/README.md.
 """
 
 from functools import cache

@@ -3,8 +3,8 @@
     python tests/agreement/own_error.py [RUNS]
 
 A number that was measured beside busy loops has an interval, in which it would be without them.
-Here it is held against what runs without them gave, from the least to the most. In real time,
-some ten minutes with three runs; on a machine that does nothing else.
+Here it is held against what runs without them gave, from the least to the most. In real time, some
+ten minutes with three runs; on a machine that does nothing else.
 """
 
 import multiprocessing

@@ -20,8 +20,8 @@ ATTEMPTS = 3
 def band(case: kernel.Case) -> float | None:
     """Return the band of a case.
 
-    None where the page tells that they differ, or where the kernel's own runs do by more than
-    a band is worth: over eight links, two traces, or with a handful of losses.
+    None where the page tells that they differ, or where the kernel's own runs do by more than a
+    band is worth: over eight links, two traces, or with a handful of losses.
     """
     links = int(case.links)
     match case.event, case.buffers:

@@ -2,10 +2,10 @@
 
     python tests/agreement/tunnel.py [RUNS]
 
-One TCP connection with cubic through the tunnel (`striped-tcp` with `device = "tunnel"`), by
-each of its schedulers, over the six sets of links: goodput over the sum of the link rates,
-12 s from 3 s, medians of some runs (3 if it is not said), and once 20 s from 20 s. It takes
-root and real time, four minutes for each.
+One TCP connection with cubic through the tunnel (`striped-tcp` with `device = "tunnel"`), by each
+of its schedulers, over the six sets of links: goodput over the sum of the link rates, 12 s from 3
+s, medians of some runs (3 if it is not said), and once 20 s from 20 s. It takes root and real
+time, four minutes for each.
 """
 
 import statistics

@@ -2,10 +2,10 @@
 
     python tests/agreement/varying.py [--runs 3] [--worlds 30]
 
-Named cases (jitter, another's TCP), and random worlds of `worlds.py` that carry at most
-`MAX_MBPS` in all, which the testbed keeps up with: goodput of `bas`, MPTCP, and TCP on the link
-that is the best alone; medians of some runs. It takes root and real time: at three runs, ten
-minutes for the cases and twenty for thirty worlds.
+Named cases (jitter, another's TCP), and random worlds of `worlds.py` that carry at most `MAX_MBPS`
+in all, which the testbed keeps up with: goodput of `bas`, MPTCP, and TCP on the link that is the
+best alone; medians of some runs. It takes root and real time: at three runs, ten minutes for the
+cases and twenty for thirty worlds.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Captures made by hand, to try the checks on: packets as dicts, made into bytes.
 
-A packet's dict has what its headers say. What is left out is what a good packet has;
-`wrong` names a field that gets another value than the right one. It shares the sum of
-checksum.py with the checks, and with that alone.
+A packet's dict has what its headers say. What is left out is what a good packet has; `wrong` names
+a field that gets another value than the right one. It shares the sum of checksum.py with the
+checks, and with that alone.
 """
 
 import struct

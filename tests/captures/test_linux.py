@@ -1,8 +1,8 @@
 """Captures of Linux pass: the checks ask for nothing that a working TCP does not do.
 
-Both ends of two transfers of the pattern between network namespaces on Linux 6.18, by
-way of a router with short queues; MPTCP by two paths, with checksums. Offloads are off,
-and link headers are cut away.
+Both ends of two transfers of the pattern between network namespaces on Linux 6.18, by way of a
+router with short queues; MPTCP by two paths, with checksums. Offloads are off, and link headers
+are cut away.
 """
 
 import gzip

@@ -42,9 +42,9 @@ def connect(
 ) -> socket.socket:
     r"""Connect to a host through the links of a running ``ropewalk proxy``.
 
-    The name is resolved at the far end, by the relay. What comes back is a socket of the
-    operating system whose stream is the connection: it can be given to `ssl`, `select` or
-    `asyncio`. Its ``getpeername()`` is the proxy's address.
+    The name is resolved at the far end, by the relay. What comes back is a socket of the operating
+    system whose stream is the connection: it can be given to `ssl`, `select` or `asyncio`. Its
+    ``getpeername()`` is the proxy's address.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def connect(
     proxy : str or tuple of str and int
         Where the proxy listens: ``"HOST:PORT"``, an IPv6 address in brackets, or a pair.
     timeout : float, optional
-        Seconds for the whole way to the target, and then for each operation of the socket.
-        Without one, as long as it takes.
+        Seconds for the whole way to the target, and then for each operation of the socket. Without
+        one, as long as it takes.
     user, password : str, optional
         What the proxy asks for, if it was started with a file of users.
 
@@ -68,9 +68,9 @@ def connect(
     OSError
         With its ``errno``: `ConnectionRefusedError` if the target refused, `PermissionError`
         (EACCES) if the relay's rules do not allow it or the proxy did not take the password,
-        `TimeoutError`, ENETUNREACH, EHOSTUNREACH (also for a name that there is not),
-        EAGAIN if the relay has as many streams as it may have, EPROTO if what
-        listens there is no SOCKS proxy.
+        `TimeoutError`, ENETUNREACH, EHOSTUNREACH (also for a name that there is not), EAGAIN if
+        the relay has as many streams as it may have, EPROTO if what listens there is no SOCKS
+        proxy.
     ValueError
         If an address is none.
 

@@ -31,8 +31,8 @@ def simulate(
 ) -> Results:
     """Run a scenario packet by packet, in virtual time.
 
-    The same scenario and seed give the same numbers, bit for bit, on any
-    number of threads (``stats.wall_s``, the time it took, aside).
+    The same scenario and seed give the same numbers, bit for bit, on any number of threads
+    (``stats.wall_s``, the time it took, aside).
 
     Parameters
     ----------
@@ -51,18 +51,16 @@ def simulate(
     progress : callable, optional
         Called with the number of finished runs after each.
     capture : path, optional
-        Write the packets of the first run to this file: pcapng, or classic
-        pcap if its name ends so.
+        Write the packets of the first run to this file: pcapng, or classic pcap if its name ends
+        so.
     capture_at : str
-        Where: ``"sender"``, ``"receiver"``, ``"channel/NAME"`` or ``"node/NAME"``
-        for frames of 802.11, or the name of a link (then at
-        its end on the sender's side, and of all flows).
+        Where: ``"sender"``, ``"receiver"``, ``"channel/NAME"`` or ``"node/NAME"`` for frames of
+        802.11, or the name of a link (then at its end on the sender's side, and of all flows).
     snaplen : int, optional
         Keep this many bytes of each packet, 1 to 262144; all if not given.
     qlog : path, optional
-        Write what the sender of the first run thinks (windows, round-trip
-        times, losses) to this file, as qlog in JSON text sequences; its name ends
-        in ``.sqlog``.
+        Write what the sender of the first run thinks (windows, round-trip times, losses) to this
+        file, as qlog in JSON text sequences; its name ends in ``.sqlog``.
 
     Returns
     -------

@@ -35,8 +35,7 @@ def number(
     value : float
         The argument.
     above, least, below, most : float, optional
-        The bounds: ``above < value``, ``least <= value``, ``value < below``,
-        ``value <= most``.
+        The bounds: ``above < value``, ``least <= value``, ``value < below``, ``value <= most``.
     note : str
         What else a refusal should say: a unit, or where a bound comes from.
 
@@ -93,8 +92,7 @@ def numbers(
     Raises
     ------
     ValueError
-        One is no number, not finite or out of bounds, or there are too many or
-        too few of them.
+        One is no number, not finite or out of bounds, or there are too many or too few of them.
 
     Examples
     --------

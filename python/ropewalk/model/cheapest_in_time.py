@@ -1,16 +1,15 @@
 """The least price at which writes arrive by their deadlines, over links of known capacity.
 
-What scheduler cheapest-in-time aims at, and no scheduler can undercut. Data is a fluid: a
-write may be divided over the links at will. It leaves no sooner than it was written, each
-link sends what it is given in order, and the last byte is at the receiver half a smallest
-round trip after it left the bottleneck. Sizes are bytes, times seconds from the beginning,
-prices per byte.
+What scheduler cheapest-in-time aims at, and no scheduler can undercut. Data is a fluid: a write
+may be divided over the links at will. It leaves no sooner than it was written, each link sends
+what it is given in order, and the last byte is at the receiver half a smallest round trip after it
+left the bottleneck. Sizes are bytes, times seconds from the beginning, prices per byte.
 
 With everything written at once, what one link carries in time are the independent sets of a
-scheduling matroid (Lawler, "Combinatorial Optimization", 1976, section 7.5), nested by
-deadline: `first_fit` is then the optimum. With writes that come over time it is not: it
-leaves the dear link idle while the cheap one carries an early write, and both may then be
-too slow for the next. `least_cost` is right for both.
+scheduling matroid (Lawler, "Combinatorial Optimization", 1976, section 7.5), nested by deadline:
+`first_fit` is then the optimum. With writes that come over time it is not: it leaves the dear link
+idle while the cheap one carries an early write, and both may then be too slow for the next.
+`least_cost` is right for both.
 """
 
 from __future__ import annotations
@@ -71,8 +70,8 @@ def by_trace(opportunities: ArrayLike, size: float = 1500.0) -> Carried:
     Parameters
     ----------
     opportunities : array_like, shape (n,)
-        When it may send, seconds, at least 0 and in order; the last one, above 0, is also how
-        long the trace lasts until it begins anew, as in mahimahi's format.
+        When it may send, seconds, at least 0 and in order; the last one, above 0, is also how long
+        the trace lasts until it begins anew, as in mahimahi's format.
     size : float
         Bytes that each carries, above 0.
 
@@ -200,9 +199,9 @@ class Division:
 def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
     """Divide writes over links so that all are in time at the least cost: a linear programme.
 
-    y[s,k] are the bytes of write k on link s, w[s,k] how far s has come in what it carries
-    when the last of them leaves: w[s,k] >= w[s,k-1] + y[s,k], w[s,k] >= A_s(written[k]) +
-    y[s,k], w[s,k] <= A_s(deadline[k] - rtt_min[s]/2), sum over s of y[s,k] = size[k].
+    y[s,k] are the bytes of write k on link s, w[s,k] how far s has come in what it carries when
+    the last of them leaves: w[s,k] >= w[s,k-1] + y[s,k], w[s,k] >= A_s(written[k]) + y[s,k],
+    w[s,k] <= A_s(deadline[k] - rtt_min[s]/2), sum over s of y[s,k] = size[k].
 
     Parameters
     ----------
@@ -264,8 +263,8 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
 def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
     """Divide writes over links, each on the cheapest that still brings it in time.
 
-    In order of deadlines, as much of each as arrives in time goes on the cheapest link, what
-    is left on the next. At the cost of `least_cost` if everything is written at once.
+    In order of deadlines, as much of each as arrives in time goes on the cheapest link, what is
+    left on the next. At the cost of `least_cost` if everything is written at once.
 
     Parameters
     ----------
@@ -284,9 +283,9 @@ def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
 
     Examples
     --------
-    Two links of 1 kB/s, and writes at 0 and 1 s that are due at 2 and 3 s. All would be in
-    time if both links carried half of the first one; first-fit has it on the cheap one alone,
-    and of the 4 kB of the second only 3 find room:
+    Two links of 1 kB/s, and writes at 0 and 1 s that are due at 2 and 3 s. All would be in time if
+    both links carried half of the first one; first-fit has it on the cheap one alone, and of the 4
+    kB of the second only 3 find room:
 
     >>> links = [Link(1, 0, at_rate(1000)), Link(10, 0, at_rate(1000))]
     >>> writes = Writes.of([2000, 4000], [0, 1], [2, 3])
@@ -322,8 +321,8 @@ def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
     Returns
     -------
     float
-        Seconds, 0 where all are in time as it is; else from above within 1e-6 of itself, or
-        1e-6 s.
+        Seconds, 0 where all are in time as it is; else from above within 1e-6 of itself, or 1e-6
+        s.
 
     Raises
     ------
@@ -359,8 +358,8 @@ def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
 def _reach(writes: Writes, links: Sequence[Link]) -> tuple[Vector, Floats, Floats]:
     """Prices; how far each link is when each write comes, and at most when it must be gone.
 
-    A write that is due before it could arrive at all has no room: its limit is where the
-    link stands.
+    A write that is due before it could arrive at all has no room: its limit is where the link
+    stands.
     """
     if not links:
         raise ValueError("links is empty: must have at least one")

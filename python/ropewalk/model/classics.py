@@ -1,7 +1,7 @@
 """Classic formulas: TCP under random loss, and windows coupled over paths.
 
-Windows are segments per round trip, so a rate is a window over its round trip. Loss
-is the probability that a segment begins a loss event.
+Windows are segments per round trip, so a rate is a window over its round trip. Loss is the
+probability that a segment begins a loss event.
 
 Each number may be an array; arrays broadcast, and give an array of results.
 """
@@ -42,13 +42,13 @@ def mathis(loss: float, *, b: float = 1.0) -> float:
 
     Notes
     -----
-    Valid for small losses, up to about 2 %: it knows no timeouts, and neither a
-    largest nor a smallest window.
+    Valid for small losses, up to about 2 %: it knows no timeouts, and neither a largest nor a
+    smallest window.
 
     References
     ----------
-    M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP
-    congestion avoidance algorithm", CCR 27(3), 1997.
+    M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion
+    avoidance algorithm", CCR 27(3), 1997.
 
     Examples
     --------
@@ -95,8 +95,8 @@ def pftk(
 
     References
     ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP throughput: a simple
-    model and its empirical validation", SIGCOMM 1998.
+    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP throughput: a simple model and its
+    empirical validation", SIGCOMM 1998.
 
     Examples
     --------
@@ -117,8 +117,8 @@ def pftk_full(
 ) -> float:
     r"""Window of a TCP with timeouts, Padhye et al. before they approximate.
 
-    With :math:`W = \frac{2+b}{3b} + \sqrt{\frac{8(1-p)}{3bp} + (\frac{2+b}{3b})^2}`, the
-    window at which a loss finds TCP, Q of `timeout_share` and G of `backoff`,
+    With :math:`W = \frac{2+b}{3b} + \sqrt{\frac{8(1-p)}{3bp} + (\frac{2+b}{3b})^2}`, the window at
+    which a loss finds TCP, Q of `timeout_share` and G of `backoff`,
 
     .. math:: \frac{(1-p)/p + W/2 + Q(p, W)}{b W / 2 + 1 + Q(p, W) G(p) T_0 / (1-p)}
 
@@ -225,8 +225,8 @@ def timeout_share(loss: float, window: float) -> float:
 def backoff(loss: float) -> float:
     """Lengthening G of a series of timeouts, Padhye et al., Cardwell et al. (19).
 
-    G(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶: a timeout doubles up to 64 times
-    the first. A series of timeouts lasts T0 G(p) / (1 - p).
+    G(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶: a timeout doubles up to 64 times the first. A
+    series of timeouts lasts T0 G(p) / (1 - p).
 
     Parameters
     ----------
@@ -296,10 +296,10 @@ def lia_alpha(windows: ArrayLike, rtts: ArrayLike) -> float:
 def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     r"""Windows at which LIA's increases and decreases balance, loss and round trip given.
 
-    On each path :math:`\min(\alpha / w, 1 / w_i) = p_i w_i / 2`, so that
-    :math:`w_i = \min(2 k / p_i, \sqrt{2 / p_i})` with :math:`k = \alpha / w`, and k
-    solves RFC 6356's alpha, :math:`k (\sum w_i / RTT_i)^2 = \max(w_i / RTT_i^2)`. The
-    left side over the right one grows with k, so there is one solution.
+    On each path :math:`\min(\alpha / w, 1 / w_i) = p_i w_i / 2`, so that :math:`w_i = \min(2 k /
+    p_i, \sqrt{2 / p_i})` with :math:`k = \alpha / w`, and k solves RFC 6356's alpha, :math:`k
+    (\sum w_i / RTT_i)^2 = \max(w_i / RTT_i^2)`. The left side over the right one grows with k, so
+    there is one solution.
 
     Parameters
     ----------
@@ -320,15 +320,15 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
 
     Notes
     -----
-    A fluid model for small losses: no timeouts, no smallest window. Where no path's
-    increase is held to TCP's, windows go with 1 / p, and the rate of all is that of
-    a TCP on the best path, :math:`\max \sqrt{2 / p_i} / RTT_i`.
+    A fluid model for small losses: no timeouts, no smallest window. Where no path's increase is
+    held to TCP's, windows go with 1 / p, and the rate of all is that of a TCP on the best path,
+    :math:`\max \sqrt{2 / p_i} / RTT_i`.
 
     References
     ----------
-    D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and
-    evaluation of congestion control for multipath TCP", NSDI 2011. R. Khalili et al.,
-    "MPTCP is not Pareto-optimal", CoNEXT 2012, equation (2).
+    D. Wischik, C. Raiciu, A. Greenhalgh, M. Handley, "Design, implementation and evaluation of
+    congestion control for multipath TCP", NSDI 2011. R. Khalili et al., "MPTCP is not
+    Pareto-optimal", CoNEXT 2012, equation (2).
 
     Examples
     --------
@@ -362,9 +362,9 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
 def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     r"""Windows at which OLIA's increases and decreases balance, loss and round trip given.
 
-    Only the best paths, those of the largest :math:`\sqrt{2 / p_i} / RTT_i`, carry
-    anything; together they have that rate, with equal windows (theorem 1 of Khalili
-    et al.; alpha of OLIA rests only where no best path's window is below another's).
+    Only the best paths, those of the largest :math:`\sqrt{2 / p_i} / RTT_i`, carry anything;
+    together they have that rate, with equal windows (theorem 1 of Khalili et al.; alpha of OLIA
+    rests only where no best path's window is below another's).
 
     Parameters
     ----------
@@ -376,8 +376,8 @@ def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     Returns
     -------
     numpy.ndarray, shape (n,)
-        Mean windows in segments; 0 on all but the best paths, where a sender in
-        fact keeps a segment or two.
+        Mean windows in segments; 0 on all but the best paths, where a sender in fact keeps a
+        segment or two.
 
     Raises
     ------
@@ -386,13 +386,13 @@ def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
 
     Notes
     -----
-    A fluid model for small losses: no timeouts, no smallest window. Paths whose
-    rates differ by less than one in 10⁹ count as equally good.
+    A fluid model for small losses: no timeouts, no smallest window. Paths whose rates differ by
+    less than one in 10⁹ count as equally good.
 
     References
     ----------
-    R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not
-    Pareto-optimal: performance issues and a possible solution", CoNEXT 2012.
+    R. Khalili, N. Gast, M. Popovic, U. Upadhyay, J.-Y. Le Boudec, "MPTCP is not Pareto-optimal:
+    performance issues and a possible solution", CoNEXT 2012.
 
     Examples
     --------

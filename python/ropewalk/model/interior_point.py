@@ -1,14 +1,13 @@
 """Smooth convex programmes of a few variables, by a barrier method.
 
-Why not SciPy's. Its SLSQP, kept off the poles of the delay bound (9) of Park et al.,
-finds what this finds in 1000 random cases of problem (10) with capacities within a factor
-of 200, loads to 0.9 and delays to 4 times the least, in a fifth of the time (7 instead of
-37 ms for least delay and least cost). Of 1000 with capacities over a factor of 30 000,
-windows, loads of 0.001 to 0.999 and delays of 1.001 to 1000 times the least, it ended
-without an answer in 49; where it had one, the least delay was off by more than 1e-7 in
-172, by up to 63 %, and the least cost in 117. It was never lower than here by more than a
-relative 2e-5, and that only at costs of nearly 0. HiGHS takes linear constraints alone,
-and cuts in place of (9) take dozens of its programmes.
+Why not SciPy's. Its SLSQP, kept off the poles of the delay bound (9) of Park et al., finds what
+this finds in 1000 random cases of problem (10) with capacities within a factor of 200, loads to
+0.9 and delays to 4 times the least, in a fifth of the time (7 instead of 37 ms for least delay and
+least cost). Of 1000 with capacities over a factor of 30 000, windows, loads of 0.001 to 0.999 and
+delays of 1.001 to 1000 times the least, it ended without an answer in 49; where it had one, the
+least delay was off by more than 1e-7 in 172, by up to 63 %, and the least cost in 117. It was
+never lower than here by more than a relative 2e-5, and that only at costs of nearly 0. HiGHS takes
+linear constraints alone, and cuts in place of (9) take dozens of its programmes.
 """
 
 from __future__ import annotations
@@ -86,8 +85,8 @@ def minimise(
     Returns
     -------
     numpy.ndarray, shape (n,)
-        A strictly feasible point, within a relative 1e-9 of the least objective where
-        rounding allows.
+        A strictly feasible point, within a relative 1e-9 of the least objective where rounding
+        allows.
 
     References
     ----------
@@ -145,8 +144,8 @@ def _newton(programme: Programme, z: Vector, sharpness: float) -> tuple[float, V
 def _solved(hessian: Matrix, slopes: Matrix, slack: Vector, right: Vector) -> Vector:
     """Solve (hessian + slopes^T diag(1 / slack) slopes) x = right.
 
-    Near the bounds the parts of the sum differ by more than floats resolve. Kept apart, with
-    the constraints' curvatures as unknowns of their own, they are not lost.
+    Near the bounds the parts of the sum differ by more than floats resolve. Kept apart, with the
+    constraints' curvatures as unknowns of their own, they are not lost.
     """
     unit = 1 / np.sqrt(np.maximum(slack, 1.0))
     scaled = unit[:, None] * slopes

@@ -1,7 +1,7 @@
 """Duration of a short TCP transfer: Cardwell, Savage and Anderson, 2000.
 
-Windows and lengths are segments, times seconds. Loss is the probability that a segment
-begins a loss event.
+Windows and lengths are segments, times seconds. Loss is the probability that a segment begins a
+loss event.
 
 Each number may be an array; arrays broadcast, and give an array of results.
 """
@@ -27,11 +27,10 @@ def handshake_time(
     rtt : float
         Round trip in seconds, above 0.
     forward_loss, reverse_loss : float
-        Probability that a packet is lost towards the server and back, each at least
-        0 and below 0.5: from there on the mean of doubling timeouts is infinite.
+        Probability that a packet is lost towards the server and back, each at least 0 and below
+        0.5: from there on the mean of doubling timeouts is infinite.
     syn_timeout : float
-        First timeout in seconds, above 0; 1 s in RFC 6298, 3 s when the paper was
-        written.
+        First timeout in seconds, above 0; 1 s in RFC 6298, 3 s when the paper was written.
 
     Returns
     -------
@@ -64,8 +63,8 @@ def handshake_time(
 def slow_start_segments(segments: int, loss: float) -> float:
     """Mean number of segments sent in the first slow start, Cardwell et al. (5).
 
-    Those before the first loss and the lost one itself: (1 - (1-p)^d) / p for d
-    segments, which is d without loss.
+    Those before the first loss and the lost one itself: (1 - (1-p)^d) / p for d segments, which is
+    d without loss.
 
     Parameters
     ----------
@@ -86,9 +85,9 @@ def slow_start_segments(segments: int, loss: float) -> float:
 
     Notes
     -----
-    The paper adds 1 for the lost segment even where none is lost, (1 - (1-p)^d)
-    (1-p) / p + 1, and so sends d + 1 of d segments as the loss goes to 0; here the 1
-    is weighted with the probability of a loss. The two differ by (1-p)^d.
+    The paper adds 1 for the lost segment even where none is lost, (1 - (1-p)^d) (1-p) / p + 1, and
+    so sends d + 1 of d segments as the loss goes to 0; here the 1 is weighted with the probability
+    of a loss. The two differ by (1-p)^d.
 
     References
     ----------
@@ -270,10 +269,9 @@ def transfer_time(
 ) -> float:
     """Mean time of a short transfer over an open connection, Cardwell et al. (25).
 
-    Slow start until the first loss, its recovery, congestion avoidance for what
-    then remains (d less `slow_start_segments`, at the rate of `pftk_full`), and the
-    delayed acknowledgement of a first window of one segment. Add `handshake_time`
-    for a new connection.
+    Slow start until the first loss, its recovery, congestion avoidance for what then remains (d
+    less `slow_start_segments`, at the rate of `pftk_full`), and the delayed acknowledgement of a
+    first window of one segment. Add `handshake_time` for a new connection.
 
     Parameters
     ----------
@@ -292,8 +290,7 @@ def transfer_time(
     window_max : float
         Largest window in segments, at least the initial one; infinity for none.
     delayed_ack : float
-        Mean wait for the acknowledgement of a lone first segment, seconds, at
-        least 0.
+        Mean wait for the acknowledgement of a lone first segment, seconds, at least 0.
 
     Returns
     -------

@@ -44,9 +44,9 @@ def striped_arrivals(
 ) -> Vector:
     r"""When the packets of a stream arrive that is striped over FIFO links.
 
-    A link sends its packets one after another, so its m-th leaves at
-    :math:`\max_{l \le m}(t_l + (m - l + 1) / r)`, the solution of Lindley's recursion
-    for packets of one size; its delay follows.
+    A link sends its packets one after another, so its m-th leaves at :math:`\max_{l \le m}(t_l +
+    (m - l + 1) / r)`, the solution of Lindley's recursion for packets of one size; its delay
+    follows.
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
 
     Notes
     -----
-    Packets of one size then arrive in order. No packet could arrive earlier with
-    those before it where they are, but another split may serve later packets better,
-    unless all come at once: see `least_in_order`.
+    Packets of one size then arrive in order. No packet could arrive earlier with those before it
+    where they are, but another split may serve later packets better, unless all come at once: see
+    `least_in_order`.
 
     References
     ----------
-    K. Chebrolu, R. Rao, "Bandwidth aggregation for real-time applications in
-    heterogeneous wireless networks", IEEE Trans. Mobile Computing 5(4), 2006.
+    K. Chebrolu, R. Rao, "Bandwidth aggregation for real-time applications in heterogeneous
+    wireless networks", IEEE Trans. Mobile Computing 5(4), 2006.
 
     Examples
     --------
@@ -146,10 +146,9 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
 def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
     """Earliest in-order delivery of each packet of a stripe that waits at time 0.
 
-    Link i can deliver at delay_i + m / rate_i for m = 1, 2, ...; the first k packets
-    take k of these moments, so the k-th smallest of all is the earliest at which
-    packet k can be delivered in order, and taking them in turn attains it for every
-    packet at once.
+    Link i can deliver at delay_i + m / rate_i for m = 1, 2, ...; the first k packets take k of
+    these moments, so the k-th smallest of all is the earliest at which packet k can be delivered
+    in order, and taking them in turn attains it for every packet at once.
 
     Parameters
     ----------
@@ -190,9 +189,8 @@ def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
 def least_stream_delay(rate: float, rates: ArrayLike, delays: ArrayLike) -> float:
     """Bound below which no split keeps the in-order delay of a steady stream.
 
-    Where every packet is delivered within D, only links with delay_i + 1 / rate_i <= D
-    carry any, and they must together carry the stream: D is at least the smallest at
-    which they can.
+    Where every packet is delivered within D, only links with delay_i + 1 / rate_i <= D carry any,
+    and they must together carry the stream: D is at least the smallest at which they can.
 
     Parameters
     ----------
@@ -206,8 +204,8 @@ def least_stream_delay(rate: float, rates: ArrayLike, delays: ArrayLike) -> floa
     Returns
     -------
     float
-        Seconds. Attained where one link does; with several, packets that wait for
-        their turn add to it.
+        Seconds. Attained where one link does; with several, packets that wait for their turn add
+        to it.
 
     Raises
     ------

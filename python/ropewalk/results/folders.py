@@ -1,8 +1,8 @@
 """Folders of results: the same layout for every verb, written whole or not at all.
 
 ``result.json`` is what ``--json`` prints, ``scenario.toml`` what was asked about with its
-``traces/``, ``tables/`` has Parquet, ``pictures/`` has PNG. A reproduction has the
-``scenarios/`` that it simulated.
+``traces/``, ``tables/`` has Parquet, ``pictures/`` has PNG. A reproduction has the ``scenarios/``
+that it simulated.
 """
 
 from __future__ import annotations

@@ -91,11 +91,10 @@ class Run(Recorded, Protocol):
 class Results(Shown):
     """Results of runs of one scenario.
 
-    Every frame has a column ``seed`` that tells the runs apart; columns have
-    their unit in their name. A number that a run does not know is null. Where
-    a scenario has a `[[flow]]` beside the first flow, ``subflows``, ``timeline``,
-    ``connection`` and ``delays`` are of all flows but competitors, and have a
-    column ``flow``.
+    Every frame has a column ``seed`` that tells the runs apart; columns have their unit in their
+    name. A number that a run does not know is null. Where a scenario has a `[[flow]]` beside the
+    first flow, ``subflows``, ``timeline``, ``connection`` and ``delays`` are of all flows but
+    competitors, and have a column ``flow``.
 
     Parameters
     ----------

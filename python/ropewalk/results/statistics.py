@@ -78,8 +78,8 @@ def student_t(freedom: int) -> float:
 
     References
     ----------
-    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964: the probability is the
-    finite sum 26.7.3 or 26.7.4, and of many degrees the quantile the expansion 26.7.5.
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964: the probability is the finite
+    sum 26.7.3 or 26.7.4, and of many degrees the quantile the expansion 26.7.5.
 
     Examples
     --------

@@ -75,8 +75,8 @@ def found(path: Path) -> Path:
     Raises
     ------
     FileNotFoundError
-        It is neither; the error says how near a name it is, or which ready scenario has
-        a file of this name.
+        It is neither; the error says how near a name it is, or which ready scenario has a file of
+        this name.
 
     Examples
     --------

@@ -49,8 +49,8 @@ class Algorithm:
     source : str
         Where it is specified.
     tags : frozenset of str
-        ``coupled``: a congestion control that couples subflows' windows; ``single-path``: one
-        that also runs a TCP connection; ``blind``: a scheduler that a virtual device can follow;
+        ``coupled``: a congestion control that couples subflows' windows; ``single-path``: one that
+        also runs a TCP connection; ``blind``: a scheduler that a virtual device can follow;
         ``many-streams``: one of bandwidth aggregation alone; ``queueing``: one of MPTCP alone.
     parameters : tuple of Parameter
         In the order of their declaration.

@@ -29,8 +29,8 @@ Given: TypeAlias = "Scenario | str | os.PathLike[str] | Mapping[str, Any]"
 class Scenario:
     """One experiment, read and checked: links, transport, traffic.
 
-    A scenario does not change; `with_` gives a changed one. It can be pickled,
-    and then carries the text of the trace files that it names.
+    A scenario does not change; `with_` gives a changed one. It can be pickled, and then carries
+    the text of the trace files that it names.
 
     Parameters
     ----------
@@ -39,13 +39,12 @@ class Scenario:
     name : str
         What error messages call the file.
     folder : path, optional
-        Where trace files with relative paths are looked for; the working
-        directory if not given.
+        Where trace files with relative paths are looked for; the working directory if not given.
     overrides : sequence of (str, value), or mapping
         Keys set to other values, as ``--set`` does it.
     files : mapping of str to str, optional
-        Content of trace files, by the names that the scenario has for them; others are read
-        from the folder.
+        Content of trace files, by the names that the scenario has for them; others are read from
+        the folder.
 
     Raises
     ------
@@ -132,8 +131,8 @@ class Scenario:
         Parameters
         ----------
         path : path
-            The file, or the name of a ready scenario, such as ``start/two-links``. Trace
-            files are looked for beside it.
+            The file, or the name of a ready scenario, such as ``start/two-links``. Trace files are
+            looked for beside it.
         overrides : sequence of (str, value), or mapping
             Keys set to other values, as ``--set`` does it.
 
@@ -176,8 +175,8 @@ class Scenario:
         name : str
             What error messages call it.
         folder : path, optional
-            Where trace files with relative paths are looked for; the working
-            directory if not given.
+            Where trace files with relative paths are looked for; the working directory if not
+            given.
         overrides : sequence of (str, value), or mapping
             Keys set to other values, as ``--set`` does it.
 
@@ -213,8 +212,8 @@ class Scenario:
         Parameters
         ----------
         changes : mapping of str to value
-            Dotted keys, a link, path, flow or competitor by its name:
-            ``"link.wifi.delay"``, ``"transport.congestion"``.
+            Dotted keys, a link, path, flow or competitor by its name: ``"link.wifi.delay"``,
+            ``"transport.congestion"``.
 
         Returns
         -------
@@ -296,13 +295,12 @@ class Scenario:
     def values(self) -> dict[str, Any]:
         """Every key's value in base units, with every default filled in.
 
-        Seconds, bit/s, bytes, shares of one. Keys are those of the scenario file,
-        with these differences: a link has both ``forward`` and ``reverse``; ``rate``
-        is a trace's mean; ``transport`` and ``traffic`` are the first flow's wherever it
-        stands, ``flow`` has those after it; and each of them has ``header_bytes``, all
-        that is no payload in an IP packet of data, and ``ack_bytes``, the IP packet of an
-        acknowledgement; ``profile`` is told of mptcp-ns3 alone, which is a protocol of its
-        own. What is unlimited or not given is absent.
+        Seconds, bit/s, bytes, shares of one. Keys are those of the scenario file, with these
+        differences: a link has both ``forward`` and ``reverse``; ``rate`` is a trace's mean;
+        ``transport`` and ``traffic`` are the first flow's wherever it stands, ``flow`` has those
+        after it; and each of them has ``header_bytes``, all that is no payload in an IP packet of
+        data, and ``ack_bytes``, the IP packet of an acknowledgement; ``profile`` is told of
+        mptcp-ns3 alone, which is a protocol of its own. What is unlimited or not given is absent.
 
         Examples
         --------
@@ -352,8 +350,8 @@ class Scenario:
     def capacity_mbps(self) -> float | None:
         """Sum of the rates of the links that the measured connection uses.
 
-        In 10^6 bit/s of IP packets, a trace counted with its mean. None where a
-        link is unlimited or a path has several hops, so that no sum can be told.
+        In 10^6 bit/s of IP packets, a trace counted with its mean. None where a link is unlimited
+        or a path has several hops, so that no sum can be told.
         """
         rates: dict[int, float] = {}
         for path in self._core.transport_paths:

@@ -1,7 +1,7 @@
 """The resolved scenario as typed data classes, every default filled in, in base units.
 
-Times are in seconds, rates in bit/s of IP packets, sizes in bytes, shares of one, decibels,
-metres and hertz. What is unlimited is infinite; what is not given is None.
+Times are in seconds, rates in bit/s of IP packets, sizes in bytes, shares of one, decibels, metres
+and hertz. What is unlimited is infinite; what is not given is None.
 
 `setup_of` makes them of `Scenario.values`, which has further keys that nothing here computes with.
 """

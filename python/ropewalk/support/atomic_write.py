@@ -10,9 +10,8 @@ from pathlib import Path
 def replace(path: Path, content: bytes) -> None:
     """Write a file atomically, replacing an existing one.
 
-    It is written beside it first: if that fails, what was there before is there still. What is
-    no ordinary file (a FIFO, a device, standard output) cannot be replaced and is written at
-    once.
+    It is written beside it first: if that fails, what was there before is there still. What is no
+    ordinary file (a FIFO, a device, standard output) cannot be replaced and is written at once.
 
     Raises
     ------

@@ -89,9 +89,9 @@ def _ways(setup: Setup, used: tuple[Path, ...]) -> list[Path]:
 def _delay(setup: Setup, outcome: fluid.Outcome) -> dict[str, float]:
     """Return the mean delay of bytes through a full send buffer; unknown for bas under loss.
 
-    The first that fill it are all written at once, and wait longer the later they go;
-    each of the others waits for as many as the buffer holds, less the way back of the
-    acknowledgement that let it in.
+    The first that fill it are all written at once, and wait longer the later they go; each of the
+    others waits for as many as the buffer holds, less the way back of the acknowledgement that let
+    it in.
     """
     if outcome.goodput <= 0:
         return {}
@@ -269,9 +269,9 @@ def _connection(setup: Setup, flow: Flow) -> fluid.Connection:
 def _buffered_windows(flow: Flow) -> float:
     """Return how many congestion windows of payload Linux's MPTCP writes ahead.
 
-    A send buffer is for twice the memory of its greatest window's segments
-    (`tcp_sndbuf_expand`), a connection's for that of all subflows. What is sent takes memory
-    beside its payload; over several paths that is its subflow's.
+    A send buffer is for twice the memory of its greatest window's segments (`tcp_sndbuf_expand`),
+    a connection's for that of all subflows. What is sent takes memory beside its payload; over
+    several paths that is its subflow's.
     """
     if not flow.send_buffer_autotuning:
         return math.inf

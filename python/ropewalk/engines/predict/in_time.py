@@ -104,8 +104,8 @@ def links_of(setup: Setup, files: Mapping[str, str]) -> list[Link]:
     Returns
     -------
     list of Link
-        Of each path what its narrowest hop carries by any time, and its price per byte such that
-        a second's sum is the cost of results (price times Mbit/s).
+        Of each path what its narrowest hop carries by any time, and its price per byte such that a
+        second's sum is the cost of results (price times Mbit/s).
 
     Examples
     --------

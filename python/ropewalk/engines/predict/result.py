@@ -36,8 +36,8 @@ class Prediction:
     quantities : mapping of str to number or list of them
         What else the model says, with the unit in each name.
     cost : float or None
-        Each link's price times the Mbit/s of IP packets that it carries, summed; None where
-        no link has a price.
+        Each link's price times the Mbit/s of IP packets that it carries, summed; None where no
+        link has a price.
     """
 
     name: str
@@ -85,8 +85,8 @@ class Predictions(Shown):
     models : tuple of Prediction
         One for each model that applies, the one to believe first.
     asymmetry : mapping of str to float
-        ``delay_ms`` and ``bandwidth_mbps``: mean absolute difference of two paths in
-        round-trip propagation delay and in rate (Song et al. 2018, section 4.3).
+        ``delay_ms`` and ``bandwidth_mbps``: mean absolute difference of two paths in round-trip
+        propagation delay and in rate (Song et al. 2018, section 4.3).
     believed : str or None
         Name of the model to believe; None if none gives a goodput.
     reason : str or None

@@ -35,10 +35,10 @@ def testbed(
 ) -> Results:
     """Run a scenario on this machine's kernel, in real time, over emulated links.
 
-    Client and server are network namespaces of a process of their own; nothing else on the
-    machine is touched, and they are gone when it ends. It takes as long as the scenario
-    says, runs one after the other. The links draw their losses as the simulator's do, but
-    the kernel's timing is the machine's: the same seed does not give the same numbers.
+    Client and server are network namespaces of a process of their own; nothing else on the machine
+    is touched, and they are gone when it ends. It takes as long as the scenario says, runs one
+    after the other. The links draw their losses as the simulator's do, but the kernel's timing is
+    the machine's: the same seed does not give the same numbers.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def testbed(
     progress : callable, optional
         Called every now and then with the seconds that are over, and of how many.
     capture : path, optional
-        Write the packets of the first run to this file: pcapng, or classic pcap if its name
-        ends so.
+        Write the packets of the first run to this file: pcapng, or classic pcap if its name ends
+        so.
     capture_at : str, optional
         Where: ``"sender"``, ``"receiver"``, or the name of a link; the sender if not given.
     again : int
@@ -175,8 +175,8 @@ def doctor(scenario: Given | None = None) -> dict[str, Any]:
     -------
     dict
         What ``ropewalk testbed doctor --json`` prints: ``ready``; of the ``machine`` its
-        ``kernel``, the ``congestion`` controls and the ``checks``; of the ``scenario`` why it
-        is ``refused``, and what keeps its ``subflows`` from coming up.
+        ``kernel``, the ``congestion`` controls and the ``checks``; of the ``scenario`` why it is
+        ``refused``, and what keeps its ``subflows`` from coming up.
 
     Raises
     ------

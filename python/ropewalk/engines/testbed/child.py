@@ -1,7 +1,7 @@
 """The child process in which the testbed runs; it ends with its parent, however that ends.
 
-It is a process of its own because it changes its namespaces, which only a process with one
-thread may, and because with it goes all that the kernel made for it.
+It is a process of its own because it changes its namespaces, which only a process with one thread
+may, and because with it goes all that the kernel made for it.
 """
 
 from __future__ import annotations

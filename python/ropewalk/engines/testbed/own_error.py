@@ -32,12 +32,12 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
     Returns
     -------
     dict or None
-        ``goodput_mbps`` and of ``delay_ms`` ``mean``, ``p50``, ``p95`` and ``p99``: from
-        ``low`` to ``high``, which is absent where nothing bounds it. ``added_ms``: how much
-        later links, a writer with times of its own and the threads that read made a packet.
-        ``time_share``: part of the time in which a thread of the run may have had no processor.
-        ``disturbed``: an interval is wide, or the links' lateness above 1 ms at 99 %. None of a
-        run whose links were the kernel's own.
+        ``goodput_mbps`` and of ``delay_ms`` ``mean``, ``p50``, ``p95`` and ``p99``: from ``low``
+        to ``high``, which is absent where nothing bounds it. ``added_ms``: how much later links, a
+        writer with times of its own and the threads that read made a packet. ``time_share``: part
+        of the time in which a thread of the run may have had no processor. ``disturbed``: an
+        interval is wide, or the links' lateness above 1 ms at 99 %. None of a run whose links were
+        the kernel's own.
 
     References
     ----------

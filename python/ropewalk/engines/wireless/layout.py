@@ -213,8 +213,8 @@ class Place:
         Returns
         -------
         list of (Hop, str)
-            The hop, and the station whose frames reach the hop's receiver while it does
-            not hear the sender; only stations that send on links themselves.
+            The hop, and the station whose frames reach the hop's receiver while it does not hear
+            the sender; only stations that send on links themselves.
         """
         heard = self.hears()
         return [

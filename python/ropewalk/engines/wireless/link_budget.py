@@ -39,9 +39,8 @@ class Budget:
     rate_mbps : float
         Rate of its data frames.
     needed_snr_db : float or None
-        Mean SNR at which a tenth of the frames is in error, without fading, and at which the
-        power is the receiver's sensitivity; None where noise does nothing, or a table says
-        what it does.
+        Mean SNR at which a tenth of the frames is in error, without fading, and at which the power
+        is the receiver's sensitivity; None where noise does nothing, or a table says what it does.
     frame_error_ratio : float
         Share of tries in error: noise and fading, and what is set by hand; no collisions.
     exchange : Exchange

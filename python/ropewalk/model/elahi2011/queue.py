@@ -37,8 +37,8 @@ def packets_queued(queue: Queue) -> float:
 def packets_in_system(queue: Queue) -> float:
     """Return N_s as the paper counts the packets in the system, equation (7).
 
-    N_q + c rho, which holds for S = c, equal rates, and no loss. Otherwise it leaves
-    out what waits in the send buffers; `mean_packets` is the true mean.
+    N_q + c rho, which holds for S = c, equal rates, and no loss. Otherwise it leaves out what
+    waits in the send buffers; `mean_packets` is the true mean.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def time_queued(queue: Queue) -> float:
 def effective_rate(queue: Queue) -> float:
     """Return lambda_eff, the rate of accepted packets, equation (10).
 
-    Summed over the states that accept rather than as lambda - lambda_lost, which
-    is the same but cancels where almost all is lost.
+    Summed over the states that accept rather than as lambda - lambda_lost, which is the same but
+    cancels where almost all is lost.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ def lost_rate(queue: Queue) -> float:
 def goodput(queue: Queue) -> float:
     """Return GP, what the paper calls the average data transmission rate, equation (11).
 
-    N_q / W_s is not a rate at which packets leave: it is lambda_eff times the part of
-    N_s that is in the main buffer, and zero while that is empty. For the rate at which
-    packets leave see `throughput`.
+    N_q / W_s is not a rate at which packets leave: it is lambda_eff times the part of N_s that is
+    in the main buffer, and zero while that is empty. For the rate at which packets leave see
+    `throughput`.
 
     Parameters
     ----------

@@ -1,37 +1,36 @@
 """Sojourn time of a packet in the queue of Elahi et al. 2011, as a distribution.
 
-The paper gives means alone. Its states count packets without saying where each is, so
-the distribution of the delay needs two assumptions more:
+The paper gives means alone. Its states count packets without saying where each is, so the
+distribution of the delay needs two assumptions more:
 
-- First come, first served: a packet that is accepted while n >= c others are there waits
-  for n - c + 1 departures, each after an exponential time at the sum of all rates. What
-  waits in a connection's send buffer is not yet bound to that connection.
-- A packet that is to be served while n others are there goes to one of the connections
-  in use, 1 to min(n + 1, c), with a probability in proportion to their rates, and its
-  service is exponential at that connection's rate. For n >= c this is no choice: the
-  connection that frees itself first is the i-th with probability gamma_i over the sum.
-  For n < c it is how the paper's scheduler shares packets out, by observed
-  throughput, and the only part that is assumed.
+- First come, first served: a packet that is accepted while n >= c others are there waits for n - c
+  + 1 departures, each after an exponential time at the sum of all rates. What waits in a
+  connection's send buffer is not yet bound to that connection.
+- A packet that is to be served while n others are there goes to one of the connections in use, 1
+  to min(n + 1, c), with a probability in proportion to their rates, and its service is exponential
+  at that connection's rate. For n >= c this is no choice: the connection that frees itself first
+  is the i-th with probability gamma_i over the sum. For n < c it is how the paper's scheduler
+  shares packets out, by observed throughput, and the only part that is assumed.
 
-With equal rates the choice does not matter and the distribution is the textbook's for
-M/M/c/N. With unequal rates it keeps Little's law: the mean is exactly the mean number of
-packets over lambda_eff, and connection i carries what (1) says, gamma_i times the
-probability that at least i packets are there.
+With equal rates the choice does not matter and the distribution is the textbook's for M/M/c/N.
+With unequal rates it keeps Little's law: the mean is exactly the mean number of packets over
+lambda_eff, and connection i carries what (1) says, gamma_i times the probability that at least i
+packets are there.
 
-It is the delay in the paper's chain, where n < c packets are always on the first n
-connections. Packets that stay on the connection they were given, each on the fastest
-that is free, leave the slower ones occupied, and take longer: simulated on the rates of
-table 1's first row, a tenth longer on average at rho = 0.16 and 0.62. Where no
-connection is ever idle the two are the same; at rho = 2 they differ by less than 1 %.
+It is the delay in the paper's chain, where n < c packets are always on the first n connections.
+Packets that stay on the connection they were given, each on the fastest that is free, leave the
+slower ones occupied, and take longer: simulated on the rates of table 1's first row, a tenth
+longer on average at rho = 0.16 and 0.62. Where no connection is ever idle the two are the same; at
+rho = 2 they differ by less than 1 %.
 
-All rates are at most the sum of all, hence an exponential service is a geometric number
-of exponential stages at that sum (uniformisation), and the delay a mixture of Erlang
-distributions with weights that are all positive: nothing cancels, for any N and rho.
+All rates are at most the sum of all, hence an exponential service is a geometric number of
+exponential stages at that sum (uniformisation), and the delay a mixture of Erlang distributions
+with weights that are all positive: nothing cancels, for any N and rho.
 
 References
 ----------
-E. Elahi, N. Hassan, S. Asghar, A. Qayyum, A. Rafiq, "Performance Modeling of Bandwidth
-Aggregation for TCP Connections", 2011.
+E. Elahi, N. Hassan, S. Asghar, A. Qayyum, A. Rafiq, "Performance Modeling of Bandwidth Aggregation
+for TCP Connections", 2011.
 """
 
 from __future__ import annotations
@@ -59,13 +58,13 @@ class SojournTime:
     Parameters
     ----------
     queue : Queue
-        The system, at any rho. Its `send_buffers` do not matter here: the time covers
-        main buffer, send buffers and service.
+        The system, at any rho. Its `send_buffers` do not matter here: the time covers main buffer,
+        send buffers and service.
 
     References
     ----------
-    Elahi et al. 2011, equations (1) to (5), for the states; the module's docstring for
-    what is assumed beyond them.
+    Elahi et al. 2011, equations (1) to (5), for the states; the module's docstring for what is
+    assumed beyond them.
 
     Examples
     --------
@@ -104,8 +103,8 @@ class SojournTime:
         Returns
         -------
         numpy.ndarray
-            Per second, in the shape of `t`. Near the middle of 10^5 stages the
-            density is right to about nine digits.
+            Per second, in the shape of `t`. Near the middle of 10^5 stages the density is right to
+            about nine digits.
 
         Raises
         ------
@@ -275,9 +274,9 @@ class SojournTime:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Weights of the Erlang distributions of 1, 2, ... stages, and the late part.
 
-        A packet that is still served after one stage more than any can wait has an
-        exponential service left. Where that would be long, it is kept as such, by
-        rate and weight; otherwise more stages take it in.
+        A packet that is still served after one stage more than any can wait has an exponential
+        service left. Where that would be long, it is kept as such, by rate and weight; otherwise
+        more stages take it in.
         """
         waiting = _found(self.queue)[self.queue.connections :]
         parts, late_rates, late_weights = [], [], []

@@ -25,23 +25,21 @@ class Queue:
     Parameters
     ----------
     arrival_rate : float
-        Lambda, what the application offers, in packets per second. It may reach or
-        pass the sum of `departure_rates` (rho >= 1): what does not fit is then lost.
+        Lambda, what the application offers, in packets per second. It may reach or pass the sum of
+        `departure_rates` (rho >= 1): what does not fit is then lost.
     departure_rates : sequence of float, shape (c,)
-        Gamma_1 to gamma_c, one for each connection, in packets per second, in the
-        order in which they are put to use: n < c packets are served by the first n.
+        Gamma_1 to gamma_c, one for each connection, in packets per second, in the order in which
+        they are put to use: n < c packets are served by the first n.
     capacity : int
         N, how many packets fit into the system; at least c.
     send_buffers : int
-        S, how many packets fit into all send buffers of the connections, from c to N.
-        With S = c a packet is queued whenever it is not in service, as in the
-        textbook's M/M/c/N.
+        S, how many packets fit into all send buffers of the connections, from c to N. With S = c a
+        packet is queued whenever it is not in service, as in the textbook's M/M/c/N.
 
     Raises
     ------
     ValueError
-        A rate is not a number from 1e-150 to 1e150, there is no connection, or
-        not c <= S <= N.
+        A rate is not a number from 1e-150 to 1e150, there is no connection, or not c <= S <= N.
 
     References
     ----------
@@ -98,8 +96,8 @@ def departure_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     numpy.ndarray
-        In packets per second, in the shape of `n`: the sum of the first n connections'
-        rates, and of all from n = c on.
+        In packets per second, in the shape of `n`: the sum of the first n connections' rates, and
+        of all from n = c on.
 
     Raises
     ------
@@ -124,8 +122,8 @@ def departure_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
 def arrival_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
     """Return the rate lambda_n at which packets are accepted while n are there, equation (2).
 
-    The paper prints lambda for n = N too. Its states end at N and its lambda_lost is
-    lambda p_N, which both say that a full system accepts nothing; so does this.
+    The paper prints lambda for n = N too. Its states end at N and its lambda_lost is lambda p_N,
+    which both say that a full system accepts nothing; so does this.
 
     Parameters
     ----------
@@ -250,14 +248,13 @@ def probability(queue: Queue) -> NDArray[np.float64]:
 def empty_probability(queue: Queue) -> float:
     """Return the probability p_0 of an empty system, the equation after (5).
 
-    From the sum of all p_n being 1. The paper's closed form is not used: it divides
-    by 1 - rho and has N - c terms where N - c + 1 are summed.
+    From the sum of all p_n being 1. The paper's closed form is not used: it divides by 1 - rho and
+    has N - c terms where N - c + 1 are summed.
 
     Parameters
     ----------
     queue : Queue
-        The system, at any rho. Far above 1 the result underflows to 0;
-        `log_probability` does not.
+        The system, at any rho. Far above 1 the result underflows to 0; `log_probability` does not.
 
     Returns
     -------

@@ -33,8 +33,7 @@ class Outcome:
     rtts : tuple of float
         Round trip of each at the end, queues included, seconds.
     limited : float
-        Share of the time in which the shared window, not congestion control, held some
-        subflow.
+        Share of the time in which the shared window, not congestion control, held some subflow.
     """
 
     goodput: float

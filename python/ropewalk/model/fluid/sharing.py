@@ -1,23 +1,22 @@
 """How the subflows of a connection share its window, by its scheduler.
 
-What a subflow holds was given to it and is not acknowledged to it: in flight, or waiting for
-room in its congestion window. A byte takes room in the connection's window from when it
-is given to a subflow until all before it have arrived and the sender knows. With D the
-largest of the subflows' delays, from being given to a subflow to arrival, a round trip's
-way back b, and rates x_i, that is
+What a subflow holds was given to it and is not acknowledged to it: in flight, or waiting for room
+in its congestion window. A byte takes room in the connection's window from when it is given to a
+subflow until all before it have arrived and the sender knows. With D the largest of the subflows'
+delays, from being given to a subflow to arrival, a round trip's way back b, and rates x_i, that is
 
     sum x_i (D + b)
 
-bytes. At the receiver what arrived and waits for slower subflows, sum x_i (D - D_i), is
-charged a second time where the scenario has it so (Linux).
+bytes. At the receiver what arrived and waits for slower subflows, sum x_i (D - D_i), is charged a
+second time where the scenario has it so (Linux).
 
-Linux's scheduler gives data to subflows in bursts, each to the one that would be done with
-what it holds soonest: all hold the same time's worth, L, and at most a burst more, for one
-that has run dry gets the next. A slow subflow that starts on a burst holds up the window
-until it is through with it; where the window has room for fewer bursts than there are
-subflows, D is the mean of the largest among so many. The largest L that the window allows
-is found by halving. The other schedulers give data when a congestion window has room;
-then L bounds the share of each window that is used.
+Linux's scheduler gives data to subflows in bursts, each to the one that would be done with what it
+holds soonest: all hold the same time's worth, L, and at most a burst more, for one that has run
+dry gets the next. A slow subflow that starts on a burst holds up the window until it is through
+with it; where the window has room for fewer bursts than there are subflows, D is the mean of the
+largest among so many. The largest L that the window allows is found by halving. The other
+schedulers give data when a congestion window has room; then L bounds the share of each window that
+is used.
 """
 
 from __future__ import annotations
@@ -107,8 +106,8 @@ class _Facts:
     Attributes
     ----------
     flows : list of (float, float, float, float, float)
-        Window, round trip, pacing rate, highest rate, and delay of what need not wait
-        for the congestion window.
+        Window, round trip, pacing rate, highest rate, and delay of what need not wait for the
+        congestion window.
     back : float
         The quickest way back.
     enough : float

@@ -120,9 +120,8 @@ def _power(base: float, exponent: float) -> float:
 def hystart_exit(rate: float, rtt: float, per_ack: float) -> float:
     """Window at which HyStart leaves slow start, in segments.
 
-    The first of its two signs: acknowledgements back to back for half a round trip,
-    if they come within 2 ms of each other at the bottleneck's rate, or a delay
-    above the least by an eighth.
+    The first of its two signs: acknowledgements back to back for half a round trip, if they come
+    within 2 ms of each other at the bottleneck's rate, or a delay above the least by an eighth.
 
     Parameters
     ----------

@@ -16,8 +16,7 @@ def send_delay(rates: ArrayLike, demand: float) -> float:
     rates : array_like, shape (n,)
         What each subflow sends, packets per second, at least 0.
     demand : float
-        Rate f of the application, packets per second, above 0 and below the sum of
-        the rates.
+        Rate f of the application, packets per second, above 0 and below the sum of the rates.
 
     Returns
     -------
@@ -105,8 +104,8 @@ def window_rate(
 
     Notes
     -----
-    The window over `round_trip`; in print the first form of (3) has the capacity in
-    the place of the window.
+    The window over `round_trip`; in print the first form of (3) has the capacity in the place of
+    the window.
 
     Examples
     --------
@@ -226,8 +225,8 @@ def loss_delay(rtt: ArrayLike, loss: ArrayLike) -> float:
 def delay_of_elements(send: float, network: ArrayLike, loss: float) -> float:
     """Bound on the end-to-end delay from its elements, (8).
 
-    Wait in the send buffer, delay and reordering of the slowest subflow, which waits
-    for no other, and loss recovery.
+    Wait in the send buffer, delay and reordering of the slowest subflow, which waits for no other,
+    and loss recovery.
 
     Parameters
     ----------
@@ -241,8 +240,8 @@ def delay_of_elements(send: float, network: ArrayLike, loss: float) -> float:
     Returns
     -------
     float
-        Seconds; at most `delay_bound` if no network delay is above (4), and no
-        round trip above twice that.
+        Seconds; at most `delay_bound` if no network delay is above (4), and no round trip above
+        twice that.
 
     Raises
     ------
@@ -268,8 +267,8 @@ def delay_bound(
 ) -> float:
     r"""Bound on the end-to-end delay from the rates, (9).
 
-    With :math:`d_s = (M_s - 1 + c_s RTT_s^{min}) / (2 (c_s - x_s))` of (4), it is
-    :math:`1 / (\sum x_s - f) + \max d_s + 2 \sum p_s d_s`.
+    With :math:`d_s = (M_s - 1 + c_s RTT_s^{min}) / (2 (c_s - x_s))` of (4), it is :math:`1 / (\sum
+    x_s - f) + \max d_s + 2 \sum p_s d_s`.
 
     Parameters
     ----------
@@ -310,8 +309,8 @@ def equal_delay_rates(
 ) -> Vector:
     """Split of a total rate that makes the largest network delay smallest.
 
-    The subflows that send have one network delay D, as the paper asks for below (9):
-    x = c - (M - 1 + c RTT_min) / (2 D), or 0 where the delay at rest is D already.
+    The subflows that send have one network delay D, as the paper asks for below (9): x = c - (M -
+    1 + c RTT_min) / (2 D), or 0 where the delay at rest is D already.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """MPTCP-TSC's estimates in each time slot: the demand and the capacities.
 
-Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of
-MPTCP", 2014, section 4.B: equations (12) and (13). Rates are packets per second, times
-seconds. Both are taken for the next slot as they were in this one.
+Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
+section 4.B: equations (12) and (13). Rates are packets per second, times seconds. Both are taken
+for the next slot as they were in this one.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def capacity(
 ) -> Vector:
     """Capacity of each subflow's bottleneck, (13): (x RTT + M - 1) / (RTT - RTT_min).
 
-    Where the round trip has not risen above its minimum, (13) has no value: a subflow
-    whose packets do not queue says nothing of what it could carry. Its capacity is then
-    at least what it carries, and the estimate the larger of that and the last one.
+    Where the round trip has not risen above its minimum, (13) has no value: a subflow whose
+    packets do not queue says nothing of what it could carry. Its capacity is then at least what it
+    carries, and the estimate the larger of that and the last one.
 
     Parameters
     ----------
@@ -92,9 +92,9 @@ def capacity(
 
     Notes
     -----
-    (13) is (4) solved for c with the round trip for twice the delay. It supposes that
-    the round trip is that of a full window; a subflow that the application limits to x
-    sees less queueing than that, and (13) then gives too much.
+    (13) is (4) solved for c with the round trip for twice the delay. It supposes that the round
+    trip is that of a full window; a subflow that the application limits to x sees less queueing
+    than that, and (13) then gives too much.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """Splits of traffic over subflows of MPTCP with the least end-to-end delay or the least cost.
 
-Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of
-MPTCP", 2014, problem (10). Rates are packets per second, times seconds, a subflow's cost
-is per packet per second. Arguments of one entry for each of n subflows may be scalars,
-which then stand for all.
+Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
+problem (10). Rates are packets per second, times seconds, a subflow's cost is per packet per
+second. Arguments of one entry for each of n subflows may be scalars, which then stand for all.
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ def least_delay(
     Parameters
     ----------
     demand : float
-        Rate of the application, packets per second, above 0 and below what all
-        subflows carry.
+        Rate of the application, packets per second, above 0 and below what all subflows carry.
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `park2014.round_trip`.
     loss : array_like, shape (n,) or scalar
@@ -70,8 +68,8 @@ def least_delay(
     limit : array_like, shape (n,) or scalar, optional
         Rate that each subflow's window allows, packets per second, above 0.
     leave_out : bool
-        Whether subflows may be left out, so that their delay at rest and their loss
-        do not count. All choices are tried, 2^n - 1 of them.
+        Whether subflows may be left out, so that their delay at rest and their loss do not count.
+        All choices are tried, 2^n - 1 of them.
 
     Returns
     -------
@@ -110,8 +108,7 @@ def least_cost(
     Parameters
     ----------
     demand : float
-        Rate of the application, packets per second, above 0 and below what all
-        subflows carry.
+        Rate of the application, packets per second, above 0 and below what all subflows carry.
     delay : float
         Largest end-to-end delay, seconds, above that of `least_delay`.
     cost : array_like, shape (n,) or scalar
@@ -123,8 +120,8 @@ def least_cost(
     limit : array_like, shape (n,) or scalar, optional
         Rate that each subflow's window allows, packets per second, above 0.
     leave_out : bool
-        Whether subflows may be left out, so that their delay at rest and their loss
-        do not count. All choices are tried, 2^n - 1 of them.
+        Whether subflows may be left out, so that their delay at rest and their loss do not count.
+        All choices are tried, 2^n - 1 of them.
 
     Returns
     -------
@@ -134,15 +131,15 @@ def least_cost(
     Raises
     ------
     ValueError
-        An argument is out of bounds, the subflows cannot carry the demand, or no
-        split is fast enough: the message says what the smallest delay is.
+        An argument is out of bounds, the subflows cannot carry the demand, or no split is fast
+        enough: the message says what the smallest delay is.
 
     Notes
     -----
-    The paper calls the problem non-convex. With the loss probabilities fixed it is
-    convex: the cost is linear, and each term of (9) is convex below the capacities.
-    A barrier method solves it; which subflows to leave out is no convex choice, and is
-    enumerated, from the set that could be cheapest on.
+    The paper calls the problem non-convex. With the loss probabilities fixed it is convex: the
+    cost is linear, and each term of (9) is convex below the capacities. A barrier method solves
+    it; which subflows to leave out is no convex choice, and is enumerated, from the set that could
+    be cheapest on.
 
     Examples
     --------
@@ -261,9 +258,9 @@ class Problem:
     def cost_at_least(self, chosen: NDArray[np.bool_], delay: float) -> float:
         """Return what any split within the delay costs, infinity if there is none.
 
-        With the losses' delays as at rest, (9) leaves the rest to (1) and the largest (4).
-        For each share of that the rates have bounds and a sum: a fractional knapsack, whose
-        cost is convex in the share. Without loss it is the least cost itself.
+        With the losses' delays as at rest, (9) leaves the rest to (1) and the largest (4). For
+        each share of that the rates have bounds and a sum: a fractional knapsack, whose cost is
+        convex in the share. Without loss it is the least cost itself.
         """
         c, half = self.capacity[chosen], self.half[chosen]
         cheapest = np.argsort(self.cost[chosen], kind="stable")
@@ -316,8 +313,8 @@ class Problem:
 class _Scaled:
     """Problem (10) over (x, D), D at least every network delay, in numbers about 1.
 
-    Rates are in units of the sum of the capacities, times in units of the largest
-    network delay at rest.
+    Rates are in units of the sum of the capacities, times in units of the largest network delay at
+    rest.
     """
 
     rate: float

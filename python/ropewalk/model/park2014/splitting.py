@@ -1,10 +1,10 @@
 """Traffic split over subflows of MPTCP at least cost under a bound on the delay.
 
-Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of
-MPTCP", 2014, section 4: problem (11), the greedy split (15) to (17), and what it loses
-against (11) and (10); `park2014.least` solves problem (10). Rates are packets per second,
-times seconds, a subflow's cost is per packet per second. Arguments of one entry for each
-of n subflows may be scalars, which then stand for all.
+Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
+section 4: problem (11), the greedy split (15) to (17), and what it loses against (11) and (10);
+`park2014.least` solves problem (10). Rates are packets per second, times seconds, a subflow's cost
+is per packet per second. Arguments of one entry for each of n subflows may be scalars, which then
+stand for all.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def rate_limit(
 ) -> Vector:
     """Rate at which the network delay (4) meets a threshold, (15).
 
-    c - (M - 1 + c RTT_min) / (2 threshold); negative where the delay at rest is above
-    the threshold already.
+    c - (M - 1 + c RTT_min) / (2 threshold); negative where the delay at rest is above the
+    threshold already.
 
     Parameters
     ----------
@@ -109,16 +109,16 @@ def least_cost_of_thresholds(
 ) -> Vector:
     """Rates of the least cost with a threshold on each of two delays, problem (11).
 
-    The least sum of cost times rate with floor <= x <= min(x_cw, (15)) and sum x >=
-    (16): a fractional knapsack, which is filled by rising cost once the floors are met.
+    The least sum of cost times rate with floor <= x <= min(x_cw, (15)) and sum x >= (16): a
+    fractional knapsack, which is filled by rising cost once the floors are met.
 
     Parameters
     ----------
     demand : float
         Rate of the application, packets per second, at least 0.
     send_threshold, network_threshold : float
-        Largest mean wait in the send buffer, and largest network delay of a subflow
-        that sends, seconds, above 0. Their sum is the delay that (11) asks for.
+        Largest mean wait in the send buffer, and largest network delay of a subflow that sends,
+        seconds, above 0. Their sum is the delay that (11) asks for.
     cost : array_like, shape (n,) or scalar
         Cost of each subflow per packet per second, at least 0.
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
@@ -136,9 +136,9 @@ def least_cost_of_thresholds(
     Raises
     ------
     ValueError
-        An argument is out of bounds, a floor is above what its subflow may send, or
-        the subflows may not send enough: the message says how much they may, and
-        which wait in the send buffer that gives.
+        An argument is out of bounds, a floor is above what its subflow may send, or the subflows
+        may not send enough: the message says how much they may, and which wait in the send buffer
+        that gives.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def greedy_rates(
 ) -> Vector:
     """Rates of MPTCP-TSC in one time slot, (15) to (17).
 
-    By rising cost each subflow gets min((15), x_cw, what (16) still lacks), without
-    (15) in slow start, raised to its floor; once nothing lacks, the rest get 0.
+    By rising cost each subflow gets min((15), x_cw, what (16) still lacks), without (15) in slow
+    start, raised to its floor; once nothing lacks, the rest get 0.
 
     Parameters
     ----------
@@ -197,9 +197,8 @@ def greedy_rates(
     Returns
     -------
     numpy.ndarray, shape (n,)
-        Packets per second. Nothing is checked: the sum may be below (16), a rate
-        above (15) for its floor or in slow start, or a rate below its floor; see
-        `compare_greedy`.
+        Packets per second. Nothing is checked: the sum may be below (16), a rate above (15) for
+        its floor or in slow start, or a rate below its floor; see `compare_greedy`.
 
     Raises
     ------
@@ -237,16 +236,15 @@ class Comparison:
     Attributes
     ----------
     greedy : Split
-        The greedy split; its delay counts the subflows that send, and is infinite
-        where (9) has no value: a rate at its capacity, or a sum not above the demand.
+        The greedy split; its delay counts the subflows that send, and is infinite where (9) has no
+        value: a rate at its capacity, or a sum not above the demand.
     of_thresholds : float
-        Cost of its rates over the least of problem (11) without floors; NaN if (11)
-        cannot be met. Never below 1 unless a violation is reported.
+        Cost of its rates over the least of problem (11) without floors; NaN if (11) cannot be met.
+        Never below 1 unless a violation is reported.
     of_delay : float
-        Cost of its rates over the least of problem (10) for the delay that the
-        thresholds stand for, send + network (1 + 2 sum of p), subflows left out where
-        that helps; NaN if (10) cannot be met, or was left aside. Never below 1 unless a
-        violation is reported.
+        Cost of its rates over the least of problem (10) for the delay that the thresholds stand
+        for, send + network (1 + 2 sum of p), subflows left out where that helps; NaN if (10)
+        cannot be met, or was left aside. Never below 1 unless a violation is reported.
     missing : float
         By how much the sum of its rates falls short of (16), packets per second.
     above_network : numpy.ndarray, shape (n,)
@@ -306,10 +304,9 @@ def compare_greedy(
 
     Notes
     -----
-    With floors of 0 and no slow start the greedy split is the best of (11), since
-    that is a fractional knapsack. A floor adds at most its own cost, of the subflow
-    filled last. What it loses against (10) is due to the thresholds: they fix how the
-    delay is divided.
+    With floors of 0 and no slow start the greedy split is the best of (11), since that is a
+    fractional knapsack. A floor adds at most its own cost, of the subflow filled last. What it
+    loses against (10) is due to the thresholds: they fix how the delay is divided.
 
     Examples
     --------

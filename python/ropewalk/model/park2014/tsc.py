@@ -1,17 +1,15 @@
 """MPTCP-TSC's computation at the end of each time slot: estimates, then rates for the next.
 
-Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP",
-2014, section 4.B: (12) and (13) of `park2014.estimation`, and (15) to (17) of
-`park2014.splitting`, put together slot by slot as a scheduler runs them. Rates are packets
-per second, times seconds.
+Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
+section 4.B: (12) and (13) of `park2014.estimation`, and (15) to (17) of `park2014.splitting`, put
+together slot by slot as a scheduler runs them. Rates are packets per second, times seconds.
 
 As printed it fits only traffic of a constant rate. (12) counts what came in the last slot: of
-video it is a whole frame in one slot and nothing in the next ones, whose T is then
-1/d_send whatever waits in the send buffer: what the links did not take of a frame in one slot
-stays. And where (13) is right, a
-subflow sent at (15) has a round trip of twice the threshold on the network delay, all of
-which stands in the queue of one direction: the one-way delay is twice that threshold less
-half the round trip at rest. The smoothed estimator, ours, mends the former.
+video it is a whole frame in one slot and nothing in the next ones, whose T is then 1/d_send
+whatever waits in the send buffer: what the links did not take of a frame in one slot stays. And
+where (13) is right, a subflow sent at (15) has a round trip of twice the threshold on the network
+delay, all of which stands in the queue of one direction: the one-way delay is twice that threshold
+less half the round trip at rest. The smoothed estimator, ours, mends the former.
 """
 
 from __future__ import annotations
@@ -40,14 +38,14 @@ class Settings:
     cost : numpy.ndarray, shape (n,)
         Of each subflow, per packet per second, at least 0.
     slot : float
-        How long a slot lasts, seconds, above 0. The paper has "much shorter than the round
-        trip", and no number.
+        How long a slot lasts, seconds, above 0. The paper has "much shorter than the round trip",
+        and no number.
     send_threshold, network_threshold : float
         d_send and d_net: largest mean wait in the send buffer, and largest network delay of a
         subflow, seconds, above 0.
     floor : float
-        Least rate of a subflow that is used at all, packets per second, at least 0; the paper
-        has no number.
+        Least rate of a subflow that is used at all, packets per second, at least 0; the paper has
+        no number.
     hops : float
         Hops M of each path, at least 1.
     smoothing : float or None
@@ -121,11 +119,11 @@ def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates
     """Estimate demand and capacities, and set each subflow's rate for the next slot.
 
     As printed, the rate x of (13) is what left during the slot. Smoothed, it is what was
-    acknowledged; a sample of (13) counts where something was, at most 1.5 times that rate,
-    since (13) supposes a full window and gives far too much for one that the application
-    leaves empty; both estimates are exponential averages, and half of what clears the backlog
-    within d_send is added to the demand. Before the first sample a capacity is the window over
-    the smoothed round trip. Subflows of one cost are filled by rising smoothed round trip.
+    acknowledged; a sample of (13) counts where something was, at most 1.5 times that rate, since
+    (13) supposes a full window and gives far too much for one that the application leaves empty;
+    both estimates are exponential averages, and half of what clears the backlog within d_send is
+    added to the demand. Before the first sample a capacity is the window over the smoothed round
+    trip. Subflows of one cost are filled by rising smoothed round trip.
 
     Parameters
     ----------
@@ -150,8 +148,8 @@ def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates
 
     Examples
     --------
-    A frame of video of 12 packets comes in one slot of 10 ms, nothing in the next. As printed,
-    the demand is then 0, and 1/d_send is all that is sent although 12 packets wait:
+    A frame of video of 12 packets comes in one slot of 10 ms, nothing in the next. As printed, the
+    demand is then 0, and 1/d_send is all that is sent although 12 packets wait:
 
     >>> settings = Settings(np.array([1.0, 10.0]), smoothing=None)
     >>> still = {

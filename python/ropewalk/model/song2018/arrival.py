@@ -1,7 +1,7 @@
 """Arrival times of a round's segments: equations (1) to (3) and (18) of Song et al. 2018.
 
-From sections 4.1 and 4.3; `ropewalk.model.song2018` has the units, the reference, and
-what follows over many rounds. All arguments broadcast.
+From sections 4.1 and 4.3; `ropewalk.model.song2018` has the units, the reference, and what follows
+over many rounds. All arguments broadcast.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def link_in_turn(
     position : array_like of int
         Place of the segment in its round, j, from 1.
     sent_before : array_like
-        Segments sent in all earlier rounds. Of a number that is not whole, as
-        (16) gives it, the whole segments count.
+        Segments sent in all earlier rounds. Of a number that is not whole, as (16) gives it, the
+        whole segments count.
     links : int
         Number of links, n.
 
@@ -79,8 +79,8 @@ def link_in_turn(
     Raises
     ------
     ValueError
-        ``position`` or ``links`` is not whole or below 1, or ``sent_before`` is
-        negative or not finite.
+        ``position`` or ``links`` is not whole or below 1, or ``sent_before`` is negative or not
+        finite.
 
     References
     ----------
@@ -119,11 +119,10 @@ def arrival_time(
     segment_bytes : float
         Size of a segment, s.
     queue : {"printed", "own"}
-        Which segments of the round a segment waits for. The print takes
-        floor(j / n) + 1 segment times, and so one more than there are segments
-        for each n-th: on a single link the first segment takes two. "own" takes
-        floor((j - 1) / n) + 1, those before it on its link and its own. They
-        differ only where n is at most m_ACK.
+        Which segments of the round a segment waits for. The print takes floor(j / n) + 1 segment
+        times, and so one more than there are segments for each n-th: on a single link the first
+        segment takes two. "own" takes floor((j - 1) / n) + 1, those before it on its link and its
+        own. They differ only where n is at most m_ACK.
 
     Returns
     -------
@@ -168,9 +167,9 @@ def arrival_difference(
 ) -> Floats:
     """Return how much later than the first a segment of a round arrives: equation (18).
 
-    D_ik - D_i1 in three terms: the links' difference in delay, their difference
-    in rate, and the queue. The print's queue leaves out that (3) has the first
-    segment wait too where there is a single link; it is taken off here.
+    D_ik - D_i1 in three terms: the links' difference in delay, their difference in rate, and the
+    queue. The print's queue leaves out that (3) has the first segment wait too where there is a
+    single link; it is taken off here.
 
     Parameters
     ----------
@@ -182,8 +181,8 @@ def arrival_difference(
     Returns
     -------
     numpy.ndarray, shape (..., m)
-        Seconds, below zero for a segment that overtakes; without the last axis
-        if ``position`` is one number.
+        Seconds, below zero for a segment that overtakes; without the last axis if ``position`` is
+        one number.
 
     Raises
     ------

@@ -84,21 +84,20 @@ def with_asymmetry(
 ) -> Floats:
     """Return delays or rates of links that have an average asymmetry.
 
-    The paper's figures 9 and 10 give the minimum and the average asymmetry, not
-    how the links lie between.
+    The paper's figures 9 and 10 give the minimum and the average asymmetry, not how the links lie
+    between.
 
     Parameters
     ----------
     minimum : array_like, shape (...)
         The least of the links' values.
     asymmetry : array_like, shape (...)
-        Mean absolute difference of two links, in the same unit; not used for a
-        single link.
+        Mean absolute difference of two links, in the same unit; not used for a single link.
     links : int
         Number of links, n.
     spread : {"even", "one high", "one low"}
-        Evenly spaced and rising; all at the minimum but the last; or all at one
-        larger value but the first.
+        Evenly spaced and rising; all at the minimum but the last; or all at one larger value but
+        the first.
 
     Returns
     -------
@@ -108,8 +107,8 @@ def with_asymmetry(
     Raises
     ------
     ValueError
-        ``minimum`` or ``asymmetry`` is negative or not finite, ``links`` not
-        whole or below 1, or ``spread`` none of the three.
+        ``minimum`` or ``asymmetry`` is negative or not finite, ``links`` not whole or below 1, or
+        ``spread`` none of the three.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """One round of a striped TCP connection: equations (4) to (13) and (17).
 
-From Song et al. 2018, sections 4.1 and 4.3; `ropewalk.model.song2018` has the
-units, the reference, and what follows over many rounds. All arguments broadcast.
+From Song et al. 2018, sections 4.1 and 4.3; `ropewalk.model.song2018` has the units, the
+reference, and what follows over many rounds. All arguments broadcast.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ def short_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floa
 def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
     """Return the probability of at least so many segments in order: equation (6).
 
-    Given that the first one arrives first: P(m >= k | F) = (C - k)! / (C - 1)!, a
-    product of 1 / (C - j) for j from 1 to k - 1. Where less than one segment is
-    left, C - j < 1, the factor is that part of a segment, hence 0 from k = C + 1.
+    Given that the first one arrives first: P(m >= k | F) = (C - k)! / (C - 1)!, a product of 1 /
+    (C - j) for j from 1 to k - 1. Where less than one segment is left, C - j < 1, the factor is
+    that part of a segment, hence 0 from k = C + 1.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Fl
     Raises
     ------
     ValueError
-        ``arrival_s`` is negative, not finite or without an axis, ``segments``
-        below 1 or not finite, or the shapes do not broadcast.
+        ``arrival_s`` is negative, not finite or without an axis, ``segments`` below 1 or not
+        finite, or the shapes do not broadcast.
 
     References
     ----------
@@ -196,10 +196,9 @@ def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EV
 def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
     """Return the probability that so many segments are acknowledged: equation (9).
 
-    Given that the first one does not arrive first. For 1 < k < C the print has a
-    factor C - k - 1 that must be its factorial: as printed the probabilities of
-    C = 8 add up to 0.69. With it they are C / (C - 1) times 1/2 - 1/C for k = 1,
-    1 / (k (k + 1)) between, and 1/C for k = C.
+    Given that the first one does not arrive first. For 1 < k < C the print has a factor C - k - 1
+    that must be its factorial: as printed the probabilities of C = 8 add up to 0.69. With it they
+    are C / (C - 1) times 1/2 - 1/C for k = 1, 1 / (k (k + 1)) between, and 1/C for k = C.
 
     Parameters
     ----------

@@ -29,20 +29,20 @@ def throughput(
 ) -> Floats:
     """Predict the average throughput: section 4.2, step 6.
 
-    The transfer's size over the sum of E(T_i). The rounds are the same whatever
-    the links are, so a scenario costs two products of its links' delays and
-    rates with weights that are computed once.
+    The transfer's size over the sum of E(T_i). The rounds are the same whatever the links are, so
+    a scenario costs two products of its links' delays and rates with weights that are computed
+    once.
 
     Parameters
     ----------
     byte_rate : array_like, shape (..., n)
         Rate of each link, bytes per second.
     delay_s : array_like, shape (..., n)
-        Round-trip propagation delay of each link, seconds; the model has it all
-        on the way of the data.
+        Round-trip propagation delay of each link, seconds; the model has it all on the way of the
+        data.
     transfer_bytes : array_like, shape (...)
-        Bytes transferred, E. The paper does not state it. The default is past
-        slow start and short enough for slow start to be seen.
+        Bytes transferred, E. The paper does not state it. The default is past slow start and short
+        enough for slow start to be seen.
     segment_bytes, initial_window_bytes, ssthresh_bytes : float
         Segment, initial window and slow-start threshold; the paper's table 2.
     ack_every : int
@@ -50,8 +50,8 @@ def throughput(
     queue : {"printed", "own"}
         What a segment waits for at its link, see `arrival_time`.
     start : {"in turn", "uniform"}
-        Which link carries a round's first segment: the next in turn by (2), or
-        any with the same probability, as section 4.3 has it for many rounds.
+        Which link carries a round's first segment: the next in turn by (2), or any with the same
+        probability, as section 4.3 has it for many rounds.
 
     Returns
     -------
@@ -61,25 +61,23 @@ def throughput(
     Raises
     ------
     ValueError
-        An argument is not a finite number of the sign it must have, the shapes
-        do not broadcast, or the transfer has more than a million segments.
+        An argument is not a finite number of the sign it must have, the shapes do not broadcast,
+        or the transfer has more than a million segments.
 
     Notes
     -----
-    Against the figures that the paper's section 6 states, whose transfer and spread
-    of the links (see `with_asymmetry`) are not known:
+    Against the figures that the paper's section 6 states, whose transfer and spread of the links
+    (see `with_asymmetry`) are not known:
 
-    - Figure 10, the average delay asymmetry at which four links give what one
-      gives: 35.6 ms with a minimum delay of 5 ms, 30.6 ms with 50 ms. Here it is
-      33.6 ms for 100 kB and 41.5 ms for 1 MB spread "one low", 55.7 and 69.3 ms
-      spread "even", and the same for each minimum: the rounds do not depend on the
-      links, so a delay that is added to all of them prolongs a transfer over any
-      number of links alike. The equations cannot give two thresholds.
-    - Figure 9, four links, from no asymmetry to the most: delays make the throughput
-      2.8 times lower. Here it is 2.60 times with delays and rates spread "even",
-      2.76 with rates "one low". Rates make it 1.8 times lower there, but 1.55 and
-      1.61 times higher here: with the least rate held, rates that differ more are
-      higher ones.
+    - Figure 10, the average delay asymmetry at which four links give what one gives: 35.6 ms with
+      a minimum delay of 5 ms, 30.6 ms with 50 ms. Here it is 33.6 ms for 100 kB and 41.5 ms for 1
+      MB spread "one low", 55.7 and 69.3 ms spread "even", and the same for each minimum: the
+      rounds do not depend on the links, so a delay that is added to all of them prolongs a
+      transfer over any number of links alike. The equations cannot give two thresholds.
+    - Figure 9, four links, from no asymmetry to the most: delays make the throughput 2.8 times
+      lower. Here it is 2.60 times with delays and rates spread "even", 2.76 with rates "one low".
+      Rates make it 1.8 times lower there, but 1.55 and 1.61 times higher here: with the least rate
+      held, rates that differ more are higher ones.
 
     References
     ----------
@@ -213,8 +211,8 @@ def _weights(
 ) -> tuple[Floats, Floats]:
     """Weigh each link in the sum of E(T_i) up to each end.
 
-    E(T_i) is a mean of D_ij, and that is linear in a link's delay and in the
-    inverse of its rate. The weights are segment times and delays, (ends, links).
+    E(T_i) is a mean of D_ij, and that is linear in a link's delay and in the inverse of its rate.
+    The weights are segment times and delays, (ends, links).
     """
     segments = segments[: ends[-1] + 1]
     before = np.floor(np.cumsum(segments) - segments + ROUNDING).astype(np.intp)

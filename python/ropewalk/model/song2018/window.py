@@ -1,7 +1,7 @@
 """Segments that a striped TCP connection sends in each round: equations (14) to (16).
 
-From Song et al. 2018, section 4.2; `ropewalk.model.song2018` has the units and the
-reference. The links play no part in it.
+From Song et al. 2018, section 4.2; `ropewalk.model.song2018` has the units and the reference. The
+links play no part in it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def transfer_rounds(
 ) -> Rounds:
     """Return the window and the segments of each round: section 4.2, steps 1 to 4.
 
-    By (15) and (16), until what was sent reaches the transfer's size. The links
-    play no part in it.
+    By (15) and (16), until what was sent reaches the transfer's size. The links play no part in
+    it.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def transfer_rounds(
     Raises
     ------
     ValueError
-        An argument is not a finite number above zero, the initial window is
-        below a segment, or the transfer has more than a million segments.
+        An argument is not a finite number above zero, the initial window is below a segment, or
+        the transfer has more than a million segments.
 
     References
     ----------
@@ -156,8 +156,8 @@ def next_window(
     Raises
     ------
     ValueError
-        ``window`` is not above zero, ``round_number`` not whole or below 1, or
-        an argument not finite.
+        ``window`` is not above zero, ``round_number`` not whole or below 1, or an argument not
+        finite.
 
     References
     ----------

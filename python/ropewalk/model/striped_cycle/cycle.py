@@ -57,8 +57,8 @@ class Transfer:
     queue_bytes : tuple of float
         The most that waited before each link, besides the packet that was being sent.
     longest_silence_s : float
-        The longest time between two acknowledgements; a retransmission timer that is
-        shorter would have run out.
+        The longest time between two acknowledgements; a retransmission timer that is shorter would
+        have run out.
     """
 
     time_s: float
@@ -96,8 +96,8 @@ def transfer(
 ) -> Transfer:
     """Predict a transfer of one TCP connection striped packet by packet over n links.
 
-    The defaults are table 2 of song-2018, with what ns-3 does where the paper is silent.
-    The handshake comes first, and its packets take turns, too.
+    The defaults are table 2 of song-2018, with what ns-3 does where the paper is silent. The
+    handshake comes first, and its packets take turns, too.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def transfer(
     duration_s : float
         It is over then at the latest, seconds after the handshake's first packet.
     segment_bytes, header_bytes : int
-        Payload of a segment, and what its packet has besides: IP, UDP, IP, TCP with
-        timestamps. An acknowledgement is the headers and its SACK option.
+        Payload of a segment, and what its packet has besides: IP, UDP, IP, TCP with timestamps. An
+        acknowledgement is the headers and its SACK option.
     initial_window_bytes : int
         Congestion window at the start.
     ssthresh_bytes : float
@@ -133,13 +133,13 @@ def transfer(
     prr : bool
         Proportional rate reduction in recovery (RFC 6937).
     grow_in_disorder : bool
-        An acknowledgement that advances lets the window grow though it tells of a new gap,
-        as in Linux.
+        An acknowledgement that advances lets the window grow though it tells of a new gap, as in
+        Linux.
     quick_acks : int
         This many segments in order are acknowledged one by one at the start; 16 in Linux.
     return_byte_rate, return_delay_s : array_like, shape (n,) or scalar
-        The links' rates and delays on the way of the acknowledgements, which are striped,
-        too. By default they return at once, as in the paper's model.
+        The links' rates and delays on the way of the acknowledgements, which are striped, too. By
+        default they return at once, as in the paper's model.
     weighted : bool
         Stripe in proportion to the rates (smooth weighted round robin), not in turn.
 
@@ -151,8 +151,8 @@ def transfer(
     Raises
     ------
     ValueError
-        An argument is not a finite number of the sign it must have, there are not as many
-        delays as rates, or the transfer has more than ten million segments.
+        An argument is not a finite number of the sign it must have, there are not as many delays
+        as rates, or the transfer has more than ten million segments.
 
     Examples
     --------
@@ -204,10 +204,10 @@ def transfer(
 def rule_of_thumb(delay_s: ArrayLike, *, segment_bytes: float = 536) -> float:
     """Estimate the throughput where reordering rules: four segments in the largest delay.
 
-    A segment on the slowest link is taken for lost once three later ones have arrived, so
-    the window cannot stay above what fits in before that: about the segment itself and
-    those three, in each of its round trips. Rates do not matter, nor how many links there
-    are. Where delays differ by less than a few segments take to send, it is far too low.
+    A segment on the slowest link is taken for lost once three later ones have arrived, so the
+    window cannot stay above what fits in before that: about the segment itself and those three, in
+    each of its round trips. Rates do not matter, nor how many links there are. Where delays differ
+    by less than a few segments take to send, it is far too low.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 class Turns:
     """Which link the next packet takes: one after the other, or in proportion to `weights`.
 
-    In proportion means smooth weighted round robin: each link earns its weight a
-    packet, the richest one sends and pays the sum.
+    In proportion means smooth weighted round robin: each link earns its weight a packet, the
+    richest one sends and pays the sum.
     """
 
     count: int

@@ -1,7 +1,7 @@
 """The recursion over arrivals: packets in flight, and their effect when they arrive.
 
-Time is a whole number of nanoseconds and data a whole number of segments, so that a
-state can recur exactly.
+Time is a whole number of nanoseconds and data a whole number of segments, so that a state can
+recur exactly.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Recursion:
     back : Links
         The way of the acknowledgements.
 
-    The handshake's packets take turns as all others do. The acknowledgement that ends it
-    may be overtaken by data; it is then old, and answered (RFC 9293, 3.10.7.4).
+    The handshake's packets take turns as all others do. The acknowledgement that ends it may be
+    overtaken by data; it is then old, and answered (RFC 9293, 3.10.7.4).
     """
 
     def __init__(self, parameters: Parameters, there: Links, back: Links) -> None:

@@ -1,11 +1,11 @@
 """IEEE 802.11b, a and g in formulas: times, one link, one cell, many hops, frame errors.
 
-Times are in microseconds (`_us`), the unit of the standard's tables, and whole; rates in
-Mbit/s; powers in dBm, and ratios in dB. An MPDU is a frame from its MAC header to its
-checksum: an IP packet and 36 bytes.
+Times are in microseconds (`_us`), the unit of the standard's tables, and whole; rates in Mbit/s;
+powers in dBm, and ratios in dB. An MPDU is a frame from its MAC header to its checksum: an IP
+packet and 36 bytes.
 
-The formulas know the distributed coordination function with fixed rates. What `simulate`
-has besides, such as hidden stations that destroy each other's frames, is said with each.
+The formulas know the distributed coordination function with fixed rates. What `simulate` has
+besides, such as hidden stations that destroy each other's frames, is said with each.
 
 References
 ----------

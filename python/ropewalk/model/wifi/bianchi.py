@@ -1,25 +1,25 @@
 r"""A saturated cell with a retry limit: every station always has a frame to send.
 
-Bianchi's chain, solved as a mean over the tries of a frame: of a frame's tries the i-th
-comes to pass with :math:`p^i`, and a backoff of :math:`W_i / 2` slots in the mean goes
-before it, so a station sends in a slot with
+Bianchi's chain, solved as a mean over the tries of a frame: of a frame's tries the i-th comes to
+pass with :math:`p^i`, and a backoff of :math:`W_i / 2` slots in the mean goes before it, so a
+station sends in a slot with
 
 .. math:: \tau = \frac{\sum_{i<R} p^i}{\sum_{i<R} p^i (1 + W_i / 2)},
    \qquad p = 1 - (1 - \tau)^{n - 1},
 
-where :math:`W_i` is the contention window, CW, after i failures. Without a limit it is
-Bianchi's equation (7).
+where :math:`W_i` is the contention window, CW, after i failures. Without a limit it is Bianchi's
+equation (7).
 
-The model's stations count a busy period as a slot, which the standard's do not: they freeze.
-So its throughput is within 3 % of a DCF slot by slot up to 10 stations, and 6 % up to 50.
+The model's stations count a busy period as a slot, which the standard's do not: they freeze. So
+its throughput is within 3 % of a DCF slot by slot up to 10 stations, and 6 % up to 50.
 
 References
 ----------
 .. [1] G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination
    function", IEEE JSAC 18(3), 2000, equations (7), (9) to (14).
 .. [2] H. Wu, Y. Peng, K. Long, S. Cheng, J. Ma, "Performance of reliable transport
-   protocol over IEEE 802.11 wireless LAN: analysis and enhancement", INFOCOM 2002, which
-   has the limit of tries.
+   protocol over IEEE 802.11 wireless LAN: analysis and enhancement", INFOCOM 2002, which has the
+   limit of tries.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def saturated_cell(
 ) -> Cell:
     """Return what equal stations carry together that all hear each other.
 
-    Frames are lost by collisions alone. A collision takes the time of the frame, or of the
-    RTS, and then EIFS or DIFS.
+    Frames are lost by collisions alone. A collision takes the time of the frame, or of the RTS,
+    and then EIFS or DIFS.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def saturated_cell(
     payload_bytes : int, optional
         How many of its bytes count; all if not given. A datagram of UDP has 28 less.
     eifs : bool
-        Whether those who heard a collision have received a frame in error; if not, they
-        wait for DIFS alone, as in ns-3, where a collision at one instant is no frame.
+        Whether those who heard a collision have received a frame in error; if not, they wait for
+        DIFS alone, as in ns-3, where a collision at one instant is no frame.
 
     Raises
     ------

@@ -1,19 +1,19 @@
 r"""Upper bound of the goodput of flows over shared channels: clique airtime.
 
-Two exchanges on a channel are in conflict if an end of one hears an end of the other, for
-then they follow each other or destroy each other. In a set of hops any two of which are in
-conflict, a clique, one exchange is on the air at a time:
+Two exchanges on a channel are in conflict if an end of one hears an end of the other, for then
+they follow each other or destroy each other. In a set of hops any two of which are in conflict, a
+clique, one exchange is on the air at a time:
 
 .. math:: \sum_{h \in K} x_h b_h \le 1,
 
 where :math:`x_h` is what a hop carries and :math:`b_h` the time on the air that each bit of it
-takes. And a radio counts its own backoffs down while it hears none of them, so with
-:math:`w_h` for a bit's backoff
+takes. And a radio counts its own backoffs down while it hears none of them, so with :math:`w_h`
+for a bit's backoff
 
 .. math:: \sum_{h \in K_r} x_h b_h + \sum_{h\;\text{of}\;r} x_h w_h \le 1,
 
-for each radio r and those of the clique that it hears, :math:`K_r`. What flows carry at most
-is a linear program under all of these. Collisions and losses to hidden stations come off it.
+for each radio r and those of the clique that it hears, :math:`K_r`. What flows carry at most is a
+linear program under all of these. Collisions and losses to hidden stations come off it.
 
 References
 ----------
@@ -68,9 +68,9 @@ def ceilings(
     most_mbps : sequence of float or None, optional
         What else bounds a flow, such as a wired hop.
     in_turn : bool
-        Whether stations count their backoffs down one after the other, as if each began to
-        when the one before has sent: no bound, but what is to be expected of a flow whose
-        hops wait for each other.
+        Whether stations count their backoffs down one after the other, as if each began to when
+        the one before has sent: no bound, but what is to be expected of a flow whose hops wait for
+        each other.
 
     Raises
     ------
@@ -131,8 +131,8 @@ def cliques(hops: Iterable[Hop], hears: Hearing) -> Iterator[frozenset[Hop]]:
 
     References
     ----------
-    C. Bron, J. Kerbosch, "Algorithm 457: finding all cliques of an undirected graph",
-    CACM 16(9), 1973, with the pivot of Tomita et al., 2006.
+    C. Bron, J. Kerbosch, "Algorithm 457: finding all cliques of an undirected graph", CACM 16(9),
+    1973, with the pivot of Tomita et al., 2006.
 
     Examples
     --------

@@ -26,10 +26,10 @@ def faded_frame_error(
 ) -> Floats:
     r"""Return the share of frames in error when each frame fades by itself.
 
-    The power that a frame arrives with is its mean times x, gamma distributed with shape m
-    and mean 1: :math:`\int_0^\infty \mathrm{PER}(\bar{s} x)\, m^m x^{m-1} e^{-m x} /
-    \Gamma(m)\, dx`. In :math:`y = \ln x` the integrand falls off at both ends at least
-    exponentially, where the trapezoidal rule is at its best.
+    The power that a frame arrives with is its mean times x, gamma distributed with shape m and
+    mean 1: :math:`\int_0^\infty \mathrm{PER}(\bar{s} x)\, m^m x^{m-1} e^{-m x} / \Gamma(m)\, dx`.
+    In :math:`y = \ln x` the integrand falls off at both ends at least exponentially, where the
+    trapezoidal rule is at its best.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def faded_frame_error(
     m : float
         Shape, at least 0.5; 1 is Rayleigh's fading.
     least_db : float
-        Below this ratio a frame is not received at all, for its power is below the
-        receiver's sensitivity.
+        Below this ratio a frame is not received at all, for its power is below the receiver's
+        sensitivity.
 
     Raises
     ------

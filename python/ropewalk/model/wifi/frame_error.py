@@ -1,15 +1,15 @@
 r"""Frame error ratio over the signal-to-noise ratio.
 
-A frame of b bits is received with :math:`s^b`, where s is a bit's probability: for OFDM one
-minus the union bound on the first error event of the convolutional decoder [1]_, for DSSS and
-CCK the error probability of the modulation [2]_.
+A frame of b bits is received with :math:`s^b`, where s is a bit's probability: for OFDM one minus
+the union bound on the first error event of the convolutional decoder [1]_, for DSSS and CCK the
+error probability of the modulation [2]_.
 
 References
 ----------
 .. [1] G. Pei, T. Henderson, "Validation of OFDM error rate model in ns-3", 2010 (the model
-   "NIST"), after L. Miller, "Validation of 802.11a/UWB coexistence simulation", NIST, 2003;
-   the codes' spectra: D. Haccoun, G. Bégin, "High-rate punctured convolutional codes for
-   Viterbi and sequential decoding", IEEE Trans. Communications 37(11), 1989.
+   "NIST"), after L. Miller, "Validation of 802.11a/UWB coexistence simulation", NIST, 2003; the
+   codes' spectra: D. Haccoun, G. Bégin, "High-rate punctured convolutional codes for Viterbi and
+   sequential decoding", IEEE Trans. Communications 37(11), 1989.
 .. [2] G. Pei, T. Henderson, "Validation of ns-3 802.11b PHY model", 2009.
 """
 
@@ -140,8 +140,8 @@ def snr_needed_db(radio: Radio, mpdu_bytes: int, most: float = 0.1) -> float:
     mpdu_bytes : int
         The frame's length from MAC header to checksum.
     most : float
-        The share that may be in error, above 0, below 1; the standards rate receivers at
-        8 and 10 %.
+        The share that may be in error, above 0, below 1; the standards rate receivers at 8 and 10
+        %.
 
     Returns
     -------

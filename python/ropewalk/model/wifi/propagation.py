@@ -79,8 +79,8 @@ def two_ray_loss_db(
 ) -> Floats:
     r"""Return the loss over flat ground, where the reflected ray all but cancels the direct one.
 
-    Free space up to :math:`d_c = 4 \pi h_t h_r f / c`, from there
-    :math:`40 \log_{10} d - 20 \log_{10}(h_t h_r)`; at d_c the two are equal.
+    Free space up to :math:`d_c = 4 \pi h_t h_r f / c`, from there :math:`40 \log_{10} d - 20
+    \log_{10}(h_t h_r)`; at d_c the two are equal.
 
     Parameters
     ----------

@@ -112,8 +112,8 @@ class Radio:
     def timeout_us(self) -> int:
         """How long an answer is waited for after a frame's end, clause 10.3.2.11.
 
-        SIFS, a slot, and until a receiver knows of the answer (aRxPHYStartDelay), which in
-        DSSS is taken to have the long preamble.
+        SIFS, a slot, and until a receiver knows of the answer (aRxPHYStartDelay), which in DSSS is
+        taken to have the long preamble.
         """
         known = OFDM_PREAMBLE_US if self.rate_mbps in OFDM else LONG_PREAMBLE_US
         return self.sifs_us + self.slot_us + known
@@ -122,8 +122,8 @@ class Radio:
     def answer_mbps(self) -> float:
         """Rate of ACKs, clause 10.6.6.5.2.
 
-        The fastest basic one of the data's class that is not above it; where there is none,
-        the fastest of those that every station of the class has.
+        The fastest basic one of the data's class that is not above it; where there is none, the
+        fastest of those that every station of the class has.
         """
         return self._not_above(self.rate_mbps)
 
@@ -229,8 +229,8 @@ def radio(
     preamble : {"long", "short"}
         Of DSSS and CCK; OFDM has one of its own.
     slot_us : int, optional
-        Slot time; 20, 9 and 20 for b, a and g if not given. 802.11g has 9, too, where no
-        station needs the long one.
+        Slot time; 20, 9 and 20 for b, a and g if not given. 802.11g has 9, too, where no station
+        needs the long one.
     eifs_rate_mbps : float, optional
         Rate of the ACK that EIFS leaves time for; 1, 6 and 6 if not given.
     tries : int

@@ -70,8 +70,8 @@ def loads(
     ack_every : float
         How many packets one of them acknowledges.
     frame_error : callable
-        Probability that a frame with a packet of a length is not received on a hop, each
-        try; none is lost if not given.
+        Probability that a frame with a packet of a length is not received on a hop, each try; none
+        is lost if not given.
 
     Raises
     ------

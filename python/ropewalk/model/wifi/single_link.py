@@ -96,9 +96,9 @@ def link_goodput_mbps(
 ) -> float:
     r"""Return what one link carries alone: a sender that always has a frame, no rival.
 
-    With a frame error ratio f and R tries, the i-th try follows a backoff of
-    :math:`W_i / 2` slots in the mean and comes to pass with :math:`f^i`; a frame is lost
-    with :math:`f^R`. A try that fails takes the ACK's timeout instead of the ACK.
+    With a frame error ratio f and R tries, the i-th try follows a backoff of :math:`W_i / 2` slots
+    in the mean and comes to pass with :math:`f^i`; a frame is lost with :math:`f^R`. A try that
+    fails takes the ACK's timeout instead of the ACK.
 
     Parameters
     ----------
@@ -109,8 +109,7 @@ def link_goodput_mbps(
     payload_bytes : int, optional
         How many of its bytes count; all if not given. A datagram of UDP has 28 less.
     frame_error : float
-        Probability that a data frame is not received, each try by itself, at least 0,
-        at most 1.
+        Probability that a data frame is not received, each try by itself, at least 0, at most 1.
 
     Returns
     -------
@@ -124,9 +123,8 @@ def link_goodput_mbps(
 
     References
     ----------
-    With f = 0 it is the throughput of one station in section IV of J. Jun,
-    P. Peddabachagari, M. Sichitiu, "Theoretical maximum throughput of IEEE 802.11 and its
-    applications", NCA 2003.
+    With f = 0 it is the throughput of one station in section IV of J. Jun, P. Peddabachagari, M.
+    Sichitiu, "Theoretical maximum throughput of IEEE 802.11 and its applications", NCA 2003.
 
     Examples
     --------
@@ -171,8 +169,7 @@ def frame_time(radio: Radio, packet_bytes: int, frame_error: float = 0.0) -> Fra
     packet_bytes : int
         Length of the IP packet.
     frame_error : float
-        Probability that the data frame is not received, each try by itself, at least 0,
-        at most 1.
+        Probability that the data frame is not received, each try by itself, at least 0, at most 1.
 
     Examples
     --------
