@@ -1,9 +1,9 @@
-"""What several unequal network links give together.
+"""Prediction and simulation of multipath transport over unequal links.
 
-A scenario file describes links, a transport and its traffic; `simulate` runs it packet by packet
-in virtual time, and `predict` asks formulas.
+A scenario file describes links, a transport and its traffic. `simulate` runs it packet by packet
+in virtual time; `predict` evaluates formulas.
 
-What is named here is imported when it is first used, so that the command comes at once.
+Names are imported on first use, so that the command starts quickly.
 
 Examples
 --------
@@ -16,7 +16,7 @@ Examples
 
 from .support import hooks
 
-TYPE_CHECKING = False  # as checkers know it; typing itself takes its time
+TYPE_CHECKING = False  # as type checkers know it; importing typing is slow
 
 if TYPE_CHECKING:
     from . import plot
@@ -103,7 +103,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for: something named above, or a module."""
+    """Import a name of the table above, or a module."""
     from importlib import import_module
     from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""``python -m ropewalk`` is the command ``ropewalk``."""
+"""Entry point of ``python -m ropewalk``, the command ``ropewalk``."""
 
 from .cli import main
 

@@ -1,4 +1,4 @@
-"""Captures held against the RFCs."""
+"""Checks of captures against the RFCs."""
 
 from .analysis import check as _home
 from .analysis.check import *

@@ -1,6 +1,6 @@
-"""For ``pytest --pyargs ropewalk``: runs the package's docstring examples where it is installed.
+"""Settings of ``pytest --pyargs ropewalk``, which runs an installed package's docstring examples.
 
-They run in a new folder that has the ready scenarios as a clone has them, in ``scenarios``.
+They run in a temporary folder with the bundled scenarios in ``scenarios``, as in a clone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .support.optional_deps import MissingLibraryError
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Run examples, which are all the tests that the package has within."""
+    """Run the docstring examples, the only tests within the package."""
     config.option.doctestmodules = True
 
 
@@ -28,7 +28,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, object, object]:
-    """Skip an example that takes a library which is not installed."""
+    """Skip an example whose optional library is not installed."""
     try:
         return (yield)
     except doctest.UnexpectedException as error:

@@ -1,4 +1,4 @@
-"""The testbed."""
+"""Runs in the testbed."""
 
 from .engines import testbed as _home
 from .engines.testbed import *

@@ -1,4 +1,4 @@
-"""Meshes."""
+"""Statistics of random meshes."""
 
 from .analysis import mesh as _home
 from .analysis.mesh import *

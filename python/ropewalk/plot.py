@@ -1,4 +1,4 @@
-"""Pictures of results."""
+"""Plots of results."""
 
 from .output import plot as _home
 from .output.plot import *

@@ -1,4 +1,4 @@
-"""Origin of a result: the program's version, the command, the time and the machine."""
+"""Provenance of a result: version, command, time and machine."""
 
 from __future__ import annotations
 
@@ -22,34 +22,32 @@ if TYPE_CHECKING:
 
 KEY = "origin"
 SEVERAL = "origins"
-# What a build writes beside this file, where no repository will be.
+# Written by a build, since an installed package has no repository.
 COMMIT_FILE = Path(__file__).with_name("commit.txt")
 GIT_WAITS_S = 5.0
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from.
+    """Version, command, time, machine and scenarios of a result.
 
     Attributes
     ----------
     version : str
-        Version of Ropewalk.
     commit : str or None
-        Of the package, in git, with ``+changes`` behind it where files were changed since; None
-        where nobody knows.
+        Git commit of the package, with ``+changes`` if files differ from it; None if unknown.
     date : str
-        When the work began: ISO 8601, in UTC.
+        Start of the work: ISO 8601, in UTC.
     command : str
-        What was called, as a shell reads it.
+        Command line in shell syntax.
     machine : str
         Processor, memory, system and Python, in words.
     wall_s : float
-        How long the work took, in seconds.
+        Duration of the work, s.
     seeds : tuple of int
-        Of each run; empty where nothing was drawn.
+        Seed of each run; empty if nothing was drawn.
     scenarios : mapping of str to Scenario
-        What was asked about, by title; of a reproduction, all that was simulated.
+        Scenarios by title; for a reproduction, every simulated one.
 
     Examples
     --------
@@ -72,14 +70,14 @@ class Origin:
 
     @cached_property
     def scenario(self) -> str | None:
-        """Text of the one scenario, with changed keys in their places; None of several or none."""
+        """Text of the only scenario, with overrides applied; None unless there is exactly one."""
         if len(self.scenarios) != 1:
             return None
         (only,) = self.scenarios.values()
         return only.effective()
 
     def json(self) -> dict[str, Any]:
-        """Return the object ``origin`` of what ``--json`` prints; what is not known is absent."""
+        """Return the object ``origin`` of ``--json``, without unknown entries."""
         known: dict[str, Any] = self.without_scenarios()
         if self.scenario is not None:
             known["scenario"] = self.scenario
@@ -90,7 +88,7 @@ class Origin:
         return known
 
     def without_scenarios(self) -> dict[str, Any]:
-        """Return the object of `json` without the texts of scenarios."""
+        """Return the object of `json` without the scenarios' texts."""
         known = {
             "version": self.version,
             "commit": self.commit,
@@ -104,7 +102,7 @@ class Origin:
 
 
 class Beginning:
-    """The time at which work begins; `origin` is called when it is done.
+    """Stopwatch that starts when it is made; `origin` reads it.
 
     Examples
     --------
@@ -118,11 +116,11 @@ class Beginning:
         self._began = time.perf_counter()
 
     def origin(self, *scenarios: Scenario, seeds: Sequence[int] = ()) -> Origin:
-        """Return the origin of what was made of these scenarios, up to now."""
+        """Return the origin of a result that was made of these scenarios until now."""
         return self.of_several({each.title: each for each in scenarios}, seeds)
 
     def of_several(self, scenarios: Mapping[str, Scenario], seeds: Sequence[int] = ()) -> Origin:
-        """Return the origin of what was made of scenarios by these names, up to now."""
+        """Return the origin of a result made until now, with scenarios by name."""
         return Origin(
             version=__version__,
             commit=commit(),
@@ -136,32 +134,24 @@ class Beginning:
 
 
 def with_origin(known: dict[str, Any], origin: Origin | None) -> dict[str, Any]:
-    """Return what ``--json`` prints, with the origin at its end if it is known."""
+    """Return the ``--json`` object with the origin at its end, if known."""
     return known if origin is None else known | {KEY: origin.json()}
 
 
 def without_origin(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the object of a part without its origin, which the whole has."""
+    """Return the object of a part without its origin; the whole result has one."""
     return {key: value for key, value in known.items() if key != KEY}
 
 
 def restored(known: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Origin | None:
-    """Return the origin that an object of ``--json`` has; None of one from before there were any.
-
-    Parameters
-    ----------
-    known : mapping
-        The whole object.
-    scenarios : mapping of str to Scenario
-        What was asked about, as the folder has it.
-    """
-    # A study that has not ended has but the origins of the commands that ran it.
+    """Return the origin in a ``--json`` object; None in files of versions without origins."""
+    # An unfinished study has only the origins of the commands that ran it.
     kept = known.get(KEY) or next(reversed(known.get(SEVERAL, [])), None)
     return None if kept is None else restored_one(kept, scenarios)
 
 
 def restored_one(kept: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> Origin:
-    """Return the origin that an object `Origin.json` describes."""
+    """Return the origin that `Origin.json` wrote."""
     return Origin(
         version=kept["version"],
         commit=kept.get("commit"),
@@ -175,7 +165,7 @@ def restored_one(kept: Mapping[str, Any], scenarios: Mapping[str, Scenario]) -> 
 
 
 def command() -> str:
-    """Return the command line, or Python with its script.
+    """Return the command line; in a session without one, Python and its script.
 
     Examples
     --------
@@ -215,13 +205,13 @@ def machine() -> str:
 
 @cache
 def commit() -> str | None:
-    """Return the commit of this package; None where neither its build nor git tells."""
+    """Return the commit of this package; None if neither the build nor git knows it."""
     try:
         return COMMIT_FILE.read_text().strip() or None
     except OSError:
         pass
     root = Path(__file__).parents[2]
-    # Another project's repository may lie around an installed package.
+    # An installed package may lie within another project's repository.
     if not (root / ".git").exists() or not (root / "crates" / "binding").is_dir():
         return None
     known = _git(root, "rev-parse", "HEAD")

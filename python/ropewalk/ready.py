@@ -1,4 +1,4 @@
-"""The ready scenarios."""
+"""The scenarios bundled with the package."""
 
 from .scenario import ready as _home
 from .scenario.ready import *

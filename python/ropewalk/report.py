@@ -1,4 +1,4 @@
-"""Reports."""
+"""HTML reports of results."""
 
 from .output import report as _home
 from .output.report import *

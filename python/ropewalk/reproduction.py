@@ -1,4 +1,4 @@
-"""Tables and figures of papers."""
+"""Reproductions of tables and figures of papers."""
 
 from . import papers as _home
 from .papers import *

@@ -1,4 +1,4 @@
-"""Folders of results."""
+"""Result folders."""
 
 from .output import storage as _home
 from .output.storage import *

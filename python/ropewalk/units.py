@@ -1,4 +1,4 @@
-"""Units of values in scenario files, and of columns, which have theirs in their names."""
+"""Units of values in scenario files and of table columns, whose names end in their unit."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-BITS_TO_MBPS = 1e-6  # 10^6 bit/s in a bit/s
-BYTES_TO_MBPS = 8e-6  # and in a byte/s
+BITS_TO_MBPS = 1e-6  # Mbit/s per bit/s
+BYTES_TO_MBPS = 8e-6  # Mbit/s per byte/s
 NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
-# By quantity: units, each with how many of the first it is.
+# Units of each quantity, with their size in the quantity's base unit.
 UNITS = (
     {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
     {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
@@ -17,7 +17,7 @@ UNITS = (
     {"%": 1.0},
     {"": 1.0},
 )
-# How a column's name ends: the unit that it is told in, and what a value is multiplied by.
+# By suffix of a column's name: the displayed unit, and the factor to convert to it.
 COLUMNS = {
     "_mbps": ("Mbit/s", 1.0),
     "_kbps": ("kbit/s", 1.0),
@@ -28,9 +28,9 @@ COLUMNS = {
     "_percent": ("%", 1.0),
     "_m": ("m", 1.0),
 }
-EVEN = 1.1  # ratio of largest to smallest step up to which numbers are evenly spaced
-WIDE = 20.0  # ratio of largest to smallest value from which on an axis is logarithmic
-APART = re.compile(r"\S+\s+[A-Za-z/]+")  # a unit may follow a space
+EVEN = 1.1  # largest ratio of two steps at which numbers count as evenly spaced
+WIDE = 20.0  # ratio of largest to smallest value at which an axis becomes logarithmic
+APART = re.compile(r"\S+\s+[A-Za-z/]+")  # number and unit with a space between
 
 
 def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
@@ -39,13 +39,13 @@ def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
     Parameters
     ----------
     values : sequence of str
-        Numbers, of one unit or of units of one quantity.
+        Numbers with one unit, or with units of one quantity.
 
     Returns
     -------
     list of float, str
-        The numbers, and the unit, which is empty where there is none; None where a text is no
-        number, or the units are not of one quantity.
+        The numbers, and the unit, empty if there is none. None if a text is not a number or the
+        units belong to different quantities.
 
     Examples
     --------
@@ -68,9 +68,9 @@ def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def is_wide(values: Sequence[float]) -> bool:
-    """Whether numbers span so many magnitudes that a logarithmic axis shows them better.
+    """Whether numbers span enough magnitudes for a logarithmic axis.
 
-    Three or more evenly spaced numbers get a linear axis, however wide their span.
+    Three or more evenly spaced numbers always get a linear axis.
 
     Examples
     --------
@@ -83,14 +83,14 @@ def is_wide(values: Sequence[float]) -> bool:
 
 
 def _is_even(values: Sequence[float]) -> bool:
-    """Whether three or more numbers are spaced evenly, but for a rounded first one."""
+    """Whether three or more numbers are evenly spaced, except for a rounded first one."""
     ordered = sorted(set(values))
     steps = [high - low for low, high in pairwise(ordered)]
     return len(steps) > 1 and max(steps) <= EVEN * min(steps)
 
 
 def heading(name: str) -> str:
-    """Return a column's name in words, with its unit.
+    """Return a column's heading in words, with its unit.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def heading(name: str) -> str:
 
 
 def scale_of(name: str) -> float:
-    """Return what a column's values are multiplied by for the unit of its `heading`.
+    """Return the factor from a column's values to the unit of its `heading`.
 
     Examples
     --------

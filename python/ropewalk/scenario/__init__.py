@@ -1,4 +1,4 @@
-"""Scenarios: files, values, the ready ones, and the algorithms that they name."""
+"""Scenarios: files, values, the bundled ones, and their algorithms."""
 
 from .scenario import Given, Scenario, schema
 from .spelling import Overrides, Value, spelled

@@ -1,4 +1,4 @@
-"""Further files that a scenario file names: traces, losses, tables of errors, positions."""
+"""Files that a scenario file names: traces, losses, error tables, positions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each key of a scenario file that names a further file, and the file."""
+    """Yield each key of a scenario file that names a file, with the file."""
     of_links = ("trace", "reverse.trace")
     of_channels = ("propagation.file", "error_model.table")
     of_flows = ("traffic.trace",)

@@ -10,7 +10,7 @@ Standard: TypeAlias = Literal["802.11b", "802.11a", "802.11g"]
 
 @dataclass(frozen=True)
 class Fading:
-    """Fading of a channel (Nakagami): shape `m`, and `far_m` from the distance `far` on, in m."""
+    """Nakagami fading of a channel: shape `m`, and `far_m` beyond the distance `far`, in m."""
 
     model: str
     m: float
@@ -20,22 +20,22 @@ class Fading:
 
 @dataclass(frozen=True)
 class Propagation:
-    """Propagation on a channel; attributes that its model has not are 0.
+    """Propagation on a channel; attributes of other models are 0.
 
     Attributes
     ----------
     model : str
         ``log-distance``, ``friis``, ``two-ray``, ``range`` or ``matrix``.
     exponent, reference_loss, reference_distance : float
-        Of ``log-distance``: a number, dB and m.
+        For ``log-distance``: exponent, dB, m.
     frequency, height : float
-        Of ``friis`` and ``two-ray``: Hz and m.
+        For ``friis`` and ``two-ray``: Hz, m.
     range, sense : float
-        Of ``range``: m.
+        For ``range``: m.
     loss : tuple of tuple of float or None
-        Of ``matrix``: dB from each node to each node; None where nothing arrives.
+        For ``matrix``: dB from each node to each node; None where nothing arrives.
     fading : Fading or None
-        How power varies from frame to frame.
+        Random power per frame.
     """
 
     model: str
@@ -52,9 +52,9 @@ class Propagation:
 
 @dataclass(frozen=True)
 class Channel:
-    """An 802.11 channel: its name, its propagation, and its model of frame errors.
+    """An 802.11 channel: name, propagation, frame error model.
 
-    `error_model` is ``nist``, ``table``, ``none``, or ``own table`` for a file's.
+    `error_model` is ``nist``, ``table``, ``none``, or ``own table`` for a table from a file.
     """
 
     name: str
@@ -69,25 +69,23 @@ class Radio:
     Attributes
     ----------
     channel : str
-        Name of the channel.
     standard, preamble : str
-        Standard, and kind of preamble.
     rate : float or str
-        Bit/s; or the name of an adaptive rate control.
+        Bit/s, or the name of a rate control.
     basic_rates : tuple of float
         Rates of control frames, bit/s.
     eifs_rate : float
-        Rate of the acknowledgement in EIFS, bit/s.
+        Rate of the ACK within EIFS, bit/s.
     slot : float
-        Slot time, s.
+        s.
     tries : int
-        Transmissions of a frame until it is dropped.
+        Transmissions of a frame before it is dropped.
     rts : int or str
-        Bytes of a frame from which on it has an RTS; ``never``.
+        Frame size from which RTS is used, bytes; ``never``.
     power, sensitivity, sense : float
         Transmit power and thresholds, dBm.
     antenna_gain, noise_figure : float
-        DB.
+        dB.
     """
 
     channel: str
@@ -108,7 +106,7 @@ class Radio:
 
 @dataclass(frozen=True)
 class Node:
-    """A node: its name, its position in metres (x, y, z), and its radios."""
+    """A node: name, position in m (x, y, z), radios."""
 
     name: str
     at: tuple[float, float, float]
@@ -117,16 +115,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Mesh:
-    """A mesh: nodes at drawn positions, and routes through them.
+    """A random mesh: node positions, and routes between two nodes.
 
     Attributes
     ----------
     nodes : tuple of (float, float)
-        Position of each node, m.
+        Positions, m.
     range : float
-        Distance up to which nodes reach each other, m.
+        Distance up to which nodes receive each other, m.
     links : tuple of (str, str)
-        Pairs of nodes that reach each other.
+        Pairs of nodes within `range`.
     source, destination : str
         Ends of the routes.
     paths : tuple of tuple of str

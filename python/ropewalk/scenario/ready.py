@@ -1,7 +1,7 @@
-"""The ready scenarios, which come with the package and are referred to by name.
+"""The bundled scenarios, which have names such as ``start/two-links``.
 
-A name is a file's below the folder, without ``.toml``: ``start/two-links``. `Scenario.load
-<ropewalk.Scenario.load>` takes one in place of a path, and so does every verb.
+A name is the path below the folder, without ``.toml``. `Scenario.load <ropewalk.Scenario.load>`
+and every command accept it in place of a file.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["FOLDER", "STUDY", "copy", "file", "found", "names", "titles"]
 
 _PACKAGE = Path(__file__).parents[1]
 _CLONE = _PACKAGE.parents[1]
-# A clone has them beside the package, for all its parts; a wheel has them inside of it.
+# A clone has one folder for all its parts; a wheel has it inside the package.
 FOLDER = (_CLONE if (_CLONE / "crates").is_dir() else _PACKAGE) / "scenarios"
-STUDY = "*.study.toml"  # study files, which are no scenarios
+STUDY = "*.study.toml"  # study files, which are not scenarios
 
 
 def names() -> list[str]:
-    """Return the names of all of them, in order.
+    """Return the names of all bundled scenarios, in order.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def names() -> list[str]:
 
 
 def titles() -> dict[str, str]:
-    """Return the title of each, by name.
+    """Return the titles by name.
 
     Examples
     --------
@@ -46,12 +46,12 @@ def titles() -> dict[str, str]:
 
 
 def file(name: str) -> Path:
-    """Return the file of a ready scenario; trace files that it names are beside it.
+    """Return the file of a bundled scenario; its trace files are in the same folder.
 
     Raises
     ------
     ValueError
-        There is none of this name.
+        The name is unknown.
 
     Examples
     --------
@@ -70,13 +70,12 @@ def file(name: str) -> Path:
 
 
 def found(path: Path) -> Path:
-    """Return the path itself where something is, else the ready scenario's that it names.
+    """Return the path if it exists, else the file of the bundled scenario that it names.
 
     Raises
     ------
     FileNotFoundError
-        It is neither; the error says how near a name it is, or which ready scenario has a file of
-        this name.
+        It is neither; the message suggests a similar name.
 
     Examples
     --------
@@ -99,28 +98,23 @@ def found(path: Path) -> Path:
 
 
 def copy(folder: Path, wanted: Sequence[str] = ()) -> list[Path]:
-    """Copy ready scenarios, with the traces that they name, to a folder of one's own.
+    """Copy bundled scenarios and their traces to a folder.
 
-    Nothing is written over: if a file is there already, nothing at all is copied.
+    If any file exists already, nothing is copied.
 
     Parameters
     ----------
     folder : Path
-        Where to; it is made if it is not there.
+        Target; created if it is missing.
     wanted : sequence of str
-        Names; all of them if none are given.
-
-    Returns
-    -------
-    list of Path
-        The scenario files that were made.
+        Names; all scenarios if empty.
 
     Raises
     ------
     ValueError
         A name is unknown.
     OSError
-        A file is there already, or cannot be written.
+        A file exists already, or cannot be written.
 
     Examples
     --------
@@ -145,7 +139,7 @@ def copy(folder: Path, wanted: Sequence[str] = ()) -> list[Path]:
 
 
 def _traces(scenario: Path) -> list[Path]:
-    """Return the files beside a scenario whose paths stand in it."""
+    """Return the trace files in a scenario's folder that it names."""
     text = scenario.read_text()
     beside = sorted(each for each in scenario.parent.rglob("*") if each.is_file())
     told = ((each, each.relative_to(scenario.parent).as_posix()) for each in beside)

@@ -18,15 +18,15 @@ class Parameter:
     Parameters
     ----------
     name : str
-        As scenario files spell it.
+        Name in scenario files.
     doc : str
-        Its meaning.
+        Meaning.
     source : str
-        Who says so.
+        Source that defines it.
     allowed : str
-        Which values it takes, in words.
+        Allowed values, in words.
     default : str
-        Its value unless another is given, as scenario files spell it.
+        Default value, as scenario files spell it.
     """
 
     name: str
@@ -43,15 +43,15 @@ class Algorithm:
     Parameters
     ----------
     name : str
-        As scenario files spell it.
+        Name in scenario files.
     doc : str
-        What the algorithm does.
+        Description.
     source : str
-        Where it is specified.
+        Specification.
     tags : frozenset of str
-        ``coupled``: a congestion control that couples subflows' windows; ``single-path``: one that
-        also runs a TCP connection; ``blind``: a scheduler that a virtual device can follow;
-        ``many-streams``: one of bandwidth aggregation alone; ``queueing``: one of MPTCP alone.
+        ``coupled``: a congestion control that couples subflows' windows. ``single-path``: also
+        available for TCP. ``blind``: a scheduler that a virtual device can use. ``many-streams``:
+        only for bandwidth aggregation. ``queueing``: only for MPTCP.
     parameters : tuple of Parameter
         In the order of their declaration.
     """
@@ -65,22 +65,17 @@ class Algorithm:
 
 @cache
 def algorithms(key: str) -> tuple[Algorithm, ...]:
-    """Return what a key of ``[transport]`` may name.
+    """Return the algorithms that a key of ``[transport]`` may name.
 
     Parameters
     ----------
     key : str
         ``"congestion"``, ``"subflow"``, ``"scheduler"``, ...
 
-    Returns
-    -------
-    tuple of Algorithm
-        In the order of the documentation.
-
     Raises
     ------
     ValueError
-        The key takes no algorithm; the message names those that do.
+        The key takes no algorithm; the message lists the keys that do.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scenario files: load, change, and the schema that describes them."""
+"""The `Scenario` class, and the JSON Schema of scenario files."""
 
 from __future__ import annotations
 
@@ -22,34 +22,33 @@ from .spelling import Overrides, Value, pairs, quoted, spelled, toml
 
 __all__ = ["Given", "Overrides", "Scenario", "Value", "schema", "spelled"]
 
-# A scenario as every function takes it.
+# A scenario as every function accepts it.
 Given: TypeAlias = "Scenario | str | os.PathLike[str] | Mapping[str, Any]"
 
 
 class Scenario:
-    """One experiment, read and checked: links, transport, traffic.
+    """A checked scenario: links, transport, traffic.
 
-    A scenario does not change; `with_` gives a changed one. It can be pickled, and then carries
-    the text of the trace files that it names.
+    A scenario is immutable; `with_` returns a changed one. A pickled scenario carries the text of
+    its trace files.
 
     Parameters
     ----------
     text : str or mapping
-        The scenario file's content: TOML, or its keys with their values.
+        Content of a scenario file: TOML, or a mapping of its keys.
     name : str
-        What error messages call the file.
+        Name of the file in error messages.
     folder : path, optional
-        Where trace files with relative paths are looked for; the working directory if not given.
+        Base folder of relative trace file names; by default the working directory.
     overrides : sequence of (str, value), or mapping
-        Keys set to other values, as ``--set`` does it.
+        Keys set to other values, as with ``--set``.
     files : mapping of str to str, optional
-        Content of trace files, by the names that the scenario has for them; others are read from
-        the folder.
+        Content of trace files by name; other trace files are read from the folder.
 
     Raises
     ------
     ScenarioError
-        The scenario is wrong. The text names every error.
+        The scenario is wrong. The message lists every error.
 
     Examples
     --------
@@ -92,17 +91,17 @@ class Scenario:
 
     @classmethod
     def of(cls, scenario: Given) -> Scenario:
-        """Return the scenario that a function was given.
+        """Return the scenario that a function received as argument.
 
         Parameters
         ----------
         scenario : Scenario, path or mapping
-            A scenario; or a file, or the name of a ready one; or keys with their values.
+            A scenario, a file, the name of a bundled scenario, or keys and values.
 
         Raises
         ------
         ScenarioError
-            The scenario is wrong. The text names every error.
+            The scenario is wrong. The message lists every error.
         ValueError
             It is none of these.
         OSError
@@ -131,20 +130,15 @@ class Scenario:
         Parameters
         ----------
         path : path
-            The file, or the name of a ready scenario, such as ``start/two-links``. Trace files are
-            looked for beside it.
+            The file, or the name of a bundled scenario, such as ``start/two-links``. Trace files
+            are relative to its folder.
         overrides : sequence of (str, value), or mapping
-            Keys set to other values, as ``--set`` does it.
-
-        Returns
-        -------
-        Scenario
-            What the file describes.
+            Keys set to other values, as with ``--set``.
 
         Raises
         ------
         ScenarioError
-            The scenario is wrong. The text names every error.
+            The scenario is wrong. The message lists every error.
         OSError
             The file cannot be read.
 
@@ -171,24 +165,18 @@ class Scenario:
         Parameters
         ----------
         file : binary file
-            Where to read from, up to its end.
+            Opened file, read to its end.
         name : str
-            What error messages call it.
+            Name of the file in error messages.
         folder : path, optional
-            Where trace files with relative paths are looked for; the working directory if not
-            given.
+            Base folder of relative trace file names; by default the working directory.
         overrides : sequence of (str, value), or mapping
-            Keys set to other values, as ``--set`` does it.
-
-        Returns
-        -------
-        Scenario
-            What the file describes.
+            Keys set to other values, as with ``--set``.
 
         Raises
         ------
         ScenarioError
-            The scenario is wrong. The text names every error.
+            The scenario is wrong. The message lists every error.
         OSError
             The file cannot be read; the error names it.
 
@@ -207,23 +195,18 @@ class Scenario:
         return cls(text, name=name, folder=folder, overrides=overrides)
 
     def with_(self, changes: Mapping[str, Value]) -> Scenario:
-        """Return the scenario with some keys set to other values.
+        """Return a copy of the scenario with some keys set to other values.
 
         Parameters
         ----------
         changes : mapping of str to value
-            Dotted keys, a link, path, flow or competitor by its name: ``"link.wifi.delay"``,
+            Dotted keys; links, paths, flows and competitors by name: ``"link.wifi.delay"``,
             ``"transport.congestion"``.
-
-        Returns
-        -------
-        Scenario
-            The changed scenario; this one stays as it is.
 
         Raises
         ------
         ScenarioError
-            A key is unknown or a value is wrong; what is of a changed key begins with ``with_``.
+            A key is unknown or a value is wrong. Errors in changed keys begin with ``with_``.
 
         Examples
         --------
@@ -253,54 +236,57 @@ class Scenario:
 
     @property
     def duration_s(self) -> float:
-        """When a run ends at the latest, in seconds."""
+        """Latest end of a run, s."""
         return self._core.duration_s
 
     @property
     def warmup_s(self) -> float:
-        """When measuring starts, in seconds."""
+        """Start of measurements, s."""
         return self._core.warmup_s
 
     @property
     def links(self) -> list[str]:
-        """The links' names."""
+        """Names of the links."""
         return self._core.links
 
     @property
     def paths(self) -> list[str]:
-        """The paths' names."""
+        """Names of the paths."""
         return self._core.paths
 
     @property
     def flows(self) -> list[str]:
-        """The flows' names: the first is the measured one, competitors are last."""
+        """Names of the flows: the measured one first, competitors last."""
         return self._core.flows
 
     @property
     def transport_key(self) -> str:
-        """The prefix of the first flow's keys: ``transport``, or ``flow.`` and its name."""
+        """Prefix of the first flow's keys: ``transport``, or ``flow.`` and its name."""
         return self._core.transport_key
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings, to be read before trusting the numbers."""
+        """Warnings about the validity of results."""
         return self._core.warnings
 
     @property
     def files(self) -> dict[str, str]:
-        """Content of the trace files, by the names that the scenario has for them."""
+        """Content of the trace files, by their names in the scenario."""
         return dict(self._files)
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Every key's value in base units, with every default filled in.
+        """All values in base units (s, bit/s, bytes, ratios), with defaults filled in.
 
-        Seconds, bit/s, bytes, shares of one. Keys are those of the scenario file, with these
-        differences: a link has both ``forward`` and ``reverse``; ``rate`` is a trace's mean;
-        ``transport`` and ``traffic`` are the first flow's wherever it stands, ``flow`` has those
-        after it; and each of them has ``header_bytes``, all that is no payload in an IP packet of
-        data, and ``ack_bytes``, the IP packet of an acknowledgement; ``profile`` is told of
-        mptcp-ns3 alone, which is a protocol of its own. What is unlimited or not given is absent.
+        Keys are the scenario file's, with these differences:
+
+        - A link has both ``forward`` and ``reverse``.
+        - ``rate`` of a trace is its mean.
+        - ``transport`` and ``traffic`` belong to the first flow; ``flow`` lists the others.
+        - Each flow has ``header_bytes``, the headers in an IP packet with data, and ``ack_bytes``,
+          the size of an ACK's IP packet.
+        - Only mptcp-ns3 has ``profile``.
+        - Unlimited and absent values have no key.
 
         Examples
         --------
@@ -324,19 +310,18 @@ class Scenario:
         return setup_of(self.values)
 
     def writes(self, seed: int, most: int) -> tuple[list[float], list[int]] | None:
-        """Return what the measured application writes in a run.
+        """Return the writes of the measured application in a run.
 
         Parameters
         ----------
         seed : int
-            Of the run.
         most : int
-            No more writes than these, the first ones.
+            Largest number of writes to return.
 
         Returns
         -------
         tuple of lists, or None
-            Seconds from the beginning, and bytes; None of a bulk transfer.
+            Time of each write, s, and its bytes; None for a bulk transfer.
 
         Examples
         --------
@@ -348,10 +333,9 @@ class Scenario:
 
     @property
     def capacity_mbps(self) -> float | None:
-        """Sum of the rates of the links that the measured connection uses.
+        """Sum of the rates of the measured connection's links, in Mbit/s of IP packets.
 
-        In 10^6 bit/s of IP packets, a trace counted with its mean. None where a link is unlimited
-        or a path has several hops, so that no sum can be told.
+        A trace counts with its mean. None if a link is unlimited or a path has several hops.
         """
         rates: dict[int, float] = {}
         for path in self._core.transport_paths:
@@ -366,7 +350,7 @@ class Scenario:
         return sum(rates.values())
 
     def effective(self) -> str:
-        """Return the scenario as a file's content, with the changed keys in their places.
+        """Return the scenario as a file's content, with overrides applied.
 
         Examples
         --------
@@ -378,7 +362,7 @@ class Scenario:
         return _core.effective(self.text, self.name, list(self.overrides))
 
     def resolved(self) -> str:
-        """Return the scenario as a file's content, with every default written out.
+        """Return the scenario as a file's content, with every default.
 
         Examples
         --------
@@ -389,14 +373,14 @@ class Scenario:
         return self._core.to_toml()
 
     def self_contained(self) -> tuple[str, dict[str, str]]:
-        """Return the effective scenario with its files in a folder ``traces`` beside it.
+        """Return the effective scenario, with its trace files in a folder ``traces``.
 
         Returns
         -------
         text : str
-            The scenario file's content.
+            Content of the scenario file.
         traces : dict of str to str
-            The trace files' names, relative to the scenario file, and their content.
+            Content of the trace files, by name relative to the scenario file.
 
         Examples
         --------
@@ -419,7 +403,7 @@ class Scenario:
         return html
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same: keys with their changes, and content of further files.
+        """Whether keys, overrides and the content of further files are equal.
 
         Examples
         --------
@@ -445,7 +429,7 @@ class Scenario:
         return _restore, (self.text, self.name, self.folder, self.overrides, self._files)
 
     def _read(self, path: str) -> str:
-        """Read a further file that the scenario names; once, so that it cannot change."""
+        """Read a further file of the scenario, once, so that its content cannot change."""
         if path not in self._files:
             try:
                 with (self.folder / path).open("rb") as file:
@@ -464,11 +448,6 @@ class Scenario:
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of a scenario file.
 
-    Returns
-    -------
-    dict
-        The schema; editors and validators understand it.
-
     Examples
     --------
     >>> schema()["type"]
@@ -479,7 +458,7 @@ def schema() -> dict[str, Any]:
 
 
 def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
-    """Read a file, at most one byte more than what is allowed."""
+    """Read a file, at most one byte beyond the limit."""
     return file.read(bytes_max + 1)
 
 

@@ -1,9 +1,9 @@
-"""The resolved scenario as typed data classes, every default filled in, in base units.
+"""The resolved scenario as typed data classes, with all defaults, in base units.
 
-Times are in seconds, rates in bit/s of IP packets, sizes in bytes, shares of one, decibels, metres
-and hertz. What is unlimited is infinite; what is not given is None.
+Units: s, bit/s of IP packets, bytes, ratios (0 to 1), dB, m, Hz. Unlimited values are infinite;
+absent ones are None.
 
-`setup_of` makes them of `Scenario.values`, which has further keys that nothing here computes with.
+`setup_of` makes them from `Scenario.values`, without the keys that no computation uses.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class Direction:
     delay : float
         Propagation delay, s.
     jitter : float
-        Most that the delay varies, s.
+        Largest variation of the delay, s.
     slot : float
         Longest time for which packets are held to leave together, s.
     loss : float
-        Mean share of packets that random loss drops; on an 802.11 channel, of each try.
+        Mean ratio of random packet loss; on an 802.11 channel, per transmission.
     rate : float
-        Bit/s; the mean of a trace. Infinite if unlimited, and on an 802.11 channel.
+        Bit/s; the mean of a trace. Infinite if unlimited and on an 802.11 channel.
     queue : float
         Bytes; infinite if unlimited.
     queue_packets : int or None
-        Length of the queue in packets, where the file gives it so.
+        Queue length in packets, if the file gives it so.
     trace : str or None
-        File of the trace that the rate follows.
+        File of the rate's trace.
     """
 
     delay: float
@@ -74,19 +74,18 @@ class Link:
     Attributes
     ----------
     name : str
-        Name of the link.
     forward, reverse : Direction
-        The direction from client to server, and the other one.
+        Client to server, and back.
     down : tuple of (float, float)
-        Begin and end of each outage, s.
+        Start and end of each outage, s.
     ends : tuple of (str, str), or None
-        Nodes at both ends, where the scenario names them.
+        Nodes at both ends, if named.
     channel : str or None
-        Its 802.11 channel; None of a wire.
+        Its 802.11 channel; None for a wired link.
     cost : float or None
-        Price of a Mbit/s.
+        Price per Mbit/s.
     quota : int or None
-        Bytes that may be used in a period.
+        Bytes allowed in a period.
     """
 
     name: str
@@ -100,7 +99,7 @@ class Link:
 
     @property
     def directions(self) -> tuple[Direction, Direction]:
-        """Both directions, the forward one first."""
+        """Both directions, forward first."""
         return self.forward, self.reverse
 
 
@@ -113,17 +112,17 @@ class Traffic:
     kind : str
         ``bulk``, ``cbr``, ``poisson``, ``video``, ``chunks``, ``request`` or ``web``.
     rate : float
-        Mean rate of the application's bytes, bit/s; 0 where the traffic has none.
+        Mean application rate, bit/s; 0 if the traffic has none.
     message : int
-        Bytes of a message; 0 where there are none.
+        Bytes of a message; 0 if there are none.
     size : int or None
-        Bytes of a bulk transfer, a response, or a page.
+        Bytes of a bulk transfer, response or page.
     deadline : float or None
-        Age from which on data are late, s.
+        Age from which data are late, s.
     preset : str or None
-        Name of the distribution that sizes are drawn from.
+        Name of the size distribution.
     buffer_max : float or None
-        Most that a player holds, s.
+        Capacity of the player's buffer, s.
     """
 
     kind: str
@@ -136,56 +135,55 @@ class Traffic:
 
     @property
     def most(self) -> float:
-        """Bytes of a transfer; infinite where it goes on until the duration ends."""
+        """Bytes of a transfer; infinite if it continues until the duration ends."""
         return math.inf if self.size is None else self.size
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow: its transport, its paths and its traffic.
+    """A flow: its transport, paths and traffic.
 
-    Datagrams have no windows, buffers and algorithms; these are then 0, False, empty or None.
+    For datagrams, windows, buffers and algorithms are 0, False, empty or None.
 
     Attributes
     ----------
     name : str
-        Name of the flow.
     protocol : str
         ``tcp``, ``udp``, ``striped-tcp``, ``mptcp``, ``mptcp-ns3`` or ``bas``.
     paths : tuple of str
-        Names of its paths; that of a link is a path over this link alone.
+        Names of its paths. A link's name is a path over this link alone.
     count : int
         Number of connections.
     start : float
-        Time of the start, s.
+        s.
     traffic : Traffic
-        What its application sends.
+        Traffic of its application.
     segment : int
         Payload of a full segment, bytes.
     header_bytes : int
-        Bytes of an IP packet with data that are no payload.
+        Headers in an IP packet with data, bytes.
     ack_bytes : int
-        Size of an acknowledgement's IP packet.
+        Size of an ACK's IP packet, bytes.
     in_turn : bool
-        Whether each of the connections uses one of the paths.
+        Whether each connection uses only one of the paths, assigned round-robin.
     device : str or None
         Device of ``striped-tcp``.
     profile : str or None
-        Set of ``mptcp-ns3`` alone.
+        Option set; only for ``mptcp-ns3``.
     congestion, subflow, scheduler, reordering : str or None
         Names of the algorithms.
     congestion_parameters, subflow_parameters, scheduler_parameters : mapping
-        Their parameters that differ from the defaults.
+        Parameters that differ from the defaults.
     initial_ssthresh : float
         Bytes; infinite if unlimited.
     receive_window_share : float
         Share of the receive buffer that may be advertised.
     delayed_ack_timeout, initial_rto, min_rto : float
-        Times, s.
+        s.
     initial_window, receive_buffer, send_buffer, main_buffer : int
-        Sizes, bytes; the last of ``bas`` alone.
+        Bytes; the last only for ``bas``.
 
-    Other attributes are keys of ``[transport]``, as docs/keys.md describes them.
+    For other attributes see the keys of ``[transport]`` in docs/keys.md.
     """
 
     name: str
@@ -233,7 +231,7 @@ class Flow:
 
     @property
     def window(self) -> float:
-        """Most that the receiver advertises, bytes."""
+        """Largest advertised window, bytes."""
         return self.receive_buffer * self.receive_window_share
 
     @property
@@ -249,13 +247,10 @@ class Setup:
     Attributes
     ----------
     title : str
-        Title of the scenario.
     duration, warmup : float
-        Latest end of a run, and the begin of measurements, s.
-    links : tuple of Link
-        The links.
+        Latest end of a run, and start of measurements, s.
     hops : mapping of str to tuple of str
-        By each path of several links or of another name: its links, in turn.
+        Links of each path, in order; only paths of several links or with another name.
     first : Flow
         The measured flow.
     flows, competitors : tuple of Flow
@@ -263,7 +258,7 @@ class Setup:
     channels, nodes : tuple
         802.11 channels, and nodes with a position.
     mesh : Mesh or None
-        The mesh that links and paths are of.
+        The mesh that links and paths come from.
     """
 
     title: str
@@ -280,7 +275,7 @@ class Setup:
 
     @property
     def others(self) -> tuple[Flow, ...]:
-        """The flows after the first one, competitors included."""
+        """The flows after the first, competitors included."""
         return self.flows + self.competitors
 
     @property
@@ -299,7 +294,7 @@ class Setup:
         return any(link.cost is not None for link in self.links)
 
     def with_paths(self, paths: Sequence[str]) -> Setup:
-        """Return the scenario with other paths of the measured flow.
+        """Return the scenario with other paths for the measured flow.
 
         Examples
         --------
@@ -311,7 +306,7 @@ class Setup:
         return replace(self, first=replace(self.first, paths=tuple(paths)))
 
     def links_of(self, path: str) -> tuple[Link, ...]:
-        """Return the links of a path, in turn.
+        """Return the links of a path, in order.
 
         Examples
         --------
@@ -325,12 +320,7 @@ class Setup:
 
 
 def setup_of(values: Mapping[str, Any]) -> Setup:
-    """Return the values of a scenario as data classes.
-
-    Parameters
-    ----------
-    values : mapping
-        `ropewalk.Scenario.values`.
+    """Return `ropewalk.Scenario.values` as data classes.
 
     Examples
     --------
@@ -383,7 +373,7 @@ def _node(known: Mapping[str, Any]) -> Node:
 
 
 def _made(cls: type[T], known: Mapping[str, Any], **more: Any) -> T:
-    """Return a data class of the keys that it has; lists become tuples."""
+    """Return a data class made of the keys that it knows; lists become tuples."""
     names = {each.name for each in fields(cls)} - more.keys()  # type: ignore[arg-type]
     return cls(**{name: _frozen(known[name]) for name in names if name in known}, **more)
 

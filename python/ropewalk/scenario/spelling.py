@@ -1,4 +1,4 @@
-"""Values and keys as a scenario file spells them."""
+"""Values and keys in scenario file syntax."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def spelled(value: Value) -> str:
-    """Return a value as a scenario file spells it.
+    """Return a value in scenario file syntax.
 
     Raises
     ------
     ValueError
-        It is of a type that no scenario file has; the message begins with the value.
+        No scenario file has this type; the message begins with the value.
 
     Examples
     --------
@@ -44,12 +44,12 @@ def spelled(value: Value) -> str:
 
 
 def toml(keys: Mapping[str, Any]) -> str:
-    """Return keys with their values as the text of a scenario file.
+    """Return keys and values as the text of a scenario file.
 
     Raises
     ------
     ValueError
-        A value is of a type that no scenario file has; the message names its key.
+        No scenario file has a value's type; the message names its key.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def toml(keys: Mapping[str, Any]) -> str:
     <BLANKLINE>
     """
     plains = {key: plain(value) for key, value in mapping("scenario", keys, "keys").items()}
-    # A key after a table's heading would be the table's.
+    # Keys come before tables: after a heading they would belong to its table.
     tables = {key: value for key, value in plains.items() if _is_tables(value)}
     lines = [*_lines({key: value for key, value in plains.items() if key not in tables}, "")]
     for key, value in tables.items():
@@ -73,7 +73,7 @@ def toml(keys: Mapping[str, Any]) -> str:
 
 
 def pairs(name: str, overrides: Overrides) -> Iterator[tuple[str, str]]:
-    """Yield dotted keys with their values as a scenario file spells them."""
+    """Yield dotted keys and values in scenario file syntax."""
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
@@ -107,7 +107,7 @@ def _key(key: object) -> str:
 
 
 def quoted(value: Value) -> str:
-    """Return a value as it stands within a list or table of a scenario file.
+    """Return a value in the syntax of a list's or table's entry.
 
     Examples
     --------

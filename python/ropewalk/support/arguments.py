@@ -1,6 +1,6 @@
-"""Checks of the arguments of Ropewalk's functions, with errors that name the argument.
+"""Argument checks of the Python functions.
 
-Each error reads ``NAME = VALUE: allowed: ...`` and is a `ValueError`. NumPy's numbers count as
+Each error is a `ValueError` that reads ``NAME = VALUE: allowed: ...``. NumPy's numbers count as
 numbers; True and False do not.
 """
 
@@ -12,20 +12,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-MAX_SHOWN = 60  # letters of a value in an error
+MAX_SHOWN = 60  # characters of a value in an error
 
 
 def whole(name: str, value: Any, *, least: int, most: int | None = None) -> int:
     """Return a whole number within bounds.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for errors.
-    value : int
-        The argument; NumPy's integers, too.
-    least, most : int
-        The smallest and the largest that are allowed.
 
     Examples
     --------
@@ -80,7 +71,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def text(name: str, value: Any, example: str) -> str:
-    """Return text, also that of a bare number, whose missing unit is reported later.
+    """Return text; a bare number becomes text, and its missing unit is reported later.
 
     Examples
     --------
@@ -126,7 +117,7 @@ def function(name: str, value: Any) -> Callable[..., object] | None:
 
 
 def choice(name: str, value: Any, allowed: Iterable[str]) -> None:
-    """Refuse a value that is none of several words.
+    """Raise an error if a value is not one of the allowed words.
 
     Examples
     --------
@@ -154,7 +145,7 @@ def mapping(name: str, value: Any, what: str) -> Mapping[Any, Any]:
 
 
 def several(value: Any) -> list[Any] | None:
-    """Return the entries of a list, an array, a column or a generator; None of anything else.
+    """Return the entries of a list, array, column or generator; None for anything else.
 
     Examples
     --------
@@ -168,7 +159,7 @@ def several(value: Any) -> list[Any] | None:
 
 
 def plain(value: Any) -> Any:
-    """Return numbers and lists of Python in place of NumPy's, pandas' and polars'.
+    """Return NumPy's, pandas' and polars' numbers and lists as Python's.
 
     Examples
     --------
@@ -176,7 +167,7 @@ def plain(value: Any) -> Any:
     >>> plain(np.float64(0.5)), plain(np.arange(2)), plain("text")
     (0.5, [0, 1], 'text')
     """
-    # Known by their methods, so that none of these libraries is imported.
+    # Recognized by their methods, so that none of these libraries is imported.
     for method in ("tolist", "to_list"):
         convert = getattr(value, method, None)
         if callable(convert) and not isinstance(value, (str, type)):
@@ -185,12 +176,12 @@ def plain(value: Any) -> Any:
 
 
 def refused(name: str, value: Any, allowed: str) -> ValueError:
-    """Return the error of an argument, to be raised."""
+    """Return the error for an argument."""
     return ValueError(f"{name} = {shown(value)}: allowed: {allowed}")
 
 
 def shown(value: Any) -> str:
-    """Return a value in one short line, as Python spells it.
+    """Return a value's `repr` in one short line.
 
     Examples
     --------

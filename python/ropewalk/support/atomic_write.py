@@ -1,4 +1,4 @@
-"""Write files atomically: a file is complete under its name, or absent."""
+"""Atomic file writes: a file is complete under its name, or absent."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 def replace(path: Path, content: bytes) -> None:
     """Write a file atomically, replacing an existing one.
 
-    It is written beside it first: if that fails, what was there before is there still. What is no
-    ordinary file (a FIFO, a device, standard output) cannot be replaced and is written at once.
+    The content goes to a temporary file in the same folder first, so that a failure leaves an
+    existing file unchanged. A FIFO, a device or standard output is written directly.
 
     Raises
     ------
     OSError
-        It cannot be written; the error names `path`.
+        The file cannot be written; the error names `path`.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def replace(path: Path, content: bytes) -> None:
             with path.open("ab") as stream:
                 stream.write(content)
             return
-        # A link stays a link: what it points at is replaced.
+        # A symbolic link stays one: its target is replaced.
         destination = path.resolve()
         descriptor, temporary = tempfile.mkstemp(
             prefix=f".{destination.name}.", dir=destination.parent
@@ -48,7 +48,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Check before the work that `replace` could write a file.
+    """Check, before long work, that `replace` could write a file.
 
     Raises
     ------
@@ -73,18 +73,18 @@ def check_file(path: Path) -> None:
 
 
 def named(error: OSError, path: Path) -> OSError:
-    """Return the same error with the name that was asked for, not that of a file beside it."""
+    """Return the same error with the requested name in place of the temporary file's."""
     return OSError(error.errno, error.strerror or str(error), str(path))
 
 
 def umask() -> int:
-    """Return which permissions new files do not get."""
+    """Return the process's umask."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether what has this name cannot be replaced."""
+    """Whether a path is a stream or device, which cannot be replaced."""
     standard = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
     return str(path).startswith(standard) or (path.exists() and not path.is_file())

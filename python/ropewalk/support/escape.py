@@ -1,4 +1,4 @@
-"""Makes text from files safe for a terminal: control characters are spelled out."""
+"""Escaping of control characters in text from files, for a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def printable(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    r"""Leave control characters out, where text is laid out in columns already.
+    r"""Remove control characters from text that is already laid out in columns.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Modules of upper layers that lower ones use; `ropewalk/__init__` names them."""
+"""Registry of upper-layer modules that lower layers call; `ropewalk/__init__` fills it."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-display = ""  # draws tables and pictures of results, which know nothing of display
+display = ""  # module that draws tables and plots of results
 
 
 def display_module() -> "ModuleType":

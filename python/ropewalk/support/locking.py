@@ -1,4 +1,4 @@
-"""Locks of files, which the system releases when the process ends."""
+"""File locks, released by the system when the process ends."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""The known word that a wrong one was meant to be."""
+"""Suggestions for mistyped words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-ALIKE = 0.75  # ratio of difflib from which on a word counts as a typing error
+ALIKE = 0.75  # difflib ratio from which two words count as similar
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that is near enough to be meant; None if all are far.
+    """Return the most similar known word, or None if no word is similar.
 
     Examples
     --------

@@ -1,17 +1,17 @@
-"""Numbers as texts, with as many digits as one needs to read them."""
+"""Numbers as text, rounded for reading."""
 
 from __future__ import annotations
 
 import math
 import re
 
-SIGNIFICANT = 2  # digits that a small number has at the least
-MOST_PLACES = 9  # smaller numbers are rounding errors
+SIGNIFICANT = 2  # fewest digits of a small number
+MOST_PLACES = 9  # values below this place are rounding errors
 FIXED = re.compile(r",?\.([1-9])f")
 
 
 def decimal(value: float, places: int = 2) -> str:
-    """Return a number with so many decimal places; a small one with more.
+    """Return a number with some decimal places, more if it is small.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def decimal(value: float, places: int = 2) -> str:
 
 
 def with_interval(value: float, half: float | None, places: int = 2) -> str:
-    """Return a mean with half the width of its interval, where that is not zero.
+    """Return a mean with half the width of its confidence interval, if not zero.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def with_interval(value: float, half: float | None, places: int = 2) -> str:
 
 
 def formatted(value: float, spec: str) -> str:
-    """Return a number by a format; with fixed places as `decimal` does.
+    """Return a number in a format; `decimal` handles fixed places.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def formatted(value: float, spec: str) -> str:
 
 
 def mean_of(value: float, half: float | None, spec: str) -> str:
-    """Return a mean with half its interval, by a format.
+    """Return a mean with half its confidence interval, in a format.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def mean_of(value: float, half: float | None, spec: str) -> str:
 
 
 def _places(value: float, places: int) -> int:
-    """Return how many decimal places leave a number two significant digits."""
+    """Return the decimal places that leave two significant digits."""
     size = abs(value)
     if not math.isfinite(value) or size < 10.0**-MOST_PLACES:
         return places

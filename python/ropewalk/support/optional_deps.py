@@ -1,12 +1,12 @@
-"""Optional libraries: an error names the missing one, and how to install it."""
+"""Optional libraries, with an error that names a missing one and its install command."""
 
 from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
 
-# What installs each. Those of an extra are not installed by `pip install ropewalk`; the others
-# are, but for whoever asks pip to leave them out.
+# Libraries of an extra are not installed by `pip install ropewalk`. The others are missing only
+# after `pip install --no-deps`.
 INSTALLED_BY = {
     "distributed": 'pip install "ropewalk[dask]"',
     "jinja2": 'pip install "ropewalk[report]"',
@@ -29,21 +29,21 @@ def need(what: str, *libraries: str) -> None:
     Parameters
     ----------
     what : str
-        What needs them, as the error has it.
+        The feature that needs them, for the error.
     *libraries : str
-        Their names, of those in `INSTALLED_BY`.
+        Names of libraries in `INSTALLED_BY`.
 
     Raises
     ------
     MissingLibraryError
-        One is not installed; the error says what installs it.
+        One is not installed. The error gives the install command.
 
     Examples
     --------
     >>> need("a table", "polars")
     """
     for library in libraries:
-        # What is loaded is there; asking for it thousands of times must cost nothing.
+        # A loaded library is found in `sys.modules`, so that thousands of calls cost nothing.
         if sys.modules.get(library) is None and find_spec(library) is None:
             raise MissingLibraryError(
                 f"{what} needs {library}, which is not installed: {INSTALLED_BY[library]}",

@@ -1,7 +1,7 @@
-"""Programs of their own beside the compiled half of the package: gateway and testbed.
+"""The programs of the package, gateway and testbed, which need the Linux kernel.
 
-They use the Linux kernel, and the rest of the package does not. A wheel installs them among the
-scripts of its environment. A clone builds them when one is first used, or by ``make programs``.
+A wheel installs them among its environment's scripts. A clone builds them on first use, or with
+``make programs``.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
 CLONE = PACKAGE.parents[1]
-FOLDER = "ROPEWALK_PROGRAMS"  # environment variable: a folder that has them, built otherwise
+FOLDER = "ROPEWALK_PROGRAMS"  # environment variable: a folder with prebuilt programs
 GATEWAY = "ropewalk-gateway"
 TESTBED = "ropewalk-testbed"
 PROFILE = "setup"
-# The library is preloaded by `exec`, which looks for it beside the gateway.
+# `exec` loads the preload library from the gateway's folder.
 CRATES = (GATEWAY, TESTBED, "ropewalk-preload")
 
 
 class UnavailableError(RuntimeError):
-    """The machine lacks a feature, or this user a permission; the text says which."""
+    """The machine lacks a feature, or the user a permission; the message names it."""
 
 
 def find(name: str) -> Path:
-    """Return the path of a program; a clone builds it if it is not there.
+    """Return the path of a program; in a clone, build it if it is missing.
 
     Raises
     ------
@@ -55,13 +55,13 @@ def find(name: str) -> Path:
 
 
 def _built() -> Path:
-    """Return the folder of programs that are built, not installed."""
+    """Return the folder of programs built in a clone."""
     target = CLONE / os.environ.get("CARGO_TARGET_DIR", "target")
     return Path(os.environ.get(FOLDER, target / PROFILE)).absolute()
 
 
 def _installed() -> Iterator[Path]:
-    """Yield folders where pip puts programs: of an environment, a user, or ``--target``."""
+    """Yield pip's script folders: of an environment, of a user, of ``--target``."""
     yield Path(sysconfig.get_path("scripts"))
     yield Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user")))
     yield PACKAGE.parent / "bin"
@@ -76,7 +76,7 @@ def _build() -> Path:
     command = [cargo, "build", "--locked", "--profile", PROFILE, *crates]
     said = "ropewalk: builds gateway and testbed, once, in a minute or two"
     print(said, file=sys.stderr, flush=True)
-    # Standard output is for results.
+    # Standard output carries results only.
     if subprocess.run(command, cwd=CLONE, stdout=sys.stderr.fileno(), check=False).returncode:
         raise UnavailableError(f"gateway and testbed are not built: {' '.join(command)} failed")
     return _built()
