@@ -1,12 +1,10 @@
-//! Datagrams of a link that are sent in one call (UDP GSO): all have the same length, except for a shorter
-//! last one.
+//! Datagrams of a link that are sent in one call (UDP GSO): all but the last have the same length.
 
-/// Longest batch: a UDP datagram may have 65 507 bytes, and the kernel counts all segments as one.
+/// Longest batch. A UDP datagram has at most 65 507 bytes, and the kernel counts all segments as one.
 const MAX_BYTES: usize = 62_000;
 /// UDP_MAX_SEGMENTS of older kernels (include/linux/udp.h).
 const MAX_SEGMENTS: usize = 64;
 
-/// A batch of datagrams.
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
@@ -20,13 +18,12 @@ impl Batch {
         self.bytes.len()
     }
 
-    /// The buffer to append it to.
     pub fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// Ends the datagram that began at `start`; `send` gets the bytes and the segment length of a batch that
-    /// nothing can be added to.
+    /// Ends the datagram that began at `start`. Calls `send` with the bytes and the segment length of each
+    /// full batch.
     pub fn end(&mut self, start: usize, mut send: impl FnMut(&[u8], usize)) {
         let len = self.bytes.len() - start;
         if start == 0 {
@@ -43,7 +40,6 @@ impl Batch {
         }
     }
 
-    /// Sends what is left.
     pub fn flush(&mut self, mut send: impl FnMut(&[u8], usize)) {
         if !self.bytes.is_empty() {
             send(&self.bytes, self.segment);

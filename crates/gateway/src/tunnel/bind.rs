@@ -1,4 +1,4 @@
-//! Binds the sockets of an end of a tunnel.
+//! Sockets of an end of a tunnel, bound to their addresses.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,11 +34,12 @@ pub(super) fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
     }
 }
 
-/// Buffer for hellos: a flood of them must not take more memory, and a client repeats its own.
+/// Receive buffer for hellos. It is small because clients repeat their hellos.
 const HELLO_BUFFER: usize = 256 << 10;
 
-/// Two sockets on one port: the first receives the datagrams of sessions, the second hellos, so that a flood of
-/// hellos takes no room from sessions. Only processes of the same user can bind to the port, too (SO_REUSEPORT).
+/// Binds two sockets to one port: one for the datagrams of sessions, and one for hellos, so that a flood of
+/// hellos takes no buffer space from sessions. Only processes of the same user can bind to the port, too
+/// (SO_REUSEPORT).
 fn listen(at: SocketAddr, prefix: u16) -> io::Result<[UdpSocket; 2]> {
     let socket = |at: SocketAddr| {
         let domain = Domain::for_address(at);
@@ -46,7 +47,7 @@ fn listen(at: SocketAddr, prefix: u16) -> io::Result<[UdpSocket; 2]> {
     };
     let sessions = socket(at)?;
     socket_filter::accept_sessions(&sessions, prefix)?;
-    // Without SO_REUSEPORT first: fails if another process has the port.
+    // Without SO_REUSEPORT first: this fails if another process has the port.
     sessions.bind(&at.into())?;
     sessions.set_reuse_port(true)?;
     let hellos = socket(at)?;

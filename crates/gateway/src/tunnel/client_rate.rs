@@ -1,30 +1,28 @@
-//! The rate limit of a client, over all of its links.
+//! Rate limit of a client, over all of its links.
 
 use ropewalk_quantities::{Rate, Time};
 
-/// What may be sent to the client at once, and received from it, as times at the rate. The second is longer,
-/// since packets beyond it are dropped, and TCP sends bursts of a round trip.
+/// Bursts to and from the client, as times at the rate. The second is longer, since packets beyond it are
+/// dropped, and TCP sends bursts of a round trip.
 const BURST: Time = Time::from_millis(20);
 const RECEIVED_BURST: Time = Time::from_millis(200);
 
-/// Each direction may have this many bytes at once, however low the rate is: a few packets.
+/// Smallest burst in each direction in bytes, however low the rate is.
 const LEAST_BURST: u64 = 16 << 10;
 
-/// Limits each direction to a rate: packets to the client wait, and packets from it beyond the rate are dropped.
+/// Rate limiter of each direction: delays packets to the client, and drops packets from it beyond the rate.
 ///
-/// The generic cell rate algorithm (ITU-T I.371, Annex A): a token bucket whose whole state is one time.
+/// Uses the generic cell rate algorithm (ITU-T I.371, Annex A), a token bucket whose whole state is one time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientRate {
     rate: Option<Rate>,
-    /// When everything sent, or received, so far would have passed at the rate.
+    /// Times at which all bytes so far would have passed at the rate.
     sent_until: Time,
     received_until: Time,
-    /// Packets that were dropped.
     dropped: u64,
 }
 
 impl ClientRate {
-    /// Changes the rate.
     pub fn set(&mut self, rate: Option<Rate>) {
         if self.rate != rate {
             self.rate = rate;
@@ -32,19 +30,18 @@ impl ClientRate {
         }
     }
 
-    /// When more may be sent; in the past if it may now.
+    /// Returns when more may be sent, in the past if it may be now.
     #[must_use]
     pub fn opens_at(&self) -> Time {
         self.sent_until.saturating_sub(BURST)
     }
 
-    /// Bytes were sent to the client.
     pub fn on_sent(&mut self, now: Time, bytes: usize) {
         let takes = self.takes(bytes as u64);
         self.sent_until = self.sent_until.max(now).saturating_add(takes);
     }
 
-    /// Whether a packet of the client passes; otherwise it is counted as dropped.
+    /// Returns whether a packet of the client passes; counts it as dropped otherwise.
     pub fn admit(&mut self, now: Time, bytes: usize) -> bool {
         let takes = self.takes(bytes as u64);
         let burst = RECEIVED_BURST.max(self.takes(LEAST_BURST));
@@ -57,7 +54,6 @@ impl ClientRate {
         passes
     }
 
-    /// Packets that were dropped.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped

@@ -2,27 +2,24 @@
 
 use super::super_packet::{VNET_LEN, set_lengths, single_header, super_header};
 
-/// Longest IP packet.
 const LONGEST: usize = 65_535;
 const FLAGS: usize = 13;
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
 
-/// Takes packets in order, and outputs what is to be written to the device.
+/// Takes packets in order, and outputs single packets and super-packets for the device.
 #[derive(Debug, Default)]
 pub struct Coalescer {
-    /// Room for a virtio-net header, then the packet.
+    /// Space for a virtio-net header, then the packet.
     buffer: Vec<u8>,
     open: Option<Open>,
 }
 
-/// The super-packet being built.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     ip_len: usize,
     header_len: usize,
     ipv4: bool,
-    /// Payload length of all segments but the last.
     payload: usize,
     segments: usize,
     /// Sequence number that the next segment must have.
@@ -32,7 +29,7 @@ struct Open {
 }
 
 impl Coalescer {
-    /// Adds a packet; `write` gets each super-packet that cannot grow any more.
+    /// Adds a packet. Calls `write` with each super-packet that cannot grow any more.
     pub fn push(&mut self, packet: &[u8], partial_checksum: bool, mut write: impl FnMut(&[u8])) {
         let Some(segment) = Segment::of(packet).filter(|_| partial_checksum) else {
             self.flush(&mut write);
@@ -69,7 +66,6 @@ impl Coalescer {
         });
     }
 
-    /// Writes what is left.
     pub fn flush(&mut self, mut write: impl FnMut(&[u8])) {
         let Some(open) = self.open.take() else {
             return;
@@ -94,7 +90,7 @@ impl Coalescer {
 }
 
 impl Open {
-    /// Whether the segment can be appended: it follows directly, and the other header fields are equal.
+    /// Returns whether the segment follows directly, with equal values in the other header fields.
     fn takes(&self, first: &[u8], segment: &Segment, packet: &[u8]) -> bool {
         if self.closed
             || segment.sequence != self.next
@@ -114,7 +110,7 @@ impl Open {
         } else {
             first[..4] == packet[..4] && first[6..40] == packet[6..40]
         };
-        // Compared are the ports; acknowledgement number and data offset; window; urgent pointer and options.
+        // Equal: ports; acknowledgement number and data offset; window; urgent pointer and options.
         same_ip
             && first[tcp..tcp + 4] == packet[tcp..tcp + 4]
             && first[tcp + 8..tcp + 13] == packet[tcp + 8..tcp + 13]
@@ -133,7 +129,8 @@ struct Segment {
 }
 
 impl Segment {
-    /// A segment with data and no flags but ACK and PSH, in an IP packet without options or fragmentation.
+    /// Parses a segment with data and no flags but ACK and PSH, in an IP packet without options or
+    /// fragmentation.
     fn of(packet: &[u8]) -> Option<Segment> {
         let ipv4 = match packet.first()? {
             0x45 => true,
@@ -178,7 +175,7 @@ mod tests {
     use super::super::super_packet::{Pool, SuperPacket, super_header};
     use super::*;
 
-    /// A super-packet of the device with so many bytes of payload, `payload` a segment.
+    /// Builds a super-packet of the device with `total` bytes of payload, `payload` in each segment.
     fn whole(total: usize, payload: usize) -> Vec<u8> {
         let mut packet = vec![0; 52 + total];
         packet[0] = 0x45;

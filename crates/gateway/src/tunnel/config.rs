@@ -25,43 +25,43 @@ pub struct Config {
     pub role: Role,
     /// The network device.
     pub interface: Interface,
-    /// Longest packet that is tried on a link, IP header included: 1280 to 9000. The path MTU of each link is
-    /// discovered.
+    /// Longest packet to try on a link, in bytes with its IP header: 1280 to 9000. The tunnel discovers the
+    /// path MTU of each link.
     pub link_mtu: u16,
     /// The scheduler.
     pub scheduler: Scheduler,
-    /// Connections are kept in step with links whose one-way delay exceeds the least by up to this; slower
-    /// links carry nothing while there are faster ones.
+    /// Largest difference in one-way delay to the fastest link. Slower links carry no data while a faster one
+    /// is up.
     pub skew: Time,
-    /// Bound of the queue, and of the packets that wait to be put in order; each per peer.
+    /// Largest send queue, and largest reordering buffer, for each peer.
     pub buffer: Bytes,
-    /// Usage of links with a quota; of the dialling end.
+    /// Usage of a client's links with a quota.
     pub usage: UsageStore,
-    /// Name of the relay, of the dialling end: each link resolves it at the start, and again while it does not hear
-    /// the relay.
+    /// Name of the relay, for a client: each link resolves it at the start, and again while it receives
+    /// nothing from the relay.
     pub relay_name: Option<RelayName>,
     /// Whether datagrams are encrypted; the handshake always is. Both ends must agree.
     pub sealed: bool,
 }
 
-/// The dialling or the listening end.
+/// An end's role, with the settings that only this role has.
 #[derive(Clone, Debug)]
 pub enum Role {
-    /// Listens for clients.
+    /// The relay: listens for clients.
     Listen {
         /// The address to listen on.
         at: SocketAddr,
         /// The clients that may connect.
         clients: Clients,
     },
-    /// Connects to a relay over its links.
+    /// A client: connects to a relay over its links.
     Dial {
-        /// The relay's addresses; each link tries one after the other. There may be none yet if the relay has a
+        /// The relay's addresses; each link tries one after the other. May be empty if the relay has a
         /// [name](Config::relay_name).
         relays: Vec<SocketAddr>,
         /// The relay's public key.
         key: PublicKey,
-        /// Up to 64 of them.
+        /// The links: 1 to 64.
         links: Vec<Link>,
     },
 }
@@ -71,7 +71,7 @@ pub enum Role {
 pub struct Interface {
     /// Its name; `%d` becomes the first free number.
     pub name: String,
-    /// Its addresses: 1 to 16. The relay's list of clients must contain each of a client's addresses.
+    /// Its addresses: 1 to 16. The relay's list of clients must contain each address of a client.
     pub addresses: Vec<Prefix>,
     /// The peer's address, if the device is point-to-point.
     pub peer: Option<IpAddr>,
@@ -80,7 +80,8 @@ pub struct Interface {
 }
 
 impl Config {
-    /// Defaults, with a device `ropewalk0`, or the next free number, with these addresses.
+    /// Creates a configuration with defaults, and a device `ropewalk0` (or the next free number) with these
+    /// addresses.
     #[must_use]
     pub fn new(secret: SecretKey, role: Role, addresses: Vec<Prefix>) -> Config {
         Config {
@@ -116,7 +117,7 @@ impl Config {
         }
     }
 
-    /// MTU of the device if all links carry what is tried.
+    /// Returns the device's MTU if all links carry packets of `link_mtu` bytes.
     pub(super) fn mtu(&self) -> u16 {
         let mut addresses = self.interface.addresses.iter();
         let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
@@ -124,20 +125,20 @@ impl Config {
         (self.link_mtu - self.beside()).max(least)
     }
 
-    /// Bytes that a datagram with one whole packet has in addition to it.
+    /// Returns the overhead in bytes of a datagram with one whole packet.
     fn beside(&self) -> u16 {
         let addresses = match &self.role {
             Role::Listen { at, .. } => std::slice::from_ref(at),
             Role::Dial { relays, .. } => relays,
         };
         let headers = addresses.iter().map(ip_udp_len).max();
-        // Of an unknown relay, those of IPv4: the device's MTU follows the links.
+        // For an unknown relay, the headers of IPv4: the device's MTU follows the links.
         (headers.unwrap_or(28) + ENVELOPE) as u16
     }
 
     fn path_mtu(&self) -> PathMtuConfig {
         let mut addresses = self.interface.addresses.iter();
-        // A relay goes by the addresses of each client.
+        // For a relay, the addresses of each client count.
         let has_ipv6 = matches!(self.role, Role::Listen { .. })
             || addresses.any(|prefix| prefix.address.is_ipv6());
         PathMtuConfig::of_device(self.link_mtu.into(), has_ipv6, self.beside().into())
@@ -151,7 +152,7 @@ impl Config {
     }
 }
 
-/// An address with a prefix length, as `10.9.0.2/24`.
+/// An address with a prefix length, such as `10.9.0.2/24`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     /// The address.
@@ -161,7 +162,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The network that it is in: the bits behind the prefix are zero.
+    /// Returns the network: the bits after the prefix are zero.
     pub(super) fn network(self) -> Prefix {
         let clear = |bits: u128, width: u32| {
             let host = width - u32::from(self.len).min(width);
@@ -177,7 +178,7 @@ impl Prefix {
     }
 }
 
-/// The text is not an address with a prefix length.
+/// Error: the text is not an address with a prefix length.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no address with a prefix; allowed: as 10.9.0.2/24 or fd00::2/64")]
 pub struct PrefixError(String);
@@ -198,9 +199,6 @@ impl FromStr for Prefix {
 }
 
 /// Parses an address that a device can have.
-///
-/// # Errors
-/// It is none, for the user.
 pub(crate) fn own_address(text: &str) -> Result<Prefix, String> {
     let prefix: Prefix = text
         .parse()

@@ -1,4 +1,4 @@
-//! Ranks and quotas of the dialling end's links, and which links are alive.
+//! Ranks and quotas of a client's links, and the terms that follow from them.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::LinkTerms;
@@ -7,16 +7,16 @@ use ropewalk_striping::{Candidate, Standby, Tier};
 use crate::links::{Link, Rank};
 use crate::quota::{QuotaStatus, UsageStore};
 
-/// Interval at which usage is counted while there is any, and at which new periods are looked for.
+/// Interval at which usage is counted, and at which the start of a new period is checked.
 const COUNTED_EVERY: Time = Time::from_millis(50);
 const LOOKED_AT_EVERY: Time = Time::from_secs(1);
-/// A new cost is announced if it differs by more than this fraction.
+/// Relative change of the cost above which it is announced again.
 const OTHER_COST: f64 = 0.1;
 
-/// The links, by number, and the terms on which each is used.
+/// The links, by number, and their terms of use.
 #[derive(Debug)]
 pub struct Contracts {
-    /// A link that was removed keeps its number.
+    /// A removed link keeps its number.
     links: Vec<Option<Link>>,
     usage: UsageStore,
     standby: Standby,
@@ -24,7 +24,7 @@ pub struct Contracts {
     counted_at: Time,
 }
 
-/// What a link's rank and quota imply at present.
+/// Current consequences of a link's rank and quota.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     tier: Option<Tier>,
@@ -32,7 +32,6 @@ struct Use {
 }
 
 impl Contracts {
-    /// Of these links, whose usage is counted in `usage`.
     #[must_use]
     pub fn new(links: &[Link], usage: UsageStore) -> Contracts {
         let mut contracts = Contracts {
@@ -46,14 +45,12 @@ impl Contracts {
         contracts
     }
 
-    /// Adds a link.
     pub fn add(&mut self, link: &Link) {
         self.links.push(Some(link.clone()));
         self.uses.push(Use::default());
         self.reconsider(self.links.len() - 1);
     }
 
-    /// Replaces a link's rank and quota.
     pub fn set(&mut self, number: usize, link: &Link) {
         self.links[number] = Some(link.clone());
         self.reconsider(number);
@@ -65,20 +62,18 @@ impl Contracts {
         self.uses[number] = Use::default();
     }
 
-    /// Number of links, removed ones included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.links.len()
     }
 
-    /// A link's name; `None` if it was removed.
+    /// A link's name; `None` if the link was removed.
     #[must_use]
     pub fn name(&self, number: usize) -> Option<&str> {
         let link = self.links.get(number)?.as_ref()?;
         Some(&link.name)
     }
 
-    /// Whether there is a link of that name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.links.iter().flatten().any(|link| link.name == name)
@@ -90,14 +85,12 @@ impl Contracts {
         self.usage.status(self.links.get(number)?.as_ref()?)
     }
 
-    /// Whether a link is counted.
     #[must_use]
     pub fn is_metered(&self, number: usize) -> bool {
         let link = self.links.get(number).and_then(Option::as_ref);
         link.is_some_and(|link| link.allowance.is_metered())
     }
 
-    /// Whether usage is to be counted now.
     #[must_use]
     pub fn is_count_due(&self, now: Time) -> bool {
         now >= self.counted_at + COUNTED_EVERY
@@ -117,7 +110,6 @@ impl Contracts {
         }
     }
 
-    /// Updates the state of the links, in the order of their numbers.
     pub fn follow(&mut self, now: Time, state: impl Fn(usize) -> (bool, bool) + Copy) {
         let links = self.uses.iter().enumerate().map(|(number, one)| {
             let (is_there, is_alive) = state(number);
@@ -130,7 +122,6 @@ impl Contracts {
         self.standby.follow(now, links);
     }
 
-    /// The terms on which a link is used now.
     #[must_use]
     pub fn terms(&self, number: usize) -> LinkTerms {
         let Use { tier, terms } = self.uses[number];
@@ -140,7 +131,7 @@ impl Contracts {
         }
     }
 
-    /// When time alone changes something. `has_carried`: there is usage to be counted.
+    /// When time alone changes something. `has_carried`: whether there are bytes to count.
     #[must_use]
     pub fn due(&self, has_carried: bool) -> Option<Time> {
         let is_metered = (0..self.links.len()).any(|number| self.is_metered(number));
@@ -224,7 +215,7 @@ mod tests {
             [false, true, true, true, true, false]
         );
         assert_eq!(contracts.terms(5).rate, Some(Rate::from_bps(512_000)));
-        // The primary ones are gone: the backup lives, and the last resort stays silent.
+        // The primary links are down: the backup is up, and the last resort stays idle.
         let gone = |link| (link == 1 || link == 2, link == 1 || link == 2);
         contracts.remove(5);
         contracts.follow(Time::from_secs(2), gone);
@@ -235,7 +226,7 @@ mod tests {
     fn a_cost_that_hardly_changes_is_the_same() {
         let mut contracts = contracts(&["sim=lo,cost=2,quota=1GB,pace=priced"]);
         assert_eq!(contracts.terms(0).cost, 2.0);
-        // All at once, which is sooner than the period by far.
+        // All at once, long before the end of the period.
         contracts.count(Time::from_secs(1), |_| Bytes::new(900_000_000));
         let dear = contracts.terms(0).cost;
         assert!(dear > 100.0, "{dear}");

@@ -12,17 +12,17 @@ use super::status::Status;
 use crate::Link;
 use crate::keys::Clients;
 
-/// A handle of a tunnel. Clones refer to the same one.
+/// Handle of a running tunnel. Clones refer to the same tunnel.
 #[derive(Clone, Debug)]
 pub struct Control(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Becomes readable when the tunnel has something to do.
+    /// Readable when the tunnel has a request to handle.
     told: OwnedFd,
     is_to_stop: AtomicBool,
     reload: Mutex<Option<Reload>>,
-    /// Addresses of the relay that were found, which the tunnel has not taken yet.
+    /// Results of resolving the relay's name that the tunnel has not taken yet.
     answers: Mutex<Vec<Answer>>,
     status: Mutex<Status>,
 }
@@ -30,9 +30,9 @@ struct Shared {
 /// Configuration that may change while a tunnel runs.
 #[derive(Clone, Debug)]
 pub enum Reload {
-    /// Of the listening end: the clients that may connect. Others are disconnected.
+    /// For a relay: the clients that may connect. Others are disconnected.
     Clients(Clients),
-    /// Of the dialling end: its links, by name. Those that remain keep their state.
+    /// For a client: its links. Links whose name remains keep their state.
     Links(Vec<Link>),
 }
 
@@ -48,19 +48,18 @@ impl Control {
         })))
     }
 
-    /// Stops the tunnel: it tells its peers, and [`Tunnel::run`](super::Tunnel::run) returns.
+    /// Stops the tunnel: it notifies its peers, and [`Tunnel::run`](super::Tunnel::run) returns.
     pub fn stop(&self) {
         self.0.is_to_stop.store(true, Ordering::Release);
         self.wake();
     }
 
-    /// Changes the tunnel's configuration; a change for the other kind of end has no effect.
+    /// Changes the tunnel's configuration. A change for the other role has no effect.
     pub fn reload(&self, reload: Reload) {
         *self.0.reload.lock().unwrap_or_else(PoisonError::into_inner) = Some(reload);
         self.wake();
     }
 
-    /// A link has resolved the relay's name, or failed to.
     pub(super) fn deliver(&self, answer: Answer) {
         let mut answers = self
             .0
@@ -72,7 +71,6 @@ impl Control {
         self.wake();
     }
 
-    /// What links have found out since the last call.
     pub(super) fn take_answers(&self) -> Vec<Answer> {
         let mut answers = self
             .0
@@ -83,19 +81,18 @@ impl Control {
     }
 
     fn wake(&self) {
-        // A write to an eventfd only fails if it is readable already.
+        // A write to an eventfd fails only if it is readable already.
         let _ = rustix::io::write(&self.0.told, &1_u64.to_ne_bytes());
     }
 
-    /// What is to be done: whether to stop, and a configuration change.
+    /// Takes the pending requests: whether to stop, and a new configuration.
     pub(super) fn take(&self) -> (bool, Option<Reload>) {
-        // The value has no meaning.
         let _ = rustix::io::read(&self.0.told, &mut [0; 8]);
         let mut reload = self.0.reload.lock().unwrap_or_else(PoisonError::into_inner);
         (self.0.is_to_stop.load(Ordering::Acquire), reload.take())
     }
 
-    /// The tunnel's status, at most a tenth of a second old; complete once it has ended.
+    /// Returns the tunnel's status, at most 0.1 s old; the final one once the tunnel has ended.
     #[must_use]
     pub fn status(&self) -> Status {
         let status = self.0.status.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,9 +1,9 @@
-//! Cookies: how a responder under load checks an initiator's address before it computes anything for it, as in
+//! Cookies: a responder under load checks an initiator's address before it does any computation for it, as in
 //! WireGuard (whitepaper, sections 5.3 and 5.4.7).
 //!
-//! A cookie is a MAC of the initiator's address and port. Its message is encrypted under a key that follows from
-//! the responder's public key, with the mark of the hello as associated data: only an end that knows this key and
-//! has seen this hello can make one. An initiator proves that it has the cookie by a MAC of its next hello.
+//! A cookie is a MAC of the initiator's address and port. It is encrypted under a key derived from the
+//! responder's public key, with the mark of the hello as associated data. Only an end that knows this key and
+//! has seen this hello can make one. The initiator proves that it has the cookie by a MAC of its next hello.
 
 use chacha20poly1305::aead::{AeadInPlace, KeyInit};
 use chacha20poly1305::{Tag, XChaCha20Poly1305, XNonce};
@@ -14,21 +14,19 @@ use super::handshake::{COOKIE, COOKIE_LEN, HELLO_PROOF, MARK_LEN};
 use crate::keys::PublicKey;
 use crate::noise::TAG_LEN;
 
-/// A cookie.
 pub type Cookie = [u8; COOKIE_LEN];
 
 const NONCE_LEN: usize = 24;
-/// Length of a cookie's message. It is shorter than any hello, so it amplifies nothing.
+/// Length of a cookie message. It is shorter than any hello, so it amplifies nothing.
 pub const COOKIE_MESSAGE_LEN: usize = 2 + NONCE_LEN + COOKIE_LEN + TAG_LEN;
 
-/// Keys that follow from the responder's public key: for the marks of hellos, and for cookies.
+/// Keys derived from the responder's public key, for the marks of hellos and for cookies.
 pub struct HelloKeys {
     mark: hmac::Key,
     cookie: XChaCha20Poly1305,
 }
 
 impl HelloKeys {
-    /// Those of the responder with that public key.
     #[must_use]
     pub fn of(responder: &PublicKey) -> HelloKeys {
         let public = &responder.as_bytes()[..];
@@ -41,13 +39,13 @@ impl HelloKeys {
         }
     }
 
-    /// The mark of a hello (mac1), which shows that its sender knows the responder's public key.
+    /// Computes the mark of a hello (mac1), which shows that its sender knows the responder's public key.
     #[must_use]
     pub fn mark(&self, message: &[u8]) -> [u8; MARK_LEN] {
         first(hmac::sign(&self.mark, message))
     }
 
-    /// The message with a cookie, in reply to the hello with that mark on that link.
+    /// Encrypts a cookie in reply to the hello with that mark on that link.
     #[must_use]
     pub fn seal_cookie(&self, link: u8, mark: &[u8], cookie: Cookie) -> [u8; COOKIE_MESSAGE_LEN] {
         let mut out = [0; COOKIE_MESSAGE_LEN];
@@ -64,7 +62,7 @@ impl HelloKeys {
         out
     }
 
-    /// The cookie in a message that replies to the hello with that mark; `None` if it was not made for it.
+    /// Decrypts a cookie; returns `None` unless it replies to the hello with that mark.
     #[must_use]
     pub fn open_cookie(&self, mark: &[u8], message: &[u8]) -> Option<Cookie> {
         let message: &[u8; COOKIE_MESSAGE_LEN] = message.try_into().ok()?;
@@ -79,7 +77,8 @@ impl HelloKeys {
     }
 }
 
-/// The proof (mac2) that a hello's sender has a cookie: a MAC under the cookie of all other bytes of the hello.
+/// Computes the proof (mac2) that a hello's sender has a cookie: a MAC under the cookie of all other bytes of
+/// the hello.
 #[must_use]
 pub fn proof(cookie: &Cookie, hello: &[u8]) -> [u8; COOKIE_LEN] {
     let mut mac = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, cookie));
@@ -88,7 +87,6 @@ pub fn proof(cookie: &Cookie, hello: &[u8]) -> [u8; COOKIE_LEN] {
     first(mac.sign())
 }
 
-/// The first bytes of a MAC.
 pub fn first(tag: hmac::Tag) -> [u8; COOKIE_LEN] {
     let mut out = [0; COOKIE_LEN];
     out.copy_from_slice(&tag.as_ref()[..COOKIE_LEN]);

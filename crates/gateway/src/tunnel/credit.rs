@@ -5,16 +5,15 @@
 pub struct Limit {
     /// Nanoseconds between events in the long run.
     pub interval: u64,
-    /// Events that may come at once.
+    /// Number of events that may occur at once.
     pub burst: u64,
 }
 
-/// The state of one source: the time at which its burst is available in full, in nanoseconds.
+/// State of one source: the time in nanoseconds at which its full burst is available.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Credit(u64);
 
 impl Limit {
-    /// A limit per second.
     #[must_use]
     pub const fn per_second(events: u64, burst: u64) -> Limit {
         Limit {
@@ -25,7 +24,7 @@ impl Limit {
 }
 
 impl Credit {
-    /// Takes the credit for an event at this time, in nanoseconds; false if there is none.
+    /// Takes the credit for an event at `now` (nanoseconds); returns false if there is none.
     #[must_use]
     pub fn take(&mut self, now: u64, limit: Limit) -> bool {
         let full = self.0.max(now);

@@ -1,4 +1,4 @@
-//! The TUN device: reads and writes whole super-packets, each with a virtio-net header in front (the kernel's
+//! TUN device: reads and writes whole super-packets, each with a virtio-net header in front (the kernel's
 //! Documentation/networking/tuntap.rst).
 #![allow(unsafe_code)]
 
@@ -13,12 +13,11 @@ use socket2::{Domain, Socket, Type};
 
 use super::config::Interface;
 
-/// A TUN device that this process created; it is removed when this is dropped.
+/// A TUN device that this process created. Dropping it removes the device.
 #[derive(Debug)]
 pub struct Device {
-    /// Reading returns a packet that the kernel sends, writing passes one to it; neither blocks.
+    /// Non-blocking: reading returns a packet from the kernel, writing passes one to it.
     pub file: File,
-    /// Its name.
     pub name: String,
     /// A socket of the device's network namespace, for requests about devices.
     requests: Socket,
@@ -26,10 +25,7 @@ pub struct Device {
 
 impl Device {
     /// Creates a device in the calling thread's network namespace; `%d` in the name is replaced by the first
-    /// free number.
-    ///
-    /// # Errors
-    /// /dev/net/tun or CAP_NET_ADMIN is missing, or the name is in use (EBUSY).
+    /// free number. Fails without /dev/net/tun or CAP_NET_ADMIN, or if the name is in use (EBUSY).
     pub fn create(name: &str) -> io::Result<Device> {
         if name.is_empty() || name.len() >= libc::IFNAMSIZ {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -65,14 +61,14 @@ impl Device {
     }
 
     /// Sets whether the device has a carrier. Without one, the kernel can ignore its routes, and resolvers
-    /// its name servers. Kernels before 5.0 do not have this, and a carrier always.
+    /// its name servers. Before Linux 5.0 it always has one.
     pub fn set_carrier(&self, carrier: bool) {
         let carrier = libc::c_int::from(carrier);
         // SAFETY: TUNSETCARRIER reads an int, which lives until the call is over.
         let _ = unsafe { libc::ioctl(self.file.as_raw_fd(), libc::TUNSETCARRIER, &carrier) };
     }
 
-    /// A device that takes every packet, for tests of what reads it.
+    /// Returns a device that accepts every packet, for tests of its readers.
     #[cfg(any(test, fuzzing))]
     pub fn null() -> io::Result<Device> {
         Ok(Device {
@@ -85,10 +81,8 @@ impl Device {
         })
     }
 
-    /// Changes the MTU of the device; the kernel tells the connections that use it.
-    ///
-    /// # Errors
-    /// The device has been renamed.
+    /// Changes the device's MTU; the kernel notifies the connections that use it. Fails if the device has
+    /// been renamed.
     pub fn set_mtu(&self, mtu: u16) -> io::Result<()> {
         let mut request = request(&self.name);
         request.ifr_ifru.ifru_mtu = mtu.into();
@@ -103,10 +97,7 @@ impl Device {
     }
 
     /// Sets MTU, addresses (each with a prefix length, or a peer) and routes, and brings the device up, with
-    /// `ip` of iproute2 or BusyBox.
-    ///
-    /// # Errors
-    /// The program is missing, or its message about the first setting that it refuses.
+    /// `ip` of iproute2 or BusyBox. The error is the message of `ip`.
     pub fn set_up(&self, mtu: u16, interface: &Interface) -> io::Result<()> {
         let name = self.name.as_str();
         ip(&["link", "set", "dev", name, "mtu", &mtu.to_string(), "up"])?;
@@ -124,7 +115,7 @@ impl Device {
     }
 }
 
-/// A request about a device by name (netdevice(7)).
+/// Prepares a request about a device by name (netdevice(7)).
 fn request(name: &str) -> libc::ifreq {
     // SAFETY: ifreq is a C struct of integers and arrays of them: all zeros are a value.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };

@@ -1,4 +1,4 @@
-//! The initiator of the handshake: sends one hello at a time, on one link after the other.
+//! Initiator of the handshake: sends one hello at a time, on one link after the other.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,27 +17,27 @@ use super::session_ids::SessionIds;
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::Initiator;
 
-/// Interval of hellos while no round trip is known. Otherwise it is the time that the links may take to answer: an
-/// earlier hello would make the relay forget the one that it is answering. Since that time may be wrong, each
+/// Interval of hellos while no round trip is known. Otherwise it is the answer timeout of the links: after an
+/// earlier hello the relay would forget the one that it is answering. Since the timeout may be wrong, each
 /// [`DOUBLED_AFTER`] hellos double the interval.
 const INITIAL_INTERVAL: Duration = Duration::from_millis(500);
 const DOUBLED_AFTER: u32 = 6;
 const MAX_INTERVAL: Duration = Duration::from_secs(2);
-/// Least interval of hellos to a relay that answers them and nothing else, and to one that refuses this client.
+/// Least interval of hellos to a relay that answers only hellos, or that refuses this client.
 const ANSWERED_INTERVAL: Duration = Duration::from_secs(1);
 /// A relay that has not answered for this long is reported.
 const COMPLAINT: Duration = Duration::from_secs(10);
 /// A larger difference of clocks is reported.
 const CLOCK_ERROR: Duration = Duration::from_secs(60);
-/// A relay that answers nothing for as long as the links may take to answer, or for this long, may have lost its keys.
-/// Meanwhile the retransmission timers of the connections inside grow.
+/// Longest time to wait for an answer before the relay may have lost its keys. Meanwhile the retransmission
+/// timers of the connections inside grow.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
-/// Least interval of hellos when the relay has sent a cookie.
+/// Least interval of hellos after a cookie.
 const COOKIE_INTERVAL: Duration = Duration::from_millis(100);
-/// How long a cookie is used: as long as a relay uses the secret that it was made with.
+/// Lifetime of a cookie: as long as a relay uses the secret that it was made with.
 const COOKIE_LIFE: Duration = Duration::from_secs(60);
-/// Forged answers to a hello that are tried; each takes two multiplications on the curve.
+/// Largest number of forged answers to a hello that are tried. Each takes two multiplications on the curve.
 const MAX_FORGED: u32 = 64;
 
 /// The initiator, which agrees on new keys with the relay as needed.
@@ -49,23 +49,18 @@ pub struct Dialer {
     instance: u64,
     ids: SessionIds,
     pending: Option<Pending>,
-    /// When the last hello was sent.
     said: Option<Instant>,
-    /// Hellos since the last answer.
     attempts: u32,
-    /// When the relay last refused this client.
     turned_away: Option<Instant>,
-    /// Whether its last answer was a refusal.
     is_refused: bool,
-    /// Since when no hello was answered, until that has been reported.
+    /// Start of the time without an answer, until it has been reported.
     unanswered: Option<Instant>,
     knows_clock: bool,
-    /// Of each link, since a cookie is for one address, and when it arrived.
+    /// The cookie of each link, since it is for one address, and its arrival time.
     cookies: HashMap<usize, (Cookie, Instant)>,
     sealed: bool,
 }
 
-/// The outstanding hello.
 struct Pending {
     noise: Initiator,
     ours: u32,
@@ -77,7 +72,8 @@ struct Pending {
 }
 
 impl Dialer {
-    /// For the relay of that key, from these addresses in the tunnel.
+    /// Creates an initiator for the relay with that key. `addresses` are this client's addresses in the
+    /// tunnel.
     #[must_use]
     pub fn new(
         secret: SecretKey,
@@ -104,14 +100,13 @@ impl Dialer {
         }
     }
 
-    /// Sets whether the tunnel's datagrams are encrypted.
     #[must_use]
     pub fn sealed(mut self, sealed: bool) -> Dialer {
         self.sealed = sealed;
         self
     }
 
-    /// When the next hello is due, if one is, unless the relay is heard before.
+    /// Returns when the next hello is due, unless the relay is heard before.
     #[must_use]
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {
         let timeout = peer.answer_timeout();
@@ -129,8 +124,8 @@ impl Dialer {
         Some(silent.max(again))
     }
 
-    /// When the next hello is due if the outstanding one is not answered. `timeout`: how long the links may take to
-    /// answer, if that is known.
+    /// Returns when the next hello is due if the outstanding one is not answered. `timeout`: the links'
+    /// answer timeout, if known.
     pub(super) fn pending_due(&self, timeout: Option<Duration>) -> Option<Instant> {
         let pending = self.pending.as_ref()?;
         let interval = match pending.has_cookie {
@@ -144,20 +139,20 @@ impl Dialer {
         Some(pending.at + interval)
     }
 
-    /// A link is up again: the next hello is due at once.
+    /// Makes the next hello due at once, since a link is up again.
     pub fn hurry(&mut self, now: Instant) {
         if let Some(pending) = &mut self.pending {
             pending.at = now - MAX_INTERVAL;
         }
     }
 
-    /// Whether the relay has refused this client, and has not been asked again.
+    /// Returns whether the relay has refused this client, and no hello was sent since.
     #[must_use]
     pub fn is_turned_away(&self) -> bool {
         self.is_refused
     }
 
-    /// A hello, and the link to send it on, if one of `there` can be used.
+    /// Returns a hello, and the link to send it on, if one of `there` can be used.
     #[must_use]
     pub fn hello(&mut self, now: Instant, there: &[usize]) -> (Option<usize>, Vec<u8>) {
         if self.attempts == 0 {
@@ -182,7 +177,7 @@ impl Dialer {
             Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
         self.turned_away = None;
         self.said = Some(now);
-        // A cookie is used where it came from.
+        // A cookie is valid only on its link.
         let cookie_link = self.pending.take().filter(|pending| pending.has_cookie);
         let cookie_link = cookie_link.and_then(|pending| pending.link);
         let link = match cookie_link.filter(|link| there.contains(link)) {
@@ -218,11 +213,8 @@ impl Dialer {
         (link, hello)
     }
 
-    /// An answer to the outstanding hello, from the relay's address on a link: the new keys.
-    ///
-    /// # Errors
-    /// It is not a valid answer, and the hello stays outstanding. Or the relay refuses this client, and is asked
-    /// again later.
+    /// Handles an answer to the outstanding hello, from the relay's address on a link; returns the new keys.
+    /// After an invalid answer the hello stays outstanding. After a refusal the next hello is sent later.
     pub fn on_answer(
         &mut self,
         now: Instant,
@@ -275,10 +267,8 @@ impl Dialer {
         })
     }
 
-    /// A cookie from the relay's address on a link: the relay is under load and wants proof of our address.
-    ///
-    /// # Errors
-    /// It is not the first one that was made for the outstanding hello.
+    /// Handles a cookie from the relay's address on a link: the relay is under load and wants proof of our
+    /// address. Fails unless it is the first one for the outstanding hello.
     pub fn on_cookie(&mut self, now: Instant, link: usize, datagram: &[u8]) -> Result<(), Refusal> {
         let is_wanted = |pending: &&mut Pending| pending.link == Some(link) && !pending.has_cookie;
         let pending = self.pending.as_mut().filter(is_wanted);
@@ -291,7 +281,7 @@ impl Dialer {
     }
 }
 
-/// Reports the difference of this machine's clock to the relay's, if it is large; both in nanoseconds.
+/// Reports the difference of this machine's clock to the relay's, if it is large. Both are in nanoseconds.
 fn complain_of_clock(own: u64, relay: u64) {
     let off = Duration::from_nanos(own.abs_diff(relay));
     if off > CLOCK_ERROR {
@@ -317,7 +307,7 @@ mod tests {
         Dialer::new(van, relay.public(), Vec::new(), SessionIds::new(0x1234, 0))
     }
 
-    /// A relay with keys that has not answered since `now`, over a link of that round trip, if one is known.
+    /// A relay with keys that has not answered since `now`, over a link with that round trip.
     fn silent_relay(now: Instant, round_trip: Option<Time>) -> Peer {
         let configs = (SenderConfig::default(), ReceiverConfig::default());
         let mut relay = Peer::new("relay".to_owned(), None, configs);
@@ -347,7 +337,7 @@ mod tests {
     fn silent_relay_is_dialled_once_the_links_should_have_answered() {
         let now = Instant::now();
         for (round_trip, expected) in [
-            // Two round trips with a variation of half of one, four times.
+            // Two round trips plus four times a variation of half of one.
             (Some(1), MS(250)),
             (Some(50), MS(300)),
             (Some(200), MS(1200)),
@@ -365,7 +355,6 @@ mod tests {
         let now = Instant::now();
         let mut dialer = dialer();
         let _ = dialer.hello(now, &[0]);
-        // Answered.
         dialer.pending = None;
         let relay = silent_relay(now, Some(Time::from_millis(1)));
         assert_eq!(dialer.due_at(now, &relay), Some(now + MS(1000)));

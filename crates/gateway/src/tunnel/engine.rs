@@ -1,4 +1,4 @@
-//! The event loop between the device and the sockets.
+//! Event loop between the device and the sockets.
 
 #[cfg(any(test, fuzzing))]
 pub mod any_datagrams;
@@ -52,34 +52,30 @@ use link_watch::LinkWatch;
 use names::Names;
 use states::StateLog;
 
-/// Event sources of epoll besides the sockets, which are numbered from zero: the device, control, and changes
-/// of the network.
+/// Event sources of epoll besides the sockets, which are numbered from zero: device, control, network
+/// changes.
 const DEVICE: u64 = u64::MAX;
 const TOLD: u64 = u64::MAX - 1;
 const NETWORK: u64 = u64::MAX - 2;
-/// The socket of a relay that receives the hellos.
+/// The relay's socket for hellos.
 const HELLOS: usize = 1;
-/// Most super-packets, and batches of datagrams, that are handled before other sources have their turn.
+/// Largest number of super-packets, or batches of datagrams, to handle before polling other sources.
 const TURN: usize = 16;
-/// Least interval between status updates.
 const PUBLISH: Duration = Duration::from_millis(100);
 
-/// Which end this is.
 pub enum End {
-    /// Connects to a relay, which is peer 0.
+    /// A client: connects to a relay, which is peer 0.
     Initiator(Box<Dialer>),
-    /// Is connected to by clients.
+    /// A relay: clients connect to it.
     Responder(Box<HandshakeResponder>),
 }
 
-/// Device, sockets, peers.
 pub struct Engine {
     epoch: Instant,
     end: End,
     device: Device,
     sockets: Sockets,
     watch: LinkWatch,
-    /// The relay's name, if it has one.
     names: Option<Names>,
     peers: Vec<Peer>,
     sessions: HashMap<u32, usize>,
@@ -89,17 +85,17 @@ pub struct Engine {
     /// Greatest MTU of the device, and the one last set.
     mtus: (u16, u16),
     oversize: Oversize,
-    /// At the dialling end, the check of packets' sources.
+    /// A client's check of the sources of packets.
     foreign: Option<Foreign>,
     coalescer: Coalescer,
     pool: Pool,
     buffers: Option<Buffers>,
-    /// Ranks and quotas of the links, at the dialling end, and what the relay is told of them.
+    /// A client's ranks and quotas of links, and the terms announced to the relay.
     contracts: Contracts,
     announcer: TermsAnnouncer,
     control: Control,
     published: Instant,
-    /// Something has happened since the last status update.
+    /// Something has changed since the last status update.
     unpublished: bool,
     state_log: StateLog,
     status: Status,
@@ -108,7 +104,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Before anything was sent.
     #[must_use]
     pub fn new(
         end: End,
@@ -158,10 +153,7 @@ impl Engine {
         }
     }
 
-    /// Carries packets until it is stopped.
-    ///
-    /// # Errors
-    /// The device or a socket fails.
+    /// Carries packets until it is stopped, or the device or a socket fails.
     pub fn run(mut self) -> io::Result<()> {
         let epoll = self.watch()?;
         let mut events = Vec::with_capacity(self.sockets.len() + 2);
@@ -277,7 +269,7 @@ impl Engine {
         (now, Time::from_nanos((now - self.epoch).as_nanos() as u64))
     }
 
-    /// How long to wait for events; `None` if nothing is due.
+    /// Returns how long to wait for events; `None` if nothing is due.
     fn timeout(&mut self) -> Option<Timespec> {
         let (instant, now) = self.now();
         let polls = self.peers.iter_mut().flat_map(|peer| {
@@ -285,7 +277,7 @@ impl Engine {
             let mut sends_at = peer.sender.poll_timeout();
             let opens_at = peer.limit.opens_at();
             if opens_at > now {
-                // Packets that wait for the client's rate have no other timer.
+                // Packets delayed by the client's rate have no other timer.
                 let waits = peer.sender.backlog().0 > 0;
                 let waits = waits.then_some(opens_at);
                 sends_at = sends_at.map(|at| at.max(opens_at)).or(waits);
@@ -332,7 +324,6 @@ impl Engine {
         self.say_hello(now.0);
     }
 
-    /// Tells the peers that the tunnel ends.
     fn close(&mut self) {
         let (_, now) = self.now();
         for peer in &mut self.peers {
@@ -344,7 +335,7 @@ impl Engine {
     }
 }
 
-/// Passes a packet to the kernel; one that it does not accept is lost, as on any network.
+/// Passes a packet to the kernel. A packet that the kernel rejects is lost, as on any network.
 fn write(device: &File, bytes: &[u8]) {
     let _ = rustix::io::write(device, bytes);
 }

@@ -7,7 +7,7 @@ use ropewalk_wire::gateway::tunnel::TunnelHeader;
 
 use super::handshake::MAX_ADDRESSES;
 
-/// Why a tunnel could not be opened.
+/// Reason why a tunnel could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum TunnelError {
     /// A link MTU out of range.
@@ -16,10 +16,10 @@ pub enum TunnelError {
     /// No links, or too many.
     #[error("{0} links: allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
     Links(usize),
-    /// No address in the tunnel, or too many; a client needs at least one.
+    /// No address in the tunnel (a client needs one), or too many.
     #[error("{0} addresses of the device: allowed: 1 to {MAX_ADDRESSES}")]
     Addresses(usize),
-    /// The list of clients gives one of this end's addresses to a client.
+    /// The list of clients gives an address of this end to a client.
     #[error("client {client} has the address {address}, which is that of this end's device")]
     OwnAddress {
         /// The client's name in the list.
@@ -32,29 +32,29 @@ pub enum TunnelError {
     Device {
         /// The requested name.
         name: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The device's addresses or routes cannot be set.
     #[error("{0}")]
     Interface(io::Error),
-    /// The address cannot be listened on.
+    /// The listening address cannot be used.
     #[error("{at}: {source}")]
     Listen {
         /// The address.
         at: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// No address of the relay is given.
     #[error("the relay has no address")]
     NoRelay,
-    /// A link cannot be used, although it is there.
+    /// A link exists but cannot be used.
     #[error("link {name}: {source}")]
     Link {
         /// The link's name.
         name: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// No file descriptor is available.

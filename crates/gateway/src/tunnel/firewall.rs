@@ -1,7 +1,7 @@
 //! The nftables ruleset of a tunnel, as text for `nft -f -`.
 //!
-//! The text replaces the tunnel's table in one transaction. The table's NAT therefore never goes away, and
-//! the kernel keeps its connection tracking entries while a tunnel is restarted.
+//! The text replaces the tunnel's table in one transaction. NAT therefore never stops, and the kernel keeps
+//! its connection tracking entries while a tunnel is restarted.
 
 use self::client::client;
 use self::relay::{relay, tracked};
@@ -15,29 +15,28 @@ mod tests;
 
 pub(super) use self::client::Guard;
 
-/// An end of a tunnel, as far as packet filters depend on it.
+/// Settings of an end for its packet filters.
 #[derive(Clone, Debug)]
 pub(super) enum Firewall {
-    /// Gives packets of networks behind this machine its own address.
+    /// A client: gives packets of networks behind this machine its own address.
     Client {
-        /// With a kill switch: what may leave the machine outside the tunnel.
+        /// Exceptions of the kill switch, if there is one.
         guard: Option<Guard>,
     },
-    /// Restricts clients to the targets that the rules allow.
+    /// A relay: restricts clients to the targets that the rules allow.
     Relay {
         /// Whether packets of clients leave with the relay's own address.
         masquerade: bool,
-        /// Connections of a client's address that the kernel tracks at a time; zero if there is no bound.
+        /// Largest number of tracked connections for each address of a client; 0 means no limit.
         connections: u32,
         allow: Vec<Rule>,
         deny: Vec<Rule>,
     },
 }
-/// Answers with ICMP at a bounded rate, so that programs do not wait for a time-out.
+/// Rejects with ICMP at a bounded rate, so that programs do not wait for a timeout.
 const REFUSE: &str = "limit rate 100/second burst 100 packets reject with icmpx admin-prohibited";
 
 impl Firewall {
-    /// The ruleset for a device with these addresses.
     pub fn ruleset(&self, device: &str, addresses: &[Prefix]) -> String {
         let table = table_of(device);
         let mut out = format!(
@@ -67,7 +66,6 @@ impl Firewall {
     }
 }
 
-/// The name of the device's table.
 pub(super) fn table_of(device: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric();
     let letters = device.chars();
@@ -75,7 +73,7 @@ pub(super) fn table_of(device: &str) -> String {
     format!("ropewalk_{}", plain.collect::<String>())
 }
 
-/// Limits the segments of connections to what the device and the path behind it carry.
+/// Clamps the MSS of connections to the device's MTU and the path MTU.
 fn clamp(device: &str) -> String {
     let rule =
         |side| format!("    {side} \"{device}\" tcp flags syn tcp option maxseg size set rt mtu\n");
@@ -94,7 +92,6 @@ fn chain(name: &str, hook: &str, rules: &str) -> String {
     format!("  chain {name} {{\n{hook}{rules}  }}\n")
 }
 
-/// A family's keyword, and its addresses of a list.
 fn families(addresses: &[Prefix]) -> [(&'static str, Vec<&Prefix>); 2] {
     let (v4, v6) = addresses
         .iter()

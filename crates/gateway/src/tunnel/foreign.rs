@@ -1,9 +1,9 @@
-//! Packets of a client's device whose source is not the client's own. The relay would drop them.
+//! Packets of a client's device with a foreign source address, which the relay would drop.
 //!
-//! Source NAT gives packets of other sources the device's address. It is decided once per connection, so a
-//! connection that began outside the tunnel, while the device was away, enters it untranslated. Its entry in
-//! the kernel's connection tracking table is deleted (ctnetlink), and its next packet is translated. Where
-//! that is not possible, the sender is told by ICMP.
+//! Source NAT gives packets of other sources the device's address. The kernel decides this once per
+//! connection. A connection that began outside the tunnel, while the device was absent, therefore enters it
+//! untranslated. Its entry in the kernel's connection tracking table is deleted (ctnetlink), and its next
+//! packet is translated. If that is not possible, the sender gets an ICMP message.
 
 use std::collections::HashSet;
 use std::io;
@@ -20,7 +20,6 @@ use rustix::net::{
 /// kernel's Documentation/networking/ip-sysctl.rst).
 const INTERVAL: Time = Time::from_millis(1);
 const BURST: Time = Time::from_millis(50);
-/// Most connections that are remembered as deleted.
 const MAX_DELETED: usize = 1024;
 
 /// Messages of NFNL_SUBSYS_CTNETLINK: IPCTNL_MSG_CT_GET and IPCTNL_MSG_CT_DELETE.
@@ -34,39 +33,37 @@ const CTA_TUPLE_REPLY: u16 = 2;
 const ECHO_V4: (u8, u8) = (8, 0);
 const ECHO_V6: (u8, u8) = (128, 129);
 
-/// Checks the sources of a client's packets.
+/// Check of the sources of a client's packets.
 #[derive(Debug)]
 pub struct Foreign {
     own: Vec<IpAddr>,
     tracking: Option<OwnedFd>,
-    /// Time until which deletions and messages so far are paid for.
+    /// Theoretical arrival time of the rate limit.
     paid: Time,
-    /// Connections whose entry was deleted once: if they come again, nothing translates them.
+    /// Connections whose entry was deleted once. Further packets of them are not translated by anything.
     deleted: HashSet<Vec<u8>>,
 }
 
 impl Foreign {
-    /// For a device with these addresses in the calling thread's network namespace.
     #[must_use]
     pub fn new(own: Vec<IpAddr>) -> Foreign {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
         Foreign {
             own,
-            // A kernel without it, or a sandbox, leaves ICMP.
+            // Without ctnetlink (kernel, sandbox), ICMP remains.
             tracking: socket_with(family, kind, flags, Some(netlink::NETFILTER)).ok(),
             paid: Time::ZERO,
             deleted: HashSet::new(),
         }
     }
 
-    /// Whether a packet's source is another machine's.
     #[must_use]
     pub fn is_foreign(&self, packet: &[u8]) -> bool {
         !IpView::parse(packet).is_ok_and(|ip| self.own.contains(&ip.source()))
     }
 
-    /// Deals with a packet of a foreign source; returns the ICMP message for its sender, if there is one.
+    /// Handles a packet of a foreign source; returns an ICMP message for its sender, if one is due.
     pub fn refuse(&mut self, now: Time, packet: &[u8]) -> Option<Vec<u8>> {
         if self.paid > now + BURST {
             return None;
@@ -89,14 +86,14 @@ impl Foreign {
         self.deleted.insert(tuple);
     }
 
-    /// Deletes the entry to which the packet belongs. The kernel answers before `send` returns.
+    /// Deletes the entry of the packet. The kernel answers before `send` returns.
     fn delete(&self, packet: &[u8], tuple: &[u8]) -> io::Result<()> {
         let absent = || io::Error::from(io::ErrorKind::NotFound);
         let is_v4 = matches!(IpView::parse(packet), Ok(IpView::V4(_)));
         let mut wanted = Vec::new();
         nested(&mut wanted, CTA_TUPLE_REPLY, tuple);
-        // A lookup finds entries by either direction. The tuple of the other one is that of a packet which has
-        // been translated, and whose way back was wrong for a moment.
+        // A lookup finds entries by either direction. The reply tuple belongs to a packet that was
+        // translated, but whose reply had no route for a moment.
         let found = self.ask(&request(GET, NLM_F_REQUEST, is_v4, &wanted))?;
         if !found.windows(wanted.len()).any(|part| part == wanted) {
             return Err(absent());
@@ -120,8 +117,8 @@ impl Foreign {
     }
 }
 
-/// The nested attributes of the tuple in which a reply to the packet would arrive: the inverse of the packet as
-/// it leaves, whatever was translated before (linux/netfilter/nfnetlink_conntrack.h).
+/// Returns the nested attributes of the tuple in which a reply would arrive: the inverse of the untranslated
+/// packet (linux/netfilter/nfnetlink_conntrack.h).
 fn reply_tuple(packet: &[u8]) -> Option<Vec<u8>> {
     /// CTA_TUPLE_IP, CTA_TUPLE_PROTO.
     const IP: u16 = 1;
@@ -164,7 +161,7 @@ fn reply_tuple(packet: &[u8]) -> Option<Vec<u8>> {
     Some(tuple)
 }
 
-/// Identifier, type and code of an echo's reply, from attribute `first` on.
+/// Appends identifier, type and code of an echo's reply, from attribute `first` on.
 fn echo(out: &mut Vec<u8>, first: u16, (request, reply): (u8, u8), payload: &[u8]) -> Option<()> {
     let is_request = payload.first() == Some(&request);
     attribute(out, first, payload.get(4..6)?);
@@ -173,7 +170,6 @@ fn echo(out: &mut Vec<u8>, first: u16, (request, reply): (u8, u8), payload: &[u8
     is_request.then_some(())
 }
 
-/// A request for the entry of a tuple.
 fn request(kind: u16, flags: u16, is_v4: bool, tuple: &[u8]) -> Vec<u8> {
     let family = if is_v4 { libc::AF_INET } else { libc::AF_INET6 };
     let len = 20 + tuple.len();
@@ -181,7 +177,7 @@ fn request(kind: u16, flags: u16, is_v4: bool, tuple: &[u8]) -> Vec<u8> {
     out.extend((len as u32).to_ne_bytes());
     out.extend(kind.to_ne_bytes());
     out.extend(flags.to_ne_bytes());
-    // Sequence number and port, which are not needed; then struct nfgenmsg, version 0.
+    // Unused sequence number and port; then struct nfgenmsg, version 0.
     out.extend([0; 8]);
     out.extend([family as u8, 0, 0, 0]);
     out.extend(tuple);

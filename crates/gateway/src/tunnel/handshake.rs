@@ -1,4 +1,4 @@
-//! Messages of the handshake, in UDP datagrams of their own, around Noise's.
+//! Messages of the handshake, in UDP datagrams of their own, around Noise's messages.
 //!
 //! ```text
 //! hello    1, link u8, proof 16 bytes (zeros if none), mark 16 bytes, Noise's first message
@@ -6,12 +6,12 @@
 //! cookie   3, link u8, nonce 24 bytes, encrypted cookie 32 bytes
 //! ```
 //!
-//! The mark is a MAC of Noise's message under the responder's public key (WireGuard's mac1): an end that does not
-//! know that key does not even receive a cookie.
+//! The mark is a MAC of Noise's message under the responder's public key (WireGuard's mac1). Without that
+//! key, an end does not even receive a cookie.
 //!
-//! A responder under load replies with a [cookie](super::cookie) only, which it derives from the initiator's address
-//! and a secret, and does not store. Only an initiator that receives at its address can repeat its hello with the
-//! proof of that cookie (WireGuard's mac2; RFC 9000, section 8.1).
+//! A responder under load replies only with a [cookie](super::cookie), derived from the initiator's address
+//! and a secret. It stores nothing. Only an initiator that receives at its address can repeat its hello with
+//! the proof of that cookie (WireGuard's mac2; RFC 9000, section 8.1).
 
 use std::net::IpAddr;
 use std::ops::{Range, RangeInclusive};
@@ -21,23 +21,20 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::noise::{HELLO_LEN, Purpose};
 
-/// First byte of each kind of datagram.
 pub const HELLO: u8 = 1;
 pub const ANSWER: u8 = 2;
 pub const COOKIE: u8 = 3;
-/// Bytes of a cookie, and of the proof of one.
+/// Length in bytes of a cookie, and of its proof.
 pub const COOKIE_LEN: usize = 16;
-/// The bytes of a hello that prove a cookie.
+/// Bytes of a hello with the proof of a cookie.
 pub const HELLO_PROOF: Range<usize> = 2..2 + COOKIE_LEN;
-/// The bytes of a hello that are its mark.
 pub const HELLO_MARK: Range<usize> = HELLO_PROOF.end..HELLO_PROOF.end + MARK_LEN;
 pub const MARK_LEN: usize = 16;
-/// Length of what precedes Noise's messages.
+/// Length of the bytes before Noise's messages.
 pub const HELLO_HEAD: usize = HELLO_MARK.end;
 pub const ANSWER_HEAD: usize = 6;
-/// Most addresses in the tunnel that a client may have.
+/// Largest number of a client's addresses in the tunnel.
 pub const MAX_ADDRESSES: usize = 16;
-/// Lengths of hellos.
 pub const HELLO_LENGTHS: RangeInclusive<usize> = {
     let head = HELLO_HEAD + HELLO_LEN + HelloPayload::HEAD;
     head + HelloPayload::ADDRESS..=head + MAX_ADDRESSES * HelloPayload::ADDRESS
@@ -50,18 +47,17 @@ pub struct HelloPayload {
     pub session: u32,
     /// Random number of the process, which reveals restarts.
     pub instance: u64,
-    /// Timestamp in nanoseconds since 1970: one not newer than the last is a replay.
+    /// Timestamp in nanoseconds since 1970. One not newer than the last is a replay.
     pub time: u64,
     /// Its addresses within the tunnel: 1 to [`MAX_ADDRESSES`].
     pub addresses: Vec<IpAddr>,
 }
 
 impl HelloPayload {
-    /// Bytes before the addresses, and of each.
     const HEAD: usize = 20;
     const ADDRESS: usize = 16;
 
-    /// Its encoding; IPv4 addresses are mapped to IPv6 (RFC 4291, section 2.5.5.2).
+    /// Encodes it; IPv4 addresses are mapped to IPv6 (RFC 4291, section 2.5.5.2).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out =
@@ -79,7 +75,6 @@ impl HelloPayload {
         out
     }
 
-    /// Parses it.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<HelloPayload> {
         let (head, addresses) = bytes.split_first_chunk::<{ HelloPayload::HEAD }>()?;
@@ -98,7 +93,6 @@ impl HelloPayload {
 /// Payload of Noise's second message: the responder's reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// The client is accepted.
     Accepted {
         /// The responder's identifier of the session.
         session: u32,
@@ -114,7 +108,7 @@ pub enum Acceptance {
 impl Acceptance {
     const FOREIGN_ADDRESS: u8 = 1;
 
-    /// Its encoding: 20 bytes, or one with the reason of a refusal.
+    /// Encodes it in 20 bytes, or one byte for a refusal.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         match self {
@@ -132,7 +126,6 @@ impl Acceptance {
         }
     }
 
-    /// Parses it.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Acceptance> {
         if bytes == [Acceptance::FOREIGN_ADDRESS] {
@@ -147,14 +140,13 @@ impl Acceptance {
     }
 }
 
-/// This machine's clock, in nanoseconds since 1970.
 #[must_use]
 pub fn since_1970() -> u64 {
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     time.map_or(0, |time| time.as_nanos() as u64)
 }
 
-/// The purpose of the handshake; both ends must agree whether datagrams are encrypted.
+/// Returns the purpose of the handshake. Both ends must agree whether datagrams are encrypted.
 #[must_use]
 pub fn purpose(sealed: bool) -> Purpose {
     if sealed {
@@ -164,7 +156,6 @@ pub fn purpose(sealed: bool) -> Purpose {
     }
 }
 
-/// A random number.
 #[must_use]
 pub fn random() -> u64 {
     let mut bytes = [0; 8];

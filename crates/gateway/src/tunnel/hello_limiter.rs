@@ -1,4 +1,4 @@
-//! Limits how many hellos a responder computes answers for, before anything is computed for them.
+//! Limit of the hellos that a responder answers, checked before any expensive computation.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
@@ -15,22 +15,21 @@ use crate::source::source;
 
 /// Hellos without the proof of a cookie.
 const FREE: Limit = Limit::per_second(20, 20);
-/// Hellos with one, of each source. A client sends two a second until it is answered.
+/// Hellos with a proof, from each source. A client sends two per second until it is answered.
 const PER_SOURCE: Limit = Limit::per_second(10, 20);
-/// Hellos with one, of all sources from which no client is heard: each takes up to 0.2 ms.
+/// Hellos with a proof, from all sources without a connected client. Each takes up to 0.2 ms.
 const STRANGERS: Limit = Limit::per_second(200, 20);
-/// The proof of a hello without a cookie.
 const NO_PROOF: [u8; COOKIE_LEN] = [0; COOKIE_LEN];
 /// Lifetime of the secret that cookies are made with.
 const SECRET_LIFE: Duration = Duration::from_secs(60);
 /// Number of credits that sources are hashed to.
 const CREDITS: usize = 4096;
 
-/// Limits the hellos that are read. Its memory does not grow, and a hello costs constant work.
+/// Limiter of hellos. Its memory is constant, and so is its work for each hello.
 ///
-/// A hello that cannot be read at once must prove its source by a cookie. Each proven source has its own credit: a
-/// source that uses it up takes nothing from the others. Sources are hashed to credits under a key that is renewed
-/// with the secret, so nobody can choose with whom it shares one.
+/// A hello above the limit must prove its source by a cookie. Each proven source has its own credit. Sources
+/// are hashed to credits under a key that is renewed with the secret, so no source can choose with which
+/// others it shares a credit.
 pub struct HelloLimiter {
     epoch: Instant,
     secret: hmac::Key,
@@ -41,10 +40,8 @@ pub struct HelloLimiter {
     sources: Box<[Credit; CREDITS]>,
 }
 
-/// What to do with a hello.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Process it.
     Read,
     /// Reply with this cookie.
     Cookie(Cookie),
@@ -53,7 +50,6 @@ pub enum Verdict {
 }
 
 impl HelloLimiter {
-    /// With a new secret.
     #[must_use]
     pub fn new(now: Instant) -> HelloLimiter {
         HelloLimiter {
@@ -67,7 +63,7 @@ impl HelloLimiter {
         }
     }
 
-    /// This hello arrived from this address; `is_known` returns whether a client is heard from its source.
+    /// Decides about a hello. `is_known` returns whether a client is connected from its source.
     #[must_use]
     pub fn check(
         &mut self,
@@ -141,7 +137,6 @@ mod tests {
         limiter
     }
 
-    /// The cookie that an address is given.
     fn cookie(limiter: &mut HelloLimiter, now: Instant, from: SocketAddr) -> Cookie {
         match limiter.check(now, from, &PLAIN, |_| false) {
             Verdict::Cookie(cookie) => cookie,
@@ -178,7 +173,7 @@ mod tests {
         let mut read = 0;
         for ms in 0..10_000 {
             let now = start + Duration::from_millis(ms);
-            // Uses up whatever needs no cookie, too.
+            // Uses up the credit of hellos without a cookie, too.
             let own = match limiter.check(now, attacker, &PLAIN, |_| false) {
                 Verdict::Cookie(own) => own,
                 _ => continue,

@@ -1,4 +1,4 @@
-//! The hook of a tunnel: a program that lays routes, DNS, NAT and packet filters for the device, and removes
+//! Hook of a tunnel: a program that sets up routes, DNS, NAT and packet filters for the device, and removes
 //! them. It gets its parameters in environment variables.
 
 use std::io::{self, Read};
@@ -23,14 +23,12 @@ mod options;
 
 pub(super) use self::options::{HookOptions, HookVariables, Leak};
 
-/// Time limit of a hook.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait for the rest of its output once it has ended.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// Most bytes of its output that are repeated in a message.
+/// Largest part of its output, in bytes, that a message repeats.
 const MAX_OUTPUT_BYTES: u64 = 4096;
 
-/// A program and its environment.
 #[derive(Clone, Debug)]
 pub(super) struct Hook {
     program: PathBuf,
@@ -41,10 +39,10 @@ pub(super) struct Hook {
     helper: Option<Arc<HookHelper>>,
 }
 
-/// Waits for the end of `carried`, and runs the hook before and after, unless another process does.
+/// Runs the hook before and after `carried`, unless another process does.
 ///
-/// Only a user who ends the tunnel (SIGINT) has everything removed. Any other end may precede a restart, so NAT
-/// and packet filters stay: connections go on, and a kill switch holds.
+/// Only a user who ends the tunnel (SIGINT) has everything removed. Any other end may precede a restart, so
+/// NAT and packet filters stay: connections continue, and a kill switch stays active.
 pub(super) async fn between(
     hook: Option<Hook>,
     carried: impl Future<Output = Result<Ending, Failure>>,
@@ -64,7 +62,7 @@ pub(super) async fn between(
     let mut raised = pin!(run("up"));
     let ended = tokio::select! {
         biased;
-        // The hook has to finish `up` before it is run with another verb.
+        // The hook must finish `up` before it runs with another verb.
         ended = &mut carried => raised.await.and(ended),
         raised = &mut raised => match raised {
             Ok(()) => {
@@ -91,13 +89,12 @@ pub(super) async fn between(
 }
 
 impl Hook {
-    /// Leaves running it to a helper.
+    /// Runs the hook by a helper process.
     pub fn by(mut self, helper: HookHelper) -> Hook {
         self.helper = Some(Arc::new(helper));
         self
     }
 
-    /// Adds the device's name.
     pub fn of_device(mut self, device: &str) -> Hook {
         let firewall = self.firewall.as_ref();
         let ruleset = firewall.map(|firewall| firewall.ruleset(device, &self.addresses));
@@ -115,7 +112,6 @@ impl Hook {
         device.map_or("", |(_, device)| device)
     }
 
-    /// Runs it with a verb, and waits.
     pub fn run(&self, verb: &str) -> Result<(), Failure> {
         if let Some(helper) = &self.helper {
             return helper.run(verb);
@@ -145,7 +141,7 @@ impl Hook {
     }
 }
 
-/// The beginning of the program's standard error; all of it is read.
+/// Returns the beginning of the program's standard error; all of it is read.
 fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     if let Some(mut pipe) = child.stderr.take() {
@@ -159,7 +155,6 @@ fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Waits for its end, up to the time limit.
 fn wait(child: &mut Child) -> io::Result<ExitStatus> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -184,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    /// A hook that notes what it is run with, and does then what the text says.
+    /// A hook that records its arguments and environment, and then runs the script `then`.
     fn hook(folder: &Path, then: &str) -> Hook {
         let program = folder.join("hook");
         let text = format!("#!/bin/sh\necho \"$1 $ROPEWALK_DEVICE\" >>\"$NOTES\"\n{then}\n");

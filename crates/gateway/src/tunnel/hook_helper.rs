@@ -1,7 +1,7 @@
-//! The process that runs the hook of a tunnel once the tunnel itself has dropped its privileges.
+//! Helper process that runs the hook of a tunnel after the tunnel has dropped its privileges.
 //!
-//! It is started before, with the same command line, and keeps the rights of its start. It can do nothing but
-//! run the hook with one of its verbs: the tunnel can change neither the program nor its environment. Before
+//! The tunnel starts it first, with the same command line and all privileges. The helper can only run the
+//! hook with one of its verbs: the tunnel can change neither the program nor its environment. Before
 //! `prepare` the helper reads the rules for targets again, from the configuration file.
 
 use std::ffi::OsString;
@@ -16,25 +16,20 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::Failure;
 use crate::runtime::block_on;
 
-/// The environment variable by which a process is told that it is the helper, with the device's name.
+/// Environment variable that makes a process the helper. Its value is the device's name.
 pub(super) const VARIABLE: &str = "ROPEWALK_HOOK_HELPER";
-/// Longest request, and longest reply.
 const LONGEST: u64 = 8192;
-/// What the hook is run with.
 const VERBS: [&str; 4] = ["up", "prepare", "down", "purge"];
 
-/// The tunnel's end of its helper. The helper ends when this is dropped.
+/// The tunnel's end of its helper. Dropping it ends the helper.
 pub(super) struct HookHelper(Mutex<(ChildStdin, BufReader<ChildStdout>)>);
 
 impl HookHelper {
     /// Starts the helper by a command that runs this process's command line again.
-    ///
-    /// # Errors
-    /// It cannot be started.
     pub fn start(mut again: Command, device: &str) -> Result<HookHelper, Failure> {
         let failed = |error| Failure::run(format!("no process to run the hook: {error}"));
         again.env(VARIABLE, device);
-        // Ctrl-C is for the tunnel alone, which then has the hook run.
+        // Ctrl-C is for the tunnel alone, which then runs the hook.
         again.process_group(0);
         again.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = again.spawn().map_err(failed)?;
@@ -47,7 +42,6 @@ impl HookHelper {
         }
     }
 
-    /// Has the hook run with a verb, and waits for its end.
     pub fn run(&self, verb: &str) -> Result<(), Failure> {
         let mut pipes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (requests, replies) = &mut *pipes;
@@ -71,18 +65,15 @@ impl fmt::Debug for HookHelper {
     }
 }
 
-/// The device's name, if this process is a helper.
+/// Returns the device's name if this process is a helper.
 pub(super) fn device() -> Option<OsString> {
     env::var_os(VARIABLE)
 }
 
-/// Runs the hook by `run` whenever the tunnel asks for it, until the tunnel has ended.
-///
-/// # Errors
-/// A request is none.
+/// Runs the hook by `run` for each request of the tunnel, until the tunnel has ended.
 pub(super) fn serve(run: impl Fn(&str) -> Result<(), Failure>) -> Result<(), Failure> {
     block_on(async {
-        // They end the tunnel, which still needs the hook.
+        // These signals end the tunnel, which still needs the hook.
         let ends = [
             SignalKind::terminate(),
             SignalKind::interrupt(),

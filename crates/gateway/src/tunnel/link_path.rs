@@ -1,48 +1,45 @@
-//! Where a link's datagrams are sent, and the validation of new addresses of the peer (RFC 9000, sections 8.2, 9.3
-//! and 9.4).
+//! Destination of a link's datagrams, and the validation of new addresses of the peer (RFC 9000, sections
+//! 8.2, 9.3 and 9.4).
 //!
-//! An authentic datagram can come from an address that is not its sender's: an attacker on the path can repeat it
-//! from another one before the original arrives. So a new address is a *candidate*. A ping with a random token is
-//! sent to it, and a ping with another token to the address in use:
+//! An authentic datagram can come from an address that is not its sender's: an attacker on the path can
+//! repeat it from another one before the original arrives. So a new address is a *candidate*. A ping with a
+//! random token is sent to it, and a ping with another token to the address in use:
 //!
 //! | pong | effect |
 //! | --- | --- |
 //! | the candidate's | the link moves to the candidate |
 //! | that of the address in use, before or after | the link stays, or returns; other addresses are ignored for 2 s |
 //!
-//! At most three times the bytes that came from a candidate are sent to it. A link that has no address yet sends
-//! its pongs and feedback to the candidate, within this limit, and nothing else.
+//! A candidate gets at most three times the bytes received from it. A link without an address sends only
+//! pongs and feedback to the candidate, within this limit.
 
 use std::net::{IpAddr, SocketAddr};
 
 use ropewalk_quantities::Time;
 
-/// Bytes that may be sent to a candidate, per byte that came from it (RFC 9000, section 8.1).
+/// Bytes that may be sent to a candidate for each byte received from it (RFC 9000, section 8.1).
 const AMPLIFICATION: u64 = 3;
 /// Least interval of pings to a candidate.
 const PROBE: Time = Time::from_millis(50);
-/// After this time another new address takes a candidate's place.
+/// Time after which another new address replaces a candidate.
 const PATIENCE: Time = Time::from_millis(500);
-/// How long a pong from the address that was in use makes the link return to it.
+/// Time within which a pong from the previous address makes the link return to it.
 const RETURN: Time = Time::from_secs(3);
-/// How long new addresses are ignored after the address in use has answered.
+/// Time for which new addresses are ignored after the address in use has answered.
 const SETTLED: Time = Time::from_secs(2);
 
-/// The path of a link: the local socket and address, and the peer's address.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// Number of our socket.
     pub socket: usize,
-    /// The peer's address on this link.
     pub remote: SocketAddr,
     /// The local address that the peer knows, if the socket has several.
     pub local: Option<IpAddr>,
-    /// Longest datagram to send in one piece, IP header included; longer ones are sent in fragments.
+    /// Longest datagram to send in one piece, IP header included. Longer ones are sent in fragments.
     pub whole: u32,
 }
 
 impl Path {
-    /// From this socket to that address.
     #[must_use]
     pub fn new(socket: usize, remote: SocketAddr, local: Option<IpAddr>) -> Path {
         Path {
@@ -54,35 +51,32 @@ impl Path {
     }
 }
 
-/// The addresses of a link's other end.
 #[derive(Debug, Default)]
 pub struct LinkPath {
-    /// The validated one.
     active: Option<Path>,
     candidate: Option<Candidate>,
-    /// The one before the last move.
+    /// The address before the last move.
     left: Option<Left>,
-    /// The newest sequence received: only a later datagram from another address makes this a candidate.
+    /// The newest sequence received: only a later datagram from another address creates a candidate.
     newest: u64,
     /// Until then, new addresses are ignored.
     settled: Time,
 }
 
-/// A new address.
 #[derive(Debug)]
 struct Candidate {
     path: Path,
-    /// Bytes that came from it and were sent to it.
+    /// Bytes received from it and sent to it.
     received: u64,
     sent: u64,
     /// Tokens of the pings to it, and to the address in use.
     tokens: [u32; 2],
     since: Time,
-    /// When it is pinged next, at the earliest.
+    /// Earliest time of its next ping.
     due: Time,
 }
 
-/// An address that the link has left, until a pong from it is no reason to return.
+/// The previous address, as long as a pong from it makes the link return.
 #[derive(Debug)]
 struct Left {
     path: Path,
@@ -90,22 +84,20 @@ struct Left {
     until: Time,
 }
 
-/// Pings that validate a new address: each is sent to this path with this token.
+/// Pings that validate a new address: each has a path and a token.
 pub type Probes = [Option<(Path, u32)>; 2];
 
-/// The effect of a pong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pong {
     /// None: it answers another ping.
     Other,
-    /// The link stays where it is.
+    /// The link keeps its address.
     Stays,
-    /// The link has its first address, or another one.
+    /// The link gets its first address, or another one.
     Moves,
 }
 
 impl LinkPath {
-    /// With a validated address.
     #[must_use]
     pub fn to(path: Path) -> LinkPath {
         LinkPath {
@@ -114,20 +106,19 @@ impl LinkPath {
         }
     }
 
-    /// The validated address.
     #[must_use]
     pub fn active(&self) -> Option<&Path> {
         self.active.as_ref()
     }
 
-    /// Where the link's datagrams are sent, as far as [`spend`](LinkPath::spend) allows.
+    /// Returns the path for the link's datagrams, as far as [`spend`](LinkPath::spend) allows.
     #[must_use]
     pub fn destination(&self) -> Option<Path> {
         let candidate = || Some(self.candidate.as_ref()?.path);
         self.active.or_else(candidate)
     }
 
-    /// A datagram of `bytes` bytes is about to be sent to this path; false if that is too much for a candidate.
+    /// Counts a datagram of `bytes` bytes to this path; returns false if that is too much for a candidate.
     #[must_use]
     pub fn spend(&mut self, to: &Path, bytes: u32) -> bool {
         match &mut self.candidate {
@@ -143,8 +134,8 @@ impl LinkPath {
         }
     }
 
-    /// An authentic, new datagram of `bytes` bytes arrived by this path. `draw` returns random tokens. Returns pings
-    /// to send.
+    /// Handles an authentic, new datagram of `bytes` bytes from this path; returns pings to send. `draw`
+    /// returns random tokens.
     #[must_use]
     pub fn on_datagram(
         &mut self,
@@ -197,7 +188,7 @@ impl LinkPath {
         ]
     }
 
-    /// A pong with this token arrived on the link.
+    /// Handles a pong with this token on the link.
     #[must_use]
     pub fn on_pong(&mut self, now: Time, token: u32) -> Pong {
         if let Some(candidate) = self.candidate.take_if(|known| known.tokens[0] == token) {
@@ -226,7 +217,6 @@ impl LinkPath {
         Pong::Other
     }
 
-    /// Whether the link has this address.
     #[must_use]
     pub fn leads_to(&self, is_it: impl Fn(&SocketAddr) -> bool) -> bool {
         self.active.as_ref().is_some_and(|path| is_it(&path.remote))
@@ -266,7 +256,7 @@ mod tests {
             }
         }
 
-        /// A datagram of 100 bytes arrives from this port; returns the ports that are pinged, with the tokens.
+        /// Receives 100 bytes from this port; returns the ports that are pinged, with the tokens.
         fn receive(&mut self, now: Time, from: u16) -> Vec<(u16, u32)> {
             self.sequence += 1;
             let draw = || {
@@ -317,7 +307,7 @@ mod tests {
             assert_eq!(link.receive(ms(at), NEW), []);
         }
         assert_eq!(link.leads_to(), OLD);
-        // It may be the only one later.
+        // It may be the only address later.
         assert_eq!(link.receive(ms(2020), NEW), [(NEW, 3), (OLD, 4)]);
     }
 
@@ -330,7 +320,6 @@ mod tests {
         assert_eq!(link.path.on_pong(ms(20), 2), Pong::Moves);
         assert_eq!(link.leads_to(), OLD);
         assert_eq!(link.receive(ms(30), NEW), []);
-        // A pong answers once.
         assert_eq!(link.path.on_pong(ms(40), 2), Pong::Other);
         assert_eq!(link.path.on_pong(ms(40), 1), Pong::Other);
     }

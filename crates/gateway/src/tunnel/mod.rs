@@ -1,15 +1,15 @@
 //! `tunnel`: a network device whose packets are striped over links (song-2018).
 //!
-//! The protocol without sockets is [`ropewalk_striping::tunnel`]. Here are the device and the sockets with
-//! their offloads, and the [handshake](crate::noise). One thread does everything: it reads super-packets from
-//! the device, encrypts each segment for a link, and passes batches of datagrams to the kernel in one call;
-//! received segments are combined again. The kernel does not verify the inner checksums, since each datagram
-//! is authenticated.
+//! The protocol without sockets is [`ropewalk_striping::tunnel`]. This module has the device and the sockets
+//! with their offloads, and the [handshake](crate::noise). One thread does everything: it reads super-packets
+//! from the device, encrypts each segment for a link, and passes batches of datagrams to the kernel in one
+//! call. It combines received segments again. The kernel does not verify the inner checksums, since each
+//! datagram is authenticated.
 //!
 //! A relay identifies its clients by their keys; each has its own addresses in the tunnel.
 //!
-//! In a program, each end is opened in a thread of the network namespace that it serves, and runs in a thread
-//! of its own until it is stopped by its [`Control`]:
+//! In a program, open each end in a thread of its network namespace, and run it in a thread of its own until
+//! its [`Control`] stops it:
 //!
 //! ```no_run
 //! use ropewalk_gateway::keys::SecretKey;
@@ -35,8 +35,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The other end has [`Role::Listen`], with [`Clients`](crate::keys::Clients) that know the first
-//! one's public key. `tests/tunnel` of the testbed does both in two namespaces.
+//! The other end has [`Role::Listen`], with [`Clients`](crate::keys::Clients) that know the first end's
+//! public key. `tests/tunnel` of the testbed runs both in two namespaces.
 
 mod batch;
 mod bind;

@@ -1,5 +1,5 @@
-//! Notifications of the kernel that interfaces, addresses or routes have changed (rtnetlink(7)). Their
-//! content is not read: the receiver checks what concerns it.
+//! Notifications of the kernel about changes of interfaces, addresses and routes (rtnetlink(7)). Their
+//! content is not read: the receiver checks its own links.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,15 +12,12 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, bind, recv,
 /// (linux/rtnetlink.h).
 const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400;
 
-/// Becomes readable with each change in the network namespace in which it was created.
+/// A descriptor that becomes readable with each change in the network namespace in which it was created.
 #[derive(Debug)]
 pub struct NetworkChanges(OwnedFd);
 
 impl NetworkChanges {
-    /// Receives notifications from now on.
-    ///
-    /// # Errors
-    /// The system has no rtnetlink, or forbids it.
+    /// Subscribes to notifications. Fails if the system has no rtnetlink, or forbids it.
     pub fn open() -> io::Result<NetworkChanges> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         // Protocol 0 is NETLINK_ROUTE.
@@ -34,7 +31,7 @@ impl NetworkChanges {
         let mut buffer = [0; 8192];
         loop {
             match recv(&self.0, &mut buffer, RecvFlags::empty()) {
-                // On an overflow of its queue (ENOBUFS) too, it is enough to know that something changed.
+                // After an overflow of the queue (ENOBUFS), too, something has changed.
                 Ok(_) | Err(Errno::INTR | Errno::NOBUFS) => {}
                 Err(_) => return,
             }

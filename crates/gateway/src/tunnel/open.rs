@@ -1,4 +1,4 @@
-//! Opens a tunnel: its device and sockets, and the event loop that serves them.
+//! Opening of a tunnel: its device and sockets, and the event loop that serves them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -19,7 +19,6 @@ use super::responder::HandshakeResponder;
 use super::sockets::Sockets;
 use super::status::Status;
 
-/// Range of the longest packet that may be tried on links.
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
 
 /// An end of a tunnel, with its device up and its sockets bound.
@@ -34,12 +33,12 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// Creates the device and binds the sockets in the calling thread's network namespace. Afterwards it may
-    /// run in any thread. Links that are not available are used when they appear, and a relay whose name does not
-    /// resolve yet is called when it does.
+    /// Creates the device and binds the sockets in the calling thread's network namespace; the tunnel may run
+    /// in any thread. Links that are not available are used when they appear, and a relay whose name does not
+    /// resolve yet is used when it does.
     ///
     /// # Errors
-    /// The first resource that is not available, links apart.
+    /// The first resource that is not available, except links.
     pub fn open(config: Config) -> Result<Tunnel, TunnelError> {
         if !LINK_MTUS.contains(&config.link_mtu) {
             return Err(TunnelError::LinkMtu(config.link_mtu));
@@ -94,33 +93,33 @@ impl Tunnel {
         })
     }
 
-    /// A handle to stop it, and to query its status.
+    /// Returns a handle to stop it, and to query its status.
     #[must_use]
     pub fn control(&self) -> Control {
         self.control.clone()
     }
 
-    /// The device's name.
+    /// Returns the device's name.
     #[must_use]
     pub fn device(&self) -> &str {
         &self.device.name
     }
 
-    /// Its listening address, or the local address of each link.
+    /// Returns its listening address, or the local address of each link.
     ///
     /// # Errors
-    /// Those of a socket.
+    /// Errors of a socket.
     pub fn local_addresses(&self) -> io::Result<Vec<SocketAddr>> {
         let sockets = self.sockets.iter();
         let mut addresses = sockets
             .map(|(_, socket)| socket.local_address())
             .collect::<io::Result<Vec<_>>>()?;
-        // A relay's sockets have one address.
+        // A relay's sockets share one address.
         addresses.dedup();
         Ok(addresses)
     }
 
-    /// Carries packets in this thread until [`Control::stop`] is called; then the device is removed.
+    /// Carries packets in this thread until [`Control::stop`] is called, then removes the device.
     ///
     /// # Errors
     /// The device or a socket fails.
@@ -140,7 +139,7 @@ impl Tunnel {
                 End::Initiator(Box::new(dialer.sealed(config.sealed)))
             }
         };
-        // Its thread begins here: by now the process may have dropped its privileges.
+        // The thread starts here: by now the process may have dropped its privileges.
         let resolver = config.relay_name.clone().map(|name| {
             let control = self.control.clone();
             let deliver = move |answer| control.deliver(answer);

@@ -1,4 +1,4 @@
-//! The command line of `tunnel`, and the configuration that it describes.
+//! Command line of `tunnel`, and the configuration that it describes.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::quota::{self, UsageStore};
 use crate::request::{Host, Target};
 use crate::{Failure, Link};
 
-/// What either end needs.
+/// Required options of either end.
 pub(super) const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 
 /// Run one end of a tunnel: a network device whose packets are striped over several links, encrypted,
@@ -123,7 +123,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The same options with the rules for targets of others, which are read again at SIGHUP.
+    /// Returns these options with the rules for targets of `other`, which SIGHUP reads again.
     pub(super) fn with_rules_of(&self, other: &Arguments) -> Arguments {
         Arguments {
             hook: self.hook.with_rules_of(&other.hook),
@@ -132,12 +132,12 @@ impl Arguments {
     }
 }
 
-/// The relay, as it was given: its name is resolved when the tunnel begins.
+/// Checks the relay's address; its name is resolved when the tunnel starts.
 fn parse_relay(text: &str) -> Result<String, String> {
     given::relay(text).map(|_| text.to_owned())
 }
 
-/// A device's name as the kernel takes it (`dev_valid_name`), with at most one `%d`.
+/// Checks a device name as the kernel does (`dev_valid_name`), with at most one `%d`.
 fn parse_device(text: &str) -> Result<String, String> {
     let is_right = (1..=15).contains(&text.len())
         && !text.contains(|c: char| "/:\"\\*".contains(c) || c.is_whitespace() || c.is_control())
@@ -157,13 +157,13 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
     })
 }
 
-/// The far end, as files have it.
+/// Keys of the other end.
 pub(super) enum Known {
     Clients(Clients),
     Relay(PublicKey),
 }
 
-/// Reads the files about the far end that the options name.
+/// Reads the keys of the other end from the files that the options name.
 pub(super) fn read(arguments: &Arguments) -> Result<Known, Failure> {
     let known = match (&arguments.clients, &arguments.relay_key) {
         (Some(list), _) => {
@@ -199,7 +199,7 @@ fn warn_of_prices(links: &[Link]) {
     }
 }
 
-/// The links, whose sockets have the mark that a kill switch lets through.
+/// Returns the links with the firewall mark that a kill switch accepts.
 pub(super) fn marked(arguments: &Arguments) -> Vec<Link> {
     let mark = arguments.hook.mark();
     let links = arguments.link.iter();
@@ -211,7 +211,7 @@ pub(super) fn marked(arguments: &Arguments) -> Vec<Link> {
         .collect()
 }
 
-/// The file with the usage of the links, at the end that has them.
+/// Returns the file for the links' usage, for a client.
 pub(super) fn state_file(arguments: &Arguments) -> Option<PathBuf> {
     let file = arguments.quota_state.clone();
     let file = file.or_else(|| quota::default_path("tunnel"));
@@ -268,7 +268,7 @@ pub(super) fn config(arguments: Arguments, usage: UsageStore) -> Result<Config, 
     })
 }
 
-/// A client without an address of its own within the tunnel cannot come in.
+/// Refuses or warns of clients without an address in the tunnel, which cannot connect.
 fn warn_of_those_without_addresses(clients: &Clients, list: &Path) -> Result<(), Failure> {
     let without = clients.iter().filter(|client| client.addresses.is_empty());
     let mut names: Vec<&str> = without.map(|client| client.name.as_str()).collect();

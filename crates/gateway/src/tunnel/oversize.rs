@@ -1,4 +1,4 @@
-//! Packets that are too long for their peer: fragmented if that is allowed, otherwise answered by ICMP.
+//! Handling of packets that are too long for their peer: fragmented if allowed, otherwise answered by ICMP.
 //!
 //! A device has a single MTU. If its packets are for peers with smaller path MTUs, the tunnel acts as a
 //! router before a narrower link.
@@ -13,27 +13,23 @@ use super::super_packet::{Piece, Pool, SuperPacket, VNET_LEN};
 const INTERVAL: Time = Time::from_millis(1);
 const BURST: Time = Time::from_millis(50);
 
-/// What to do with a packet that is too long.
 #[derive(Debug)]
 pub enum Fate {
-    /// Send its fragments.
     Cut(Vec<Piece>),
     /// Write this ICMP message to its source into the device.
     Answered(Vec<u8>),
-    /// Drop it silently.
     Dropped,
 }
 
-/// Decides, and limits the rate of ICMP messages.
 #[derive(Debug, Default)]
 pub struct Oversize {
-    /// Time until which the messages sent so far are paid for.
+    /// Theoretical arrival time of the rate limit.
     paid: Time,
 }
 
 impl Oversize {
-    /// For a packet whose first piece is longer than `mtu`. All pieces of a super-packet are treated like the
-    /// first.
+    /// Decides about a packet whose first piece is longer than `mtu`, and limits the rate of ICMP messages.
+    /// All pieces of a super-packet are treated like the first.
     pub fn decide(&mut self, now: Time, packet: SuperPacket, mtu: u32, pool: &Pool) -> Fate {
         let mut cut = Vec::new();
         for piece in packet.pieces() {
@@ -68,7 +64,7 @@ mod tests {
     use super::*;
     use crate::tunnel::super_packet::single_header;
 
-    /// A datagram as the kernel hands it over, its checksum not made yet.
+    /// A datagram as the kernel passes it, with a partial checksum.
     fn datagram(len: usize, dont_fragment: bool) -> SuperPacket {
         let (source, destination) = ("192.0.2.1".parse().unwrap(), "10.9.0.2".parse().unwrap());
         let mut header = IpHeader::new(source, destination, protocol::UDP).unwrap();

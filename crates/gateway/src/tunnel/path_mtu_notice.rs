@@ -1,30 +1,28 @@
-//! The path MTU of a link, which each end tells the other in frames PATH_MTU.
+//! Path MTU of a link, which each end announces to the other in frames PATH_MTU.
 
 use ropewalk_quantities::Time;
 
-/// How often a path MTU is told, since the frame may be lost, and at which interval.
+/// Number and interval of announcements of a path MTU, since the frame may be lost.
 const TIMES: u8 = 3;
 const EVERY: Time = Time::from_secs(1);
 
-/// The path MTU of a link that the peer was told, and the one that it has told.
+/// The path MTU of a link that was announced to the peer, and the peer's own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathMtuNotice {
     told: u16,
     told_at: Time,
-    /// How often that was told.
+    /// Number of announcements so far.
     times: u8,
     theirs: Option<u16>,
 }
 
 impl PathMtuNotice {
-    /// Whether a notice of this path MTU is due now.
     #[must_use]
     pub fn is_due(&self, now: Time, bytes: u16) -> bool {
         let is_news = self.times == 0 || self.told != bytes;
         is_news || self.times < TIMES && now >= self.told_at + EVERY
     }
 
-    /// The peer is told this path MTU.
     pub fn on_told(&mut self, now: Time, bytes: u16) {
         self.times = match self.told == bytes {
             true => self.times + 1,
@@ -33,13 +31,11 @@ impl PathMtuNotice {
         (self.told, self.told_at) = (bytes, now);
     }
 
-    /// The path MTU that the peer has told.
     #[must_use]
     pub fn theirs(&self) -> Option<u16> {
         self.theirs
     }
 
-    /// The peer has told its path MTU.
     pub fn on_theirs(&mut self, bytes: u16) {
         self.theirs = Some(bytes);
     }

@@ -1,4 +1,4 @@
-//! The peer of a tunnel: its keys, its links, its sender and receiver.
+//! Peer of a tunnel: its keys, its links, its sender and receiver.
 
 use std::mem;
 use std::net::{IpAddr, SocketAddr};
@@ -23,16 +23,14 @@ use crate::noise::{Session, TAG_LEN};
 mod sealing;
 mod status;
 
-/// After this time, or this many bytes, the initiator makes new keys.
+/// Lifetime of keys, as a time and in bytes, after which the initiator makes new ones.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
 const KEY_BYTES: u64 = 1 << 35;
-/// Keys are rejected after this time.
 const KEY_END: Duration = Duration::from_secs(600);
 
-/// A received packet that waits for others.
+/// A received packet in the reordering buffer.
 #[derive(Debug)]
 pub struct Waiting {
-    /// The IP packet.
     pub bytes: Vec<u8>,
     /// Whether its checksum covers the pseudo-header only.
     pub partial_checksum: bool,
@@ -49,45 +47,38 @@ pub struct Keys {
     pub theirs: u32,
     /// Random number of the peer's process.
     pub instance: u64,
-    /// When they were made.
     pub since: Instant,
 }
 
 impl Keys {
-    /// Length of the authentication tag.
     fn tag_len(&self) -> usize {
         self.session.as_ref().map_or(0, |_| TAG_LEN)
     }
 }
 
-/// The peer of a tunnel.
 #[derive(Debug)]
 pub struct Peer {
-    /// For messages.
     pub name: String,
-    /// Its addresses in the tunnel, which are the only allowed source addresses of its packets; `None` for a
-    /// relay, whose packets may have any.
+    /// Its addresses in the tunnel, the only allowed sources of its packets; `None` for a relay, whose
+    /// packets may have any source.
     pub addresses: Option<Vec<IpAddr>>,
-    /// What is sent to it.
     pub sender: Sender<Piece>,
-    /// What is received from it.
     pub receiver: Receiver<Waiting>,
-    /// Terms that a client has announced.
     pub announced: AnnouncedTerms,
-    /// The client's rate limit.
     pub limit: ClientRate,
-    /// Since when something is in flight that should be answered, and nothing authenticated was received.
+    /// Start of the time in which a datagram in flight should be answered, and nothing authenticated was
+    /// received.
     pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
-    /// The sender's, as the client's addresses require.
+    /// The sender's configuration, adapted to the client's addresses.
     config: SenderConfig,
     current: Option<Keys>,
     previous: Option<Keys>,
     /// A handshake that the peer has not confirmed yet.
     next: Option<Offer>,
-    /// The source of the last confirmed handshake: the peer receives there, since it got its answer.
+    /// Source of the last confirmed handshake. The peer receives there, since it got its answer.
     proven: Option<SocketAddr>,
-    /// It has confirmed a handshake, after which its addresses are to be looked up.
+    /// The peer has confirmed a handshake, so its addresses must be looked up again.
     has_moved: bool,
     paths: Vec<LinkPath>,
     /// Pings to a new address of a link, to be sent.
@@ -95,23 +86,19 @@ pub struct Peer {
     /// Terms of all links that were announced, including links without a path.
     terms: Vec<LinkTerms>,
     batches: Vec<Batch>,
-    /// The path MTU of each link, as both ends tell it.
     path_mtus: Vec<PathMtuNotice>,
     sealed: u64,
 }
 
-/// The keys of a handshake, with what takes effect together with them.
+/// Keys of a handshake that the peer has not used yet, with its new addresses.
 #[derive(Debug)]
 struct Offer {
     keys: Keys,
-    /// The peer's addresses in the tunnel.
     addresses: Vec<IpAddr>,
-    /// The source of its hello.
     from: SocketAddr,
 }
 
 impl Peer {
-    /// A peer from which nothing was received.
     #[must_use]
     pub fn new(
         name: String,
@@ -155,8 +142,8 @@ impl Peer {
         }
     }
 
-    /// Prepares keys that the peer gets with our answer to its hello, and the addresses that come with them. They
-    /// take effect when the peer uses them, since the handshake may be a replay.
+    /// Prepares the keys that the peer gets with our answer to its hello, and its addresses. They take effect
+    /// when the peer uses the keys, since the handshake may be a replay.
     pub fn offer_keys(&mut self, keys: Keys, addresses: Vec<IpAddr>, from: SocketAddr) {
         self.next = Some(Offer {
             keys,
@@ -165,12 +152,12 @@ impl Peer {
         });
     }
 
-    /// Whether it has confirmed a handshake since the last call, possibly with other addresses.
+    /// Returns whether the peer has confirmed a handshake since the last call, possibly with other addresses.
     pub fn has_moved(&mut self) -> bool {
         mem::take(&mut self.has_moved)
     }
 
-    /// The peer's process was restarted: all sequences begin anew, and so do ours.
+    /// Restarts the sequences of both ends, since the peer's process was restarted.
     fn begin_anew(&mut self) {
         self.previous = None;
         self.sender = Sender::new(self.config);
@@ -191,7 +178,6 @@ impl Peer {
         self.begin_anew();
     }
 
-    /// Sets the path of a link, as the initiator knows it.
     pub fn add_path(&mut self, now: Time, link: u8, path: Path) {
         let link = usize::from(link);
         self.add_links(now, link);
@@ -211,7 +197,6 @@ impl Peer {
         }
     }
 
-    /// The terms of a link.
     #[must_use]
     pub fn terms(&self, link: usize) -> LinkTerms {
         self.terms.get(link).copied().unwrap_or_default()
@@ -228,10 +213,8 @@ impl Peer {
         }
     }
 
-    /// Decrypts a datagram in place; returns its frames. On success it is authenticated and new, and counted.
-    ///
-    /// # Errors
-    /// Otherwise.
+    /// Decrypts a datagram in place; returns its frames. On success the datagram is authenticated, new and
+    /// counted.
     pub fn open<'a>(
         &mut self,
         now: (Instant, Time),
@@ -299,7 +282,7 @@ impl Peer {
         }
     }
 
-    /// Sends the pings that validate a new address of a link, if any are due.
+    /// Sends the due pings that validate a new address of a link.
     pub fn send_probes(&mut self, now: Time, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
         let Some((link, probes)) = self.probes.take() else {
             return;
@@ -312,7 +295,7 @@ impl Peer {
         }
     }
 
-    /// A pong on a link: of the validation of an address, or of the sender's own ping.
+    /// Handles a pong on a link, to an address validation or to the sender's own ping.
     pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
         let pong = match self.paths.get_mut(link) {
             Some(path) => path.on_pong(now, token),
@@ -328,13 +311,11 @@ impl Peer {
         }
     }
 
-    /// Whether a link leads to such an address.
     #[must_use]
     pub fn leads_to(&self, is_it: impl Fn(&SocketAddr) -> bool) -> bool {
         self.paths.iter().any(|path| path.leads_to(&is_it))
     }
 
-    /// Whether there are keys to encrypt with.
     #[must_use]
     pub fn is_open(&self, now: Instant) -> bool {
         self.current
@@ -342,7 +323,6 @@ impl Peer {
             .is_some_and(|keys| now < keys.since + KEY_END)
     }
 
-    /// Whether new keys should be made.
     #[must_use]
     pub fn wants_keys(&self, now: Instant) -> bool {
         let old = self
@@ -352,8 +332,8 @@ impl Peer {
         old || self.sealed > KEY_BYTES
     }
 
-    /// Longest packet that all of its links carry; `None` if there is no link. With IPv6 addresses it is 1280 at
-    /// least: narrower links carry such packets in fragments.
+    /// Returns the longest packet that all of its links carry; `None` if there is no link. With IPv6
+    /// addresses it is at least 1280: narrower links carry such packets in fragments.
     #[must_use]
     pub fn mtu(&self) -> Option<u32> {
         let links = self.paths.iter().enumerate().filter_map(|(link, path)| {
@@ -365,7 +345,7 @@ impl Peer {
         links.min().map(|mtu| mtu.max(least))
     }
 
-    /// Tells the peer the path MTUs of its links that are news to it.
+    /// Announces new path MTUs of the links to the peer.
     pub fn announce_path_mtus(
         &mut self,
         now: Time,
@@ -389,14 +369,12 @@ impl Peer {
         self.flush(now, send);
     }
 
-    /// The peer has told its path MTU of a link.
     pub fn on_path_mtu(&mut self, link: u8, bytes: u16) {
         if let Some(notice) = self.path_mtus.get_mut(usize::from(link)) {
             notice.on_theirs(bytes);
         }
     }
 
-    /// Identifiers of the sessions with this peer.
     pub fn sessions(&self) -> impl Iterator<Item = u32> + '_ {
         let next = self.next.as_ref().map(|offer| &offer.keys);
         [self.current.as_ref(), self.previous.as_ref(), next]
@@ -405,13 +383,13 @@ impl Peer {
             .map(|keys| keys.ours)
     }
 
-    /// Whether something is in flight, and nothing was heard for this long.
+    /// Returns whether a datagram is in flight, and nothing was received for `span`.
     #[must_use]
     pub fn is_silent_for(&self, now: Instant, span: Duration) -> bool {
         self.unanswered.is_some_and(|since| now >= since + span)
     }
 
-    /// How long its slowest link may take to answer, if a round trip is known.
+    /// Returns the answer timeout of its slowest link, if a round trip is known.
     #[must_use]
     pub fn answer_timeout(&self) -> Option<Duration> {
         let timeout = self.sender.answer_timeout()?;
@@ -419,7 +397,7 @@ impl Peer {
     }
 }
 
-/// Whether each link must carry IPv6's least packet depends on the client's addresses, not on those of the relay.
+/// The client's addresses, not the relay's, decide whether each link must carry IPv6's least packet.
 fn for_addresses(config: SenderConfig, addresses: &[IpAddr]) -> SenderConfig {
     let has_ipv6 = addresses.iter().any(IpAddr::is_ipv6);
     let path_mtu = PathMtuConfig {
@@ -433,7 +411,6 @@ fn for_addresses(config: SenderConfig, addresses: &[IpAddr]) -> SenderConfig {
     SenderConfig { path_mtu, ..config }
 }
 
-/// Length of the IP and UDP headers of a datagram to that address.
 #[must_use]
 pub fn ip_udp_len(remote: &SocketAddr) -> u32 {
     let mapped = matches!(remote, SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_some());

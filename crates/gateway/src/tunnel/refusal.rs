@@ -1,11 +1,11 @@
-//! Why a datagram or a packet is refused.
+//! Reasons for refusing a datagram or a packet, and their counts.
 
 use std::collections::BTreeMap;
 
-/// The reason.
+/// Reason for refusing a datagram or a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is not a datagram of a tunnel: too short, of an unknown kind, or with malformed frames.
+    /// Not a datagram of a tunnel: too short, of an unknown kind, or with malformed frames.
     Malformed,
     /// Its session does not exist, or has ended.
     UnknownSession,
@@ -21,20 +21,20 @@ pub enum Refusal {
     UnknownClient,
     /// A handshake that was received before.
     ReplayedHandshake,
-    /// A handshake of a client that claims an address in the tunnel which is not its own.
+    /// A handshake of a client that claims another client's address in the tunnel.
     ForeignAddress,
-    /// The relay refuses this client, since it claims an address that is not its own.
+    /// The relay refuses this client, since it claims another client's address.
     TurnedAway,
     /// A handshake that must be repeated with a cookie, since there are many.
     CookieWanted,
-    /// A handshake beyond the rate that its source may have.
+    /// A handshake beyond the rate limit of its source.
     TooManyHandshakes,
-    /// A datagram to a client that is not from the address of the relay which its link uses.
+    /// A datagram to a client from another address than the one of the relay that its link uses.
     ForeignPath,
 }
 
 impl Refusal {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Refusal; 13] = [
         Refusal::Malformed,
         Refusal::UnknownSession,
@@ -51,7 +51,7 @@ impl Refusal {
         Refusal::ForeignPath,
     ];
 
-    /// Its name in the status.
+    /// Returns its name in the status.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -71,7 +71,8 @@ impl Refusal {
         }
     }
 
-    /// The message to log, at most once a minute per source; `None` for what happens in normal operation.
+    /// Returns the message to log, at most once a minute per source; `None` for reasons that occur in normal
+    /// operation.
     pub(super) fn complaint(self) -> Option<&'static str> {
         match self {
             Refusal::Malformed => Some("a datagram that is none of a tunnel"),
@@ -98,19 +99,18 @@ impl Refusal {
 pub struct Refused([u64; Refusal::ALL.len()]);
 
 impl Refused {
-    /// Counts one.
     pub(super) fn count(&mut self, why: Refusal) {
         self.0[why as usize] += 1;
     }
 
-    /// The counts by the names of the reasons, zeros included.
+    /// Returns the counts by the names of the reasons, including zeros.
     #[must_use]
     pub fn by_reason(&self) -> BTreeMap<String, u64> {
         let counts = Refusal::ALL.map(|why| (why.name().to_owned(), self.of(why)));
         counts.into_iter().collect()
     }
 
-    /// The count for a reason.
+    /// Returns the count for a reason.
     #[must_use]
     pub fn of(&self, why: Refusal) -> u64 {
         self.0[why as usize]

@@ -1,14 +1,14 @@
-//! Resolves the relay's name over each link: by the link's own sockets and name servers.
+//! Resolution of the relay's name over each link, with the link's own sockets and name servers.
 //!
-//! The tunnel may carry the default route, and its hook may have replaced the name servers of the system. When the
-//! tunnel is dead, only the links themselves still reach a name server. Name servers of a link, the first list
-//! that is not empty:
+//! The tunnel may carry the default route, and its hook may have replaced the name servers of the system.
+//! While the tunnel is down, only the links themselves reach a name server. The name servers of a link are
+//! the first list that is not empty:
 //!
 //! 1. `dns=ADDRESS` of the link;
 //! 2. /etc/resolv.conf as it was before the hook replaced it, the upstream servers of systemd-resolved, and
-//!    /etc/resolv.conf, without those of this machine.
+//!    /etc/resolv.conf, without addresses of this machine.
 //!
-//! If none of them answers, the system's resolver is asked: it knows /etc/hosts and local domains.
+//! If none of them answers, the system's resolver is used: it knows /etc/hosts and local domains.
 
 use std::future::Future;
 use std::io;
@@ -33,12 +33,11 @@ use crate::Link;
 use crate::links::families_in_turn;
 use crate::name_servers::listed;
 
-/// How long a name server may take to answer, and the system's resolver.
+/// Timeout of a name server, and of the system's resolver.
 const TIMEOUT: Duration = Duration::from_secs(3);
 const SYSTEM_TIMEOUT: Duration = Duration::from_secs(8);
-/// Most name servers of a link.
 const MAX_SERVERS: usize = 6;
-/// How long the addresses of the system's resolver count, which tells no time to live.
+/// Lifetime of addresses from the system's resolver, which reports no time to live.
 const SYSTEM_TTL: Duration = Duration::from_secs(600);
 /// Files with name servers, in the order of preference.
 const FILES: [&str; 3] = [
@@ -56,30 +55,24 @@ pub struct RelayName {
     pub port: u16,
 }
 
-/// Addresses of the relay, and until when they count.
+/// Addresses of the relay, and the end of their lifetime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Addresses {
     pub(super) relays: Vec<SocketAddr>,
     pub(super) until: Instant,
 }
 
-/// What a link has found out.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// The link's number.
     pub(super) link: usize,
     pub(super) found: Result<Addresses, String>,
 }
 
-/// A thread that resolves the name.
 #[derive(Debug)]
 pub(super) struct NameResolver(UnboundedSender<(usize, Link)>);
 
 impl NameResolver {
-    /// Starts the thread in the calling thread's network namespace. `deliver` gets the answers.
-    ///
-    /// # Errors
-    /// There is no thread left.
+    /// Starts the thread in the calling thread's network namespace. It calls `deliver` with each answer.
     pub(super) fn start(
         name: RelayName,
         deliver: impl Fn(Answer) + Clone + Send + 'static,
@@ -102,7 +95,7 @@ impl NameResolver {
                     });
                 }
             });
-            // The system's resolver may take its time.
+            // The system's resolver may be slow.
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("names".to_owned());
@@ -110,9 +103,7 @@ impl NameResolver {
         Ok(NameResolver(asks))
     }
 
-    /// Resolves the name over a link.
     pub(super) fn ask(&self, number: usize, link: Link) {
-        // The thread runs as long as this exists.
         let _ = self.0.send((number, link));
     }
 }
@@ -171,7 +162,7 @@ async fn by_link(name: &RelayName, link: Link, servers: Vec<IpAddr>) -> Result<A
         .with_options(options)
         .build()
         .map_err(|error| error.to_string())?;
-    // No search domains: a final dot.
+    // A final dot, so that no search domains apply.
     let host = format!("{}.", name.host.trim_end_matches('.'));
     let found = resolver.lookup_ip(host).await;
     let found = found.map_err(|error| error.to_string())?;
@@ -185,7 +176,6 @@ async fn by_link(name: &RelayName, link: Link, servers: Vec<IpAddr>) -> Result<A
     }
 }
 
-/// The name servers to ask over a link.
 fn name_servers(link: &Link, files: &[&Path]) -> Vec<IpAddr> {
     if !link.dns.is_empty() {
         return link.dns.clone();
@@ -196,7 +186,7 @@ fn name_servers(link: &Link, files: &[&Path]) -> Vec<IpAddr> {
         for (server, zone) in listed(&text) {
             let is_own = server.is_loopback() || server.is_unspecified();
             let is_reached = match zone {
-                // Sockets of the link are bound to the interface, which stands for the zone.
+                // Sockets of the link are bound to the interface, which replaces the zone.
                 Some(zone) => link.is_interface(zone),
                 None => link.reaches((server, 53).into()),
             };
@@ -209,7 +199,6 @@ fn name_servers(link: &Link, files: &[&Path]) -> Vec<IpAddr> {
     servers
 }
 
-/// Sockets of a link for the resolver.
 #[derive(Clone)]
 struct LinkSockets {
     link: Link,
@@ -270,7 +259,7 @@ mod tests {
         };
         assert_eq!(of("a=lo"), ["192.0.2.1", "2001:db8::1"]);
         assert_eq!(of("a=10.0.0.1"), ["192.0.2.1"]);
-        // A link-local server is one of its interface alone, which has the number 1.
+        // A link-local server belongs to its interface, here number 1.
         std::fs::write(&first, "nameserver fe80::1%lo\nnameserver fe80::2%1\n").unwrap();
         assert_eq!(of("a=lo")[..2], ["fe80::1", "fe80::2"]);
         assert_eq!(of("a=no-such"), ["192.0.2.1", "2001:db8::1"]);

@@ -1,4 +1,4 @@
-//! The responder of the handshake: authenticates clients.
+//! Responder of the handshake: authenticates clients.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -19,7 +19,6 @@ use super::session_ids::SessionIds;
 use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::noise::Responder;
 
-/// The responder, with its list of clients.
 pub struct HandshakeResponder {
     secret: SecretKey,
     hello_keys: HelloKeys,
@@ -31,9 +30,11 @@ pub struct HandshakeResponder {
     sealed: bool,
 }
 
-/// The newest accepted timestamp of a client: older ones are replays. If the client's clock was ahead of
-/// ours, only timestamps up to our time plus [`AHEAD`] are refused, so that a client whose clock is corrected
-/// is refused no longer than that. Accepting a replay is harmless: its sender has no keys.
+/// The newest accepted timestamp of a client; older ones are replays.
+///
+/// If the client's clock was ahead of ours, only timestamps up to our time plus [`AHEAD`] are refused, so
+/// that a client whose clock is corrected is refused no longer than that. Accepting a replay is harmless: its
+/// sender has no keys.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     time: u64,
@@ -45,7 +46,7 @@ struct Newest {
 const AHEAD: u64 = 60_000_000_000;
 
 impl Newest {
-    /// Accepted when our clock was `ours`.
+    /// Creates it from a timestamp that was accepted when our clock was `ours`.
     fn new(time: u64, ours: u64) -> Newest {
         Newest {
             time,
@@ -53,40 +54,31 @@ impl Newest {
         }
     }
 
-    /// Whether a hello with this timestamp is new.
     fn admits(&self, time: u64) -> bool {
         time > self.until && time != self.time
     }
 }
 
-/// The reply to a hello.
 pub enum Reply {
     /// A cookie, which the next hello must prove.
     Cookie([u8; COOKIE_MESSAGE_LEN]),
-    /// The client is accepted.
     Answer(Vec<u8>, Box<AcceptedClient>),
     /// The client is authenticated, but claims an address that is not its own.
     Reject(Vec<u8>),
 }
 
-/// A client that was accepted.
 pub struct AcceptedClient {
-    /// Its public key.
     pub key: PublicKey,
-    /// Its name in the list of clients.
     pub name: String,
-    /// Its rate limit.
     pub rate: Option<Rate>,
-    /// The payload of its hello.
     pub hello: HelloPayload,
-    /// The source of its hello, at which it receives once it uses the keys.
+    /// Source of its hello, at which it receives once it uses the keys.
     pub from: SocketAddr,
-    /// The new keys, to be used once the client has used them.
+    /// The new keys, which take effect once the client has used them.
     pub keys: Keys,
 }
 
 impl HandshakeResponder {
-    /// With this list of clients.
     #[must_use]
     pub fn new(
         now: Instant,
@@ -106,25 +98,21 @@ impl HandshakeResponder {
         }
     }
 
-    /// Sets whether the tunnel's datagrams are encrypted.
     #[must_use]
     pub fn sealed(mut self, sealed: bool) -> HandshakeResponder {
         self.sealed = sealed;
         self
     }
 
-    /// Replaces the list of clients.
     pub fn set_clients(&mut self, clients: Clients) {
         self.clients = clients;
     }
 
-    /// Handles a hello: the reply, with the client if it is accepted. `is_known` returns whether a client is
-    /// heard from a source, `is_taken` whether a session has an identifier.
+    /// Handles a hello; returns the reply, with the client if it is accepted, or why there is no reply.
+    /// `is_known` returns whether a client is connected from a source, `is_taken` whether a session has an
+    /// identifier.
     ///
     /// Each reply is shorter than its hello, so that forged sources amplify nothing.
-    ///
-    /// # Errors
-    /// Why no reply is sent.
     pub fn on_hello(
         &mut self,
         now: Instant,
@@ -252,7 +240,7 @@ mod tests {
             (&["10.9.0.2"][..], true),
             (&["fd00:9::2"], true),
             (&["10.9.0.2", "fd00:9::2"], true),
-            // Another's, the relay's, anybody's; beside one of its own.
+            // Another client's, the relay's, an unknown one; one besides its own.
             (&["10.9.0.3"], false),
             (&["10.9.0.1"], false),
             (&["8.8.8.8"], false),
@@ -351,7 +339,7 @@ mod tests {
         for index in 0..answer.len() {
             let mut forged = answer.clone();
             forged[index] ^= 1;
-            // Kind and link are of no account here.
+            // Kind and link do not matter here.
             assert!(index < 2 || dialer.on_answer(now, 0, &forged).is_err());
         }
         let elsewhere = dialer.on_answer(now, 1, &answer).err();
@@ -390,7 +378,7 @@ mod tests {
             dialer.pending_due(None),
             Some(now + Duration::from_millis(100))
         );
-        // One for an earlier hello.
+        // An answer to an earlier hello.
         let _ = dialer.hello(now, &[0]);
         assert!(dialer.on_cookie(now, 0, &cookie).is_err());
     }
@@ -410,7 +398,7 @@ mod tests {
         let newest = Newest::new(HOUR * 2, HOUR);
         assert!(!newest.admits(HOUR) && !newest.admits(HOUR + 60 * SECOND));
         assert!(newest.admits(HOUR + 61 * SECOND));
-        // The very same again is a replay for ever.
+        // An exact repetition stays a replay.
         assert!(!newest.admits(HOUR * 2));
     }
 }

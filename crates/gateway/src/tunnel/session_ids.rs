@@ -1,7 +1,7 @@
 //! Identifiers of sessions.
 
-/// Draws the identifiers of one process's sessions: all begin with the same secret prefix, by which the kernel
-/// tells datagrams of sessions from others (see [`socket_filter`](super::socket_filter)).
+/// Generator of the identifiers of one process's sessions. All begin with the same secret prefix, by which
+/// the kernel recognizes datagrams of sessions (see [`socket_filter`](super::socket_filter)).
 #[derive(Clone, Copy, Debug)]
 pub struct SessionIds {
     prefix: u16,
@@ -9,7 +9,6 @@ pub struct SessionIds {
 }
 
 impl SessionIds {
-    /// Those with a prefix, after a random one.
     #[must_use]
     pub fn new(prefix: u16, start: u16) -> SessionIds {
         SessionIds {
@@ -18,7 +17,7 @@ impl SessionIds {
         }
     }
 
-    /// The next identifier that no session has; the oldest one again if all are taken.
+    /// Returns the next identifier that no session has; the oldest one again if all are taken.
     #[must_use]
     pub fn draw(&mut self, is_taken: impl Fn(u32) -> bool) -> u32 {
         for _ in 0..u16::MAX {

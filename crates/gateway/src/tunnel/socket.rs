@@ -1,4 +1,4 @@
-//! A UDP socket with segmentation offload in both directions (GSO and GRO).
+//! UDP socket with segmentation offload in both directions (GSO and GRO).
 
 #![allow(unsafe_code)]
 
@@ -17,28 +17,24 @@ use socket2::Socket;
 use super::link_path::Path;
 use super::peer::ip_udp_len;
 
-/// Requested socket buffers; the kernel grants what it allows.
+/// Requested size of socket buffers; the kernel may grant less.
 pub const KERNEL_BUFFER: usize = 4 << 20;
 
-/// A non-blocking UDP socket.
 #[derive(Debug)]
 pub struct UdpSocket {
     socket: Socket,
     state: UdpSocketState,
-    /// Whether datagrams are sent in fragments now where they are too long.
+    /// Whether fragmentation is allowed now.
     fragments: Cell<bool>,
 }
 
 /// Every IPv6 link carries fragments of this length (RFC 8200, section 5).
 const IPV6_FRAGMENT: libc::c_int = 1280;
-/// Datagrams up to this length, IP header included, are sent as they are, whether fragments are allowed or not.
+/// Datagrams up to this length, IP header included, never change the fragmentation setting.
 const SHORT: u32 = 1200;
 
 impl UdpSocket {
-    /// Wraps a bound socket; asks for a buffer of so many bytes for what it receives.
-    ///
-    /// # Errors
-    /// What the system says of its options.
+    /// Wraps a bound socket; requests a receive buffer of `received` bytes.
     pub fn new(socket: Socket, received: usize) -> io::Result<UdpSocket> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         socket.set_recv_buffer_size(received)?;
@@ -50,19 +46,15 @@ impl UdpSocket {
         })
     }
 
-    /// Its local address.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         let address = self.socket.local_addr()?.as_socket();
         address.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
     }
 
     /// Sends datagrams of `segment` bytes each, except for a shorter last one; one that cannot be sent is
-    /// lost, as on any link. Datagrams that are longer than [`Path::whole`] are sent in fragments, others are
-    /// not. ICMP messages about the path MTU are ignored (IP_PMTUDISC_PROBE, ip(7)). Returns false if they are
-    /// too long for the interface.
+    /// lost, as on any link. Only datagrams longer than [`Path::whole`] are sent in fragments. ICMP messages
+    /// about the path MTU are ignored (IP_PMTUDISC_PROBE, ip(7)). Returns false if they are too long for the
+    /// interface.
     pub fn send(&self, path: &Path, bytes: &[u8], segment: usize) -> bool {
         let len = segment as u32 + ip_udp_len(&path.remote);
         let in_fragments = len > path.whole;
@@ -70,7 +62,7 @@ impl UdpSocket {
             self.set_fragments(path, in_fragments);
         }
         let mut fits = true;
-        // The kernel does not segment what is longer than the path MTU that it knows.
+        // The kernel does not segment datagrams longer than the path MTU that it knows.
         let segments = match in_fragments {
             true => 1,
             false => self.state.max_gso_segments().max(1),
@@ -90,7 +82,7 @@ impl UdpSocket {
             let code = sent.as_ref().err().and_then(io::Error::raw_os_error);
             fits &= code != Some(libc::EMSGSIZE);
             if sent.is_err() && several.is_some() && self.state.max_gso_segments() == 1 {
-                // The device has no checksum offload: send them one by one from now on.
+                // The device has no checksum offload: send single datagrams from now on.
                 for datagram in chunk.chunks(segment) {
                     let alone = transmit(datagram, None);
                     let _ = self.state.try_send(UdpSockRef::from(&self.socket), &alone);
@@ -100,7 +92,7 @@ impl UdpSocket {
         fits
     }
 
-    /// Allows or forbids the fragmentation of what follows; if that fails, the datagrams are lost.
+    /// Allows or forbids the fragmentation of the following datagrams; if that fails, they are lost.
     fn set_fragments(&self, path: &Path, allowed: bool) {
         let (four, six, length) = match allowed {
             true => (
@@ -132,10 +124,7 @@ impl UdpSocket {
         }
     }
 
-    /// Receives as many datagrams as there is room for; false if there were none.
-    ///
-    /// # Errors
-    /// Those of the socket, except for errors of single datagrams.
+    /// Receives one batch of datagrams; returns false if there are none. Ignores errors of single datagrams.
     pub fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
         let (rows, metas) = (&mut buffers.rows, &mut buffers.metas);
         let mut rows = rows.iter_mut();
@@ -155,7 +144,7 @@ impl UdpSocket {
     }
 }
 
-/// ICMP errors of earlier datagrams, and errors of an interface that disappears.
+/// Whether this is an ICMP error of an earlier datagram, or an error of an interface that disappears.
 fn is_passing(error: &io::Error) -> bool {
     let passing = [
         Errno::CONNREFUSED,
@@ -180,10 +169,9 @@ impl AsFd for UdpSocket {
     }
 }
 
-/// Buffers for what one call receives.
+/// Buffers of one receive call.
 #[derive(Debug)]
 pub struct Buffers {
-    /// Each holds a batch of datagrams.
     rows: Vec<Vec<u8>>,
     metas: [RecvMeta; Buffers::COUNT],
     filled: usize,
@@ -192,7 +180,6 @@ pub struct Buffers {
 impl Buffers {
     const COUNT: usize = if BATCH_SIZE < 8 { BATCH_SIZE } else { 8 };
 
-    /// Empty buffers.
     #[must_use]
     pub fn new() -> Buffers {
         Buffers {
@@ -202,7 +189,7 @@ impl Buffers {
         }
     }
 
-    /// The datagrams of the last call, each with its source and its local destination address.
+    /// Returns the datagrams of the last call, each with its source and its local destination address.
     pub fn datagrams(&mut self) -> impl Iterator<Item = (SocketAddr, Option<IpAddr>, &mut [u8])> {
         let filled = self.metas.iter().zip(&mut self.rows).take(self.filled);
         filled.flat_map(|(meta, row)| {

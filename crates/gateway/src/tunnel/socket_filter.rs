@@ -1,12 +1,12 @@
-//! Filters in the kernel (classic BPF, Linux' networking/filter.rst) that drop datagrams which cannot be of a tunnel
-//! before they take room in a socket's buffer or wake this process.
+//! Filters in the kernel (classic BPF, Linux' networking/filter.rst) that drop foreign datagrams before they
+//! use buffer space of a socket or wake this process.
 //!
-//! The identifiers of this process's sessions begin with 16 secret bits. A stranger's datagram with the kind of a
-//! session passes with a probability of 2^-16.
+//! The identifiers of this process's sessions begin with 16 secret bits. A stranger's datagram with the kind
+//! of a session passes with a probability of 2^-16.
 //!
-//! With UDP GRO, a filter sees the first of several coalesced datagrams. They are from one address, so an attacker
-//! that forges a client's address and is in the same poll of the network driver can take the following datagrams of
-//! this client with it: about one for each datagram of the attacker.
+//! With UDP GRO, a filter sees the first of several coalesced datagrams. An attacker that forges a client's
+//! address can therefore drop the client's following datagrams in the same poll of the network driver: about
+//! one for each datagram of the attacker.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -29,7 +29,6 @@ const SESSION: u32 = 2;
 const LEAST_SESSION: u32 = (TunnelHeader::LEN + TunnelFrame::CLOCK_LEN) as u32;
 const LEAST_ANSWER: u32 = (ANSWER_HEAD + ANSWER_LEN) as u32;
 
-/// Accepts the datagrams of this process's sessions.
 pub fn accept_sessions(socket: &Socket, prefix: u16) -> io::Result<()> {
     let mut program = Program::default();
     program.require(LOAD_BYTE, UDP, TunnelHeader::KIND.into());
@@ -38,7 +37,6 @@ pub fn accept_sessions(socket: &Socket, prefix: u16) -> io::Result<()> {
     socket.attach_filter(&program.finish())
 }
 
-/// Accepts hellos.
 pub fn accept_hellos(socket: &Socket) -> io::Result<()> {
     let mut program = Program::default();
     program.require(LOAD_BYTE, UDP, HELLO.into());
@@ -46,7 +44,7 @@ pub fn accept_hellos(socket: &Socket) -> io::Result<()> {
     socket.attach_filter(&program.finish())
 }
 
-/// Accepts the datagrams that a link's socket receives from this relay.
+/// Accepts datagrams from this relay at a link's socket.
 pub fn accept_from_relay(socket: &Socket, relay: SocketAddr, prefix: u16) -> io::Result<()> {
     let mut program = Program::default();
     program.require(LOAD_HALF, 0, relay.port().into());
@@ -77,7 +75,7 @@ pub fn accept_from_relay(socket: &Socket, relay: SocketAddr, prefix: u16) -> io:
 
 /// Steers hellos to the second socket of a port (SO_REUSEPORT), and all other datagrams to the first.
 pub fn steer_hellos(first: &Socket) -> io::Result<()> {
-    // Offsets begin behind the UDP header.
+    // Offsets begin after the UDP header.
     let program = [
         SockFilter::new(LOAD_BYTE, 0, 0, 0),
         SockFilter::new(JUMP_IF_EQUAL, 0, 1, HELLO.into()),
@@ -115,7 +113,7 @@ const LOAD_LENGTH: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_LEN) as u16;
 const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
 const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-/// Offsets from the IP header begin here.
+/// Base of offsets from the IP header.
 const NETWORK_HEADER: u32 = libc::SKF_NET_OFF as u32;
 const DROP: SockFilter = SockFilter::new(RETURN, 0, 0, 0);
 const ACCEPT: SockFilter = SockFilter::new(RETURN, 0, 0, u32::MAX);
@@ -125,14 +123,13 @@ const ACCEPT: SockFilter = SockFilter::new(RETURN, 0, 0, u32::MAX);
 struct Program(Vec<SockFilter>);
 
 impl Program {
-    /// Drops datagrams whose value at an offset is another.
+    /// Drops datagrams with another value at an offset.
     fn require(&mut self, load: u16, offset: u32, value: u32) {
         self.0.push(SockFilter::new(load, 0, 0, offset));
         self.0.push(SockFilter::new(JUMP_IF_EQUAL, 1, 0, value));
         self.0.push(DROP);
     }
 
-    /// Drops datagrams of fewer bytes.
     fn require_length(&mut self, least: u32) {
         self.0.push(SockFilter::new(LOAD_LENGTH, 0, 0, 0));
         let least = UDP + least;
@@ -140,7 +137,7 @@ impl Program {
         self.0.push(DROP);
     }
 
-    /// Accepts datagrams of that kind by conditions of their own.
+    /// Accepts datagrams of that kind if the conditions of `add` hold.
     fn when(&mut self, kind: u8, add: impl FnOnce(&mut Program)) {
         let mut inner = Program::default();
         add(&mut inner);
@@ -166,7 +163,7 @@ mod tests {
 
     const PREFIX: u16 = 0xabcd;
 
-    /// What a socket with a filter receives of these datagrams.
+    /// Returns the datagrams that a socket with a filter receives.
     fn passed(
         own: &str,
         attach: impl FnOnce(&Socket, SocketAddr) -> io::Result<()>,
@@ -200,7 +197,7 @@ mod tests {
         datagram
     }
 
-    /// Datagrams of every kind, with the prefix and without, of lengths around the least.
+    /// Datagrams of every kind, with the prefix and without, with lengths around the minimum.
     fn all() -> Vec<Vec<u8>> {
         let mut all = Vec::new();
         for kind in 0..=5 {

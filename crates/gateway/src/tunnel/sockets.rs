@@ -1,5 +1,5 @@
-//! The sockets of an end: two for all clients (sessions and hellos, on one port), or one per link. A link's socket is created anew whenever its
-//! interface or address appears or changes.
+//! Sockets of an end: two for all clients (sessions and hellos, on one port), or one per link. A link's
+//! socket is replaced whenever its interface or address appears or changes.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -26,46 +26,39 @@ use crate::links::Route;
 #[derive(Debug)]
 pub struct Sockets {
     sockets: Vec<Option<UdpSocket>>,
-    /// Of the dialling end, one per socket; otherwise empty.
+    /// A client's links, one per socket; empty for a relay.
     links: Vec<LinkRoute>,
-    /// The relay's addresses.
     relays: Vec<SocketAddr>,
     namespace: Namespace,
     /// Prefix of the sessions' identifiers.
     prefix: u16,
 }
 
-/// A link of the dialling end.
 #[derive(Debug)]
 struct LinkRoute {
     link: Link,
     is_removed: bool,
     /// The relay's addresses that it can reach.
     relays: Vec<SocketAddr>,
-    /// Index of the one in use.
     relay: usize,
     /// The route for which its socket was created.
     route: Option<Route>,
-    /// The MTU of that route, if it is known.
     mtu: Option<u32>,
-    /// Why it has no socket.
     missing: Option<String>,
-    /// Bytes carried since they were last counted, IP and UDP headers included.
+    /// Bytes carried since the last count, IP and UDP headers included.
     carried: Cell<u64>,
 }
 
-/// A change of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Its interface, address or route has disappeared.
     Gone,
     /// It has a new socket, which is not in epoll yet.
     Found,
 }
 
 impl Sockets {
-    /// With sockets for clients: the one for their sessions, which have identifiers with this prefix, and the one
-    /// for their hellos.
+    /// Creates the relay's two sockets: one for sessions, which have identifiers with this prefix, and one
+    /// for hellos.
     #[must_use]
     pub fn listening(sockets: [UdpSocket; 2], prefix: u16) -> Sockets {
         Sockets {
@@ -77,25 +70,19 @@ impl Sockets {
         }
     }
 
-    /// Runs a function in the network namespace of the sockets.
-    ///
-    /// # Errors
-    /// The namespace cannot be entered, or the function fails.
+    /// Runs a function in the network namespace of the sockets. Fails if the namespace cannot be entered.
     pub fn in_namespace<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         self.namespace.enter(act)
     }
 
-    /// Identifiers for sessions, which the sockets' filters accept.
+    /// Returns identifiers for sessions that the sockets' filters accept.
     #[must_use]
     pub fn session_ids(&self) -> SessionIds {
         SessionIds::new(self.prefix, random() as u16)
     }
 
-    /// With a socket for each available link, to the first of the relay's addresses that it can reach;
-    /// created in the calling thread's network namespace, now and later.
-    ///
-    /// # Errors
-    /// A link that cannot be used although nothing of it is missing.
+    /// Creates a socket for each available link, to the first of the relay's addresses that it can reach, in
+    /// the calling thread's network namespace, now and later. Fails if an existing link cannot be used.
     pub fn dialling(links: &[Link], relays: &[SocketAddr]) -> Result<Sockets, (String, io::Error)> {
         let mut sockets = Sockets {
             sockets: Vec::new(),
@@ -129,7 +116,6 @@ impl Sockets {
         self.sockets.push(None);
     }
 
-    /// Replaces the description of a link.
     pub fn set_link(&mut self, number: usize, link: &Link) {
         if self.links[number].link.egress != link.egress {
             self.links[number] = LinkRoute::new(link, &self.relays);
@@ -138,8 +124,8 @@ impl Sockets {
         self.links[number].link = link.clone();
     }
 
-    /// The relay has these addresses, as a link has found out. A link that uses one of them stays with it; another
-    /// one goes to the first, and keeps its old one as the last choice while it hears the relay there.
+    /// Sets the relay's addresses that a link has resolved. A link that uses one of them keeps it. Any other
+    /// link switches to the first, and keeps its old one as the last choice while it hears the relay there.
     pub fn set_relays(
         &mut self,
         number: usize,
@@ -176,13 +162,11 @@ impl Sockets {
         }
     }
 
-    /// Why a link has no socket.
     #[must_use]
     pub fn missing(&self, number: usize) -> Option<&str> {
         self.links.get(number)?.missing.as_deref()
     }
 
-    /// The description of a link, if it was not removed.
     #[must_use]
     pub fn link(&self, number: usize) -> Option<&Link> {
         let link = self.links.get(number)?;
@@ -197,32 +181,28 @@ impl Sockets {
         self.sockets[number] = None;
     }
 
-    /// Number of sockets, including those of unavailable links.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sockets.len()
     }
 
-    /// The existing sockets, with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &UdpSocket)> {
         let sockets = self.sockets.iter().enumerate();
         sockets.filter_map(|(number, socket)| Some((number, socket.as_ref()?)))
     }
 
-    /// A socket.
     #[must_use]
     pub fn get(&self, number: usize) -> Option<&UdpSocket> {
         self.sockets.get(number)?.as_ref()
     }
 
-    /// The relay's address that a link uses.
     #[must_use]
     pub fn relay(&self, number: usize) -> Option<SocketAddr> {
         let link = self.links.get(number)?;
         link.relays.get(link.relay).copied()
     }
 
-    /// Whether a link's datagram is from the address of the relay that the link uses.
+    /// Returns whether a link's datagram is from the relay's address that the link uses.
     #[must_use]
     pub fn is_relay(&self, from: &Path) -> bool {
         let at = |address: SocketAddr| (address.ip().to_canonical(), address.port());
@@ -242,10 +222,6 @@ impl Sockets {
         socket.send(path, bytes, segment)
     }
 
-    /// Receives as [`UdpSocket::receive`] does.
-    ///
-    /// # Errors
-    /// Those of the socket.
     pub fn receive(&self, number: usize, buffers: &mut Buffers) -> io::Result<bool> {
         match self.get(number) {
             Some(socket) => socket.receive(buffers),
@@ -253,20 +229,19 @@ impl Sockets {
         }
     }
 
-    /// Counts a datagram that arrived on a link.
     pub fn note_received(&self, number: usize, from: &SocketAddr, bytes: u64) {
         if let Some(link) = self.links.get(number) {
             link.carry(bytes, 1, from);
         }
     }
 
-    /// Bytes that a link has carried in both directions since the last call, as its operator counts them.
+    /// Returns the bytes that a link has carried in both directions since the last call, as its operator
+    /// counts them.
     pub fn take_carried(&self, number: usize) -> Bytes {
         let link = self.links.get(number);
         Bytes::new(link.map_or(0, |link| link.carried.take()))
     }
 
-    /// Whether there are any such bytes.
     #[must_use]
     pub fn have_carried(&self) -> bool {
         self.links.iter().any(|link| link.carried.get() > 0)
@@ -309,7 +284,7 @@ impl Sockets {
         }
     }
 
-    /// The link cannot reach its address of the relay: switches to another one, if it has one.
+    /// Switches a link that cannot reach its address of the relay to another one, if it has one.
     pub fn try_another_relay(&mut self, number: usize) -> Option<Change> {
         let link = self.links.get_mut(number)?;
         if link.relays.len() < 2 {
@@ -367,7 +342,7 @@ impl LinkRoute {
         self.carried.set(self.carried.get() + bytes + headers);
     }
 
-    /// A new socket, if the route has changed or there was none.
+    /// Returns a new socket if the route has changed or there was none.
     fn find(&mut self, prefix: u16) -> io::Result<Option<UdpSocket>> {
         let mut first = Err(io::Error::from(Errno::AFNOSUPPORT));
         for ahead in 0..self.relays.len() {
@@ -393,7 +368,6 @@ impl LinkRoute {
     }
 }
 
-/// Whether the error means that an interface, address or route is missing, which may appear later.
 fn is_absence(error: &io::Error) -> bool {
     let absent = [
         Errno::NODEV,
@@ -416,7 +390,6 @@ impl Namespace {
         Namespace(File::open("/proc/thread-self/ns/net").ok())
     }
 
-    /// Runs a function in it.
     fn enter<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let (Some(own), Some(here)) = (&self.0, Namespace::of_thread().0) else {
             return act();

@@ -34,51 +34,51 @@ pub struct PeerStatus {
     pub open: bool,
     /// State of the session.
     pub session: Session,
-    /// When the session's keys were made.
+    /// Time of the session's handshake.
     pub handshake: Option<Instant>,
     /// Longest packet that all of its links carry; `None` if there is no link.
     pub mtu: Option<u32>,
-    /// Packets of the device that were taken for it, dropped, and sent again.
+    /// Packets of the device that were accepted, dropped and retransmitted.
     pub sent: SenderCounters,
     /// Packets of the client that were dropped beyond its rate.
     pub over_rate: u64,
-    /// Bytes queued for the links, and the bound of the queue.
+    /// Bytes queued for the links, and the limit of the queue.
     pub backlog: (Bytes, Bytes),
     /// Packets queued.
     pub queued_packets: u64,
-    /// Packets that waited to be put in order, were given up, and arrived late.
+    /// Packets that were put in order, given up, and late.
     pub received: ResequencerCounters,
-    /// Bytes that wait to be put in order now.
+    /// Bytes in the reordering buffer.
     pub held: Bytes,
-    /// By how much the slowest link's one-way delay exceeds the fastest one's: the packets of a connection
-    /// wait up to this long.
+    /// Excess of the slowest link's one-way delay over the fastest one's: the longest time that packets of a
+    /// connection spend in the reordering buffer.
     pub skew: Time,
-    /// Its links, by the numbers of the dialling end.
+    /// Its links, by the client's numbers.
     pub links: Vec<PeerLink>,
 }
 
 /// Status of a link in both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerLink {
-    /// Its name at the dialling end; its number at the other.
+    /// The client's name of the link; its number at the relay.
     pub name: String,
-    /// Its usage, if it is counted; at the dialling end.
+    /// Its usage, if it is counted; at a client.
     pub quota: Option<QuotaStatus>,
-    /// What this end sends, according to the peer's feedback.
+    /// Traffic that this end sends, according to the peer's feedback.
     pub sent: LinkStatus,
-    /// What this end has received.
+    /// Traffic that this end has received.
     pub received: Received,
-    /// The peer's path MTU of the link, if it has told.
+    /// The peer's path MTU of the link, if it has announced one.
     pub their_path_mtu: Option<u16>,
-    /// When something authenticated last arrived on it.
+    /// Time of the last authenticated datagram.
     pub heard: Option<Instant>,
-    /// Its socket is there, and the relay has not answered yet.
+    /// Its socket exists, and the relay has not answered yet.
     pub is_dialled: bool,
-    /// Why it is not in use, if that is known.
+    /// Why it is not in use, if known.
     pub reason: Option<String>,
 }
 
-/// What was received on a link; lengths include IP headers.
+/// Received traffic of a link; lengths include IP headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
     /// Distinct datagrams.
@@ -90,7 +90,7 @@ pub struct Received {
 }
 
 impl Status {
-    /// The status as documents, one per peer.
+    /// Returns the status as documents, one per peer.
     #[must_use]
     pub fn documents(&self) -> Vec<document::Tunnel> {
         let tunnels = self.peers.iter().map(|peer| document::Tunnel {
@@ -118,13 +118,13 @@ impl Status {
 }
 
 impl PeerLink {
-    /// Whether this end or the peer does not use it since its path MTU is too small.
+    /// Returns whether this end or the peer does not use it since its path MTU is too small.
     #[must_use]
     pub fn is_too_narrow(&self) -> bool {
         self.sent.up && (self.sent.path_mtu == 0 || self.their_path_mtu == Some(0))
     }
 
-    /// Its state.
+    /// Returns its state.
     #[must_use]
     pub fn state(&self) -> document::State {
         let is_used = self.sent.up && !self.sent.terms.standby && !self.is_too_narrow();

@@ -1,4 +1,4 @@
-//! Packets of the device: single ones, or many segments of a TCP connection in one (TSO).
+//! Packets of the device: single ones, or super-packets of many TCP segments (TSO).
 
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -6,16 +6,15 @@ use std::rc::Rc;
 
 use ropewalk_wire::{Checksum, IpView, Ipv4Header};
 
-/// virtio-net's header, the first of struct virtio_net_hdr (include/uapi/linux/virtio_net.h).
+/// Length of struct virtio_net_hdr, the first virtio-net header (include/uapi/linux/virtio_net.h).
 pub const VNET_LEN: usize = 10;
-/// Longest packet with that header.
 pub const LONGEST: usize = VNET_LEN + 65_535;
 
 const NEEDS_CHECKSUM: u8 = 1;
 const GSO_NONE: u8 = 0;
 const GSO_TCP4: u8 = 1;
 const GSO_TCP6: u8 = 4;
-/// Explicit congestion notification, beside the kind of segmentation.
+/// Explicit congestion notification, a flag of the segmentation type.
 const GSO_ECN: u8 = 0x80;
 
 /// Offsets in a TCP header.
@@ -31,9 +30,8 @@ const CWR: u8 = 0x80;
 pub struct SuperPacket {
     bytes: Vec<u8>,
     partial_checksum: bool,
-    /// How to split it; `None` if it is a single packet.
+    /// Its segmentation; `None` for a single packet.
     segments: Option<Segments>,
-    /// Where its buffer is returned.
     pool: Pool,
 }
 
@@ -44,18 +42,17 @@ pub struct Pool(Rc<Buffers>);
 #[derive(Debug, Default)]
 struct Buffers {
     kept: RefCell<Vec<Vec<u8>>>,
-    /// Buffers that super-packets are in.
     used: Cell<usize>,
 }
 
 impl Pool {
-    /// Most buffers that are kept: as many as are in use at once on a fast machine.
+    /// Largest number of free buffers: as many as are in use at once on a fast machine.
     const MAX: usize = 64;
-    /// A packet that waits keeps the buffer of its whole super-packet, and a peer decides how long it waits. So while
-    /// more buffers are in use than this, packets are copied out of theirs.
+    /// Number of buffers in use above which packets are copied out. A queued packet keeps the buffer of its
+    /// whole super-packet, and the peer decides how long.
     const MAX_USED: usize = 256;
 
-    /// An empty buffer for the longest packet.
+    /// Returns an empty buffer for the longest packet.
     #[must_use]
     pub fn take(&self) -> Vec<u8> {
         let mut bytes = self.0.kept.borrow_mut().pop().unwrap_or_default();
@@ -64,7 +61,7 @@ impl Pool {
         bytes
     }
 
-    /// Returns a buffer, if it is worth keeping.
+    /// Returns a buffer to the pool, unless the pool is full.
     pub fn give_back(&self, bytes: Vec<u8>) {
         let mut kept = self.0.kept.borrow_mut();
         if bytes.capacity() >= LONGEST && kept.len() < Pool::MAX {
@@ -91,7 +88,6 @@ struct Segments {
     ipv4: bool,
 }
 
-/// A segment of a super-packet, or a single packet.
 #[derive(Clone, Debug)]
 pub struct Piece {
     whole: Rc<SuperPacket>,
@@ -99,7 +95,7 @@ pub struct Piece {
 }
 
 impl SuperPacket {
-    /// Parses what was read from the device; `None` if it is invalid.
+    /// Parses a packet read from the device; `None` if it is invalid.
     #[must_use]
     pub fn parse(bytes: Vec<u8>, pool: &Pool) -> Option<SuperPacket> {
         let packet = bytes.get(VNET_LEN..).filter(|packet| !packet.is_empty())?;
@@ -140,18 +136,15 @@ impl SuperPacket {
         Some(packet)
     }
 
-    /// Whether it is in a buffer of the pool.
     fn is_large(&self) -> bool {
         self.bytes.capacity() >= LONGEST
     }
 
-    /// The IP packet; of a super-packet, the whole.
     #[must_use]
     pub fn packet(&self) -> &[u8] {
         &self.bytes[VNET_LEN..]
     }
 
-    /// Length of its longest segment.
     #[must_use]
     pub fn longest(&self) -> usize {
         let len = self.packet().len();
@@ -159,7 +152,6 @@ impl SuperPacket {
             .map_or(len, |s| len.min(s.header_len + s.payload))
     }
 
-    /// Its segments, in order.
     pub fn pieces(self) -> impl Iterator<Item = Piece> {
         let len = self.packet().len();
         let count = self
@@ -178,7 +170,6 @@ impl SuperPacket {
 }
 
 impl Piece {
-    /// Its length, IP header included.
     #[must_use]
     pub fn len(&self) -> usize {
         let packet = self.whole.packet();
@@ -191,7 +182,7 @@ impl Piece {
         }
     }
 
-    /// The same in memory of its own.
+    /// Copies it to memory of its own.
     fn apart(&self) -> Piece {
         let mut bytes = Vec::with_capacity(VNET_LEN + self.len());
         bytes.resize(VNET_LEN, 0);
@@ -214,7 +205,6 @@ impl Piece {
         self.whole.partial_checksum
     }
 
-    /// A copy of it, with its checksum computed.
     #[must_use]
     pub fn to_packet(&self) -> Vec<u8> {
         let mut packet = Vec::with_capacity(self.len());
@@ -234,7 +224,6 @@ impl Piece {
         packet
     }
 
-    /// Appends it.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let packet = self.whole.packet();
         let Some(segments) = self.whole.segments else {
@@ -268,7 +257,7 @@ impl Piece {
     }
 }
 
-/// Writes the lengths of a TCP packet of `len` bytes into its headers, and what depends on them: an IPv4
+/// Sets the lengths in the headers of a TCP packet of `len` bytes, and the dependent fields: an IPv4
 /// identification incremented by `further`, the header's checksum, and TCP's partial checksum.
 pub(super) fn set_lengths(header: &mut [u8], ip_len: usize, ipv4: bool, len: usize, further: u16) {
     if ipv4 {
@@ -286,7 +275,7 @@ pub(super) fn set_lengths(header: &mut [u8], ip_len: usize, ipv4: bool, len: usi
     header[at..at + 2].copy_from_slice(&partial.to_be_bytes());
 }
 
-/// The sum of TCP's pseudo-header, as VIRTIO_NET_HDR_F_NEEDS_CSUM requires it in the checksum field.
+/// Computes the sum of TCP's pseudo-header, which VIRTIO_NET_HDR_F_NEEDS_CSUM requires in the checksum field.
 fn partial_checksum(header: &[u8], ip_len: usize, ipv4: bool, transport_len: usize) -> u16 {
     let addresses = if ipv4 {
         &header[12..20]
@@ -305,7 +294,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The virtio-net header of a single packet, with the position of a partial checksum.
+/// Returns the virtio-net header of a single packet, with the position of a partial checksum.
 #[must_use]
 pub fn single_header(packet: &[u8], partial_checksum: bool) -> [u8; VNET_LEN] {
     let mut header = [0; VNET_LEN];
@@ -320,7 +309,6 @@ pub fn single_header(packet: &[u8], partial_checksum: bool) -> [u8; VNET_LEN] {
     header
 }
 
-/// The virtio-net header of a super-packet.
 #[must_use]
 pub(super) fn super_header(
     ip_len: usize,
@@ -338,7 +326,6 @@ pub(super) fn super_header(
     header
 }
 
-/// Offset of the checksum in a TCP or UDP header.
 fn checksum_offset(protocol: u8) -> usize {
     if protocol == 17 { 6 } else { TCP_CHECKSUM }
 }

@@ -1,4 +1,5 @@
-//! The verb `tunnel`: sets an end of a tunnel up, runs it until a signal, and reads its options again at SIGHUP.
+//! Subcommand `tunnel`: sets up an end of a tunnel, runs it until a signal, and reads its options again at
+//! SIGHUP.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -29,11 +30,10 @@ use crate::runtime::{Ending, block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 
-/// Options that SIGHUP reads again.
 const READ_ANEW: [&str; 4] = ["allow", "clients", "deny", "link"];
 
-/// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then. `restart` is a command
-/// that runs this process's command line once more.
+/// Runs an end of a tunnel. At SIGHUP, `again` returns the options as they are then. `restart` is a command
+/// that runs this process's command line again.
 pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
@@ -96,7 +96,7 @@ pub(crate) fn run(
         &arguments.relay_key,
     ];
     Confinement::new(user)
-        // The device's MTU follows the links; an interface's socket may take CAP_NET_RAW.
+        // The device's MTU follows the links; an interface's socket may need CAP_NET_RAW.
         .with_capabilities(CapabilitySet::NET_ADMIN | for_links(&arguments.link))
         .reading(files.into_iter().flatten())
         .writing(sockets.1.iter().map(ControlSocket::path))
@@ -120,7 +120,7 @@ pub(crate) fn run(
     carried.map_err(|error| Failure::run(format!("the tunnel ends: {error}")))
 }
 
-/// The hook, told all but the device's name.
+/// Returns the hook with all parameters but the device's name.
 fn hook_of(arguments: &Arguments) -> Option<Hook> {
     let links = arguments.link.iter().map(|link| link.egress.clone());
     arguments.hook.hook(HookVariables {
@@ -131,7 +131,7 @@ fn hook_of(arguments: &Arguments) -> Option<Hook> {
     })
 }
 
-/// Runs nothing but the hook, for a device whose name is known.
+/// Runs only the hook, for a device whose name is known.
 fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
     let Some(hook) = hook_of(arguments) else {
         return Ok(());
@@ -153,7 +153,7 @@ fn run_with_rules_of(before: &Arguments, again: &Arguments, device: &str) -> Res
     }
 }
 
-/// Answers for the tunnel until it is told to end, or has ended.
+/// Answers status requests until a signal, or until the tunnel has ended.
 async fn serve(
     (arguments, again, sockets): (
         &Arguments,
@@ -205,8 +205,8 @@ async fn serve(
     hook::between(hook, ended).await
 }
 
-/// Reads the configuration again: a relay its clients and the rules for their targets, a client its links. The hook
-/// `rules` applies the rules.
+/// Reads the configuration again: a relay its clients and the rules for their targets, a client its links.
+/// Runs the hook `rules` to apply the rules.
 fn reload(
     control: &Control,
     before: &Arguments,
@@ -239,7 +239,7 @@ fn reload(
     Ok(said)
 }
 
-/// A device without an IPv6 address leaves IPv6 to the links.
+/// Warns that traffic of IPv6 uses the links directly if the device has no IPv6 address.
 fn warn_of_ipv6_outside(arguments: &Arguments) {
     let mut addresses = arguments.address.iter();
     let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
@@ -262,7 +262,7 @@ fn warn_of_ipv6_outside(arguments: &Arguments) {
     }
 }
 
-/// What there is to say of a tunnel that would be run.
+/// Returns the report of `tunnel --check`.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
     let known = read(arguments)?;

@@ -1,8 +1,9 @@
-//! Datagrams of any content for either end of a tunnel: the property that a fuzz target and the replay of its
+//! Arbitrary datagrams for either end of a tunnel: the property that a fuzz target and the replay of its
 //! corpus share.
 //!
-//! The end under test is a whole [`Engine`] with /dev/null for a device. Its session is not encrypted, so that any
-//! frames reach it as those of an authenticated peer. Striping runs in virtual time, keys in real time.
+//! The end under test is a complete [`Engine`] with /dev/null for a device. Its session is not encrypted, so
+//! that any frames reach it as frames of an authenticated peer. Striping runs in virtual time, keys in real
+//! time.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -33,24 +34,24 @@ const RELAY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 77, 0, 1
 /// The client's addresses on two links, and in the tunnel.
 const LINKS: [[u8; 4]; 2] = [[127, 77, 0, 2], [127, 77, 0, 3]];
 const INNER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 0, 2));
-/// Memory of packets that wait to be put in order.
+/// Size of the reordering buffer in bytes.
 const BUFFER: u64 = 64 << 10;
 
 /// Counts of one run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Datagrams that the end took.
+    /// Datagrams that the end accepted.
     pub taken: usize,
     /// Datagrams that it refused.
     pub refused: usize,
 }
 
-/// Either end stays whole whatever a peer or a stranger sends: it does not panic, and what it keeps is bounded.
+/// Checks that either end neither panics nor stores an unbounded amount, for any input from a peer or a stranger.
 ///
-/// The first byte selects the end: the relay if it is even, else the client. Datagrams follow, each behind
-/// three bytes: a wait (milliseconds up to 199, then seconds), the way of the datagram (its lowest bit: the
-/// link; the next bit: another source), and its length. In a datagram of a session, the identifier is replaced by the
-/// session's; a hello gets the mark that its other bytes require.
+/// The first byte selects the end: the relay if it is even, else the client. Each datagram has three bytes in
+/// front: a delay (milliseconds up to 199, then seconds), a link (lowest bit) and another source (next bit),
+/// and its length. In a datagram of a session, the identifier is replaced by the session's. A hello gets a
+/// valid mark.
 ///
 /// # Panics
 /// The property does not hold.
@@ -102,7 +103,7 @@ pub fn hold(bytes: &[u8]) -> Tally {
     tally
 }
 
-/// Makes a datagram one that passes the first tests of the end.
+/// Changes a datagram so that it passes the first checks of the end.
 fn complete(datagram: &mut [u8], session: u32) {
     match datagram.first() {
         Some(&TunnelHeader::KIND) if datagram.len() >= TunnelHeader::LEN => {
@@ -125,12 +126,12 @@ fn check(engine: &Engine) {
     assert!(engine.sessions.len() <= 3, "{:?}", engine.sessions);
     assert!(engine.addresses.len() <= MAX_ADDRESSES);
     let peer = &engine.peers[0];
-    // A packet of a datagram is taken before the bound is looked at.
+    // A packet of a datagram is accepted before the limit is checked.
     let held = peer.receiver.held();
     assert!(held <= BUFFER + u64::from(u16::MAX), "{held}");
 }
 
-/// The end under test, after a handshake with the other one.
+/// Returns the end under test, after a handshake with the other one.
 fn established(is_relay: bool) -> Engine {
     let (mut relay, mut client) = (relay(), client());
     let End::Initiator(dialer) = &mut client.end else {

@@ -1,4 +1,4 @@
-//! Datagrams from the sockets, and the packets in them, which go to the device.
+//! Handling of datagrams from the sockets: their frames, and their packets for the device.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::tunnel::peer::{Peer, Waiting, ip_udp_len};
 use crate::tunnel::refusal::Refusal;
 use crate::tunnel::socket::Buffers;
 
-/// Most pings and terms of a datagram that are replied to: more than an honest peer puts into one.
+/// Largest number of pings and terms of a datagram that get a reply: more than an honest peer sends in one.
 const REPLIES: usize = 4;
 
 impl Engine {
@@ -34,7 +34,7 @@ impl Engine {
             for (from, local, datagram) in buffers.datagrams() {
                 self.sockets
                     .note_received(socket, &from, datagram.len() as u64);
-                // A link sends from the address that it has, which may differ from the previous one.
+                // A link sends from its present address, which may differ from the previous one.
                 let local = local.filter(|_| !is_link);
                 let path = Path::new(socket, from, local);
                 if let Err(why) = self.on_datagram(now, path, datagram) {
@@ -47,7 +47,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a socket receives hellos only. They are handled after all else, and fewer in a turn.
+    /// Whether a socket receives hellos only. They are handled last, and fewer in each round.
     pub(super) fn is_for_hellos(&self, socket: usize) -> bool {
         socket == HELLOS && matches!(self.end, End::Responder(_))
     }
@@ -80,7 +80,6 @@ impl Engine {
         }
     }
 
-    /// Handles a datagram of a session.
     fn on_frames(
         &mut self,
         now: (Instant, Time),
@@ -139,7 +138,7 @@ impl Engine {
                             bytes: bytes.to_vec(),
                             partial_checksum,
                         };
-                        // A duplicate is dropped.
+                        // Drops duplicates.
                         let _ = peer.receiver.hold(sequencing, waiting, bytes.len() as u32);
                     }
                     deliver(peer, &mut self.coalescer, &self.device, now.1);
@@ -189,14 +188,14 @@ impl Engine {
         if is_closed {
             match self.end {
                 End::Responder(_) => self.let_out(number),
-                // It may be restarted: the next hello is due at once.
+                // The relay may be restarted: the next hello is due at once.
                 End::Initiator(_) => peer.unanswered = now.0.checked_sub(SILENCE),
             }
         }
         refused.map_or(Ok(()), Err)
     }
 
-    /// Writes packets that are due to the device.
+    /// Writes due packets to the device.
     pub(super) fn deliver(&mut self) {
         let (_, now) = self.now();
         for peer in &mut self.peers {

@@ -1,5 +1,5 @@
-//! Links that appear and disappear while the tunnel runs: their sockets are created anew, and the relay
-//! learns at once of their new addresses.
+//! Detection of links that appear and disappear while the tunnel runs. Their sockets are replaced, and the
+//! relay learns their new addresses at once.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,14 +12,13 @@ use crate::tunnel::link_path::Path;
 use crate::tunnel::network_changes::NetworkChanges;
 use crate::tunnel::sockets::Change;
 
-/// Changes of the network come in bursts: least interval between checks of the links.
+/// Least interval between checks of the links, since changes of the network come in bursts.
 const STEP: Duration = Duration::from_millis(100);
 /// Interval of checks while a link is missing or silent, in addition to the kernel's notifications.
 const ANYHOW: Duration = Duration::from_secs(1);
-/// After this long, a silent link tries another address of the relay.
+/// Time after which a silent link tries another address of the relay.
 const ANOTHER: Duration = Duration::from_secs(2);
 
-/// When to check the links.
 pub(super) struct LinkWatch {
     changes: Option<NetworkChanges>,
     looked: Instant,
@@ -41,7 +40,6 @@ impl LinkWatch {
         self.changes.as_ref()
     }
 
-    /// The network has changed.
     pub(super) fn on_change(&mut self) {
         if let Some(changes) = &self.changes {
             changes.clear();
@@ -49,19 +47,17 @@ impl LinkWatch {
         self.due = Some(self.looked + STEP);
     }
 
-    /// Check the links at once.
     pub(super) fn hurry(&mut self) {
         self.due = Some(self.looked);
     }
 
-    /// When to check the links; `None` while all are up.
+    /// Returns when to check the links; `None` while all are up.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }
 }
 
 impl Engine {
-    /// Checks the links, at the dialling end.
     pub(super) fn look_at_links(&mut self, epoll: &OwnedFd) -> io::Result<()> {
         let End::Initiator(_) = self.end else {
             return Ok(());
@@ -90,13 +86,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a link is missing or silent.
     fn is_link_lost(&self) -> bool {
         let mut links = (0..self.sockets.len()).filter(|&link| self.sockets.link(link).is_some());
         links.any(|link| self.sockets.get(link).is_none() || self.is_silent(link))
     }
 
-    /// Whether the relay does not answer on a link whose interface is there.
+    /// Whether the relay does not answer on a link whose interface exists.
     pub(super) fn is_silent(&self, link: usize) -> bool {
         let peer = &self.peers[0];
         if link >= peer.sender.links() || !peer.is_open(Instant::now()) {
@@ -141,7 +136,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sends a hello, if one is due, on the next link whose interface is there.
+    /// Sends a hello, if one is due, on the next link whose interface exists.
     pub(super) fn say_hello(&mut self, now: Instant) {
         let End::Initiator(dialer) = &mut self.end else {
             return;

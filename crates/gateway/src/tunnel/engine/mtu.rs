@@ -1,4 +1,4 @@
-//! Consequences of the path MTUs of the peers' links.
+//! Effects of the path MTUs of the peers' links.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::Flow;
@@ -10,7 +10,7 @@ use crate::tunnel::status::PeerStatus;
 use crate::tunnel::super_packet::SuperPacket;
 
 impl Engine {
-    /// Sets the MTU of a client's device to what its links carry.
+    /// Sets the MTU of a client's device to the path MTU of its links.
     pub(super) fn follow_path_mtu(&mut self) {
         let End::Initiator(_) = self.end else {
             return;
@@ -31,8 +31,8 @@ impl Engine {
         }
     }
 
-    /// The longest packet that may be sent to a peer, if this one is longer. A client's device has that MTU,
-    /// but the relay's device serves several peers.
+    /// Returns the longest packet that may be sent to a peer, if this one is longer. A client's device has
+    /// that MTU, but the relay's device serves several peers.
     pub(super) fn least_mtu(&self, peer: usize, packet: &SuperPacket) -> Option<u32> {
         let End::Responder(_) = self.end else {
             return None;
@@ -56,7 +56,6 @@ impl Engine {
     }
 }
 
-/// Warns of links whose path MTU has become too small to be used.
 pub(super) fn warn_of_narrow_links(before: &[PeerStatus], now: &[PeerStatus]) {
     for (number, peer) in now.iter().enumerate() {
         let known = before.get(number).map_or(&[][..], |peer| &peer.links);

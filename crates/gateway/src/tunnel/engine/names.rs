@@ -1,7 +1,7 @@
-//! When the relay's name is resolved again, and by which link.
+//! Schedule of resolving the relay's name over each link.
 //!
-//! A link resolves the name when it has no address yet, when it has not heard the relay for [`SILENCE`], at a reload,
-//! and when the time to live of its last answer is over. A link on standby stays silent.
+//! A link resolves the name when it has no address yet, when it has received nothing from the relay for
+//! [`SILENCE`], at a reload, and when its last answer has expired. A link on standby does not.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,36 +13,33 @@ use tracing::{info, warn};
 use super::Engine;
 use crate::tunnel::relay_name::{Answer, NameResolver};
 
-/// A link that has not heard the relay for this long resolves the name.
+/// A link that has received nothing from the relay for this long resolves the name.
 const SILENCE: Duration = Duration::from_secs(3);
-/// Interval of attempts, which doubles each time.
+/// Initial interval of attempts, which doubles each time.
 const INTERVAL: Duration = Duration::from_secs(2);
 const MAX_INTERVAL: Duration = Duration::from_secs(60);
-/// Bounds of the time to live of an answer.
 const MIN_TTL: Duration = Duration::from_secs(60);
 const MAX_TTL: Duration = Duration::from_secs(3600);
 /// Interval of checks while a link is silent.
 const STEP: Duration = Duration::from_millis(500);
 
-/// The relay's name, and what each link knows of it.
+/// The relay's name, and its state on each link.
 pub(super) struct Names {
     resolver: NameResolver,
     links: Vec<LinkName>,
     /// The newest addresses that any link has found, for links whose own attempt fails.
     known: Vec<SocketAddr>,
     checked: Instant,
-    /// Check at once.
     is_due: bool,
 }
 
-/// The name over one link.
+/// State of the name on one link.
 #[derive(Clone, Debug)]
 struct LinkName {
     silent_since: Option<Instant>,
-    /// Earliest time of the next attempt; zero attempts are under way then.
+    /// Earliest time of the next attempt; zero attempts are running then.
     next: Instant,
     interval: Duration,
-    /// End of the last answer's time to live.
     until: Option<Instant>,
     is_asked: bool,
     /// The last failure, which is logged once.
@@ -61,7 +58,7 @@ impl LinkName {
         }
     }
 
-    /// Whether the name is to be resolved now. `has_address`: the link knows an address of the relay.
+    /// Whether the name must be resolved now. `has_address`: the link knows an address of the relay.
     fn is_due(&mut self, now: Instant, is_silent: bool, has_address: bool) -> bool {
         if is_silent {
             self.silent_since.get_or_insert(now);
@@ -96,7 +93,6 @@ impl Names {
         }
     }
 
-    /// When to check whether a link is to resolve the name.
     pub(super) fn due(&self) -> Option<Instant> {
         if self.is_due {
             return Some(self.checked);
@@ -110,13 +106,12 @@ impl Names {
         silent.into_iter().chain(over).min()
     }
 
-    /// Why a link does not know the relay's address.
     pub(super) fn failure(&self, link: usize) -> Option<String> {
         let failure = self.links.get(link)?.failure.as_ref()?;
         Some(format!("the name of the relay does not resolve: {failure}"))
     }
 
-    /// The network has changed: links that do not hear the relay resolve the name at once.
+    /// Makes links that do not hear the relay resolve the name at once, since the network has changed.
     fn hurry_silent(&mut self, now: Instant) {
         for link in &mut self.links {
             if link.silent_since.is_some() {
@@ -128,7 +123,6 @@ impl Names {
         self.is_due = true;
     }
 
-    /// All links resolve the name at once.
     pub(super) fn hurry_all(&mut self) {
         for link in &mut self.links {
             (link.until, link.next, link.interval) = (None, self.checked, INTERVAL);
@@ -138,7 +132,6 @@ impl Names {
 }
 
 impl Engine {
-    /// The kernel tells of a change of the network.
     pub(super) fn on_network_change(&mut self) {
         self.watch.on_change();
         if let Some(names) = &mut self.names {
@@ -146,7 +139,7 @@ impl Engine {
         }
     }
 
-    /// Lets links resolve the relay's name where that is due.
+    /// Starts resolving the relay's name over each link where that is due.
     pub(super) fn ask_names(&mut self, now: Instant) {
         let Some(mut names) = self.names.take() else {
             return;
@@ -174,7 +167,6 @@ impl Engine {
         self.names = Some(names);
     }
 
-    /// Takes the addresses that links have found.
     pub(super) fn take_answers(&mut self, epoll: &OwnedFd) -> io::Result<()> {
         let now = Instant::now();
         for Answer { link, found } in self.control.take_answers() {
@@ -243,7 +235,7 @@ mod tests {
             }
         }
         assert_eq!(asked, [103, 105, 109, 117, 133, 165, 225, 285]);
-        // Once it is heard, the next silence begins anew.
+        // Once the relay is heard, the next silence starts from zero.
         let now = start + SECOND * 300;
         assert!(!link.is_due(now, false, true));
         assert!(!link.is_due(now + SECOND * 60, true, true));

@@ -1,4 +1,4 @@
-//! Packets from the device, and the datagrams in which they go to the peers.
+//! Packets from the device, and the datagrams that carry them to the peers.
 
 use std::io;
 use std::mem;
@@ -19,7 +19,6 @@ use crate::tunnel::super_packet::{Piece, SuperPacket, VNET_LEN};
 const SMALL: usize = 4096;
 
 impl Engine {
-    /// Takes packets that the kernel sends into the device.
     pub(super) fn take_packets(&mut self) -> io::Result<()> {
         let (_, now) = self.now();
         for _ in 0..TURN {
@@ -62,7 +61,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a client's packet is refused, since its source is not the client's own.
+    /// Whether a client's packet is refused, since its source is not one of the client's addresses.
     fn refuse_foreign(&mut self, now: Time, packet: &[u8]) -> bool {
         let Some(foreign) = &mut self.foreign else {
             return false;
@@ -79,7 +78,6 @@ impl Engine {
         true
     }
 
-    /// The peer to which a packet of the device is routed.
     fn peer_of(&self, packet: &[u8]) -> Option<usize> {
         match self.end {
             End::Initiator(_) => Some(0),
@@ -90,7 +88,7 @@ impl Engine {
         }
     }
 
-    /// Sends packets and feedback for which links have room.
+    /// Sends packets and feedback for which links have capacity.
     pub(super) fn transmit(&mut self) {
         let (instant, now) = self.now();
         let sockets = &self.sockets;
@@ -127,7 +125,7 @@ impl Engine {
     }
 }
 
-/// Fills a datagram with a packet, and more if they are short.
+/// Fills a datagram with a packet, and more packets if they are short.
 fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
     let path_mtu = sender.confirmed_path_mtu(first.link);
     let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
@@ -145,7 +143,7 @@ fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
     }
 }
 
-/// Link-local packets are not forwarded (RFC 4291, section 2.5.6), such as router solicitations.
+/// Link-local packets, such as router solicitations, are not forwarded (RFC 4291, section 2.5.6).
 fn stays_on_link(packet: &[u8]) -> bool {
     source(packet).is_some_and(|source| match source {
         IpAddr::V4(source) => source.is_link_local(),

@@ -18,7 +18,7 @@ impl Engine {
         self.unpublished = true;
     }
 
-    /// Disconnects clients that are no longer in the list, or not with the addresses that they use.
+    /// Disconnects clients whose name, or whose addresses in use, are no longer in the list.
     fn follow_clients(&mut self, clients: Clients) {
         let (_, now) = self.now();
         let mut cut = Vec::new();
@@ -38,7 +38,7 @@ impl Engine {
                 "{}: cut: the list of clients does not have it any more",
                 peer.name
             );
-            // The message is not repeated, so it is sent on all links, some of which may be down.
+            // The message is not repeated, so it is sent on all links: some may be down.
             for link in 0..peer.sender.links() {
                 if !peer.sender.is_in_use(link) {
                     continue;
@@ -56,9 +56,9 @@ impl Engine {
         }
     }
 
-    /// Links are identified by name: those that remain keep their number and their state.
+    /// Applies a list of links. Links whose name remains keep their number and their state.
     fn follow_links(&mut self, links: &[Link]) {
-        // What was carried so far counts under the previous contracts.
+        // Bytes carried so far count under the previous contracts.
         self.count_carried();
         for number in 0..self.contracts.len() {
             let Some(name) = self.contracts.name(number) else {

@@ -15,7 +15,7 @@ use crate::tunnel::refusal::Refusal;
 use crate::tunnel::responder::{AcceptedClient, Reply};
 
 impl Engine {
-    /// A client has gone: packets to its addresses are dropped until it connects again.
+    /// Removes a client; packets to its addresses are dropped until it connects again.
     pub(super) fn let_out(&mut self, number: usize) {
         self.peers[number].shut();
         self.addresses.retain(|_, &mut other| other != number);
@@ -95,7 +95,7 @@ impl Engine {
         for link in 0..self.contracts.len() {
             peer.set_terms(now.1, link, self.contracts.terms(link));
         }
-        // A relay that was restarted has no terms.
+        // A restarted relay has no terms.
         self.announcer.begin_anew(now.1);
         for link in 0..self.sockets.len() {
             let Some(relay) = self.sockets.relay(link) else {
@@ -112,7 +112,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes sessions that no longer belong to a peer.
     pub(super) fn forget_sessions(&mut self, number: usize) {
         let live: Vec<u32> = self.peers[number].sessions().collect();
         self.sessions

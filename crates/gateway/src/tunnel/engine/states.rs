@@ -8,12 +8,11 @@ use super::{End, Engine};
 use crate::status::document::{Session, State};
 use crate::tunnel::status::{PeerLink, PeerStatus};
 
-/// Reason of a link that carries too little.
 pub(super) const TOO_NARROW: &str =
     "the path MTU is less than 1200 bytes, or less than IPv6 needs and fragments are lost";
-/// A session in which nothing is answered for this long is silent.
+/// Time without an answer after which a session is silent.
 const SILENCE: Duration = Duration::from_secs(5);
-/// A link's state is logged at most this often.
+/// Least interval between log lines about a link.
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
 
 impl Engine {
@@ -49,7 +48,6 @@ impl Engine {
     }
 }
 
-/// Why a link with a socket is not up.
 fn reason(link: &PeerLink, session: Session) -> Option<&'static str> {
     match link.state() {
         State::Dialling if session == Session::Refused => Some("the relay refuses this client"),
@@ -60,7 +58,6 @@ fn reason(link: &PeerLink, session: Session) -> Option<&'static str> {
     }
 }
 
-/// The states that were logged last.
 #[derive(Debug, Default)]
 pub(super) struct StateLog {
     session: Option<Session>,
@@ -75,7 +72,6 @@ struct Logged {
 }
 
 impl StateLog {
-    /// Logs changes.
     pub(super) fn follow(&mut self, now: Instant, status: &PeerStatus) {
         if self.session != Some(status.session) {
             let name = status.session.name();
@@ -97,7 +93,6 @@ impl StateLog {
         self.links.retain(|(name, _)| is_listed(name));
     }
 
-    /// The line for a link whose state has changed.
     fn change(&mut self, now: Instant, link: &PeerLink) -> Option<String> {
         let logged = Logged {
             state: link.state(),

@@ -1,4 +1,4 @@
-//! Links that go on standby and come back, at both ends; the dialling end decides.
+//! Standby of links and its end, at both ends; the client decides.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{LinkTerms, Ping};
@@ -11,14 +11,12 @@ use crate::tunnel::refusal::Refusal;
 use crate::tunnel::sockets::Sockets;
 
 impl Engine {
-    /// Counts what links have carried.
     pub(super) fn count_carried(&mut self) {
         let (_, now) = self.now();
         let sockets = &self.sockets;
         self.contracts.count(now, |link| sockets.take_carried(link));
     }
 
-    /// Counts what links have carried, and applies the resulting terms.
     pub(super) fn follow_terms(&mut self) {
         let (instant, now) = self.now();
         let End::Initiator(dialer) = &mut self.end else {
@@ -62,7 +60,7 @@ impl Engine {
         }
     }
 
-    /// Announces terms that are due, on the fastest link and on the link itself.
+    /// Announces due terms, on the fastest link and on the link itself.
     fn tell_terms(&mut self, now: Time) {
         let peer = &mut self.peers[0];
         for (link, version, terms) in self.announcer.poll(now) {
@@ -78,7 +76,7 @@ impl Engine {
         peer.flush(now, sending(&self.sockets));
     }
 
-    /// When terms may change, or are to be announced.
+    /// Returns when terms may change, or must be announced.
     pub(super) fn terms_due(&self, is_open: bool) -> Option<Time> {
         let contracts = self.contracts.due(self.sockets.have_carried());
         let announcer = self.announcer.due().filter(|_| is_open);
@@ -86,7 +84,6 @@ impl Engine {
     }
 }
 
-/// A client has announced the terms of a link.
 pub(super) fn on_terms(
     peer: &mut Peer,
     now: Time,
@@ -107,7 +104,7 @@ pub(super) fn on_terms(
     Ok(())
 }
 
-/// Changes the terms of a link; one that comes back is pinged.
+/// Changes the terms of a link, and pings it if its standby ends.
 fn use_on(peer: &mut Peer, now: Time, link: usize, terms: LinkTerms, sockets: &Sockets) {
     let comes_back = peer.terms(link).standby && !terms.standby;
     peer.set_terms(now, link, terms);

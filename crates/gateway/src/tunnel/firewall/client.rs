@@ -10,12 +10,11 @@ pub(super) const LOCAL_V4: &str = "10.0.0.0/8, 100.64.0.0/10, 169.254.0.0/16, 17
                         224.0.0.0/4, 255.255.255.255";
 const LOCAL_V6: &str = "fc00::/7, fe80::/10, ff00::/8";
 
-/// Exceptions of a kill switch.
 #[derive(Clone, Debug)]
 pub(in crate::tunnel) struct Guard {
     /// Firewall mark of the tunnel's own sockets.
     pub mark: u32,
-    /// Interfaces of the links; `None` if that of a link is not known.
+    /// Interfaces of the links; `None` if one of them is not known.
     pub links: Option<Vec<String>>,
 }
 
@@ -37,7 +36,7 @@ pub(super) fn client(device: &str, addresses: &[Prefix]) -> String {
             nat,
             "    oifname \"{device}\" {family} saddr != {{ {all}, {link_local} }} snat {family} to {first}"
         );
-        // No other router may translate them, and no server may answer them, while the device is away.
+        // No other router may translate them, and no server may answer them, while the device is absent.
         let _ = writeln!(
             own,
             "    oifname != {{ \"{device}\", \"lo\" }} {family} saddr {{ {all} }} drop"
@@ -57,7 +56,7 @@ impl Guard {
 "
         );
         for (family, local) in [("ip", LOCAL_V4), ("ip6", LOCAL_V6)] {
-            // Over a link, only answers: a shell of the link's own network stays.
+            // Over a link, only answers leave, so that a shell of the link's own network stays connected.
             let _ = writeln!(
                 leaving,
                 "    ct direction reply {family} daddr {{ {local} }} accept"

@@ -8,10 +8,9 @@ use crate::relay::rules::{Hosts, Rule};
 use crate::relay::special;
 use crate::tunnel::config::Prefix;
 
-/// No IPv4 address in the interface identifier (RFC 5214, section 6.1).
 const ISATAP: &str = "ip6 daddr & ::fdff:ffff:0:0 != ::5efe:0:0 ";
 
-/// Bounds the entries of each client in the kernel's connection tracking table, which is one for all.
+/// Limits the entries of each client in the kernel's connection tracking table, which all clients share.
 ///
 /// The kernel walks the entries of the address for each packet without an answer yet (`nf_conncount_add` in
 /// net/netfilter/nf_conncount.c).
@@ -56,7 +55,7 @@ pub(super) fn relay(
             nat,
             "    oifname != \"{device}\" {family} saddr {{ {networks} }} masquerade"
         );
-        // Packets to clients do not leave by the default route while the device is away.
+        // While the device is absent, packets to clients must not leave by the default route.
         let _ = writeln!(
             away,
             "    oifname != {{ \"{device}\", \"lo\" }} {family} daddr {{ {networks} }} drop"
@@ -64,7 +63,7 @@ pub(super) fn relay(
     }
     let mut forward = format!("    iifname \"{device}\" jump through\n");
     if masquerade {
-        // NAT alone keeps nobody out who routes to the clients' addresses.
+        // NAT alone does not stop a host with a route to the clients' addresses.
         let _ = writeln!(
             forward,
             "    oifname \"{device}\" ct state established,related accept\n    \
@@ -81,7 +80,7 @@ pub(super) fn relay(
     );
     let never = "    ip daddr { 0.0.0.0, 224.0.0.0/4, 255.255.255.255 } drop\n    ip6 daddr { ::, ff00::/8 } drop\n";
     let through = accepted(allow, deny, |rule| through(rule, addresses));
-    // NAT skips packets that fit no connection: they would leave with the client's own address.
+    // NAT skips packets of no known connection: they would leave with the client's own address.
     let is_invalid = match masquerade {
         true => "    ct state invalid drop\n",
         false => "",
@@ -107,7 +106,7 @@ pub(super) fn relay(
     out + &chain("away", "type filter hook postrouting priority 110", &away)
 }
 
-/// Rules as `Rules::allow` applies them: denied targets, single addresses, metadata, then the others.
+/// Rules in the order of `Rules::allow`: denied targets, single addresses, metadata, then the others.
 fn accepted(allow: &[Rule], deny: &[Rule], matches: impl Fn(&Rule) -> Vec<String>) -> String {
     let mut out = String::new();
     let mut add = |rules: &mut dyn Iterator<Item = &Rule>, verdict: &str| {
@@ -123,7 +122,7 @@ fn accepted(allow: &[Rule], deny: &[Rule], matches: impl Fn(&Rule) -> Vec<String
     out + "    goto refused\n"
 }
 
-/// Matches of a rule, each with a space at its end, for packets to the relay's own addresses.
+/// Matches of a rule, each followed by a space, for packets to the relay's own addresses.
 fn to_relay(rule: &Rule) -> Vec<String> {
     match rule.hosts() {
         Hosts::Own => vec![ports(rule)],
@@ -133,8 +132,8 @@ fn to_relay(rule: &Rule) -> Vec<String> {
     }
 }
 
-/// Matches of a rule, for packets that the relay forwards. A client's address matches only a rule that names it, as
-/// the relay's own addresses do.
+/// Matches of a rule, for packets that the relay forwards. A client's address matches only a rule that names
+/// it, like the relay's own addresses.
 fn through(rule: &Rule, addresses: &[Prefix]) -> Vec<String> {
     let ports = ports(rule);
     let [v4, v6] = families(addresses).map(|(family, prefixes)| match prefixes.is_empty() {
@@ -164,7 +163,7 @@ fn through(rule: &Rule, addresses: &[Prefix]) -> Vec<String> {
 fn network(address: IpAddr, bits: u32) -> String {
     let family = if address.is_ipv4() { "ip" } else { "ip6" };
     match bits {
-        // nft takes no prefix of length 0 for an address.
+        // nft rejects the prefix length 0 for an address.
         0 => format!(
             "meta nfproto {} ",
             if address.is_ipv4() { "ipv4" } else { "ipv6" }
@@ -180,7 +179,7 @@ fn ports(rule: &Rule) -> String {
         return String::new();
     }
     ranges.sort_unstable_by_key(|range| *range.start());
-    // A set has no overlapping ranges.
+    // A set must not have overlapping ranges.
     let mut merged: Vec<(u16, u16)> = Vec::new();
     for range in ranges {
         match merged.last_mut() {
@@ -200,7 +199,7 @@ fn ports(rule: &Rule) -> String {
     )
 }
 
-/// The networks of a device's addresses, none within another.
+/// Networks of a device's addresses, without those within another.
 pub(super) fn networks_of(prefixes: &[&Prefix]) -> String {
     let contains = |outer: &Prefix, inner: &Prefix| {
         outer.len <= inner.len

@@ -12,7 +12,6 @@ fn addresses(texts: &[&str]) -> Vec<Prefix> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// A chain's rules.
 fn chain_of(ruleset: &str, name: &str) -> Vec<String> {
     let begin = format!("  chain {name} {{\n");
     let (_, rest) = ruleset.split_once(&begin).expect(name);
@@ -87,7 +86,7 @@ fn guard_knows_links_and_mark() {
     assert!(leaving.iter().any(|rule| rule == answers));
     assert!(!leaving.iter().any(|rule| rule.starts_with("udp")));
     assert_eq!(leaving.last().unwrap(), "drop");
-    // A link's interface is not known: any may be one.
+    // The interface of a link is unknown, so any interface may be one.
     let leaving = chain_of(&guard(&[]), "leaving");
     let answers = format!("ct direction reply ip daddr {{ {LOCAL_V4} }} accept");
     assert!(leaving.contains(&answers), "{leaving:#?}");

@@ -1,4 +1,4 @@
-//! The options of a hook, and the environment that they give it.
+//! Options of a hook, and the environment variables that they set.
 
 use std::fs;
 use std::net::IpAddr;
@@ -16,7 +16,6 @@ use crate::relay::rules::Rule;
 use crate::tunnel::config::Prefix;
 use crate::tunnel::firewall::{Firewall, Guard};
 
-/// Execute permission of any class of users.
 const EXECUTABLE: u32 = 0o111;
 
 /// The hook, and its parameters besides the tunnel's own options.
@@ -105,7 +104,7 @@ pub(in crate::tunnel) struct HookVariables {
 }
 
 impl HookOptions {
-    /// The hook's argument, if running the hook is all that is asked for.
+    /// Returns the hook's argument, if the command only runs the hook.
     pub fn alone(&self) -> Option<&'static str> {
         match self.run_hook {
             RunHook::Prepare => Some("prepare"),
@@ -117,9 +116,6 @@ impl HookOptions {
     }
 
     /// Checks that the options fit together.
-    ///
-    /// # Errors
-    /// An option lacks another one.
     pub fn check_choices(&self) -> Result<(), Failure> {
         if self.leak == Leak::Block && !self.default_route {
             return Err(Failure::input(
@@ -129,10 +125,7 @@ impl HookOptions {
         Ok(())
     }
 
-    /// Checks that the hook can be run.
-    ///
-    /// # Errors
-    /// It does not exist, or is not executable.
+    /// Checks that the hook exists and is executable.
     pub fn check(&self) -> Result<(), Failure> {
         let Some(program) = &self.hook else {
             return Ok(());
@@ -151,7 +144,7 @@ impl HookOptions {
         }
     }
 
-    /// The same options with the rules for targets of others, which are read again at SIGHUP.
+    /// Returns these options with the rules for targets of `other`, which SIGHUP reads again.
     pub fn with_rules_of(&self, other: &HookOptions) -> HookOptions {
         HookOptions {
             allow: other.allow.clone(),
@@ -160,7 +153,6 @@ impl HookOptions {
         }
     }
 
-    /// Whether another process runs the hook.
     pub fn is_left_to_another(&self) -> bool {
         matches!(self.run_hook, RunHook::Never)
     }
@@ -170,7 +162,6 @@ impl HookOptions {
         self.default_route.then_some(self.mark)
     }
 
-    /// The hook, if one is configured.
     pub fn hook(&self, variables: HookVariables) -> Option<Hook> {
         let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
         let role = if variables.is_relay {
@@ -197,7 +188,7 @@ impl HookOptions {
             Leak::Allow => "allow",
         };
         Some(Hook {
-            // A bare name is a file in the current folder, and is not searched in PATH.
+            // A name without a folder is a file in the current folder, and is not searched in PATH.
             program: path::absolute(self.hook.as_ref()?).ok()?,
             environment: vec![
                 ("ROPEWALK_ROLE", role.to_owned()),
@@ -219,7 +210,7 @@ impl HookOptions {
     }
 }
 
-/// The interface of a link. That of an address is asked of ip(8), and may not be there yet.
+/// Returns the interface of a link. That of an address is known to ip(8) only, and may not exist yet.
 fn interface_of(link: &Egress) -> Option<String> {
     let address = match link {
         Egress::Interface(name) => return Some(name.clone()),
@@ -233,7 +224,6 @@ fn interface_of(link: &Egress) -> Option<String> {
     text.split_whitespace().nth(1).map(str::to_owned)
 }
 
-/// A list as an environment variable.
 fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
     let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
     all.join(" ")
@@ -245,7 +235,6 @@ mod tests {
 
     use super::*;
 
-    /// The defaults.
     fn options() -> HookOptions {
         HookOptions {
             hook: None,

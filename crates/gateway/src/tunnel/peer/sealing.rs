@@ -1,4 +1,4 @@
-//! Datagrams to a peer: encrypted, and sent in batches.
+//! Encryption of datagrams to a peer, and their sending in batches.
 
 use std::time::Instant;
 
@@ -11,7 +11,8 @@ use crate::tunnel::batch::Batch;
 use crate::tunnel::link_path::{LinkPath, Path};
 use crate::tunnel::super_packet::Piece;
 
-/// Links that keep the buffers of their batches, of up to 128 KiB each. A client chooses how many links it has.
+/// Number of links that keep the buffers of their batches, up to 128 KiB each. A client chooses how many
+/// links it has.
 const BUFFERED_LINKS: usize = 8;
 
 impl Peer {
@@ -40,7 +41,7 @@ impl Peer {
         self.seal_as(Sender::send_answer, now, (link, None), fill, send);
     }
 
-    /// `whole`: the longest datagram to send in one piece, if that is not the link's path MTU.
+    /// `whole`: the longest datagram to send in one piece, if it differs from the link's path MTU.
     fn seal_as(
         &mut self,
         number: fn(&mut Sender<Piece>, Time, usize, u32) -> u64,
@@ -102,7 +103,7 @@ impl Peer {
         }
     }
 
-    /// Sends a ping; a padded one, a probe of the path MTU or of a packet train, is sent by itself.
+    /// Sends a ping. A padded one, a probe of the path MTU or of a packet train, is sent by itself.
     pub fn ping(
         &mut self,
         now: Time,
@@ -144,7 +145,7 @@ impl Peer {
         }
     }
 
-    /// Sends the datagrams that remain in the batches.
+    /// Sends the remaining datagrams of the batches.
     pub fn flush(&mut self, now: Time, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
         for link in 0..self.batches.len() {
             if let Some(path) = self.paths[link].destination() {

@@ -12,8 +12,8 @@ use crate::tunnel::path_mtu_notice::PathMtuNotice;
 use crate::tunnel::status::{PeerLink, PeerStatus, Received};
 
 impl Peer {
-    /// Its status; `about` returns a link's name and usage, unless the link was removed. Links up to `count` are
-    /// listed even if they have never had a path.
+    /// Returns its status. `about` returns a link's name and usage, unless the link was removed. Links up to
+    /// `count` are listed even if they have never had a path.
     #[must_use]
     pub fn status(
         &self,
