@@ -1,1 +1,1 @@
-"""Engines: formulas, the simulator, the kernel's testbed, and sockets over real links."""
+"""Engines: formulas, the simulator, the kernel testbed, and sockets over real links."""

@@ -18,7 +18,7 @@ _NO_AUTHENTICATION, _USER_AND_PASSWORD = 0, 2
 _CONNECT = 1
 _IPV4, _NAME, _IPV6 = 1, 3, 4
 
-# RFC 1928, section 6; beyond 8 they are the gateway's own.
+# RFC 1928, section 6; codes above 8 are specific to the gateway.
 _ERRORS = {
     1: errno.EIO,
     2: errno.EACCES,
@@ -42,37 +42,37 @@ def connect(
 ) -> socket.socket:
     r"""Connect to a host through the links of a running ``ropewalk proxy``.
 
-    The name is resolved at the far end, by the relay. What comes back is a socket of the operating
-    system whose stream is the connection: it can be given to `ssl`, `select` or `asyncio`. Its
-    ``getpeername()`` is the proxy's address.
+    The relay resolves the name. The result is an operating system socket, usable with `ssl`,
+    `select` or `asyncio`. Its ``getpeername()`` is the proxy's address.
 
     Parameters
     ----------
     address : tuple of str and int
-        Host, by name or address, and port.
+        Host (name or address) and port.
     proxy : str or tuple of str and int
-        Where the proxy listens: ``"HOST:PORT"``, an IPv6 address in brackets, or a pair.
+        Address of the proxy: ``"HOST:PORT"`` with IPv6 addresses in brackets, or a pair.
     timeout : float, optional
-        Seconds for the whole way to the target, and then for each operation of the socket. Without
-        one, as long as it takes.
+        Timeout of the whole connection setup, then of each socket operation, s; none by default.
     user, password : str, optional
-        What the proxy asks for, if it was started with a file of users.
+        Credentials, if the proxy was started with a file of users.
 
     Returns
     -------
     socket.socket
-        Connected; close it, or use it in a ``with`` statement.
+        Connected socket; close it, or use it in a ``with`` statement.
 
     Raises
     ------
     OSError
-        With its ``errno``: `ConnectionRefusedError` if the target refused, `PermissionError`
-        (EACCES) if the relay's rules do not allow it or the proxy did not take the password,
-        `TimeoutError`, ENETUNREACH, EHOSTUNREACH (also for a name that there is not), EAGAIN if
-        the relay has as many streams as it may have, EPROTO if what listens there is no SOCKS
-        proxy.
+        By ``errno``:
+
+        - `ConnectionRefusedError`: the target refused.
+        - `PermissionError` (EACCES): forbidden by the relay's rules, or wrong credentials.
+        - `TimeoutError`, ENETUNREACH, EHOSTUNREACH (also for unknown names).
+        - EAGAIN: the relay is at its limit of streams.
+        - EPROTO: the listener is not a SOCKS proxy.
     ValueError
-        If an address is none.
+        An address is malformed.
 
     References
     ----------
@@ -128,7 +128,7 @@ class _Stream:
         self.connection.sendall(message)
 
     def receive(self, length: int) -> bytes:
-        """As many bytes and no more: what follows is the target's."""
+        """Receive exactly this many bytes; later ones belong to the target."""
         message = b""
         while len(message) < length:
             self._arm()
@@ -160,7 +160,7 @@ def _read_reply(stream: _Stream, target: str) -> None:
 
 
 def _error(number: int, detail: str | None = None) -> OSError:
-    """The error of that number: Python chooses the class."""
+    """Return the error for an errno; Python chooses the class."""
     text = os.strerror(number)
     return OSError(number, text if detail is None else f"{text}: {detail}")
 

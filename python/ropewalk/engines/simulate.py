@@ -1,4 +1,4 @@
-"""Run a scenario packet by packet."""
+"""The packet simulator: `simulate`."""
 
 from __future__ import annotations
 
@@ -31,46 +31,44 @@ def simulate(
 ) -> Results:
     """Run a scenario packet by packet, in virtual time.
 
-    The same scenario and seed give the same numbers, bit for bit, on any number of threads
-    (``stats.wall_s``, the time it took, aside).
+    The same scenario and seed give bit-identical numbers on any number of threads, except for the
+    running time ``stats.wall_s``.
 
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        The scenario to run.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
     runs : int
-        How many runs; each has the seed after the one before.
+        Number of runs, with consecutive seeds.
     step : str, optional
-        Record a timeline with this step, such as ``"100 ms"``.
+        Step of a recorded timeline, such as ``"100 ms"``; no timeline by default.
     reordering : bool
-        Measure reordering by RFC 4737 and RFC 5236, too.
+        Measure reordering by RFC 4737 and RFC 5236.
     threads : int, optional
-        How many runs at a time; as many as the machine has cores if not given.
+        Number of parallel runs; by default the number of cores.
     progress : callable, optional
-        Called with the number of finished runs after each.
+        Called with the number of finished runs after each run.
     capture : path, optional
-        Write the packets of the first run to this file: pcapng, or classic pcap if its name ends
-        so.
+        File for the packets of the first run: pcapng, or classic pcap if its name ends so.
     capture_at : str
-        Where: ``"sender"``, ``"receiver"``, ``"channel/NAME"`` or ``"node/NAME"`` for frames of
-        802.11, or the name of a link (then at its end on the sender's side, and of all flows).
+        Capture point: ``"sender"``, ``"receiver"``, a link's name (its end on the sender's side,
+        with all flows), or ``"channel/NAME"`` or ``"node/NAME"`` for 802.11 frames.
     snaplen : int, optional
-        Keep this many bytes of each packet, 1 to 262144; all if not given.
+        Bytes to keep of each packet, 1 to 262144; by default all.
     qlog : path, optional
-        Write what the sender of the first run thinks (windows, round-trip times, losses) to this
-        file, as qlog in JSON text sequences; its name ends in ``.sqlog``.
+        File for the sender's state in the first run (windows, round-trip times, losses): qlog in
+        JSON text sequences, with a name that ends in ``.sqlog``.
 
     Returns
     -------
     Results
-        The numbers of all runs, as data frames.
+        Numbers of all runs, as data frames.
 
     Raises
     ------
     ScenarioError
-        The scenario is wrong or asks for what the simulator does not have.
+        The scenario is wrong, or needs a feature that the simulator lacks.
     ValueError
         Another argument is wrong.
     OSError
@@ -107,7 +105,7 @@ def simulate(
 
 
 def check_runs(seed: int, runs: int) -> tuple[int, int]:
-    """Return the first seed and the number of runs, if there is a seed for each run.
+    """Return the first seed and the number of runs, checked against the range of seeds.
 
     Raises
     ------

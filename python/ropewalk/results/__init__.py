@@ -1,4 +1,4 @@
-"""Results of runs: data frames, the JSON object, statistics, folders, display in a notebook."""
+"""Results of runs: data frames, JSON, statistics, folders, notebook display."""
 
 from .results import RECORDED, Frame, FurtherFlow, Results, flat
 

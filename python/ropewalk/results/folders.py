@@ -1,8 +1,7 @@
-"""Folders of results: the same layout for every verb, written whole or not at all.
+"""Result folders: one layout for every command, written atomically.
 
-``result.json`` is what ``--json`` prints, ``scenario.toml`` what was asked about with its
-``traces/``, ``tables/`` has Parquet, ``pictures/`` has PNG. A reproduction has the ``scenarios/``
-that it simulated.
+``result.json`` is the output of ``--json``, ``scenario.toml`` the scenario with its ``traces/``.
+``tables/`` has Parquet, ``pictures/`` PNG files. A reproduction has its ``scenarios/``.
 """
 
 from __future__ import annotations
@@ -35,18 +34,17 @@ DEPLOYMENTS = "deployments"
 NODES = "nodes.csv"
 REPORT = "report.html"
 OURS = {RESULT, SCENARIO, TRACES, TABLES, PICTURES, SCENARIOS, DEPLOYMENTS, NODES, REPORT}
-# Of folders from before each verb had the same layout: they are replaced as well.
+# Suffixes of the layout of earlier versions, whose folders are replaced as well.
 FORMERLY = (".parquet", ".png")
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A folder of results, opened.
+    """An opened result folder.
 
     Attributes
     ----------
     folder : Path
-        Path of the folder.
     result : mapping
         The JSON object.
     """
@@ -56,18 +54,18 @@ class Kept:
 
     @property
     def engine(self) -> str:
-        """The verb that made the results, such as ``"simulate"``."""
+        """The command that made the results, such as ``"simulate"``."""
         engine: str = self.result["engine"]
         return engine
 
     @property
     def origin(self) -> provenance.Origin | None:
-        """Where the results come from; None in a folder from before this was kept."""
+        """Origin of the results; None in folders of versions without origins."""
         return provenance.restored(self.result, self.scenarios)
 
     @property
     def scenarios(self) -> dict[str, Scenario]:
-        """The scenarios of the results: one by its title, or several by their names."""
+        """The scenarios of the results, by title if there is one, else by name."""
         if (self.folder / SCENARIO).exists():
             scenario = self.scenario
             return {scenario.title: scenario}
@@ -80,7 +78,7 @@ class Kept:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The one scenario of the results.
+        """The only scenario of the results.
 
         Raises
         ------
@@ -97,12 +95,12 @@ class Kept:
         return sorted(file.stem for file in (self.folder / TABLES).glob("*.parquet"))
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return one of the tables; an empty one where there is none.
+        """Return a table; an empty one if there is none of this name.
 
         Raises
         ------
         ValueError
-            It is no Parquet.
+            The file is not Parquet.
         """
         import polars as pl
 
@@ -115,17 +113,17 @@ class Kept:
             raise ValueError(f"{file}: {str(error).partition(chr(10))[0].lower()}") from None
 
     def several(self, names: Sequence[str], before: str = "") -> dict[str, pl.DataFrame]:
-        """Return the tables whose names have a prefix, by their names without it."""
+        """Return the tables whose names have a prefix, by the rest of the name."""
         return {name: self.table(before + name) for name in names}
 
 
 def open_kept(folder: Path) -> Kept:
-    """Open a folder of results.
+    """Open a result folder.
 
     Raises
     ------
     OSError
-        It is not there or cannot be read.
+        It is missing or cannot be read.
     ValueError
         It holds no results.
     """
@@ -148,7 +146,7 @@ def open_kept(folder: Path) -> Kept:
 def check_folder(folder: Path) -> None:
     """Check that results can be written to a folder.
 
-    A folder may be new, empty, or hold results of before, which are replaced.
+    A folder may be new, empty, or hold earlier results, which are replaced.
 
     Raises
     ------
@@ -170,9 +168,9 @@ def check_folder(folder: Path) -> None:
 
 @contextmanager
 def in_place_of(folder: Path) -> Iterator[Path]:
-    """Yield a new folder beside another one, which it replaces at the end.
+    """Yield a temporary folder that replaces another one at the end.
 
-    If something fails, the other one is as it was and the new one is gone.
+    On an error the other folder stays as it was, and the temporary one is removed.
 
     Raises
     ------
@@ -198,9 +196,9 @@ def write_result(folder: Path, result: Mapping[str, Any]) -> None:
 
 
 def write_scenario(file: Path, scenario: Scenario) -> None:
-    """Write a scenario, and beside it its traces.
+    """Write a scenario with its traces in the same folder.
 
-    Of a mesh, also the places of its nodes, which ``placement = { file = "nodes.csv" }`` reads.
+    For a mesh, also write the nodes' positions, for ``placement = { file = "nodes.csv" }``.
     """
     text, traces = scenario.self_contained()
     file.write_text(text)
@@ -212,7 +210,7 @@ def write_scenario(file: Path, scenario: Scenario) -> None:
 
 
 def deployment(places: Sequence[Sequence[float]]) -> str:
-    """Return positions as the lines of a file that ``[mesh]`` reads.
+    """Return positions as the lines of a file for ``[mesh]``.
 
     Examples
     --------
@@ -223,14 +221,14 @@ def deployment(places: Sequence[Sequence[float]]) -> str:
 
 
 def write_table(frame: pl.DataFrame, file: Path) -> None:
-    """Write a data frame as Parquet; a full disk is an `OSError`, as with any file."""
+    """Write a data frame as Parquet; a full disk raises `OSError`."""
     content = io.BytesIO()
     frame.write_parquet(content)
     file.write_bytes(content.getbuffer())
 
 
 def _beside(folder: Path) -> Path:
-    """Make a new folder beside another, which an error names."""
+    """Make a temporary folder next to another, which errors name."""
     try:
         return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     except OSError as error:

@@ -39,9 +39,9 @@ Frame: TypeAlias = Literal[
 ]
 
 
-# What tells whether an application got its data in time.
+# Keys with deadline statistics of an application.
 TIMELY = ("messages", "video", "chunks", "requests", "web")
-# What its runs' objects do not have; from these frames results are made again.
+# Frames that are not in the runs' JSON objects; restored results need them.
 RECORDED = ("subflows", "timeline", "connection", "competitor_timeline", "delays")
 
 
@@ -49,10 +49,10 @@ class Recorded(Protocol):
     """Recording of one flow."""
 
     def subflow_timeline(self) -> Mapping[str, NDArray[Any]] | None:
-        """Return columns, a row per step and subflow; None without a timeline."""
+        """Return columns, one row per step and subflow; None without a timeline."""
 
     def connection_timeline(self) -> Mapping[str, NDArray[Any]] | None:
-        """Return columns, a row per step; None without a timeline."""
+        """Return columns, one row per step; None without a timeline."""
 
     def delay_bins(self) -> Mapping[str, NDArray[Any]]:
         """Return the histogram of delays: ``up_to_ms`` and ``count``."""
@@ -63,43 +63,42 @@ class FurtherFlow(Recorded, Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, with a number where its entry stands for several."""
+        """Name, with a number if its entry describes several flows."""
 
     @property
     def links(self) -> list[str]:
-        """The path of each of its subflows."""
+        """The path of each subflow."""
 
 
 class Run(Recorded, Protocol):
-    """Recording of one run, of the simulator or of the testbed."""
+    """Recording of one run, from the simulator or the testbed."""
 
     @property
     def captured_packets(self) -> int | None:
-        """How many packets are in its capture; None without one."""
+        """Number of packets in the capture; None without one."""
 
     @property
     def further_flows(self) -> Sequence[FurtherFlow]:
         """Recordings of the flows after the first, without competitors."""
 
     def competitor_timeline(self) -> Mapping[str, NDArray[Any]] | None:
-        """Return columns, a row per step and competitor; None without either."""
+        """Return columns, one row per step and competitor; None without either."""
 
     def summary_json(self) -> str:
-        """Return its numbers with the keys of the JSON contract, as JSON text."""
+        """Return the numbers as JSON text."""
 
 
 class Results(Shown):
-    """Results of runs of one scenario.
+    """Results of the runs of one scenario.
 
-    Every frame has a column ``seed`` that tells the runs apart; columns have their unit in their
-    name. A number that a run does not know is null. Where a scenario has a `[[flow]]` beside the
-    first flow, ``subflows``, ``timeline``, ``connection`` and ``delays`` are of all flows but
-    competitors, and have a column ``flow``.
+    Every frame has a column ``seed``, which identifies the run. Column names end in their unit. A
+    value that a run lacks is null. If the scenario has further `[[flow]]` entries, ``subflows``,
+    ``timeline``, ``connection`` and ``delays`` cover all flows except competitors, and have a
+    column ``flow``.
 
     Parameters
     ----------
     scenario : Scenario
-        The scenario that was run.
     runs : sequence of Run
         Recording of each run.
     origin : Origin, optional
@@ -134,26 +133,19 @@ class Results(Shown):
         origin: Origin | None = None,
         captured_packets: int | None = None,
     ) -> Results:
-        """Return results that were kept: in a folder, or pickled.
+        """Return results from a folder or a pickle.
 
         Parameters
         ----------
         scenario : Scenario
-            The scenario that was run.
         runs : sequence of mapping
-            Each run's object, as `runs` has it.
+            JSON object of each run, as in `runs`.
         frames : mapping of str to polars.DataFrame
             ``"subflows"``, ``"timeline"``, ``"connection"``, ``"competitor_timeline"`` and
-            ``"delays"``, as far as they were not empty.
+            ``"delays"``, unless empty.
         origin : Origin, optional
-            Origin of the results.
         captured_packets : int, optional
-            How many packets of the first run are in its capture.
-
-        Returns
-        -------
-        Results
-            Equal to what was kept.
+            Number of packets in the first run's capture.
         """
         import polars as pl
 
@@ -161,7 +153,7 @@ class Results(Shown):
         made.scenario, made.origin = scenario, origin
         made.runs = [dict(run) for run in runs]
         made._recorded, made._captured = [], captured_packets
-        # Where a cached property keeps what it has computed.
+        # Fills the caches of the cached properties.
         made.__dict__.update({name: frames.get(name, pl.DataFrame()) for name in RECORDED})
         return made
 
@@ -171,17 +163,17 @@ class Results(Shown):
 
     @property
     def seeds(self) -> list[int]:
-        """The runs' seeds, in their order."""
+        """The runs' seeds, in order."""
         return [run["seed"] for run in self.runs]
 
     @property
     def captured_packets(self) -> int | None:
-        """How many packets of the first run are in its capture; None without one."""
+        """Number of packets in the first run's capture; None without one."""
         return self._captured
 
     @cached_property
     def mean(self) -> dict[str, Any]:
-        """Mean over the runs of each number, in the shape of a run's JSON object."""
+        """Mean of each number over the runs, in the shape of a run's JSON object."""
         return statistics.mean(self.runs)
 
     @cached_property
@@ -190,7 +182,7 @@ class Results(Shown):
         return statistics.ci95(self.runs)
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints: a run's object, or all of them with their mean."""
+        """Return the output of ``--json``: a run's object, or all runs with their mean."""
         first = self.runs[0]
         if len(self.runs) == 1:
             return with_origin(first, self.origin)
@@ -207,20 +199,20 @@ class Results(Shown):
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """One row per run and link, over the measured time, in the direction of the data."""
+        """One row per run and link: the measured time, in the direction of the data."""
         return _frame([_named("link", row) for row in self._entries("links")])
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per run and flow, competitors included; empty where there is but one.
+        """One row per run and flow, competitors included; empty for a single flow.
 
-        What stands for ``count`` flows has their mean goodput, and the rest of them together.
+        An entry with ``count`` flows has their mean goodput, and sums of the other values.
         """
         return _frame([flat(_named("flow", row)) for row in self._entries("flows")])
 
     @cached_property
     def link_flows(self) -> pl.DataFrame:
-        """One row per run, link and flow over it, with its share; empty of one flow."""
+        """One row per run, link and flow, with the flow's share; empty for a single flow."""
         rows = [
             {"seed": link["seed"], "link": link["name"], **_named("flow", flow)}
             for link in self._entries("links")
@@ -250,7 +242,7 @@ class Results(Shown):
 
     @cached_property
     def timeline(self) -> pl.DataFrame:
-        """One row per run, step and subflow; empty if no step was asked for."""
+        """One row per run, step and subflow; empty without `step`."""
         import polars as pl
 
         frames = []
@@ -261,12 +253,12 @@ class Results(Shown):
                 link = pl.Series("link", links, dtype=pl.String)
                 at = frame.columns.index("subflow") + 1
                 frames.append(frame.insert_column(at, link.gather(frame["subflow"])))
-        # Flows without an answer to reordering have no column of what it undid.
+        # Only flows with a reordering algorithm have its columns.
         return pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
 
     @cached_property
     def connection(self) -> pl.DataFrame:
-        """One row per run and step: the whole connection; empty if no step was asked for."""
+        """One row per run and step, for the whole connection; empty without `step`."""
         import polars as pl
 
         frames = []
@@ -278,10 +270,10 @@ class Results(Shown):
 
     @cached_property
     def competitor_timeline(self) -> pl.DataFrame:
-        """One row per run, step and competitor; empty without competitors or a step.
+        """One row per run, step and competitor; empty without competitors or `step`.
 
-        ``goodput_mbps`` is the mean of the ``count`` flows that a competitor stands for. The
-        testbed does not know it.
+        ``goodput_mbps`` is the mean of an entry's ``count`` flows. The testbed does not measure
+        it.
         """
         import polars as pl
 
@@ -304,9 +296,9 @@ class Results(Shown):
 
     @cached_property
     def delays(self) -> pl.DataFrame:
-        """Histogram of the delay from the application's write to delivery in order.
+        """Histogram of the delay from the application's write to in-order delivery.
 
-        One row per run and bin that is not empty; ``up_to_ms`` is the bin's upper edge.
+        One row per run and non-empty bin; ``up_to_ms`` is the bin's upper edge.
         """
         import polars as pl
 
@@ -318,9 +310,9 @@ class Results(Shown):
 
     @cached_property
     def reordering(self) -> pl.DataFrame:
-        """RFC 4737 and RFC 5236: one row per run, metric and value; empty if not asked for.
+        """RFC 4737 and RFC 5236 metrics: one row per run, metric and value; empty if not measured.
 
-        ``extent`` counts packets; ``displacement`` and ``buffer_occupancy`` are shares.
+        ``extent`` counts packets; ``displacement`` and ``buffer_occupancy`` are ratios.
         """
         rows = []
         for run in self.runs:
@@ -345,12 +337,12 @@ class Results(Shown):
         return _frame(rows)
 
     def to_pandas(self, frame: Frame = "summary") -> pd.DataFrame:
-        """Return one of the frames as pandas has them.
+        """Return one of the frames as a pandas data frame.
 
         Parameters
         ----------
         frame : str
-            Which: ``"summary"``, ``"links"``, ``"subflows"``, ``"competitors"``, ``"flows"``,
+            ``"summary"``, ``"links"``, ``"subflows"``, ``"competitors"``, ``"flows"``,
             ``"link_flows"``, ``"timeline"``, ``"connection"``, ``"competitor_timeline"``,
             ``"delays"`` or ``"reordering"``.
 
@@ -364,7 +356,7 @@ class Results(Shown):
         ValueError
             There is no such frame.
         MissingLibraryError
-            pandas is not installed: ``pip install "ropewalk[pandas]"`` does.
+            pandas is not installed; ``pip install "ropewalk[pandas]"`` installs it.
 
         Examples
         --------
@@ -414,13 +406,13 @@ def _restored(
 
 
 def _first_name(run: dict[str, Any]) -> str:
-    """Name the first of several flows as those after it are named."""
+    """Give the first flow a name in the form of the further flows' names."""
     first = run["flows"][0]
     return f"{first['name']} (1)" if "count" in first else str(first["name"])
 
 
 def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry's numbers, with its name in the column of what it is."""
+    """Return an entry's numbers, with its name in the column of its kind."""
     told = ((what if key == "name" else key, value) for key, value in entry.items())
     return {key: value for key, value in told if key not in ("flows", "subflows")}
 
@@ -428,7 +420,7 @@ def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
 def flat(run: dict[str, Any]) -> dict[str, Any]:
     """Return a run's object as a row of plain columns: ``delay_ms.p95`` as ``delay_p95_ms``.
 
-    Warnings are one text, with a line for each.
+    Warnings become one text, with a line for each.
 
     Examples
     --------
@@ -453,7 +445,7 @@ def flat(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own_error(error: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield ends of intervals, ``delay_mean_low_ms``, and the rest of a testbed's own error."""
+    """Yield the entries of a testbed's own error; ends of intervals as ``delay_mean_low_ms``."""
     for end, value in error.get("goodput_mbps", {}).items():
         yield f"goodput_{end}_mbps", value
     for name, interval in error.get("delay_ms", {}).items():
@@ -487,7 +479,7 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _columns(seed: int, flow: str | None, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
-    """Data frame of columns that all belong to one run and flow; NaN becomes null."""
+    """Return a data frame of one run's and flow's columns; NaN becomes null."""
     import polars as pl
 
     frame = pl.DataFrame(dict(columns)).with_columns(pl.selectors.float().fill_nan(None))

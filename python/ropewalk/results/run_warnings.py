@@ -1,4 +1,4 @@
-"""Warnings of several runs, each once."""
+"""Deduplicated warnings of several runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def warnings_of(runs: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the warnings of runs, each once, with the number of its runs if not all have it.
+    """Return each warning once, with the number of its runs if not all runs have it.
 
     Examples
     --------

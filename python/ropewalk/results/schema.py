@@ -1,4 +1,4 @@
-"""The JSON Schema of the objects that ``--json`` prints and folders keep, from keys.toml."""
+"""JSON Schema of the ``--json`` output and of result folders, from keys.toml."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS: dict[str, Schema] = {
     "number or text": {"type": ["number", "string"]},
     "flag or number": {"type": ["boolean", "number"]},
 }
-# Tables that are a run's object together, and the verbs whose objects are alike.
+# Tables that make up a run's object, and the commands whose objects have the same head.
 RUN = ("run", "reordering", "links", "subflows", "flows", "stats", "testbed")
 VERBS = ("predict", "compare", "advise", "explain", "mesh", "sweep")
 
@@ -50,12 +50,12 @@ def object_of(*tables: str) -> Schema:
 
 
 def results_schema() -> Schema:
-    """Return the JSON Schema of what ``--json`` prints.
+    """Return the JSON Schema of the ``--json`` output.
 
     Returns
     -------
     dict
-        The schema; the key ``engine`` of an object says which of its definitions applies.
+        The key ``engine`` of an object selects its definition.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _declared() -> dict[str, Any]:
 
 
 def _kind(kind: str) -> Schema:
-    """Return the schema of a kind as keys.toml spells it."""
+    """Return the schema of a kind in keys.toml."""
     if kind in KINDS:
         return KINDS[kind]
     if kind.startswith("["):
@@ -103,7 +103,7 @@ def _kind(kind: str) -> Schema:
 
 
 def _with_head(verb: str) -> Schema:
-    """Return the schema of a verb's object, with the keys that most verbs have."""
+    """Return the schema of a command's object, with the keys that most commands have."""
     made = object_of(verb)
     head = {"engine": {"const": verb}, "scenario": object_of("run")["properties"]["scenario"]}
     made["properties"] = head | made["properties"] | {"origin": object_of("origin")}
@@ -128,7 +128,7 @@ def _runs() -> Schema:
 
 
 def _means_of(schema: Schema) -> Schema:
-    """Return the schema of means: any of the keys, and numbers that need not be whole."""
+    """Return the schema of means: any subset of the keys, and no integers."""
     if "properties" in schema:
         inner = {key: _means_of(each) for key, each in schema["properties"].items()}
         return {**schema, "properties": inner, "required": []}

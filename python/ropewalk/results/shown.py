@@ -1,4 +1,4 @@
-"""Results that a notebook displays as a table and a picture, without network access."""
+"""Display of results in a notebook, as table and picture, without network access."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from ..support.hooks import display_module
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Width: TypeAlias = Literal["column", "page"]  # of a picture for a paper
+Width: TypeAlias = Literal["column", "page"]  # of a figure in a paper
 
 
 class Shown:
-    """A result that a notebook displays; `ropewalk.output.display` has its table and picture."""
+    """A result that a notebook displays by `ropewalk.output.display`."""
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the output of ``--json``."""
         raise NotImplementedError
 
     def plot(self, *, width: Width | None = None) -> Figure:
-        """Return the picture that a notebook shows.
+        """Return the figure that a notebook shows.
 
         Parameters
         ----------
         width : {"column", "page"}, optional
-            Draw for a paper.
+            Draw for a column or page of a paper.
 
         Returns
         -------
         matplotlib.figure.Figure
-            `ropewalk.plot.save` writes it.
+            Figure for `ropewalk.plot.save`.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class Shown:
     def _drawn(self) -> bytes | None:
         try:
             png: bytes = display_module().png_of(self.plot())
-        except (ImportError, ValueError):  # matplotlib is left out, or there is nothing to draw
+        except (ImportError, ValueError):  # matplotlib is missing, or there is nothing to draw
             return None
         return png
 

@@ -1,4 +1,4 @@
-"""Mean and confidence interval of runs that differ in their seed alone."""
+"""Means and confidence intervals of runs that differ only in their seed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mean(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def ci95(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return half the width of the 95 % confidence interval of each mean.
 
-    By Student's t; the interval is the mean plus and minus this. One run has none.
+    The interval is the mean plus and minus this value (Student's t). One run has none.
 
     Examples
     --------
@@ -45,12 +45,7 @@ def ci95(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def half_width(numbers: Sequence[float]) -> float:
-    """Return half the width of the 95 % confidence interval of the mean, by Student's t.
-
-    Parameters
-    ----------
-    numbers : sequence of float
-        Two or more.
+    """Return half the width of the mean's 95 % confidence interval, by Student's t.
 
     Examples
     --------
@@ -66,20 +61,15 @@ def half_width(numbers: Sequence[float]) -> float:
 def student_t(freedom: int) -> float:
     """Return the two-sided 95 % quantile of Student's t.
 
-    Parameters
-    ----------
-    freedom : int
-        Degrees of freedom, at least 1.
-
     Raises
     ------
     ValueError
-        There are none.
+        `freedom` is less than 1.
 
     References
     ----------
-    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964: the probability is the finite
-    sum 26.7.3 or 26.7.4, and of many degrees the quantile the expansion 26.7.5.
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 1964: equations 26.7.3 and 26.7.4;
+    for more than 1000 degrees the expansion 26.7.5.
 
     Examples
     --------
@@ -88,7 +78,7 @@ def student_t(freedom: int) -> float:
     """
     if freedom < 1:
         raise ValueError(f"freedom = {freedom}; at least 1 is needed")
-    if freedom > 1000:  # where what the expansion leaves out is below the rounding
+    if freedom > 1000:  # truncation error below rounding
         x, n = NORMAL, freedom
         return (
             x
@@ -104,7 +94,7 @@ def student_t(freedom: int) -> float:
 
 
 def _within(angle: float, freedom: int) -> float:
-    """Return the probability that |t| is at most tan(angle) times the root of the freedom."""
+    """Return the probability of |t| <= tan(angle) sqrt(freedom)."""
     odd = freedom % 2
     squared = math.cos(angle) ** 2
     term = math.sin(angle) * (math.cos(angle) if odd else 1.0)
@@ -140,7 +130,7 @@ ALIKE = (
 
 
 def alike(runs: Sequence[dict[str, Any]]) -> bool:
-    """Whether several runs are equal in all but their seed and running time.
+    """Whether several runs are equal except for seed and running time.
 
     Examples
     --------
@@ -162,14 +152,14 @@ def band(
     Parameters
     ----------
     values : array of shape (runs, n)
-        NaN where a run does not know it: means are over the others.
+        NaN where a run lacks the value; means ignore it.
 
     Returns
     -------
     mean : array of shape (n,)
-        NaN where no run knows it.
+        NaN where no run has the value.
     half : array of shape (n,), or None
-        By Student's t, NaN where fewer than two runs know it; None of one run.
+        By Student's t; NaN where fewer than two runs have the value. None for one run.
 
     Examples
     --------
@@ -196,14 +186,14 @@ def band(
 
 
 def wilson(count: int, of: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share of yes and no, by Wilson's score.
+    """Return the 95 % interval of a proportion, by Wilson's score.
 
-    Unlike the usual one it stays within 0 and 1, and has a width where none or all were yes.
+    It stays within 0 and 1, and has a width even at proportions of 0 and 1.
 
     Parameters
     ----------
     count, of : int
-        How many were yes, of how many; at least one.
+        Successes and trials; at least one trial.
 
     References
     ----------
@@ -229,7 +219,7 @@ def wilson(count: int, of: int) -> tuple[float, float]:
 def _each_number(
     runs: Sequence[dict[str, Any]], fold: Callable[[Sequence[float]], float]
 ) -> dict[str, Any]:
-    """Fold what all runs have, in their shape; lists must have the same entries in all."""
+    """Fold each number that all runs have, recursively; lists must have equal entries."""
     folded: dict[str, Any] = {}
     for key in runs[0]:
         values = [run.get(key) for run in runs]
@@ -247,7 +237,7 @@ def _each_number(
 
 
 def _is_number(value: Any) -> bool:
-    """Whether there is a mean of it: there is none of true and false."""
+    """Whether a value is a number, True and False excluded."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

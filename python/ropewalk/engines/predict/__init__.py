@@ -1,4 +1,4 @@
-"""Predict the results of a scenario by formulas, in milliseconds instead of packet by packet."""
+"""Prediction of a scenario's results by formulas, in milliseconds."""
 
 from .api import predict
 from .result import Prediction, Predictions

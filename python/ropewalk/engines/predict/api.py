@@ -1,4 +1,4 @@
-"""Predict the results of a scenario by formulas, in milliseconds instead of packet by packet."""
+"""Prediction of a scenario by all applicable models: `predict`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...scenario.setup import Setup
 
 
-# For each protocol the models that give a goodput, the one to believe first, and why.
+# For each protocol the models that give a goodput, most credible first, with the reason.
 BELIEVED = {
     "striped-tcp": (("striped-cycle", "it follows the very packets, which nothing random moves"),),
 }
@@ -28,17 +28,16 @@ OTHERS = (
 
 
 def predict(scenario: Given) -> Predictions:
-    """Predict a scenario by all models that apply.
+    """Predict a scenario's results by all models that apply.
 
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        The scenario to predict.
 
     Returns
     -------
     Predictions
-        One prediction a model, and the one to believe.
+        One prediction per model, and the most credible one.
 
     Raises
     ------
@@ -110,7 +109,7 @@ def predict(scenario: Given) -> Predictions:
 
 
 def _asymmetry(setup: Setup) -> dict[str, float]:
-    """Mean absolute difference of two paths, Song et al. 2018, section 4.3."""
+    """Return the mean absolute difference of two paths, Song et al. 2018, section 4.3."""
     from .paths import paths
 
     used = paths(setup)

@@ -1,4 +1,4 @@
-"""LIA and OLIA in equilibrium, where each path has random loss."""
+"""Equilibrium of LIA and OLIA with random loss on each path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why no formula covers a scenario, in words."""
+"""Reasons why no formula covers a scenario."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ ASKED = ("chunks", "request", "web")
 
 
 def uncovered(setup: Setup) -> list[str]:
-    """Say why no formula gives the goodput of a scenario; return nothing where one may.
-
-    Parameters
-    ----------
-    setup : Setup
-        The scenario, of `ropewalk.Scenario.setup`.
+    """Return the reasons why no formula gives the goodput of a scenario.
 
     Returns
     -------
     list of str
-        A sentence for each reason.
+        A sentence for each reason; empty if a formula may apply.
 
     Examples
     --------
@@ -66,7 +61,7 @@ def uncovered(setup: Setup) -> list[str]:
 
 
 def is_one_of_several(setup: Setup) -> bool:
-    """Whether there are further flows besides the first one and competitors.
+    """Whether there are further flows, competitors aside.
 
     Examples
     --------

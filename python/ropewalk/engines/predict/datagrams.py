@@ -1,4 +1,4 @@
-"""Datagrams over wired links: without congestion control, each link can be computed alone."""
+"""Datagrams over wired links: without congestion control, each link is computed alone."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ SOURCE = (
     " (Friedman, Operations Research 13, 1965)"
 )
 VALIDITY = "links whose rate, delay and loss stay as they are, and which nobody else uses"
-NEARLY_FULL = 0.95  # load from which on a run is too short for the stationary mean
+NEARLY_FULL = 0.95  # load from which a run is too short for the stationary mean
 
 
 @dataclass(frozen=True)
 class _Stream:
-    """Datagrams before a link: bit/s of IP packets, and the losses and delays so far."""
+    """Datagrams at a link's input: bit/s of IP packets, and losses and delays so far."""
 
     rate: float
     delay: float = 0.0
-    slowest: float = 0.0  # seconds that the slowest link so far takes for one
+    slowest: float = 0.0  # longest transmission time so far, s
     load: float = 0.0  # of that link
-    queues: tuple[tuple[float, float], ...] = ()  # the most one waits, and when it first does
+    queues: tuple[
+        tuple[float, float], ...
+    ] = ()  # longest wait in each queue, s, and its first time
 
 
 def predict(setup: Setup) -> Prediction | None:
@@ -77,7 +79,7 @@ def predict(setup: Setup) -> Prediction | None:
 
 
 def _after(stream: _Stream, link: Direction, packet: int) -> _Stream:
-    """Return the output of a link; an excess of input fills its queue, and is then dropped."""
+    """Return the output of a link; excess input fills its queue, then is dropped."""
     rate = link.rate
     takes = 8 * packet / rate
     queues, slowest, load = stream.queues, stream.slowest, stream.load
@@ -103,7 +105,7 @@ def _waiting_bytes(link: Direction, packet: int) -> float:
 
 
 def _duration(setup: Setup, offered: float, share: float) -> tuple[float, int | None]:
-    """Return how long datagrams leave, and how many bytes a finite transfer has."""
+    """Return the sending time of datagrams, s, and the bytes of a finite transfer."""
     duration: float = setup.duration
     size: int | None = setup.first.traffic.size
     if size is None:
@@ -113,7 +115,7 @@ def _duration(setup: Setup, offered: float, share: float) -> tuple[float, int | 
 
 
 def _mean_ramp(most: float, full: float, begin: float, end: float) -> float:
-    """Return the mean between two times of what grows evenly to its most and stays there."""
+    """Return the mean between two times of a linear ramp that stays at its maximum."""
     if end <= begin:
         return most
 

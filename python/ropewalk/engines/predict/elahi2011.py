@@ -1,4 +1,4 @@
-"""Elahi et al. 2011 for messages at a rate: a queue with unequal servers."""
+"""The model of Elahi et al. 2011, a queue with unequal servers, for messages at a rate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALIDITY = (
     "Poisson arrivals, exponential service, each path a server of its link's rate; no loss, no"
     " congestion window, delivery out of order"
 )
-MAX_MESSAGES = 5_000  # larger systems take long and change the result little
+MAX_MESSAGES = 5_000  # larger systems take long, with nearly the same result
 
 
 def predict(setup: Setup) -> Prediction | None:
@@ -39,7 +39,7 @@ def predict(setup: Setup) -> Prediction | None:
         in_buffers: float = len(used) * flow.send_buffer
         room = len(used) * flow.send_buffer + flow.main_buffer
     else:
-        # What the network holds of a connection stands for the paper's send buffers.
+        # Data of the connection in the network are in the paper's send buffers.
         room = flow.send_buffer
         in_buffers = sum(path.rtt * path.rate / 8 + _queue(setup, path.hops) for path in used)
     capacity = min(max(room // message, len(used)), MAX_MESSAGES)
@@ -99,6 +99,6 @@ def predict(setup: Setup) -> Prediction | None:
 
 
 def _queue(setup: Setup, hops: tuple[int, ...]) -> float:
-    """Bytes that the narrowest hop's queue holds."""
+    """Return the bytes that the narrowest hop's queue can hold."""
     narrowest = min(hops, key=lambda hop: setup.links[hop].forward.rate)
     return setup.links[narrowest].forward.queue

@@ -1,4 +1,4 @@
-"""The fluid model, for bulk and streams over tcp, mptcp and bas."""
+"""The fluid model, for bulk traffic and streams over tcp, mptcp and bas."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ VALIDITY = (
     " it was from simulations is in docs/agreement/formulas.md"
 )
 FEW_ROUND_TRIPS = 20
-HELD_UP = 0.3  # share of time from which on the shared window counts as the bottleneck
-FULL = 0.85  # share of capacity from which on links count as full
+HELD_UP = 0.3  # share of time at which the shared window counts as the bottleneck
+FULL = 0.85  # share of capacity at which links count as full
 MUCH_LOSS = 0.05
 SENT_HEADERS = 576  # memory of a segment besides its payload in Linux, sk_buff included, bytes
 SK_BUFF = 256
 SENT_MEMORY = 416  # memory besides the payload of a sent segment, bytes
 WIDEST = 1.3  # largest over mean window; fitted to simulations
-FILLED = 5 / 6  # mean fill of a send buffer: a blocked writer is woken when a third is free
-MAX_LOSS = 0.999  # loss above which nothing gets through in a reasonable time
+FILLED = 5 / 6  # mean fill of a send buffer: a blocked writer wakes when a third is free
+MAX_LOSS = 0.999  # loss ratio above which no transfer completes in a reasonable time
 
 
 def predict(setup: Setup) -> Prediction | None:
@@ -89,9 +89,8 @@ def _ways(setup: Setup, used: tuple[Path, ...]) -> list[Path]:
 def _delay(setup: Setup, outcome: fluid.Outcome) -> dict[str, float]:
     """Return the mean delay of bytes through a full send buffer; unknown for bas under loss.
 
-    The first that fill it are all written at once, and wait longer the later they go; each of the
-    others waits for as many as the buffer holds, less the way back of the acknowledgement that let
-    it in.
+    The first writes fill the buffer at once, so their delay grows with their position. Each later
+    byte waits for a full buffer, less the reverse delay of the ACK that admitted it.
     """
     if outcome.goodput <= 0:
         return {}
@@ -126,7 +125,7 @@ def _cost(setup: Setup, subflows: list[dict[str, object]]) -> float | None:
 
 
 def _capacity(setup: Setup) -> float:
-    """Return what the paths carry in bytes of payload per second, each link counted once."""
+    """Return the capacity of the paths, payload bytes/s, with each link counted once."""
     left = [link.forward.rate / 8 for link in setup.links]
     total = 0.0
     for path in sorted(paths(setup), key=lambda path: path.rtt):
@@ -202,15 +201,10 @@ def _outside(setup: Setup, endless: bool, outcome: fluid.Outcome) -> tuple[str, 
 def run(setup: Setup) -> list[fluid.Outcome]:
     """Run the model on a scenario.
 
-    Parameters
-    ----------
-    setup : Setup
-        The scenario, of `ropewalk.Scenario.setup`.
-
     Returns
     -------
     list of ropewalk.model.fluid.Outcome
-        The first flow's, then those of the others.
+        Outcome of the first flow, then of the others.
 
     Examples
     --------
@@ -267,11 +261,11 @@ def _connection(setup: Setup, flow: Flow) -> fluid.Connection:
 
 
 def _buffered_windows(flow: Flow) -> float:
-    """Return how many congestion windows of payload Linux's MPTCP writes ahead.
+    """Return the number of congestion windows that Linux's MPTCP writes ahead.
 
-    A send buffer is for twice the memory of its greatest window's segments (`tcp_sndbuf_expand`),
-    a connection's for that of all subflows. What is sent takes memory beside its payload; over
-    several paths that is its subflow's.
+    A send buffer has room for twice the memory of the largest window's segments
+    (`tcp_sndbuf_expand`), a connection's for those of all subflows. A sent segment takes memory in
+    addition to its payload, counted on its subflow if there are several paths.
     """
     if not flow.send_buffer_autotuning:
         return math.inf

@@ -1,4 +1,4 @@
-"""The least delay in order of a stream that is split over paths."""
+"""Least in-order delay of a stream that is split over paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALIDITY = "messages of one size over several paths of constant rate and delay; 
 
 
 def predict(setup: Setup) -> Prediction | None:
-    """Bound from below the delay of cbr and poisson traffic over several paths."""
+    """Return a lower bound of the delay of cbr and poisson traffic over several paths."""
     flow, traffic, used = setup.first, setup.first.traffic, paths(setup)
     streamed = traffic.kind in ("cbr", "poisson")
     slow = all(math.isfinite(path.rate) for path in used)

@@ -1,4 +1,4 @@
-"""Least cost at which all deadlines are met, and least lateness where they cannot be."""
+"""Least cost at which all deadlines are met, or least lateness if they cannot be met."""
 
 from __future__ import annotations
 
@@ -26,23 +26,18 @@ VALIDITY = (
     "a bound: no scheduler comes cheaper with all in time, since none knows what links will carry"
 )
 WRITES = 2000
-"""No more of them are looked at: the programme has four numbers of each and each link."""
+"""Most writes that are used: the linear programme has four variables per write and link."""
 SEED = 1
 
 
 def predict(scenario: Scenario) -> Prediction | None:
-    """Bound cost and lateness of messages with deadlines and of video; None for anything else.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Its first run's writes are looked at, the first 2000 of them.
+    """Bound cost and lateness of messages with deadlines and of video; None for other traffic.
 
     Returns
     -------
     Prediction or None
-        ``cost`` where a link has a price; the delay ``late_by``, by which every deadline would
-        have to be later, 0 where all are in time.
+        ``cost`` if a link has a price; and the delay ``late_by``, the least extension of all
+        deadlines at which no data are late. Of the first run, 2000 writes are used.
     """
     setup = scenario.setup
     span, flow = setup.first.traffic.deadline, setup.first
@@ -62,7 +57,7 @@ def predict(scenario: Scenario) -> Prediction | None:
     except ValueError:
         warning = "the links never carry what is written"
         return Prediction(NAME, SOURCE, VALIDITY, warnings=(warning,))
-    # Rounded up, so that the programme finds the same division again.
+    # Rounded up, so that the programme finds the same division despite rounding.
     best = least_cost(writes if late == 0 else writes.later(1.001 * late), links)
     if best is None:
         return None
@@ -92,20 +87,19 @@ def predict(scenario: Scenario) -> Prediction | None:
 
 
 def links_of(setup: Setup, files: Mapping[str, str]) -> list[Link]:
-    """Return the paths of the measured connection as links of the programme.
+    """Return the paths of the measured connection as links of the linear programme.
 
     Parameters
     ----------
     setup : Setup
-        The scenario, of `ropewalk.Scenario.setup`.
     files : mapping of str to str
-        Of `ropewalk.Scenario.files`: trace files, in mahimahi's format.
+        Trace files from `ropewalk.Scenario.files`, in mahimahi's format.
 
     Returns
     -------
     list of Link
-        Of each path what its narrowest hop carries by any time, and its price per byte such that a
-        second's sum is the cost of results (price times Mbit/s).
+        For each path, the bytes that its narrowest hop can carry by any time, and its price per
+        byte, scaled so that one second costs price times Mbit/s, as in results.
 
     Examples
     --------
@@ -158,4 +152,4 @@ def _carried(hop: WiredLink, files: Mapping[str, str]) -> Carried:
 
 
 UNLIMITED = 1e12
-"""bit/s in the place of a link without a rate: more than any scenario writes."""
+"""Substitute for an unlimited rate, bit/s; more than any scenario writes."""

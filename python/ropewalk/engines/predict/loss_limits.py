@@ -21,7 +21,7 @@ VALIDITY = (
 
 
 def predict(setup: Setup) -> Prediction | None:
-    """Predict bulk goodput where packets are lost at random; None for anything else."""
+    """Predict bulk goodput under random loss; None without loss or for other traffic."""
     flow, used = setup.first, paths(setup)
     lossy = any(0 < path.loss < 1 and path.rtt > 0 for path in used)
     if flow.protocol == "striped-tcp" or setup.first.traffic.kind != "bulk" or not lossy:

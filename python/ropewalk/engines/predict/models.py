@@ -1,4 +1,4 @@
-"""The registry of models: one file for each."""
+"""Registry of models: one file for each."""
 
 from __future__ import annotations
 

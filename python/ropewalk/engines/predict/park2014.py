@@ -1,4 +1,4 @@
-"""Park et al. 2014: a bound on the end-to-end delay of MPTCP, and its elements."""
+"""The model of Park et al. 2014: a bound on MPTCP's end-to-end delay, and its parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALIDITY = (
     "MPTCP whose subflows keep their paths busy and whose application offers less than these"
     " carry; Poisson arrivals; each loss repaired by one fast retransmission"
 )
-CLOSE = 0.999  # share of capacity above which the bound only says that the delay is large
+CLOSE = 0.999  # share of capacity above which the bound is too loose to use
 
 
 def predict(setup: Setup) -> Prediction | None:

@@ -1,4 +1,4 @@
-"""The paths of the measured connection, from a scenario's values."""
+"""The paths of the measured connection, each with the sums of its hops."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from ...scenario.setup import Flow, Link, Setup
 
 @dataclass(frozen=True)
 class Path:
-    """One path of the measured connection, its hops taken together.
+    """A path of the measured connection, with the values of its hops combined.
 
     Attributes
     ----------
     name : str
-        Its name.
     hops : tuple of int
-        Numbers of its links, in turn.
+        Indices of its links, in order.
     rate : float
-        Of its narrowest link, bit/s of IP packets; infinity if all are unlimited.
+        Rate of its narrowest link, bit/s of IP packets; infinite if all are unlimited.
     reverse_rate : float
-        The same on the way back.
+        The same in the reverse direction.
     delay : float
-        Propagation, one way, seconds.
+        One-way propagation delay, s.
     rtt : float
-        Propagation there and back, seconds.
+        Round-trip propagation delay, s.
     loss : float
-        Share of packets that random loss takes on the way of the data.
+        Ratio of random packet loss in the direction of the data.
     reverse_loss : float
-        The same on the way back.
+        The same in the reverse direction.
     wireless : bool
-        Whether one of its hops is on an 802.11 channel: rates and delays are then of its wires
-        alone, and what its radios lose is not counted.
+        Whether a hop is on an 802.11 channel. Rates, delays and losses then cover only the wired
+        hops.
     """
 
     name: str
@@ -48,19 +47,7 @@ class Path:
 
 
 def paths(setup: Setup, flow: Flow | None = None) -> tuple[Path, ...]:
-    """Return the paths that a connection uses, in their order.
-
-    Parameters
-    ----------
-    setup : Setup
-        The scenario, of `ropewalk.Scenario.setup`.
-    flow : Flow, optional
-        The connection; the measured one if not given.
-
-    Returns
-    -------
-    tuple of Path
-        One for tcp.
+    """Return the paths that a connection uses, in order; one for TCP.
 
     Examples
     --------
@@ -75,7 +62,7 @@ def paths(setup: Setup, flow: Flow | None = None) -> tuple[Path, ...]:
 
 
 def payload_share(setup: Setup) -> float:
-    """Return the share of a full packet that is payload.
+    """Return the ratio of payload to size of a full packet.
 
     Examples
     --------

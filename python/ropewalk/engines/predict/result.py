@@ -20,24 +20,23 @@ class Prediction:
     Attributes
     ----------
     name : str
-        The model's short name, such as ``"song-2018"``.
+        Short name of the model, such as ``"song-2018"``.
     source : str
-        Where it comes from, with the numbers of its equations.
+        Its source, with the numbers of equations.
     goodput_mbps : float or None
-        Bytes that the application gets, 10^6 bit/s.
+        Goodput of the application, Mbit/s.
     delay_ms : mapping of str to float
-        Delay and its parts in milliseconds: ``mean``, ``p95``, ``bound``, ``network``, ...
+        Delay and its parts in ms: ``mean``, ``p95``, ``bound``, ``network``, ...
     bottleneck : str or None
-        What holds the goodput down, in words.
+        Limit of the goodput, in words.
     validity : str
-        Where the model holds, in words.
+        Assumptions of the model, in words.
     warnings : tuple of str
-        In what the scenario lies outside that.
+        Assumptions that the scenario breaks.
     quantities : mapping of str to number or list of them
-        What else the model says, with the unit in each name.
+        Further outputs, with the unit in each name.
     cost : float or None
-        Each link's price times the Mbit/s of IP packets that it carries, summed; None where no
-        link has a price.
+        Sum over the links of price times Mbit/s of IP packets; None without prices.
     """
 
     name: str
@@ -55,7 +54,7 @@ class Prediction:
         return f"<Prediction of {self.name}: {goodput}>"
 
     def json(self) -> dict[str, Any]:
-        """Return the prediction as an object of ``models`` in what ``--json`` prints."""
+        """Return the entry of ``models`` in the ``--json`` output."""
         known: dict[str, Any] = {
             "name": self.name,
             "source": self.source,
@@ -71,7 +70,7 @@ class Prediction:
 
 
 class NoFormulaError(Exception):
-    """A model applies, but has no formula for something that the scenario names."""
+    """A model applies, but lacks a formula for an algorithm of the scenario."""
 
 
 @dataclass(frozen=True)
@@ -81,21 +80,19 @@ class Predictions(Shown):
     Attributes
     ----------
     scenario : str
-        The scenario's title.
+        Title of the scenario.
     models : tuple of Prediction
-        One for each model that applies, the one to believe first.
+        One prediction per model, most credible first.
     asymmetry : mapping of str to float
-        ``delay_ms`` and ``bandwidth_mbps``: mean absolute difference of two paths in round-trip
-        propagation delay and in rate (Song et al. 2018, section 4.3).
+        Mean absolute difference of two paths (Song et al. 2018, section 4.3): ``delay_ms`` for the
+        round-trip propagation delay, ``bandwidth_mbps`` for the rate.
     believed : str or None
-        Name of the model to believe; None if none gives a goodput.
+        Name of the most credible model; None if no model gives a goodput.
     reason : str or None
-        Why that one.
+        Reason for `believed`.
     warnings : tuple of str
-        The scenario's own, and which models are left out because they have no formula for one of
-        its algorithms.
+        Warnings of the scenario, and models without a formula for one of its algorithms.
     origin : Origin or None
-        Origin of the results.
 
     Examples
     --------
@@ -127,21 +124,16 @@ class Predictions(Shown):
 
     @property
     def best(self) -> Prediction | None:
-        """The prediction to believe; None if no model gives a goodput."""
+        """The most credible prediction; None if no model gives a goodput."""
         return None if self.believed is None else self.model(self.believed)
 
     def model(self, name: str) -> Prediction:
-        """Return the prediction of one model.
-
-        Parameters
-        ----------
-        name : str
-            Its short name.
+        """Return the prediction of the model with this short name.
 
         Raises
         ------
         ValueError
-            There is no such model, or it does not apply to the scenario.
+            The model does not exist, or does not apply to the scenario.
 
         Examples
         --------
@@ -157,7 +149,7 @@ class Predictions(Shown):
         raise ValueError(f"no prediction {name!r}; there are: {there or 'none'}")
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints: the keys of any run that are known, and the models."""
+        """Return the output of ``--json``: the known keys of a run, and the models."""
         best = self.best
         of_best = {} if best is None else best.json()
         known: dict[str, Any] = {"engine": "predict", "scenario": self.scenario}

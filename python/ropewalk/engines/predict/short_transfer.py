@@ -1,4 +1,4 @@
-"""Cardwell et al. 2000 for a transfer of some size over one path."""
+"""The model of Cardwell et al. 2000 for a finite transfer over one path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALIDITY = (
     "a short transfer over one path that loss and windows limit, not the link's rate; NewReno"
     " after the first loss"
 )
-MAX_LOSS = 0.5  # from here on the mean time of the handshake is infinite
+MAX_LOSS = 0.5  # from here the mean handshake time is infinite
 
 
 def predict(setup: Setup) -> Prediction | None:

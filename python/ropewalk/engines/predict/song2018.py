@@ -1,4 +1,4 @@
-"""Song et al. 2018, as printed, for one TCP connection striped over links."""
+"""The model of Song et al. 2018, as printed, for a TCP connection striped over links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALIDITY = (
     "NewReno over links in turn; no loss, no retransmission that reordering sets off, queues"
     " that never overflow, constant delays"
 )
-MAX_SEGMENTS = 20_000  # rounds are counted one by one, and have settled long before
+MAX_SEGMENTS = 20_000  # rounds are counted one by one, and converge well before
 
 
 def predict(setup: Setup) -> Prediction | None:
@@ -29,7 +29,7 @@ def predict(setup: Setup) -> Prediction | None:
         return None
     from ...model.song2018 import throughput
 
-    # All in bytes on the wire, as the links count them.
+    # All in bytes on the link, as in the links' rates.
     segment = flow.segment
     packet = flow.packet
     most = float(MAX_SEGMENTS * packet)
@@ -87,7 +87,7 @@ def _outside(setup: Setup, goodput: float, capacity: float) -> tuple[str, ...]:
 
 
 def _disorder(setup: Setup) -> bool:
-    """Whether three packets sent later can overtake one."""
+    """Whether a packet can be overtaken by three later ones."""
     used = paths(setup)
     flow = setup.first
     packet: float = 8 * flow.packet

@@ -1,4 +1,4 @@
-"""The cycle of a striped connection, followed segment by segment until it repeats itself."""
+"""The cycle of a striped connection, simulated by segment until a state recurs."""
 
 from __future__ import annotations
 

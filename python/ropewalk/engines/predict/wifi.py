@@ -1,4 +1,4 @@
-"""Chooses the formula for flows over 802.11 channels, if there is one."""
+"""Selection of the formula for flows over 802.11 channels."""
 
 from __future__ import annotations
 

@@ -23,14 +23,14 @@ AIRTIME_VALIDITY = (
     "bulk; stations that take turns, one back-off after the other. No collisions, no losses to"
     " hidden stations, no windows"
 )
-SOME_LOST = 1e-4  # share of lost packets from which on windows shrink
+SOME_LOST = 1e-4  # packet loss ratio from which windows shrink
 BIANCHI = "bianchi"
 BIANCHI_SOURCE = "Bianchi, IEEE JSAC 18(3), 2000, with a limit of tries (Wu et al., INFOCOM 2002)"
 BIANCHI_VALIDITY = "equal stations that all hear each other, each always with a datagram to send"
 
 
 def airtime(setup: Setup, place: Place) -> Prediction:
-    """Predict bulk of one connection over its paths."""
+    """Predict bulk goodput of one connection over its paths."""
     flow = setup.first
     payload: int = flow.segment
     packet = payload + flow.header_bytes
@@ -69,7 +69,7 @@ def airtime(setup: Setup, place: Place) -> Prediction:
 
 
 def cell(setup: Setup, place: Place, flows: Sequence[Flow]) -> Prediction:
-    """Predict senders of datagrams in one cell; refuse any other set of flows."""
+    """Predict datagram senders in one cell; raise an error for any other set of flows."""
     ways = [routes(setup, flow.paths) for flow in flows]
     single = all(len(each) == 1 and len(each[0].hops) == 1 for each in ways)
     wired = any(math.isfinite(way.wired_bps) for each in ways for way in each)
@@ -128,7 +128,7 @@ def _loads(setup: Setup, place: Place, way: Route, packet: int, payload: int) ->
 
 
 def _losses(place: Place, ways: Sequence[Route], packet: int) -> list[str]:
-    """Warn where packets are lost after all retries, so that windows may be too small."""
+    """Return warnings about packet loss after all retries, which may limit windows."""
     found = []
     for hop in dict.fromkeys(hop for way in ways for hop in way.hops):
         lost = _error_of(place, hop, packet) ** _radio_of(place, hop, packet).tries

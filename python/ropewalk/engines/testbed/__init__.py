@@ -1,4 +1,4 @@
-"""Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links."""
+"""Runs on the Linux kernel's own TCP and MPTCP, over emulated links."""
 
 from ...support.programs import UnavailableError
 from .api import EMULATORS, doctor, testbed

@@ -1,4 +1,4 @@
-"""Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links."""
+"""The testbed's functions: `testbed` and `doctor`."""
 
 from __future__ import annotations
 
@@ -35,50 +35,48 @@ def testbed(
 ) -> Results:
     """Run a scenario on this machine's kernel, in real time, over emulated links.
 
-    Client and server are network namespaces of a process of their own; nothing else on the machine
-    is touched, and they are gone when it ends. It takes as long as the scenario says, runs one
-    after the other. The links draw their losses as the simulator's do, but the kernel's timing is
-    the machine's: the same seed does not give the same numbers.
+    Client and server are network namespaces of a child process; they vanish with it, and nothing
+    else on the machine changes. Runs are sequential and take the scenario's duration each. Links
+    draw the simulator's losses, but timing is the machine's, so equal seeds give different
+    numbers.
 
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        What to run; its protocol ``tcp`` or ``mptcp``.
+        Scenario with protocol ``tcp`` or ``mptcp``.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
     runs : int
-        How many runs; each has the seed after the one before.
+        Number of runs, with consecutive seeds.
     step : str, optional
-        Record a timeline with this step, such as ``"100 ms"``.
+        Step of a recorded timeline, such as ``"100 ms"``; no timeline by default.
     emulator : str
-        ``"own"``, the links of the simulator on the real clock, or ``"netem"``, the kernel's.
+        ``"own"``, the simulator's links in real time, or ``"netem"``, the kernel's.
     kernel_congestion : str, optional
-        A congestion control by the kernel's own name, such as ``"bbr"``, in place of the
-        scenario's.
+        Congestion control that replaces the scenario's, by its kernel name, such as ``"bbr"``.
     progress : callable, optional
-        Called every now and then with the seconds that are over, and of how many.
+        Called regularly with the elapsed and the total seconds.
     capture : path, optional
-        Write the packets of the first run to this file: pcapng, or classic pcap if its name ends
-        so.
+        File for the packets of the first run: pcapng, or classic pcap if its name ends so.
     capture_at : str, optional
-        Where: ``"sender"``, ``"receiver"``, or the name of a link; the sender if not given.
+        ``"sender"`` (default), ``"receiver"``, or a link's name.
     again : int
-        How often a run is done again at the most that the machine disturbed
-        (``own_error.disturbed``); the least disturbed is kept.
+        Largest number of repetitions of a run that the machine disturbed
+        (``own_error.disturbed``); the least disturbed run is kept.
 
     Returns
     -------
     Results
-        The numbers of all runs, as data frames.
+        Numbers of all runs, as data frames.
 
     Raises
     ------
     ScenarioError
-        The scenario is wrong, or asks for what the kernel does not have.
+        The scenario is wrong, or needs a feature that the kernel lacks.
     ValueError
         Another argument is wrong.
     UnavailableError
-        The machine cannot, or does not let this user: `doctor` says more.
+        The machine lacks a feature or the user a permission; see `doctor`.
     RuntimeError
         A run failed.
 
@@ -136,23 +134,24 @@ def testbed(
 
 
 def least_disturbed(once: Callable[[Path | None], Run], again: int, file: Path | None) -> Run:
-    """Run until the machine does not disturb a run; return the least disturbed.
+    """Repeat a run until the machine does not disturb it; return the least disturbed.
 
     Parameters
     ----------
     once : callable
-        Runs, and writes a capture to the file that it is given.
+        Runs once, with a capture to the given file.
     again : int
-        How often it is done again at the most.
+        Largest number of repetitions.
     file : Path or None
-        Where the capture of the run that is returned is to be; None without one.
+        File for the returned run's capture; None without one.
     """
     kept, runs = once(file), 1
     while kept.is_disturbed and runs <= again:
         if file is None:
             run = once(None)
         else:
-            # Beside it, so that it can take its place; with its name, which tells the format.
+            # In the same folder, to be moved into place; with the same name, which selects the
+            # format.
             with TemporaryDirectory(prefix=".ropewalk-", dir=file.parent) as folder:
                 run = once(Path(folder) / file.name)
                 if run.disturbance < kept.disturbance:
@@ -164,19 +163,18 @@ def least_disturbed(once: Callable[[Path | None], Run], again: int, file: Path |
 
 
 def doctor(scenario: Given | None = None) -> dict[str, Any]:
-    """Return which features this machine has, and why a scenario could not run on it.
+    """Return the features of this machine, and obstacles to a scenario's run.
 
     Parameters
     ----------
     scenario : Scenario, path or mapping, optional
-        The scenario to be run.
 
     Returns
     -------
     dict
-        What ``ropewalk testbed doctor --json`` prints: ``ready``; of the ``machine`` its
-        ``kernel``, the ``congestion`` controls and the ``checks``; of the ``scenario`` why it is
-        ``refused``, and what keeps its ``subflows`` from coming up.
+        Output of ``ropewalk testbed doctor --json``: ``ready``; for the ``machine`` its
+        ``kernel``, ``congestion`` controls and ``checks``; for the ``scenario`` why it is
+        ``refused``, and obstacles of its ``subflows``.
 
     Raises
     ------
@@ -210,5 +208,5 @@ def _given(**options: str | None) -> dict[str, str]:
 def _teller(
     progress: Callable[[int, int], object], before: float, each: float, total: int
 ) -> Callable[[float], object]:
-    """Return what is told of a run: its seconds, after those of the runs before it."""
+    """Return a progress callback for one run, with earlier runs' seconds added."""
     return lambda elapsed: progress(int(before + min(elapsed, each)), total)

@@ -1,7 +1,6 @@
-"""The child process in which the testbed runs; it ends with its parent, however that ends.
+"""The testbed's child process, which ends with its parent.
 
-It is a process of its own because it changes its namespaces, which only a process with one thread
-may, and because with it goes all that the kernel made for it.
+Only a single-threaded process may change its namespaces; the kernel removes them with the process.
 """
 
 from __future__ import annotations
@@ -43,29 +42,24 @@ def ask(
     verb : str
         ``"world"`` for a run, or ``"examine"``.
     request : mapping or None
-        What the testbed takes, JSON; `examine` needs none.
+        JSON object for the testbed; None for `examine`.
     seconds : float
-        How long it may take, besides half a minute of grace.
+        Expected time; the limit is half a minute longer.
     progress : callable, optional
-        Called every now and then with the seconds since the start.
+        Called regularly with the seconds since the start.
     folder : Path, optional
-        Where the world writes a file; what it has begun is removed if it is ended.
-
-    Returns
-    -------
-    dict
-        Its report.
+        Folder of the capture; partial files are removed if the child is killed.
 
     Raises
     ------
     ScenarioError
-        The scenario is wrong, or asks for what the kernel does not have.
+        The scenario is wrong, or needs a feature that the kernel lacks.
     UnavailableError
-        The machine cannot, or does not let this user.
+        The machine lacks a feature or the user a permission.
     RuntimeError
-        The run failed; the text is what the world said.
+        The run failed; the message is the child's.
     """
-    # In a session of its own, so that an interrupt from the terminal comes to us alone.
+    # In its own session, so that a terminal's interrupt reaches only the parent.
     with subprocess.Popen(
         [programs.find(programs.TESTBED), verb, str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -115,7 +109,7 @@ def _wait(
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """End the child if it is still there; the kernel then removes its namespaces."""
+    """Kill the child if it still runs; the kernel then removes its namespaces."""
     if child.poll() is not None:
         return
     child.terminate()

@@ -1,4 +1,4 @@
-"""Error of a testbed run that the machine causes: where its numbers would be without it."""
+"""Error that the machine adds to a testbed run: intervals of the undisturbed numbers."""
 
 from __future__ import annotations
 
@@ -10,38 +10,37 @@ from ...support.numerals import decimal
 if TYPE_CHECKING:
     from ...scenario import Scenario
 
-MUCH = 0.05  # share of a number: an interval with an end farther from it is wide
-LATE_MS = 1.0  # so near a mean delay no end makes its interval wide
+MUCH = 0.05  # an interval is wide if an end is farther than this share
+LATE_MS = 1.0  # and, for a mean delay, also farther than this
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-GATEWAY = ("bas", "striped-tcp")  # protocols whose data pass two programs on the way
-MOST_WRITES = 1_000_000  # of an application that writes more, the offered rate is not asked
+GATEWAY = ("bas", "striped-tcp")  # protocols whose data pass two programs
+MOST_WRITES = 1_000_000  # with more writes, the offered rate is not computed
 
 
 def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] | None:
-    """Return where a run's numbers would be without what the machine added.
+    """Return the intervals of a run's numbers without the machine's influence.
 
-    docs/guide/own-error.md derives it.
+    See docs/guide/own-error.md for the derivation.
 
     Parameters
     ----------
     report : mapping
-        A run's JSON object, with ``emulator`` and ``machine``.
-    scenario : Scenario
-        What was run.
+        JSON object of a run, with ``emulator`` and ``machine``.
 
     Returns
     -------
     dict or None
-        ``goodput_mbps`` and of ``delay_ms`` ``mean``, ``p50``, ``p95`` and ``p99``: from ``low``
-        to ``high``, which is absent where nothing bounds it. ``added_ms``: how much later links, a
-        writer with times of its own and the threads that read made a packet. ``time_share``: part
-        of the time in which a thread of the run may have had no processor. ``disturbed``: an
-        interval is wide, or the links' lateness above 1 ms at 99 %. None of a run whose links were
-        the kernel's own.
+        None for links of the kernel (netem). Otherwise:
+
+        - ``goodput_mbps``, and ``mean``, ``p50``, ``p95`` and ``p99`` of ``delay_ms``: ``low`` to
+          ``high``, the latter absent if unbounded.
+        - ``added_ms``: delay added to a packet by links, a timed writer and reading threads.
+        - ``time_share``: largest share of time in which a thread lacked a processor.
+        - ``disturbed``: an interval is wide, or the links' 99th percentile lateness exceeds 1 ms.
 
     References
     ----------
-    For quantiles of a wait of which the mean is known: Markov's inequality.
+    Markov's inequality, for quantiles of a wait with known mean.
     """
     emulator, machine = report.get("emulator"), report["machine"]
     if emulator is None:
@@ -53,7 +52,7 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
     late = emulator.get("lateness_ms", dict.fromkeys(("mean", "p99", "max"), 0.0))
     written = report.get("write_lateness_ms", dict.fromkeys(("mean", "p99"), 0.0))
     wait = wakes * machine.get("wait_ms", 0.0)
-    # Links take a packet in late, and hand it on late.
+    # Links are late at their input and at their output.
     added = {"mean": 2 * late["mean"] + written["mean"] + wait} | {
         name: 2 * late["p99"] + written["p99"] + wait / (1 - quantile)
         for name, quantile in QUANTILES.items()
@@ -63,7 +62,7 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
     for name, measured in report.get("delay_ms", {}).items():
         if name in added:
             delay[name] = {"low": max(0.0, measured * (1 - share) - added[name])}
-            # What is written at times of its own waits behind no more than that.
+            # A timed writer adds no queueing beyond this.
             if written_at is not None or share < 1:
                 delay[name]["high"] = measured / (1 if written_at is not None else 1 - share)
     goodput, warmup = report["goodput_mbps"], scenario.warmup_s
@@ -79,7 +78,7 @@ def own_error(report: Mapping[str, Any], scenario: Scenario) -> dict[str, Any] |
 
 
 def width(report: Mapping[str, Any], error: Mapping[str, Any]) -> float:
-    """Return how far an end of an interval is from goodput or mean delay at the most, as a share.
+    """Return the largest relative distance of an interval's end from goodput or mean delay.
 
     Examples
     --------
@@ -91,10 +90,9 @@ def width(report: Mapping[str, Any], error: Mapping[str, Any]) -> float:
 
 
 def wide(report: Mapping[str, Any], error: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which intervals are wide, in words.
+    """Yield descriptions of the wide intervals.
 
-    Goodput's is if one of its ends is farther from it than a twentieth of it, that of the mean
-    delay if it is so and farther than 1 ms.
+    Goodput: an end is farther than 5 %. Mean delay: also farther than 1 ms.
 
     Examples
     --------
@@ -110,7 +108,7 @@ def wide(report: Mapping[str, Any], error: Mapping[str, Any]) -> Iterator[str]:
 
 
 def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
-    """Return the warning of a run with a wide interval, and what the machine did; None of others.
+    """Return the warning of a run with a wide interval, with causes; None for other runs.
 
     Examples
     --------
@@ -136,7 +134,7 @@ def warning(report: Mapping[str, Any], error: Mapping[str, Any]) -> str | None:
 
 
 def bounds(error: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Return the ends of each interval by flat names; nothing where it has no upper end.
+    """Return the ends of each interval by flat names, without unbounded intervals.
 
     Examples
     --------
@@ -150,7 +148,7 @@ def bounds(error: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
 
 
 def in_words(error: Mapping[str, Any]) -> str:
-    """Say from where to where numbers would be without what the machine added.
+    """Return the intervals of the undisturbed numbers in words.
 
     Examples
     --------
@@ -169,16 +167,16 @@ def in_words(error: Mapping[str, Any]) -> str:
 
 
 def _time_share(machine: Mapping[str, Any], lasted: float) -> float:
-    """Return which part of the time a thread of the run may have had no processor."""
+    """Return the largest share of time in which a thread of the run lacked a processor."""
     waited = machine.get("waited_s", 0.0)
-    # Threads that wait at a time wait once.
+    # Concurrent waits count once.
     waited = min(waited, machine.get("pressure_s", waited))
     missing = machine.get("stolen_s", 0.0) + waited
     return float(min(1.0, missing / lasted)) if lasted > 0 else 0.0
 
 
 def _longer(report: Mapping[str, Any], added_ms: float) -> float | None:
-    """Return by what factor the machine made the shortest round trip longer; None: by any."""
+    """Return the factor by which the machine prolonged the shortest RTT; None if unbounded."""
     trips = [subflow["srtt_ms"] for subflow in report["subflows"] if "srtt_ms" in subflow]
     if not trips:
         return 1.0
@@ -187,7 +185,7 @@ def _longer(report: Mapping[str, Any], added_ms: float) -> float | None:
 
 
 def _limits(scenario: Scenario, written: tuple[list[float], list[int]] | None) -> list[float]:
-    """Return what goodput cannot exceed, in Mbit/s: the links' rates, and what was written."""
+    """Return upper limits of goodput, Mbit/s: the links' rates, and the written data."""
     found = [] if scenario.capacity_mbps is None else [scenario.capacity_mbps]
     measured = scenario.duration_s - scenario.warmup_s
     if written is not None and len(written[0]) < MOST_WRITES and measured > 0:
@@ -201,7 +199,7 @@ def _limits(scenario: Scenario, written: tuple[list[float], list[int]] | None) -
 def _widths(
     report: Mapping[str, Any], error: Mapping[str, Any]
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield a number's name, how far an end is from it, as a share of it, and what is allowed."""
+    """Yield a number's name, the relative distance of its interval's end, and the limit."""
     goodput, of = report["goodput_mbps"], error["goodput_mbps"]
     yield "goodput", _farther(of, goodput), MUCH
     delay = error["delay_ms"].get("mean")
@@ -210,7 +208,7 @@ def _widths(
 
 
 def _farther(interval: Mapping[str, float], measured: float) -> float:
-    """Return the distance of the farther end as a share of what was measured; 0 of nothing."""
+    """Return the relative distance of the farther end; 0 for a number of 0."""
     if measured <= 0:
         return 0.0
     above = interval.get("high", float("inf")) - measured

@@ -18,7 +18,7 @@ RECORDED = (
     "timeline",
     "delays",
     "captured_packets",
-)  # keys that are not part of the JSON contract
+)  # keys outside the JSON output
 COUNTS = ("subflow", "cwnd_bytes", "in_flight_bytes")
 
 
@@ -28,10 +28,10 @@ class Run:
     Parameters
     ----------
     report : mapping
-        The contract's keys; ``timeline`` with the columns of ``subflows`` and ``connection``;
-        ``delays``, bins of the histogram; ``captured_packets``.
+        Keys of the JSON output; ``timeline`` with the columns of ``subflows`` and ``connection``;
+        ``delays``, the histogram's bins; ``captured_packets``.
     scenario : Scenario, optional
-        What was run, from which the machine's own error is told; without it, it is not.
+        Scenario of the run, for the machine's own error; without it, no error is computed.
 
     Examples
     --------
@@ -69,24 +69,24 @@ class Run:
         return self.is_disturbed, width
 
     def chosen_of(self, runs: int) -> None:
-        """Note that this is the least disturbed of so many runs."""
+        """Record that this is the least disturbed of several runs."""
         if "own_error" in self._summary:
             self._summary["own_error"]["runs"] = runs
 
     def summary_json(self) -> str:
-        """Return the numbers with the keys of the JSON contract, as JSON text."""
+        """Return the numbers of the JSON output, as text."""
         return json.dumps(self._summary)
 
     def subflow_timeline(self) -> dict[str, NDArray[Any]] | None:
-        """Return columns, a row per step and subflow; None without a timeline."""
+        """Return columns, one row per step and subflow; None without a timeline."""
         return self._columns("subflows")
 
     def connection_timeline(self) -> dict[str, NDArray[Any]] | None:
-        """Return columns, a row per step; None without a timeline."""
+        """Return columns, one row per step; None without a timeline."""
         return self._columns("connection")
 
     def competitor_timeline(self) -> None:
-        """Return None: goodput of the kernel's competitors is measured at the end only."""
+        """Return None: the kernel's competitors have no timeline."""
 
     def delay_bins(self) -> dict[str, NDArray[Any]]:
         """Return the histogram of delays: ``up_to_ms`` and ``count``."""
@@ -103,7 +103,7 @@ class Run:
         if self._timeline is None:
             return None
         return {
-            # What the kernel did not tell stands there as null.
+            # Values that the kernel lacks are null.
             name: np.array(column, dtype=np.uint64 if name in COUNTS else np.float64)
             for name, column in self._timeline[kind].items()
         }

@@ -20,11 +20,10 @@ class Route:
     Attributes
     ----------
     name : str
-        Its name.
     hops : tuple of Hop
-        Its wireless hops, in turn.
+        Its wireless hops, in order.
     wired_bps : float
-        Of its slowest wired link, bit/s of IP packets; infinite without one.
+        Rate of its slowest wired link, bit/s of IP packets; infinite without one.
     """
 
     name: str
@@ -34,11 +33,6 @@ class Route:
 
 def place_of(setup: Setup) -> Place:
     """Return the radios of a scenario, and the links between them.
-
-    Parameters
-    ----------
-    setup : Setup
-        The scenario, of `ropewalk.Scenario.setup`.
 
     Examples
     --------
@@ -61,15 +55,7 @@ def place_of(setup: Setup) -> Place:
 
 
 def routes(setup: Setup, paths: Sequence[str]) -> list[Route]:
-    """Return paths of a scenario, with the direction of each wireless hop.
-
-    Parameters
-    ----------
-    setup : Setup
-        The scenario, of `ropewalk.Scenario.setup`.
-    paths : sequence of str
-        Their names.
-    """
+    """Return paths of a scenario by name, with the direction of each wireless hop."""
     return [_route(name, setup.links_of(name)) for name in paths]
 
 
@@ -110,7 +96,7 @@ def _channel(settings: Settings, stations: Mapping[tuple[str, str], Station]) ->
 
 
 def _bands(fading: Fading | None) -> list[tuple[float, float]]:
-    """Return Nakagami's m from each distance on."""
+    """Return pairs of a distance and Nakagami's m from this distance on."""
     if fading is None:
         return []
     near = [(0.0, fading.m)]

@@ -1,4 +1,4 @@
-"""Positions of radios, and the power with which they receive each other."""
+"""Positions of radios, and received powers between them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ class Station:
     Attributes
     ----------
     node, channel : str
-        Names of the node and of the channel.
     at : tuple of float
-        Position, metres.
+        Position, m.
     radio : Radio
-        How it sends; with a rate control, at the rate that the mean SNR allows or its fastest.
+        PHY parameters; with a rate control, the rate is the best for the mean SNR or the fastest.
     rate_control : str or None
-        ``"arf"``, ``"aarf"`` or ``"ideal"``; None at a fixed rate.
+        ``"arf"``, ``"aarf"`` or ``"ideal"``; None with a fixed rate.
     rts_above : int or None
-        Frames of more bytes have RTS and CTS before them; None: none has.
+        Size above which frames use RTS/CTS, bytes; None without RTS.
     power_dbm, antenna_gain_db, noise_figure_db : float
-        What it sends with, and what its antenna and its receiver add.
+        Transmit power, antenna gain, and the receiver's noise figure.
     sensitivity_dbm, sense_dbm : float
-        Below the one nothing is received, from the other on the medium is busy.
+        Power below which no frame is received, and power from which the medium is busy.
     """
 
     node: str
@@ -55,7 +54,7 @@ class Station:
 
     @property
     def noise_dbm(self) -> float:
-        """Noise in its receiver."""
+        """Noise power in its receiver."""
         return noise_dbm(self.noise_figure_db)
 
 
@@ -66,15 +65,13 @@ class Channel:
     Attributes
     ----------
     name : str
-        Name of the channel.
     propagation : Propagation
-        The model and its parameters.
     fading : sequence of (float, float)
-        Nakagami's m from each distance on, in metres; empty without fading.
+        Pairs of a distance in m and Nakagami's m from there on; empty without fading.
     error_model : str
-        ``"nist"``; ``"table"``, ns-3's for OFDM alone; ``"own table"``; or ``"none"``.
+        ``"nist"``, ``"table"`` (ns-3's for OFDM), ``"own table"`` or ``"none"``.
     losses_db : mapping of (str, str) to float
-        Of a measured matrix, by sender and receiver.
+        Measured losses by sender and receiver.
     """
 
     name: str
@@ -84,7 +81,7 @@ class Channel:
     losses_db: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def loss_db(self, sender: Station, receiver: Station) -> float:
-        """Return the mean loss of power on the way, dB; infinite where nothing comes through."""
+        """Return the mean path loss, dB; infinite where nothing is received."""
         how = self.propagation
         if how.model == "matrix":
             return self.losses_db.get((sender.node, receiver.node), math.inf)
@@ -112,23 +109,23 @@ class Channel:
         raise ValueError(f"propagation {how.model!r} is not known")
 
     def shape(self, distance_m: float) -> float | None:
-        """Return Nakagami's m at a distance; None without fading."""
+        """Return Nakagami's m at a distance in m; None without fading."""
         bands = [m for start, m in self.fading if start <= distance_m]
         return bands[-1] if bands else None
 
 
 @dataclass(frozen=True)
 class WirelessLink:
-    """A link whose capacity is a channel, one way.
+    """One direction of a wireless link.
 
     Attributes
     ----------
     name : str
-        The link's; its way back has ``/reverse`` behind it.
+        The link's name; in the reverse direction with the suffix ``/reverse``.
     hop : Hop
         Channel, sender, receiver.
     loss : float
-        Share of tries in error that was set by hand.
+        Configured ratio of transmissions in error.
     """
 
     name: str
@@ -143,11 +140,10 @@ class Place:
     Attributes
     ----------
     channels : mapping of str to Channel
-        Channels by name.
     stations : mapping of (str, str) to Station
         Stations by node and channel.
     links : sequence of WirelessLink
-        Both ways of each.
+        Both directions of each link.
     """
 
     channels: Mapping[str, Channel]
@@ -162,7 +158,7 @@ class Place:
 
     @property
     def nodes(self) -> dict[str, Point]:
-        """Where the nodes with radios stand."""
+        """Positions of the nodes with radios."""
         return {station.node: station.at for station in self.stations.values()}
 
     def on(self, channel: str) -> list[Station]:
@@ -170,16 +166,16 @@ class Place:
         return [each for each in self.stations.values() if each.channel == channel]
 
     def link(self, hop: Hop) -> WirelessLink:
-        """Return the link, one way, that is this hop; without errors if there is none."""
+        """Return the link of this hop; if there is none, a link without errors."""
         of_hop = (link for link in self.links if link.hop == hop)
         return next(of_hop, WirelessLink(f"{hop.sender}-{hop.receiver}", hop))
 
     def distance_m(self, hop: Hop) -> float:
-        """Return how far apart a hop's ends are."""
+        """Return the length of a hop, m."""
         return math.dist(*(self.stations[node, hop.channel].at for node in hop[1:]))
 
     def power_dbm(self, hop: Hop) -> float:
-        """Return the mean power that a hop's sender arrives with; -inf if it does not."""
+        """Return the mean received power of a hop, dBm; -inf if nothing is received."""
         sender, receiver = (self.stations[node, hop.channel] for node in hop[1:])
         gains = sender.antenna_gain_db + receiver.antenna_gain_db
         return sender.power_dbm + gains - self.channels[hop.channel].loss_db(sender, receiver)
@@ -189,14 +185,14 @@ class Place:
         return self.power_dbm(hop) - self.stations[hop.receiver, hop.channel].noise_dbm
 
     def is_heard(self, hop: Hop) -> bool:
-        """Whether a hop's receiver is silent while its sender sends."""
+        """Whether a hop's receiver defers while its sender transmits."""
         how = self.channels[hop.channel].propagation
         if how.model == "range":
             return self.distance_m(hop) <= how.sense
         return self.power_dbm(hop) >= self.stations[hop.receiver, hop.channel].sense_dbm
 
     def hears(self) -> dict[str, set[tuple[str, str]]]:
-        """Return who hears whom, by channel: pairs of a listener and a sender."""
+        """Return pairs of a listener and a sender that it senses, by channel."""
         return {
             channel: {
                 (receiver.node, sender.node)
@@ -208,13 +204,13 @@ class Place:
         }
 
     def hidden(self) -> list[tuple[Hop, str]]:
-        """Return the hops that a station destroys which does not hear their sender.
+        """Return hops with hidden stations.
 
         Returns
         -------
         list of (Hop, str)
-            The hop, and the station whose frames reach the hop's receiver while it does not hear
-            the sender; only stations that send on links themselves.
+            A hop, and a station whose frames reach the hop's receiver but that does not sense its
+            sender. Only stations that send on links count.
         """
         heard = self.hears()
         return [

@@ -1,4 +1,4 @@
-"""Budget of a wireless link: power, margin, airtime, and the goodput that it has alone."""
+"""Budget of a wireless link: power, margin, airtime, and goodput without other traffic."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ...model.wifi import (
 from ...model.wifi.radio import DSSS, MAC_BYTES, OFDM, Radio
 from .layout import Channel, Place, Station, WirelessLink
 
-MAX_FRAME_ERROR_RATE = 0.1  # frame error ratio at the SNR that a rate is said to need
-IDEAL_BITS = 8 * 1536  # length of the frames that the ideal rate is chosen for,
-IDEAL_ERROR = 0.01  # and their largest frame error ratio
-MIN_DB = -100.0  # in place of minus infinity
+MAX_FRAME_ERROR_RATE = 0.1  # frame error ratio that defines the SNR a rate needs
+IDEAL_BITS = 8 * 1536  # frame length for which the ideal rate is chosen, bits
+IDEAL_ERROR = 0.01  # largest frame error ratio of the ideal rate
+MIN_DB = -100.0  # replaces minus infinity
 
 
 @dataclass(frozen=True)
@@ -31,24 +31,22 @@ class Budget:
     Attributes
     ----------
     link : WirelessLink
-        One way of a link.
     distance_m : float
-        Between its ends.
+        Distance between its ends.
     power_dbm, snr_db : float or None
-        With which its frames arrive in the mean; None where none does.
+        Mean received power and SNR; None where nothing is received.
     rate_mbps : float
-        Rate of its data frames.
     needed_snr_db : float or None
-        Mean SNR at which a tenth of the frames is in error, without fading, and at which the power
-        is the receiver's sensitivity; None where noise does nothing, or a table says what it does.
+        Mean SNR for a frame error ratio of 0.1 without fading, and for the receiver's sensitivity.
+        None where errors do not depend on noise, or come from a table.
     frame_error_ratio : float
-        Share of tries in error: noise and fading, and what is set by hand; no collisions.
+        Ratio of transmissions in error by noise, fading and configured loss, without collisions.
     exchange : Exchange
         Times of a frame, DIFS to ACK.
     packet_bytes, payload_bytes : int
-        Of the packets that it is told for.
+        Sizes of the packets that the budget is for.
     most_mbps : float
-        Payload that it carries alone.
+        Payload rate of the link alone.
     """
 
     link: WirelessLink
@@ -65,13 +63,13 @@ class Budget:
 
     @property
     def margin_db(self) -> float | None:
-        """How far the mean SNR is above what the rate needs."""
+        """Mean SNR minus the SNR that the rate needs, dB."""
         if self.snr_db is None or self.needed_snr_db is None:
             return None
         return self.snr_db - self.needed_snr_db
 
     def json(self) -> dict[str, Any]:
-        """Return it for ``--json``; what is not known is absent."""
+        """Return the entry for ``--json``, without unknown values."""
         hop = self.link.hop
         known: dict[str, Any] = {
             "name": self.link.name,
@@ -97,20 +95,19 @@ class Budget:
 
 
 def budgets(place: Place, packet_bytes: int, payload_bytes: int) -> list[Budget]:
-    """Return the budgets of all wireless links, both ways of each.
+    """Return the budgets of all wireless links, in both directions.
 
     Parameters
     ----------
     place : Place
-        All radios.
     packet_bytes, payload_bytes : int
-        Length of an IP packet, and how much of it counts.
+        Size of an IP packet, and of its payload.
     """
     return [_budget(place, link, packet_bytes, payload_bytes) for link in place.links]
 
 
 def radio_on(place: Place, link: WirelessLink, packet_bytes: int) -> Radio:
-    """Return how a link's packets of some length are sent: at which rate, with RTS or not."""
+    """Return the rate and RTS use of a link for packets of one size."""
     sender = place.stations[link.hop.sender, link.hop.channel]
     rts = sender.rts_above is not None and packet_bytes + MAC_BYTES > sender.rts_above
     rate = sender.radio.rate_mbps
@@ -120,7 +117,7 @@ def radio_on(place: Place, link: WirelessLink, packet_bytes: int) -> Radio:
 
 
 def error_ratio(place: Place, link: WirelessLink, packet_bytes: int) -> float:
-    """Return the share of a link's tries that noise, fading or the file destroys."""
+    """Return the ratio of a link's transmissions lost to noise, fading or configured loss."""
     snr = place.snr_db(link.hop)
     channel = place.channels[link.hop.channel]
     shape = channel.shape(place.distance_m(link.hop))
@@ -138,7 +135,7 @@ def error_ratio(place: Place, link: WirelessLink, packet_bytes: int) -> float:
 
 
 def errs_by_formula(channel: Channel, radio: Radio) -> bool:
-    """Whether noise destroys a radio's frames as the formulas say, and not by a table or never."""
+    """Whether formulas, not tables, give a radio's errors by noise."""
     if channel.propagation.model == "range":
         return False
     return channel.error_model == "nist" or (
@@ -147,7 +144,7 @@ def errs_by_formula(channel: Channel, radio: Radio) -> bool:
 
 
 def _sensed_db(place: Place, link: WirelessLink) -> float:
-    """Return the ratio that a link's receiver has at its sensitivity."""
+    """Return the SNR at the sensitivity of a link's receiver, dB."""
     receiver = place.stations[link.hop.receiver, link.hop.channel]
     return receiver.sensitivity_dbm - receiver.noise_dbm
 
@@ -181,7 +178,7 @@ def _budget(place: Place, link: WirelessLink, packet_bytes: int, payload_bytes: 
 
 
 def _fastest(sender: Station, snr_db: float) -> float:
-    """Return the fastest rate that the mean SNR allows, as the ideal rate control has it."""
+    """Return the rate of the ideal rate control: the fastest for the mean SNR."""
     rates = DSSS if sender.radio.standard == "802.11b" else OFDM
     allowed = [
         rate
