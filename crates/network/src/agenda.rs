@@ -1,54 +1,52 @@
-//! The agenda: the next event time of each source.
+//! Tournament tree of the next event time of each source.
 
 use ropewalk_quantities::Time;
 
-/// When a source is due; `order` breaks ties.
+/// Time of an event; `order` breaks ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// Time.
+    /// Event time.
     pub time: Time,
-    /// Counts the scheduled events.
+    /// Number of the event in the order of scheduling.
     pub order: u64,
 }
 
-/// Never.
+/// Key of an idle source: never due.
 pub const IDLE: Key = Key {
     time: Time::MAX,
     order: u64::MAX,
 };
 
 impl Key {
-    /// A key with this time, and this place among equal times.
+    /// Returns the key of event number `order` at `time`.
     #[inline]
     pub fn new(time: Time, order: u64) -> Key {
         Key { time, order }
     }
 
-    /// Whether it comes before the other.
+    /// Returns whether this event comes before the other.
     #[inline]
     pub fn before(&self, other: &Key) -> bool {
         self.time < other.time || (self.time == other.time && self.order < other.order)
     }
 }
 
-/// The next time of each source, and the earliest of them.
+/// Next event time of each source, as a tournament tree.
 ///
-/// A tournament tree: the sources are leaves, and each inner node holds the earlier of its two children. Its
-/// size is the number of sources, however many packets are in flight; a change is compared on the path to the
-/// root, where the winner is.
+/// Sources are leaves, and each inner node holds the earlier of its two children. A change is compared on
+/// the path to the root. The size depends on the number of sources, not on the packets in flight.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// Indexed by source; padded to a power of two, at least two.
     keys: Vec<Key>,
-    /// Winner of each node. Node 1 is the root, the children of node `n` are `2 n` and `2 n + 1`, and those
-    /// of the last nodes are pairs of sources.
+    /// Winner of each node. Node 1 is the root; the children of node `n` are `2 n` and `2 n + 1`. The
+    /// children of the last nodes are pairs of sources.
     winners: Vec<u32>,
-    /// The overall winner.
     first: (u32, Key),
 }
 
 impl Agenda {
-    /// For this many sources, numbered from zero, all idle.
+    /// Creates a tree of this many idle sources, numbered from zero.
     pub fn new(sources: usize) -> Agenda {
         let leaves = sources.next_power_of_two().max(2);
         Agenda {
@@ -60,7 +58,7 @@ impl Agenda {
         }
     }
 
-    /// Makes room for this many sources; existing ones keep their times.
+    /// Extends the tree to this many sources; existing ones keep their times.
     pub fn grow(&mut self, sources: usize) {
         if sources <= self.keys.len() {
             return;
@@ -72,18 +70,17 @@ impl Agenda {
         *self = grown;
     }
 
-    /// Number of sources that there is room for.
     pub(crate) fn sources(&self) -> usize {
         self.keys.len()
     }
 
-    /// When the source is due.
+    /// Returns the next event time of a source.
     #[inline]
     pub fn key(&self, source: usize) -> Key {
         self.keys[source]
     }
 
-    /// Sets when the source is due.
+    /// Sets the next event time of a source.
     #[inline]
     pub fn set(&mut self, source: usize, key: Key) {
         self.keys[source] = key;
@@ -97,7 +94,6 @@ impl Agenda {
             }
             let before = &mut self.winners[node];
             if *before == winner as u32 && winner != source {
-                // The change does not affect the nodes above.
                 return;
             }
             *before = winner as u32;
@@ -110,7 +106,7 @@ impl Agenda {
         self.first = (winner as u32, earliest);
     }
 
-    /// The earliest source, with its key.
+    /// Returns the earliest source and its key.
     #[inline]
     pub fn first(&self) -> (usize, Key) {
         let (source, key) = self.first;
@@ -118,7 +114,7 @@ impl Agenda {
     }
 }
 
-/// The first of the sources below a node, which wins while all are idle.
+/// Returns the first source below a node, which wins while all are idle.
 fn first_below(node: u32, leaves: usize) -> u32 {
     match node {
         0 => 0,

@@ -9,14 +9,14 @@ use crate::medium::Medium;
 use crate::network::Network;
 use crate::route::RouteId;
 
-/// Creates a medium, given its hops.
+/// Function that creates a medium, given its hops.
 pub type MakeMedium<'a, M> = Box<dyn FnOnce(&[HopId]) -> M + 'a>;
 
-/// A medium that carries links.
+/// A medium and the links that it carries.
 pub struct MediumPlan<'a, M> {
-    /// The links, by their numbers.
+    /// Indices of the links.
     pub links: Vec<usize>,
-    /// Creates it, given its hops: forward before reverse, in the order of the links.
+    /// Creates the medium from its hops: forward before reverse, in the order of the links.
     pub make: MakeMedium<'a, M>,
 }
 
@@ -29,11 +29,11 @@ impl<M> fmt::Debug for MediumPlan<'_, M> {
 }
 
 impl<P: Copy, M: Medium<P>> Network<P, M> {
-    /// As [`from_paths`](Network::from_paths), with media that carry some of the links, whose wired
-    /// configuration is ignored.
+    /// Builds a network as [`from_paths`](Network::from_paths) does, with media that carry some of the
+    /// links. The wired configuration of these links is ignored.
     ///
     /// # Panics
-    /// If a path has no link, or a medium.
+    /// If a path or a medium has no link.
     pub fn from_paths_and_media<'a>(
         links: &[LinkConfig],
         media: Vec<MediumPlan<'_, M>>,
@@ -43,10 +43,11 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         Self::build(links, media, paths, seed)
     }
 
-    /// Builds the links, and paths over them by number. Links meet at the nodes that their configurations
-    /// name. Without names, all paths lead from one client to one server, and consecutive links of a path
-    /// meet at a node. Returns the forward and reverse route of each path. Links use the random streams of
-    /// this seed.
+    /// Builds the links, and paths over them by index; returns the forward and reverse route of each path.
+    ///
+    /// Links meet at the nodes that their configurations name. Without names, all paths lead from one
+    /// client to one server, and consecutive links of a path meet at a node. `seed` seeds the random
+    /// streams of the links.
     ///
     /// # Panics
     /// If a path has no link.
@@ -121,7 +122,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 }
 
-/// Union-find of link ends that are at the same node: each end points towards the representative of its set.
+/// Union-find of link ends at the same node; each end points towards the representative of its set.
 struct Ends(Vec<usize>);
 
 impl Ends {
@@ -129,7 +130,7 @@ impl Ends {
         Ends((0..2 * links + 2).collect())
     }
 
-    /// Ends with the same node name are at the same node.
+    /// Merges the ends with the same node name.
     fn join_named(&mut self, links: &[LinkConfig]) {
         let mut first_at: HashMap<&str, usize> = HashMap::new();
         for (number, link) in links.iter().enumerate() {
@@ -220,7 +221,7 @@ mod tests {
         };
         assert_eq!(ends(0)[0], ends(1)[0]);
         assert_eq!([ends(0)[1], ends(1)[1]], [ends(2)[0]; 2]);
-        // Client, the node between, server, and two for the link that nobody uses.
+        // Client, intermediate node, server, and the two ends of the unused link.
         assert_eq!(topology.nodes(), 5);
         for (path, [there, back]) in paths.iter().zip(routes) {
             let hops = network.route(there).hops();

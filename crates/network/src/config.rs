@@ -4,29 +4,28 @@ use std::sync::Arc;
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-/// An IP packet that fills an Ethernet frame, and the bytes of a trace's delivery opportunity.
+/// Bytes of an IP packet that fills an Ethernet frame.
 const FULL_PACKET: u64 = 1500;
 
 /// A link with its two directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
-    /// The name that paths, results and random streams use.
+    /// Name in paths, results and random streams.
     pub name: String,
-    /// The names of the nodes that it connects, where the file gives them; data flow from the first to the
-    /// second.
+    /// Names of the two nodes, if the scenario gives them; data flow from the first to the second.
     pub ends: Option<[String; 2]>,
-    /// The direction of the data: from client (sender) to server (receiver).
+    /// Direction of the data, from client (sender) to server (receiver).
     pub forward: DirectionConfig,
-    /// The reverse direction.
+    /// Direction of the ACKs.
     pub reverse: DirectionConfig,
-    /// Price per Mbit/s; `None` where no link has one.
+    /// Price per Mbit/s; `None` if no link has one.
     pub cost: Option<f64>,
-    /// Outages, in both directions; sorted and disjoint.
+    /// Outages of both directions, sorted and disjoint.
     pub down: Vec<Outage>,
 }
 
 impl LinkConfig {
-    /// The link's own round trip: the sum of both delays.
+    /// Returns the base round-trip time: the sum of both delays.
     pub fn round_trip(&self) -> Time {
         self.forward.delay + self.reverse.delay
     }
@@ -39,9 +38,9 @@ pub struct DirectionConfig {
     pub capacity: Capacity,
     /// One-way propagation delay.
     pub delay: Time,
-    /// Jitter, if any.
+    /// Jitter of the delay.
     pub jitter: Option<Jitter>,
-    /// Slots in which packets are released together, if any.
+    /// Slots in which packets are released together.
     pub slot: Option<Slot>,
     /// Random loss.
     pub loss: Loss,
@@ -52,16 +51,16 @@ pub struct DirectionConfig {
 /// Capacity of a direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
-    /// Packets need no transmission time, and none is queued.
+    /// No transmission time and no queue.
     Unlimited,
-    /// A constant rate of IP bits.
+    /// Constant rate of IP bits.
     Rate(Rate),
     /// Recorded delivery opportunities.
     Trace(Arc<Trace>),
 }
 
 impl Capacity {
-    /// The rate, or a trace's mean rate; `None` if unlimited.
+    /// Returns the rate, or the mean rate of a trace; `None` if unlimited.
     pub fn mean_rate(&self) -> Option<Rate> {
         match self {
             Capacity::Unlimited => None,
@@ -71,56 +70,56 @@ impl Capacity {
     }
 }
 
-/// A recorded capacity in mahimahi's format: each entry is an opportunity to deliver 1500 bytes.
+/// Recorded capacity in mahimahi's format: each entry is an opportunity to deliver 1500 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Its name in the scenario (the file's path).
+    /// Name in the scenario (the path of the file).
     pub name: String,
-    /// Times of the opportunities, in milliseconds from the start; never decreasing.
+    /// Times of the opportunities in milliseconds from the start, never decreasing.
     pub opportunities_ms: Vec<u32>,
 }
 
-/// Delay varies around its nominal value, uniformly within plus or minus `amount`, as netem's does.
+/// Uniform variation of the delay within plus or minus `amount`, as in netem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
-    /// The maximum deviation.
+    /// Maximum deviation.
     pub amount: Time,
-    /// Whether a packet may overtake another; otherwise it waits for the one before it.
+    /// Whether a packet may overtake another; otherwise it leaves after the one before it.
     pub reorder: bool,
 }
 
 /// Slots as in netem: packets are held until the next slot and released together, as over Wi-Fi, LTE and
-/// DOCSIS. The time to the slot is uniform between two bounds.
+/// DOCSIS. The time to the slot is uniform between the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Least time from the first held packet to the slot.
+    /// Minimum time from the first held packet to the slot.
     pub least: Time,
-    /// Most time.
+    /// Maximum time.
     pub most: Time,
 }
 
-/// Random loss in a direction of a link; a lost packet uses its transmission time.
+/// Random loss of a direction; a lost packet uses its transmission time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// None at all.
+    /// No loss.
     None,
-    /// Independent, with this probability for each packet.
+    /// Independent loss, with this probability per packet.
     Bernoulli(f64),
-    /// A two-state model as netem's `loss gemodel`; probabilities per packet.
+    /// Two-state model as netem's `loss gemodel`; probabilities per packet.
     GilbertElliott {
         /// Transition from the good state to the bad.
         p: f64,
         /// Transition from the bad state to the good.
         r: f64,
-        /// Probability that a packet is *delivered* in the bad state (netem takes 1-h).
+        /// Probability that a packet is *delivered* in the bad state (1-h in netem).
         h: f64,
-        /// Probability that a packet is *delivered* in the good state (netem takes 1-k).
+        /// Probability that a packet is *delivered* in the good state (1-k in netem).
         k: f64,
     },
 }
 
 impl Loss {
-    /// The long-run fraction of lost packets.
+    /// Returns the long-run fraction of lost packets.
     pub fn mean(self) -> f64 {
         match self {
             Loss::None => 0.0,
@@ -136,19 +135,20 @@ impl Loss {
 /// Limit of a queue; the packet being transmitted does not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueLimit {
-    /// This many packets.
+    /// Packets.
     Packets(u64),
-    /// This many bytes.
+    /// Bytes.
     Bytes(Bytes),
-    /// This many times the direction's rate times the link's own round trip.
+    /// Multiples of the rate times the base round-trip time of the link.
     Bdp(f64),
 }
 
 impl QueueLimit {
-    /// Least limit in bandwidth-delay products: two full packets; less would let nothing pass.
+    /// Minimum of a limit in bandwidth-delay products: two full packets, since a shorter queue could block
+    /// the link.
     const MIN_BDP_BYTES: u64 = 2 * FULL_PACKET;
 
-    /// The limit in bytes for `capacity` and the link's own round trip; packets count as full ones of 1500
+    /// Returns the limit in bytes, given the base round-trip time of the link; a packet counts as 1500
     /// bytes.
     pub fn bytes(self, capacity: &Capacity, round_trip: Time) -> Bytes {
         match self {
@@ -163,16 +163,16 @@ impl QueueLimit {
     }
 }
 
-/// An outage: from `start`, up to and excluding `end`.
+/// Outage from `start` up to and excluding `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// Its start.
+    /// Start.
     pub start: Time,
-    /// Its end.
+    /// End.
     pub end: Time,
 }
 
-/// Why a trace file is invalid.
+/// Error in a trace file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// A line is not a whole number of milliseconds.
@@ -183,7 +183,7 @@ pub enum TraceError {
         /// The beginning of the line.
         text: String,
     },
-    /// A time is before the one above it.
+    /// Times decrease.
     #[error("line {line}: {ms} ms comes before the {before} ms above it")]
     Decreasing {
         /// Line number, counted from 1.
@@ -196,7 +196,7 @@ pub enum TraceError {
     /// The file has no line.
     #[error("the file is empty")]
     Empty,
-    /// All opportunities are at 0 ms, so that the trace has no period.
+    /// All opportunities are at 0 ms, so the trace has no period.
     #[error("no chance to send after 0 ms")]
     NoPeriod,
 }
@@ -236,12 +236,12 @@ impl Trace {
         })
     }
 
-    /// The period, after which the trace repeats: the time of the last entry.
+    /// Returns the period after which the trace repeats: the time of the last entry.
     pub fn period(&self) -> Time {
         Time::from_millis(u64::from(*self.opportunities_ms.last().unwrap_or(&1)))
     }
 
-    /// The mean rate over a period.
+    /// Returns the mean rate over a period.
     pub fn mean_rate(&self) -> Rate {
         let bits = self.opportunities_ms.len() as u64 * FULL_PACKET * 8;
         Rate::from_mbps(bits as f64 / self.period().as_secs_f64() / 1e6)

@@ -1,11 +1,11 @@
-//! The next event time of each hop.
+//! Next event time of each hop.
 
 use ropewalk_quantities::Time;
 
 use crate::agenda::{Agenda, IDLE, Key};
 use crate::wheel::Wheel;
 
-/// The next time of each hop, and the earliest of them.
+/// Next event time of each hop, and the earliest.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
     /// The earliest, cached: it is read more often than it changes.
@@ -13,7 +13,7 @@ pub(crate) struct Due {
     all: All,
 }
 
-/// A tournament for few hops, a wheel for many.
+/// Tournament tree for few hops, timing wheel for many.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -24,11 +24,10 @@ enum All {
     Many(Wheel),
 }
 
-/// Up to this many hops a tournament is faster.
+/// Number of hops up to which a tournament tree is faster.
 const FEW: usize = 128;
 
 impl Due {
-    /// Without hops.
     pub(crate) fn new() -> Due {
         Due {
             first: (0, IDLE),
@@ -36,14 +35,13 @@ impl Due {
         }
     }
 
-    /// For this many hops.
     pub(crate) fn of(hops: usize) -> Due {
         let mut due = Due::new();
         due.grow(hops);
         due
     }
 
-    /// Makes room for this many hops; existing ones keep their times.
+    /// Extends the index to this many hops; existing ones keep their times.
     pub(crate) fn grow(&mut self, hops: usize) {
         match &mut self.all {
             All::Few(agenda) if hops <= FEW => agenda.grow(hops),
@@ -64,13 +62,12 @@ impl Due {
         }
     }
 
-    /// Sets when the hop is due.
     #[inline]
     pub(crate) fn set(&mut self, hop: usize, key: Key) {
         self.set_from(Time::ZERO, hop, key);
     }
 
-    /// Sets when the hop is due; no hop will be due before `now` any more.
+    /// Sets the next event time of a hop; no hop will be due before `now`.
     #[inline(always)]
     pub(crate) fn set_from(&mut self, now: Time, hop: usize, key: Key) {
         let (first, key) = match &mut self.all {
@@ -87,7 +84,6 @@ impl Due {
         self.first = (first as u32, key);
     }
 
-    /// The earliest hop, with its key.
     #[inline]
     pub(crate) fn first(&self) -> (usize, Key) {
         let (hop, key) = self.first;

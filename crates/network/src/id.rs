@@ -1,16 +1,16 @@
-//! Identifiers of a network's parts, each with a type of its own.
+//! Typed identifiers of the parts of a network.
 
 /// Direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
-    /// From the link's first end to its second: the direction of the data, from client to server.
+    /// From the first end to the second: the direction of the data, from client to server.
     Forward,
     /// The reverse direction.
     Reverse,
 }
 
 impl Direction {
-    /// Both, forward first.
+    /// Both directions, forward first.
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 }
 
@@ -22,16 +22,16 @@ macro_rules! id {
         pub struct $name($inner);
 
         impl $name {
-            /// The identifier of a part, counted from zero in the order in which parts were added.
+            /// Creates the identifier of a part; parts are counted from zero in the order of addition.
             ///
             /// # Panics
-            /// If the number is beyond what the network can have.
+            /// If the number exceeds the maximum of the network.
             #[inline]
             pub fn new(number: usize) -> $name {
                 $name(number.try_into().expect("a part's number"))
             }
 
-            /// Its number, as an index.
+            /// Returns the number, for indexing.
             #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
@@ -41,18 +41,18 @@ macro_rules! id {
 }
 
 id! {
-    /// A host or a router.
+    /// Host or router.
     NodeId: u32
 }
 id! {
-    /// A node's attachment to a link or a medium.
+    /// Attachment of a node to a link or a medium.
     InterfaceId: u32
 }
 id! {
-    /// A wired link with its two directions.
+    /// Wired link with its two directions.
     LinkId: u32
 }
 id! {
-    /// A one-way connection between two interfaces: a direction of a link, or a path between two radios.
+    /// One-way connection of two interfaces: a direction of a link, or a radio transmission to a neighbour.
     HopId: u32
 }

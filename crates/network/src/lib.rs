@@ -1,23 +1,23 @@
 //! Networks of links, for simulators and emulators.
 //!
-//! A [`Network`] carries packets of the driver's own type over routes of hops. A driver, in virtual or real
-//! time, offers packets to routes, asks when the next event happens, and advances to it. The network reads no
-//! clock. Its only randomness are streams that are named and seeded ([`stream`]).
+//! A [`Network`] carries packets of a type of your choice over routes of hops. A driver, in virtual or real
+//! time, offers packets to routes, polls the time of the next event, and advances to it. The network reads
+//! no clock. Its only randomness are named, seeded streams ([`stream`]).
 //!
 //! # Layers
 //!
-//! 1. **Topology** ([`Topology`]): nodes, their interfaces, and the hops between them. A hop is one direction
-//!    of a link.
-//! 2. **Routes** ([`Route`], [`RouteId`]): a sequence of hops, given as links or found on a graph
+//! 1. **Topology** ([`Topology`]): nodes, interfaces, and hops between them. A hop is one direction of a
+//!    link.
+//! 2. **Routes** ([`Route`], [`RouteId`]): sequences of hops, given as links or found on a graph
 //!    ([`routing`]): the shortest route, or several that share no link, node or zone of interference.
-//! 3. **Wired links** ([`Link`], [`LinkConfig`]): in each direction a capacity (a rate or a recorded trace),
-//!    a queue, a loss model, a delay with jitter, and outages. The fate of a packet is known when it arrives.
+//! 3. **Wired links** ([`Link`], [`LinkConfig`]): in each direction a capacity (rate or recorded trace), a
+//!    queue, a loss model, a delay with jitter, and outages. The fate of a packet is known when it arrives.
 //! 4. **Media** ([`Medium`]): a channel that many hops share, where the fate of a packet is known later.
 //!    [`radio`] has 802.11 channels. A network without media pays nothing for them.
-//! 5. **Events** ([`Agenda`], [`Key`]): what happens next, and the order of events at equal times. There is
-//!    one event per packet and wired hop.
+//! 5. **Events** ([`Agenda`], [`Key`]): the next event, and the order of events at equal times. A packet
+//!    causes one event per wired hop.
 //!
-//! Beside the layers, a [`Watch`] sees each packet enter, leave or be dropped; [`mesh`] draws random
+//! A [`Watch`] observes each packet that enters, leaves or is dropped; [`mesh`] generates random
 //! deployments of radio nodes and finds their routes.
 //!
 //! # Example

@@ -1,8 +1,8 @@
-//! Media: a single source of events shared by many hops.
+//! Media: event sources that many hops share.
 //!
-//! On a wired link a packet's fate is known when it arrives ([`Link`](crate::Link)). Where stations contend
-//! for a channel, it is known only later: a packet waits, collides, is retransmitted, and is finally received
-//! or dropped. A [`Medium`] tells when its next event is, and then processes it.
+//! On a wired link ([`Link`](crate::Link)) the fate of a packet is known when it arrives. Where stations
+//! contend for a channel it is known later: the packet is queued, collides, is retransmitted, and is
+//! finally received or dropped. A [`Medium`] returns the time of its next event, and processes it.
 
 use std::convert::Infallible;
 
@@ -12,14 +12,14 @@ use crate::id::HopId;
 use crate::offer::{DropReason, Offer};
 use crate::route::Heading;
 
-/// A packet in a medium, with what is needed when it leaves.
+/// Packet in a medium, with its hop and route.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried<P> {
-    /// The hop to which it was offered.
+    /// Hop to which the packet was offered.
     pub hop: HopId,
-    /// The rest of its route.
+    /// Remaining route.
     pub heading: Heading,
-    /// Bytes of the IP packet.
+    /// Length of the IP packet in bytes.
     pub size: u32,
     /// The packet.
     pub packet: P,
@@ -28,32 +28,32 @@ pub struct Carried<P> {
 /// Result of an event in a medium.
 #[derive(Clone, Copy, Debug)]
 pub enum Happened<P> {
-    /// Nothing that concerns others: a back-off ended, a frame collided.
+    /// No packet left, for example because a back-off ended or a frame collided.
     Nothing,
-    /// A packet leaves its hop.
+    /// A packet left its hop.
     Out(Carried<P>),
-    /// A packet is dropped.
+    /// A packet was dropped.
     Dropped(Carried<P>, DropReason),
 }
 
-/// What several hops share, such as an 802.11 channel.
+/// A resource shared by several hops, such as an 802.11 channel.
 ///
 /// Times never decrease from call to call. Results of `#[must_use]` methods change only with
 /// [`offer`](Medium::offer) and [`advance`](Medium::advance).
 pub trait Medium<P> {
-    /// Whether media exist at all: false compiles their handling away.
+    /// Whether media exist; false compiles their handling away.
     const EXISTS: bool = true;
 
-    /// Offers a packet to one of the medium's hops. A packet that is [accepted](Offer::Accepted) is returned
-    /// once by [`advance`](Medium::advance), as out or dropped.
+    /// Offers a packet to one of the hops. [`advance`](Medium::advance) later returns an
+    /// [accepted](Offer::Accepted) packet once, as out or dropped.
     fn offer(&mut self, now: Time, packet: &Carried<P>) -> Offer;
 
-    /// When the next event is; `None` while nothing is to be sent.
+    /// Returns the time of the next event; `None` while the medium is idle.
     #[must_use]
     fn next(&self) -> Option<Time>;
 
-    /// Processes one event that is due at `now`, the time that [`next`](Medium::next) returned. Events at the
-    /// same time are processed one by one, in an order that the medium defines.
+    /// Processes one event that is due at `now`, the time that [`next`](Medium::next) returned. The medium
+    /// defines the order of events at equal times.
     #[must_use]
     fn advance(&mut self, now: Time) -> Happened<P>;
 }

@@ -21,34 +21,34 @@ pub use advance::{Advance, Arrival, Departed};
 
 /// Links and media between nodes, carrying packets of type `P` along routes.
 ///
-/// A driver offers packets to routes, asks when the [next](Network::next) event is, and processes it
+/// A driver offers packets to routes, polls the time of the [next](Network::next) event, and processes it
 /// ([`advance`](Network::advance)). Times never decrease from call to call.
 ///
-/// Events at equal times are processed in the order in which they were scheduled; a driver with timers of its
-/// own takes numbers from the [same counter](Network::next_order).
+/// Events at equal times are processed in the order of scheduling. A driver with timers of its own takes
+/// numbers from the [same counter](Network::next_order).
 #[derive(Clone, Debug)]
 pub struct Network<P, M = Infallible> {
     topology: Topology,
     routes: Vec<Route>,
-    /// The link or medium of each hop, by the hop's number.
+    /// Link or medium of each hop.
     carriers: Vec<HopKind<P>>,
     media: Vec<Shared<M>>,
-    /// Its sources are the hops; a medium is due at its first hop.
+    /// Sources are hops; a medium is scheduled as its first hop.
     due: Due,
-    /// The first hop of the present part.
+    /// First hop of the current part.
     first_hop: usize,
-    /// The network's parts, if it is divided: the first hop of each, and when its hops are due. The present
-    /// part's times are in `due` instead.
+    /// First hop and event times of each part, if the network is divided. The times of the current part are
+    /// in `due` instead.
     parts: Vec<(usize, Due)>,
     part: usize,
     order: u64,
-    /// The last packet that left a medium or was dropped, while it is shown to the driver.
+    /// Last packet that left a medium or was dropped, borrowed by the driver.
     shown: Option<P>,
-    /// The last packet that left the medium it had first entered, until it is asked for.
+    /// Last packet that left the medium it had entered first, until it is taken.
     left_first: Option<P>,
 }
 
-/// Whether a hop is a wire or belongs to a medium.
+/// A wired link, or a hop of a medium.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -56,11 +56,11 @@ pub struct Network<P, M = Infallible> {
 )]
 enum HopKind<P> {
     Wire(Link<P>),
-    /// The medium of this number.
+    /// Index of the medium.
     Medium(u32),
 }
 
-/// A medium, and the hop under which it is scheduled.
+/// Medium, and the hop under which it is scheduled.
 #[derive(Clone, Debug)]
 struct Shared<M> {
     first: HopId,
@@ -74,7 +74,7 @@ impl<P: Copy, M: Medium<P>> Default for Network<P, M> {
 }
 
 impl<P: Copy, M: Medium<P>> Network<P, M> {
-    /// Without nodes.
+    /// Creates a network without nodes.
     pub fn new() -> Network<P, M> {
         Network {
             topology: Topology::default(),
@@ -91,17 +91,17 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// The topology.
+    /// Returns the topology.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// A route's hops.
+    /// Returns a route.
     pub fn route(&self, route: RouteId) -> &Route {
         &self.routes[route.index()]
     }
 
-    /// A direction of a wired link.
+    /// Returns a direction of a wired link.
     pub fn link(&self, link: LinkId, direction: Direction) -> &Link<P> {
         let hop = self.topology.hop_of(link, direction);
         match &self.carriers[hop.index()] {
@@ -110,7 +110,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// The same, mutable, as needed for what has been transmitted.
+    /// Returns a direction of a wired link, mutable, as its transmission counters need.
     pub fn link_mut(&mut self, link: LinkId, direction: Direction) -> &mut Link<P> {
         let hop = self.topology.hop_of(link, direction);
         match &mut self.carriers[hop.index()] {
@@ -119,14 +119,14 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// Whether a link is wired.
+    /// Returns whether a link is wired.
     pub fn is_wire(&self, link: LinkId) -> bool {
         let hop = self.topology.hop_of(link, Direction::Forward);
         matches!(self.carriers[hop.index()], HopKind::Wire(_))
     }
 
-    /// The packet that has just left the medium it had first entered, received or dropped: a sender that
-    /// keeps the medium busy may offer another. Returned once per packet.
+    /// Takes the packet that just left (received or dropped) the medium it had entered first. A sender that
+    /// keeps the medium busy may then offer another.
     #[inline]
     pub fn take_left_first(&mut self) -> Option<P> {
         match M::EXISTS {
@@ -135,17 +135,17 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
     }
 
-    /// The media, in the order in which they were added.
+    /// Returns the media, in the order of addition.
     pub fn media(&self) -> impl Iterator<Item = &M> {
         self.media.iter().map(|shared| &shared.medium)
     }
 
-    /// The media, mutable.
+    /// Returns the media, mutable.
     pub fn media_mut(&mut self) -> impl Iterator<Item = &mut M> {
         self.media.iter_mut().map(|shared| &mut shared.medium)
     }
 
-    /// The hop of a packet that a medium carries, for observers.
+    /// Returns the position of a packet in a medium, for observers.
     pub fn crossing(&self, time: Time, carried: &Carried<P>) -> Crossing {
         crossing(
             &self.topology,
@@ -156,22 +156,22 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         )
     }
 
-    /// The next number in the order of events at equal times.
+    /// Returns the next number in the order of events at equal times.
     #[inline]
     pub fn next_order(&mut self) -> u64 {
         self.order += 1;
         self.order
     }
 
-    /// Key of the next event.
+    /// Returns the key of the next event.
     #[inline]
     pub fn next(&self) -> Option<Key> {
         let (_, key) = self.due.first();
         (key != IDLE).then_some(key)
     }
 
-    /// When another packet of `size` bytes should be offered to a route so that its first hop is never idle
-    /// and packets wait little; `None` for a medium, which cannot tell in advance.
+    /// Returns when to offer the next packet of `size` bytes to a route so that its first hop is never idle
+    /// and the queue stays short; `None` for a medium, which cannot know.
     pub fn wants(&mut self, now: Time, route: RouteId, size: u32) -> Option<Time> {
         let (hop, _) = route.entry();
         match &mut self.carriers[hop.index()] {
@@ -194,7 +194,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.enter(now, hop, heading, size, packet, watch)
     }
 
-    /// Processes the earliest event if it is due by `now`, at the event's own time.
+    /// Processes the earliest event if it is due by `now`, at the time of the event.
     #[inline]
     pub fn advance<W: Watch<P>>(&mut self, now: Time, watch: &mut W) -> Advance<'_, P> {
         let (due, Key { time, .. }) = self.due.first();
@@ -241,7 +241,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         })
     }
 
-    /// Forwards a packet that has left a wired link to its next hop. From wire to wire the packet is copied
+    /// Forwards a packet that left a wired link to its next hop. From wire to wire the packet is copied
     /// once.
     #[inline(never)]
     fn pass_on<W: Watch<P>>(
@@ -278,7 +278,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.forward(now, hop, heading, size, &mut packet, watch)
     }
 
-    /// Forwards a packet that has left a hop.
+    /// Forwards a packet that left a hop.
     #[inline(never)]
     fn forward<W: Watch<P>>(
         &mut self,
@@ -372,7 +372,6 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         })
     }
 
-    /// Offers a packet to its next hop.
     #[inline(always)]
     fn enter<W: Watch<P>>(
         &mut self,
@@ -390,7 +389,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.order += 1;
         let order = self.order;
         let offer = match &mut self.carriers[hop.index()] {
-            // Only the head of a link is scheduled: this packet is the head if the link was empty, or if it
+            // Only the head of a link is scheduled. This packet is the head if the link was empty or it
             // overtook.
             HopKind::Wire(link) => match link.push(now, size, order, heading, packet) {
                 Pushed::First(key) => {
@@ -422,7 +421,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         offer
     }
 
-    /// Schedules a medium's next event, when nothing will be due before `reached`. It keeps its place among
+    /// Schedules the next event of a medium; nothing will be due before `reached`. It keeps its rank among
     /// equal times while its time is unchanged.
     fn schedule(&mut self, reached: Time, number: usize) {
         let Shared { first, medium } = &self.media[number];
@@ -438,7 +437,6 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 }
 
-/// The position of a packet, for observers.
 fn crossing(
     topology: &Topology,
     routes: &[Route],

@@ -1,4 +1,4 @@
-//! Named random streams: each user has its own, so that adding one does not affect another's draws.
+//! Named random streams: each user has its own, so adding one does not affect the draws of another.
 
 use rand_pcg::Pcg64Mcg;
 use sha2::{Digest, Sha256};
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::config::LinkConfig;
 use crate::link::Link;
 
-/// The random stream of this name (such as `link/wifi/loss`) for this seed.
+/// Returns the random stream of this name (such as `link/wifi/loss`) for this seed.
 pub fn stream(seed: u64, name: &str) -> Pcg64Mcg {
     let mut hash = Sha256::new();
     hash.update(seed.to_be_bytes());
@@ -16,8 +16,8 @@ pub fn stream(seed: u64, name: &str) -> Pcg64Mcg {
     Pcg64Mcg::new(u128::from_be_bytes(state))
 }
 
-/// Both directions of a link, with their random streams for this seed: every run with that seed loses the
-/// same packets on them.
+/// Creates both directions of a link with their random streams. Every run with the same seed loses the same
+/// packets.
 pub(crate) fn directions<P: Copy>(link: &LinkConfig, seed: u64) -> [Link<P>; 2] {
     let round_trip = link.round_trip();
     [(&link.forward, ""), (&link.reverse, "/reverse")].map(|(direction, suffix)| {

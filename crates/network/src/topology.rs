@@ -2,28 +2,26 @@
 
 use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 
-/// The topology of a network, without its links and media.
+/// Topology of a network, without its links and media.
 ///
-/// A wired link is two hops, one in each direction, between an interface at each of two nodes. On a medium an
-/// interface is a radio, which may have a hop to each of its neighbours.
+/// A wired link is two hops, one in each direction, between an interface at each of two nodes. On a medium
+/// an interface is a radio, which may have a hop to each of its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     nodes: usize,
-    /// The node of each interface.
     interfaces: Vec<NodeId>,
     hops: Vec<Hop>,
-    /// Forward and reverse hop of each link.
     links: Vec<[HopId; 2]>,
 }
 
-/// A hop from one interface to another.
+/// Hop from one interface to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// The sending interface.
+    /// Sending interface.
     pub from: InterfaceId,
-    /// The receiving interface.
+    /// Receiving interface.
     pub to: InterfaceId,
-    /// The link that it is a direction of, if any.
+    /// Link and direction of this hop, if any.
     pub link: Option<(LinkId, Direction)>,
 }
 
@@ -59,13 +57,13 @@ impl Topology {
         link
     }
 
-    /// Adds a link between two nodes without hops, for a medium.
+    /// Adds a link of a medium, without hops.
     pub fn add_link_of_medium(&mut self) -> LinkId {
         self.links.push([HopId::default(); 2]);
         LinkId::new(self.links.len() - 1)
     }
 
-    /// Adds the forward and reverse hop of a medium's link.
+    /// Adds the forward and reverse hop of a link of a medium.
     pub fn set_hops(&mut self, link: LinkId, ends: [InterfaceId; 2]) -> [HopId; 2] {
         let [first, second] = ends;
         let hops = [
@@ -81,39 +79,39 @@ impl Topology {
         hops
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// The links, in the order in which they were added.
+    /// Returns the links in the order of addition.
     pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
         (0..self.links.len()).map(LinkId::new)
     }
 
-    /// The hop of a direction of a link.
+    /// Returns the hop of a direction of a link.
     #[inline]
     pub fn hop_of(&self, link: LinkId, direction: Direction) -> HopId {
         self.links[link.index()][direction as usize]
     }
 
-    /// A hop's interfaces and link.
+    /// Returns the interfaces and the link of a hop.
     #[inline]
     pub fn hop(&self, hop: HopId) -> Hop {
         self.hops[hop.index()]
     }
 
-    /// All hops, by their numbers.
+    /// Returns all hops by number.
     pub fn hops(&self) -> &[Hop] {
         &self.hops
     }
 
-    /// The node of an interface.
+    /// Returns the node of an interface.
     pub fn node(&self, interface: InterfaceId) -> NodeId {
         self.interfaces[interface.index()]
     }
 
-    /// The forward and reverse hops over these links.
+    /// Returns the forward and reverse hops over these links.
     pub fn over(&self, links: &[LinkId]) -> [Vec<HopId>; 2] {
         let hops = |link: &LinkId, direction| self.hop_of(*link, direction);
         let there = links.iter().map(|link| hops(link, Direction::Forward));
@@ -127,7 +125,7 @@ impl Topology {
 mod tests {
     use super::*;
 
-    /// A square of nodes 0 1 2 3 with links 0-1, 1-2, 0-3, 3-2, and a node 4 apart.
+    /// Square of nodes 0 1 2 3 with links 0-1, 1-2, 0-3, 3-2, and an isolated node 4.
     fn square() -> (Topology, Vec<NodeId>, Vec<LinkId>) {
         let mut topology = Topology::default();
         let nodes: Vec<NodeId> = (0..5).map(|_| topology.add_node()).collect();

@@ -3,9 +3,8 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// Uniform in [0, 1), from the upper 53 bits of a draw.
-///
-/// Implemented here, so that no change of a library affects results.
+/// Draws a uniform number in [0, 1) from 53 bits. Implemented here, so that no library update changes
+/// results.
 #[inline]
 pub(crate) fn uniform(stream: &mut Pcg64Mcg) -> f64 {
     const SCALE: f64 = 1.0 / (1_u64 << 53) as f64;

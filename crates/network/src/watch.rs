@@ -1,4 +1,4 @@
-//! The interface for observing a network.
+//! Observer interface of a network.
 
 use ropewalk_quantities::Time;
 
@@ -9,13 +9,13 @@ use crate::route::RouteId;
 /// A packet at a hop.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
-    /// Time.
+    /// Event time.
     pub time: Time,
     /// The hop.
     pub hop: HopId,
-    /// The link that it is a direction of, if any.
+    /// Link and direction of the hop, if any.
     pub link: Option<(LinkId, Direction)>,
-    /// The packet's route.
+    /// Route of the packet.
     pub route: RouteId,
     /// Number of hops after this one.
     pub hops_left: usize,
@@ -23,18 +23,18 @@ pub struct Crossing {
     pub first_hop: bool,
 }
 
-/// Observes packets at hops; `()` observes nothing and costs nothing.
+/// Observer of packets at hops; `()` observes nothing and costs nothing.
 pub trait Watch<P> {
     /// Whether anything is observed.
     const WATCHES: bool;
 
-    /// A packet is offered to a hop. Called before its fate is known.
+    /// Called when a packet is offered to a hop, before its fate is known.
     fn enters(&mut self, at: &Crossing, packet: &mut P);
 
-    /// A packet leaves a hop.
+    /// Called when a packet leaves a hop.
     fn leaves(&mut self, at: &Crossing, packet: &mut P);
 
-    /// A packet will not leave the hop: it was refused, or dropped later by a medium.
+    /// Called when a packet will not leave the hop: refused, or dropped later by a medium.
     fn dropped(&mut self, at: &Crossing, packet: &mut P, reason: DropReason);
 }
 

@@ -1,42 +1,40 @@
-//! A timing wheel: the next event time of many sources.
+//! A timing wheel: next event times of many sources.
 //!
-//! The cost of a change does not grow with the number of sources, as it does in an [agenda](crate::agenda). A
-//! source that is due within one turn of the wheel is in the list of its slot; all others are in one list of
-//! far sources. A slot's list is sorted: similar links are due at exactly the same times, and a new source
-//! usually is the last. The length of slots adapts: shorter if many sources are passed in lists, longer if
-//! many are far.
+//! Unlike in an [agenda](crate::agenda), the cost of a change does not grow with the number of sources. A
+//! source that is due within one turn of the wheel is in the list of its slot; all others are in one list
+//! of far sources. The list of a slot is sorted: similar links are due at exactly the same times, and a new
+//! source usually comes last. The slot length adapts: shorter if lists are long, longer if many sources are
+//! far.
 
 use ropewalk_quantities::Time;
 
 use crate::agenda::{IDLE, Key};
 
-/// Number of slots: a bit for each in 64 words, and a bit for each word.
+/// Number of slots: one bit each in 64 words, and one bit for each word.
 const SLOTS: usize = 64 * 64;
 
 /// End of a list.
 const NONE: u32 = u32::MAX;
 
-/// Initial and greatest slot length in nanoseconds, as a power of two.
+/// Initial and maximum slot length in nanoseconds, as a power of two.
 const FIRST_SHIFT: u32 = 12;
 const LONGEST_SHIFT: u32 = 40;
 
-/// The next event time of each source, and the earliest; times are never before what was
-/// [reached](Wheel::reach).
+/// Next event time of each source, and the earliest; times are never before the [reached](Wheel::reach)
+/// one.
 #[derive(Clone, Debug)]
 pub(crate) struct Wheel {
-    /// Indexed by source.
     keys: Vec<Key>,
-    /// Indexed by source: the next one in its list.
+    /// Next source in the same list, by source.
     next: Vec<u32>,
-    /// Indexed by slot.
     lists: Vec<List>,
-    /// Slots with a non-empty list, and words of these that are not zero.
+    /// Slots with a non-empty list, and the non-zero words of these bits.
     occupied: [u64; 64],
     words: u64,
-    /// The list of sources that were more than a turn ahead, and a lower bound of their times, in slots.
+    /// Sources that were more than a turn ahead, and a lower bound of their times in slots.
     far: u32,
     far_from: u64,
-    /// The earliest source, which is in no list.
+    /// Earliest source; it is in no list.
     first: u32,
     /// Time in slots before which nothing is due.
     reached: u64,
@@ -44,7 +42,7 @@ pub(crate) struct Wheel {
     effort: Effort,
 }
 
-/// The sources of a slot, in order of time.
+/// Sources of a slot, sorted by time.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
@@ -56,17 +54,16 @@ const EMPTY: List = List {
     last: NONE,
 };
 
-/// Work done since the slot length was last reviewed.
+/// Work since the last review of the slot length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Effort {
     searches: usize,
-    /// Sources passed in slots' lists, and examined in the list of far sources.
+    /// Sources passed in the lists of slots, and examined in the far list.
     near: usize,
     far: usize,
 }
 
 impl Wheel {
-    /// For this many sources, all idle.
     pub(crate) fn new(sources: usize) -> Wheel {
         Wheel {
             keys: vec![IDLE; sources],
@@ -103,13 +100,13 @@ impl Wheel {
         }
     }
 
-    /// Advances: nothing will be due before `now`.
+    /// Advances the wheel: nothing will be due before `now`.
     #[inline]
     pub(crate) fn reach(&mut self, now: Time) {
         self.reached = self.reached.max(now.as_nanos() >> self.shift);
     }
 
-    /// Sets when the source is due. Not inlined, for users with few sources.
+    /// Sets the next event time of a source. Not inlined, for users with few sources.
     #[inline(never)]
     pub(crate) fn set(&mut self, source: usize, key: Key) {
         let number = source as u32;
@@ -172,7 +169,7 @@ impl Wheel {
         }
     }
 
-    /// Inserts a source in a list after those that are due before it; there is at least one on either side.
+    /// Inserts a source in a list behind those due before it; there is at least one on either side.
     fn insert_behind(&mut self, first: u32, source: u32, key: Key) {
         let mut before = first;
         loop {
@@ -187,7 +184,7 @@ impl Wheel {
         }
     }
 
-    /// The first slot with a non-empty list, from the reached time on.
+    /// Returns the first slot with a non-empty list, from the reached time on.
     #[inline]
     fn first_taken(&self) -> Option<usize> {
         let from = self.reached as usize % SLOTS;
@@ -196,7 +193,7 @@ impl Wheel {
         if here != 0 {
             return Some(word * 64 + here.trailing_zeros() as usize);
         }
-        // The words after this one, then from the start to it: earlier bits of it are a turn ahead.
+        // Words after this one, then from the start up to it: its earlier bits are a turn ahead.
         let behind = self.words & !(u64::MAX >> (63 - word));
         let words = if behind != 0 { behind } else { self.words };
         if words == 0 {
@@ -230,7 +227,7 @@ impl Wheel {
         }
     }
 
-    /// The time, in slots, of a non-empty list.
+    /// Returns the time of a non-empty list, in slots.
     #[inline]
     fn slot_of(&self, at: usize) -> u64 {
         self.keys[self.lists[at].first as usize].time.as_nanos() >> self.shift
@@ -244,7 +241,7 @@ impl Wheel {
         self.words &= !(u64::from(*word == 0) << (at / 64));
     }
 
-    /// Moves far sources that are no more than a turn ahead into the wheel.
+    /// Moves far sources that are at most a turn ahead into the wheel.
     #[inline(never)]
     fn bring_near(&mut self) {
         let mut at = std::mem::replace(&mut self.far, NONE);
@@ -281,14 +278,13 @@ impl Wheel {
         }
     }
 
-    /// Removes a source from its list.
     #[inline(never)]
     fn unlink(&mut self, source: u32) {
         let slot = self.keys[source as usize].time.as_nanos() >> self.shift;
         let at = slot as usize % SLOTS;
         let list = &mut self.lists[at];
         match take_out(&mut list.first, &mut self.next, source) {
-            // It is in the far list, although its time may be within a turn by now.
+            // The source is in the far list, although its time may be within a turn by now.
             None => self.take_out_of_far(source),
             Some(_) if list.first == NONE => self.empty(at),
             Some(before) if list.last == source => list.last = before,
@@ -325,7 +321,7 @@ impl Wheel {
     }
 }
 
-/// Removes a source from a list; returns its predecessor, if it was there.
+/// Removes a source from a list; returns its predecessor, if it was in the list.
 fn take_out(list: &mut u32, next: &mut [u32], source: u32) -> Option<u32> {
     let (mut before, mut at) = (NONE, *list);
     while at != NONE && at != source {
@@ -366,7 +362,6 @@ mod tests {
                 let (source, key) = match what {
                     0 => (source % sources, IDLE),
                     1..4 => (source % sources, key),
-                    // The first happens, and is due once more, or never.
                     _ => {
                         if earliest != IDLE {
                             now = earliest.time;
@@ -388,7 +383,7 @@ mod tests {
         }
     }
 
-    /// They are counted, since slots become longer where many sources are far.
+    /// Far sources count as work, since slots become longer if many sources are far.
     #[test]
     fn sources_that_were_far_are_brought_near_and_counted() {
         let at = |slot: u64| Key::new(Time::from_nanos(slot << FIRST_SHIFT), slot);
@@ -405,7 +400,6 @@ mod tests {
         assert_eq!((wheel.effort.far, wheel.far), (5, NONE));
     }
 
-    /// The length of slots follows what happens, either way.
     #[test]
     fn slots_are_as_long_as_is_good_for_them() {
         for (gap, shorter) in [(Time::from_nanos(1), true), (Time::from_secs(1), false)] {

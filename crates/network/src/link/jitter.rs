@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 use crate::config::Jitter;
 use crate::uniform::uniform;
 
-/// A delay, constant or varying.
+/// Constant or varying delay.
 #[derive(Clone, Debug)]
 pub(crate) struct Delay {
     nominal: Time,
@@ -15,7 +15,7 @@ pub(crate) struct Delay {
 }
 
 impl Delay {
-    /// A jitter of zero counts as none, and uses no random numbers.
+    /// Creates a delay; zero jitter counts as none and uses no random numbers.
     pub(crate) fn new(nominal: Time, jitter: Option<Jitter>, stream: Pcg64Mcg) -> Delay {
         Delay {
             nominal,
@@ -24,25 +24,23 @@ impl Delay {
         }
     }
 
-    /// Whether it is constant.
     pub(crate) fn is_constant(&self) -> bool {
         self.jitter.is_none()
     }
 
-    /// The nominal delay.
     #[inline]
     pub(crate) fn nominal(&self) -> Time {
         self.nominal
     }
 
-    /// Whether a packet may overtake another.
+    /// Returns whether a packet may overtake another.
     #[inline]
     pub(crate) fn reorders(&self) -> bool {
         self.jitter.is_some_and(|jitter| jitter.reorder)
     }
 
-    /// The delay of the next packet: uniform within the jitter around the nominal delay, and never negative
-    /// (netem too sends such a packet at once).
+    /// Draws the delay of the next packet, uniform within the jitter around the nominal delay. A negative
+    /// result becomes zero, as in netem.
     #[inline]
     pub(crate) fn next(&mut self) -> Time {
         match self.jitter {

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use crate::config::Loss;
 use crate::uniform::uniform;
 
-/// A loss model with its state and its random stream.
+/// Loss model with its state and its random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct LossModel {
     loss: Loss,
@@ -13,7 +13,6 @@ pub(crate) struct LossModel {
     stream: Pcg64Mcg,
 }
 
-/// State of a Gilbert-Elliott model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Good,
@@ -21,7 +20,7 @@ enum State {
 }
 
 impl LossModel {
-    /// From its configuration; a Gilbert-Elliott model starts in the good state.
+    /// Creates the model; Gilbert-Elliott starts in the good state.
     pub(crate) fn new(loss: Loss, stream: Pcg64Mcg) -> LossModel {
         LossModel {
             loss: match loss {
@@ -33,16 +32,14 @@ impl LossModel {
         }
     }
 
-    /// Whether it never loses a packet.
     pub(crate) fn is_none(&self) -> bool {
         matches!(self.loss, Loss::None)
     }
 
-    /// Whether the next packet is lost.
+    /// Draws whether the next packet is lost.
     ///
-    /// No loss draws nothing, Bernoulli one number a packet, Gilbert-Elliott
-    /// two in either state: one for the transition and one for the packet,
-    /// whose fate depends on the state *before* the transition, as in netem.
+    /// Draws per packet: none without loss, one for Bernoulli, two for Gilbert-Elliott (transition and
+    /// packet). The packet depends on the state *before* the transition, as in netem.
     #[inline]
     pub(crate) fn loses(&mut self) -> bool {
         match self.loss {
@@ -70,7 +67,7 @@ mod tests {
         LossModel::new(loss, Pcg64Mcg::new(42))
     }
 
-    /// Share of lost packets, and mean length of a run of them, over 10^6 packets.
+    /// Fraction of lost packets and mean loss burst, over 10^6 packets.
     fn ratio_and_burst(loss: Loss) -> (f64, f64) {
         let mut model = model(loss);
         let (mut lost, mut bursts, mut before) = (0, 0, false);
@@ -95,8 +92,7 @@ mod tests {
         assert_near(burst, 1.0 / 0.98);
     }
 
-    /// Gilbert's model: the bad state loses all. It is bad for p / (p + r) of
-    /// the packets, and for 1 / r packets at a time.
+    /// Gilbert's model loses all in the bad state: p / (p + r) of the packets, in bursts of 1 / r.
     #[test]
     fn gilbert_loses_in_bursts_of_one_over_r() {
         let (p, r) = (0.01, 0.25);
@@ -106,8 +102,7 @@ mod tests {
         assert_near(burst, 1.0 / r);
     }
 
-    /// Each state loses its share: pi_bad (1 - h) + pi_good (1 - k). A burst
-    /// ends with a packet that is delivered after one that was lost.
+    /// Loss is pi_bad (1 - h) + pi_good (1 - k). A burst ends with the next delivered packet.
     #[test]
     fn gilbert_elliott_loses_in_both_states() {
         let (p, r, h, k) = (0.05, 0.3, 0.4, 0.99);
@@ -121,7 +116,7 @@ mod tests {
         assert_near(burst, expected / (expected - both));
     }
 
-    /// Draws are part of the results: these change with a new generator or order of draws.
+    /// Pinned, since draws are part of the results.
     #[test]
     fn draws_do_not_shift() {
         let lost = |loss| -> Vec<u32> {

@@ -1,15 +1,15 @@
-//! A direction of a wired link, composed of parts that a packet passes in this order:
+//! One direction of a wired link. A packet passes its parts in this order:
 //!
 //! 1. an outage at its arrival loses it at once;
-//! 2. the queue accepts it, or drops it if it is full;
-//! 3. the capacity, a rate or a trace, determines when it has been transmitted;
+//! 2. the queue accepts it, or drops it if full;
+//! 3. the capacity, a rate or a trace, determines the end of its transmission;
 //! 4. random loss may lose it, after its transmission time was used;
 //! 5. delay and jitter determine when it could leave, and slots when it does;
 //! 6. an outage that begins before then loses it, too.
 //!
-//! A wired link serves first come, first served, so all of this is known when the packet arrives, and no
-//! event for the end of a transmission is needed. Packets that will leave wait, by value, in the link's own
-//! ring, sorted by exit time; only the head of each link has to be scheduled.
+//! A wired link serves first come, first served, so all of this is known when the packet arrives, and the
+//! end of a transmission needs no event. Packets that will leave are stored by value in the ring of the
+//! link, sorted by exit time. Only the head of each link is scheduled.
 
 mod capacity;
 mod jitter;
@@ -35,35 +35,34 @@ pub(crate) use ring::Popped;
 use ring::Ring;
 use slot::Slots;
 
-/// Counters of a link.
+/// Packet and byte counters of a link.
 ///
-/// A packet that is offered is sent or dropped; of those sent, some are lost, and the others are delivered or
-/// still in flight.
+/// An offered packet is sent or dropped. A sent packet is lost, delivered or still in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets offered and not dropped by the queue, counted on arrival: some may still wait. For the bytes
-    /// transmitted by a time, see [`Link::transmitted`].
+    /// Packets accepted by the queue, counted on arrival; some may still be queued. [`Link::transmitted`]
+    /// returns the bytes transmitted by a time.
     pub sent_packets: u64,
-    /// Their bytes.
+    /// Bytes of the accepted packets.
     pub sent_bytes: u64,
     /// Packets lost at random or in an outage, counted on arrival.
     pub lost_packets: u64,
     /// Packets dropped at a full queue.
     pub dropped_packets: u64,
-    /// Packets that left at the far end.
+    /// Packets that left the link.
     pub delivered_packets: u64,
-    /// Their bytes.
+    /// Bytes of the packets that left the link.
     pub delivered_bytes: u64,
 }
 
-/// Fate of a packet that a link was offered.
+/// Fate of a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// It is the next to leave, at this time.
+    /// The packet is the next to leave, at this time.
     First(Key),
-    /// It leaves after others.
+    /// The packet leaves after others.
     Behind,
-    /// It will not leave.
+    /// The packet will not leave.
     Dropped(DropReason),
 }
 
@@ -71,9 +70,9 @@ pub(crate) enum Pushed {
 ///
 /// Times never decrease from call to call.
 ///
-/// An outage loses everything: what is queued or in flight when it begins, and what arrives while it lasts.
-/// The transmitter is idle then, and the queue is empty when it ends. So a link's
-/// [`transmitted`](Link::transmitted) bytes never exceed its [`capacity_between`](Link::capacity_between).
+/// An outage loses all packets queued or in flight when it begins, and all that arrive while it lasts. The
+/// transmitter is idle meanwhile, and the queue is empty afterwards. So the
+/// [`transmitted`](Link::transmitted) bytes never exceed the [`capacity_between`](Link::capacity_between).
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     transmitter: Transmitter,
@@ -85,15 +84,14 @@ pub struct Link<P> {
     in_flight: Ring<P>,
     last_exit: Time,
     counters: Counters,
-    /// Bytes that were not transmitted because of outages.
+    /// Bytes not transmitted because of outages.
     never_transmitted: u64,
-    /// It has a rate, a queue and a constant delay only.
+    /// Whether the link has only a rate, a queue and a constant delay.
     plain: bool,
 }
 
 impl<P: Copy> Link<P> {
-    /// A direction of a link with the round trip `round_trip` (to which a queue's limit may refer), its
-    /// outages (sorted, disjoint) and its random streams.
+    /// Creates a direction. Queue limits may refer to `round_trip`; outages must be sorted and disjoint.
     pub fn new(
         config: &DirectionConfig,
         round_trip: Time,
@@ -128,8 +126,8 @@ impl<P: Copy> Link<P> {
 
     /// Offers a packet of `size` bytes (IP header included).
     ///
-    /// `order` breaks ties between packets that leave at the same time, here or at other links; it increases
-    /// from call to call. `heading` is the rest of the packet's route.
+    /// `order` breaks ties between packets that leave any links at the same time, and increases from call
+    /// to call. `heading` is the rest of the route.
     #[inline(always)]
     pub(crate) fn push(
         &mut self,
@@ -151,7 +149,7 @@ impl<P: Copy> Link<P> {
         let exit = rate.send(start, size).saturating_add(self.delay.nominal());
         self.count_sent(size);
         if exit == Time::MAX {
-            // At a rate of zero it never leaves.
+            // At rate zero the packet never leaves.
             return self.lose(DropReason::Outage);
         }
         self.last_exit = exit;
@@ -164,7 +162,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// The same for any combination of parts.
+    /// Offers a packet to any combination of parts.
     #[inline(never)]
     fn push_through(
         &mut self,
@@ -213,13 +211,12 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// When the next packet leaves; `None` if the link is empty.
+    /// Returns when the next packet leaves; `None` if the link is empty.
     #[inline]
     pub(crate) fn head(&self) -> Option<Key> {
         self.in_flight.head()
     }
 
-    /// Removes the next packet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Popped> {
         let popped = self.in_flight.pop()?;
@@ -228,25 +225,25 @@ impl<P: Copy> Link<P> {
         Some(popped)
     }
 
-    /// The packet that was removed from this slot. It stays in the ring until the next [`push`](Link::push).
+    /// Returns the packet removed from this slot. It stays in the ring until the next [`push`](Link::push).
     #[inline]
     pub(crate) fn packet(&mut self, slot: u32) -> &mut P {
         self.in_flight.packet(slot)
     }
 
-    /// Packets that will leave: queued, being transmitted, or in flight.
+    /// Returns the number of packets that will leave: queued, being transmitted, or in flight.
     #[inline]
     pub fn in_flight(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// The counters so far.
+    /// Returns the counters.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// When another packet of `size` bytes should be offered so that the link is never idle and packets wait
-    /// little; `now` if at once.
+    /// Returns when to offer the next packet of `size` bytes so that the link is never idle and the queue
+    /// stays short; `now` if at once.
     pub(crate) fn wants(&mut self, now: Time, size: u32) -> Time {
         self.pass_outages(now);
         if let Some(end) = self.outages.under_way(now) {
@@ -260,7 +257,7 @@ impl<P: Copy> Link<P> {
         at
     }
 
-    /// Packets and bytes queued at `now`, without the one being transmitted.
+    /// Returns the packets and bytes queued at `now`, without the one being transmitted.
     pub fn backlog(&mut self, now: Time) -> (u64, Bytes) {
         self.pass_outages(now);
         if self.outages.start() <= now {
@@ -270,17 +267,17 @@ impl<P: Copy> Link<P> {
         (waiting.packets, waiting.bytes)
     }
 
-    /// Bytes transmitted by `now`, lost ones included: everything offered and not dropped, except what is
-    /// queued, what is left of the packet being transmitted, and what an outage lost before. Never decreases;
-    /// divided by [`capacity_between`](Link::capacity_between) it is the link's utilization.
+    /// Returns the bytes transmitted by `now`, lost packets included. Not counted: dropped and queued
+    /// packets, the rest of the packet being transmitted, and bytes lost in an outage before transmission.
+    /// Never decreases; divided by [`capacity_between`](Link::capacity_between) it is the utilization.
     pub fn transmitted(&mut self, now: Time) -> Bytes {
         self.pass_outages(now);
         let unsent = self.unsent(now.min(self.outages.start()));
         Bytes::new(self.counters.sent_bytes - self.never_transmitted - unsent)
     }
 
-    /// Bytes that the link could transmit after `from` and up to `to`; none during an outage. `None` if its
-    /// capacity is unlimited.
+    /// Returns the bytes that the link could transmit after `from` and up to `to`, without outages; `None`
+    /// if its capacity is unlimited.
     pub fn capacity_between(&self, from: Time, to: Time) -> Option<Bytes> {
         let mut total = 0;
         for (start, end) in self.outages.up_between(from, to) {

@@ -4,24 +4,23 @@ use ropewalk_quantities::Time;
 
 use crate::config::Outage;
 
-/// The present and future outages.
 #[derive(Clone, Debug)]
 pub(crate) struct Outages {
     spans: Box<[Outage]>,
     /// Index of the first outage that is not over.
     next: usize,
-    /// That outage, or one at [`Time::MAX`] if there is none.
+    /// That outage, or [`NEVER`].
     current: Outage,
 }
 
-/// An outage that never comes.
+/// Placeholder after the last outage.
 const NEVER: Outage = Outage {
     start: Time::MAX,
     end: Time::MAX,
 };
 
 impl Outages {
-    /// From sorted, disjoint outages; empty ones are ignored.
+    /// Creates the list from sorted, disjoint outages; empty ones are ignored.
     pub(crate) fn new(spans: &[Outage]) -> Outages {
         let spans: Box<[Outage]> = spans
             .iter()
@@ -37,30 +36,28 @@ impl Outages {
         }
     }
 
-    /// Start of the present or next outage.
+    /// Returns the start of the current or next outage.
     #[inline]
     pub(crate) fn start(&self) -> Time {
         self.current.start
     }
 
-    /// End of the outage at `now`, if there is one.
+    /// Returns the end of the outage at `now`, if there is one.
     pub(crate) fn under_way(&self, now: Time) -> Option<Time> {
         (self.current.start <= now && now < self.current.end).then_some(self.current.end)
     }
 
-    /// Whether the present or next outage is over at `now`.
     #[inline]
     pub(crate) fn is_over(&self, now: Time) -> bool {
         self.current.end <= now
     }
 
-    /// Advances to the next outage.
     pub(crate) fn advance(&mut self) {
         self.next += 1;
         self.current = self.spans.get(self.next).copied().unwrap_or(NEVER);
     }
 
-    /// The parts of the time from `from` to `to` without outage.
+    /// Returns the intervals between `from` and `to` without outage.
     pub(crate) fn up_between(&self, from: Time, to: Time) -> impl Iterator<Item = (Time, Time)> {
         let first = self.spans.partition_point(|span| span.end <= from);
         let down = self.spans[first..]

@@ -1,4 +1,4 @@
-//! The queue of a link.
+//! Queue of a link.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,9 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::config::{Capacity, QueueLimit};
 
-/// A drop-tail queue that stores only the sizes of packets, and when each leaves it.
+/// Drop-tail queue that stores only the size and departure time of each packet.
 ///
-/// The packet being transmitted is not in the queue, as in ns-3's drop-tail queue before a device, and in
-/// mahimahi's.
+/// It does not hold the packet being transmitted, as ns-3's drop-tail queue before a device and mahimahi's.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     most_packets: u64,
@@ -18,7 +17,7 @@ pub(crate) struct Queue {
     waiting: VecDeque<Waiting>,
 }
 
-/// Content of a queue, and when its first packet will be transmitted.
+/// Content of a queue, and the end of the current transmission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backlog {
     pub(crate) packets: u64,
@@ -33,10 +32,10 @@ struct Waiting {
 }
 
 impl Queue {
-    /// The queue for `capacity` of a link with this round trip.
+    /// Creates the queue of a link with this capacity and round-trip time.
     ///
-    /// With a trace, a packet waits for its first opportunity even if the link is idle, so there is room for
-    /// at least one, whatever the limit.
+    /// With a trace, a packet waits for its first opportunity even on an idle link, so the queue holds at
+    /// least one.
     pub(crate) fn new(limit: QueueLimit, capacity: &Capacity, round_trip: Time) -> Queue {
         let (mut most_packets, mut most_bytes) = match limit {
             QueueLimit::Packets(packets) => (packets, u64::MAX),
@@ -56,7 +55,7 @@ impl Queue {
         }
     }
 
-    /// Accepts a packet that will be transmitted at `until`, if there is room.
+    /// Accepts a packet that will be transmitted at `until`, if the queue is not full.
     #[inline]
     pub(crate) fn admit(&mut self, now: Time, until: Time, size: u32) -> bool {
         if !self.has_room(now, size) {
@@ -67,7 +66,6 @@ impl Queue {
         true
     }
 
-    /// Whether there is room for another packet.
     #[inline]
     pub(crate) fn has_room(&mut self, now: Time, size: u32) -> bool {
         self.release(now);
@@ -75,7 +73,6 @@ impl Queue {
         (self.waiting.len() as u64) < self.most_packets && bytes <= self.most_bytes
     }
 
-    /// The content at `now`.
     pub(crate) fn backlog(&mut self, now: Time) -> Backlog {
         self.release(now);
         Backlog {
@@ -85,13 +82,12 @@ impl Queue {
         }
     }
 
-    /// Loses everything queued.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
         self.bytes = 0;
     }
 
-    /// Removes packets whose transmission has begun by `now`.
+    /// Removes packets whose transmission began by `now`.
     #[inline]
     fn release(&mut self, now: Time) {
         while let Some(front) = self.waiting.front() {

@@ -3,7 +3,6 @@
 use crate::agenda::{IDLE, Key};
 use crate::route::Heading;
 
-/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct InFlight<P> {
     key: Key,
@@ -12,22 +11,22 @@ struct InFlight<P> {
     packet: P,
 }
 
-/// A packet that was removed, except for the packet itself.
+/// Removed packet without its content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Popped {
     pub(crate) slot: u32,
     pub(crate) size: u32,
-    /// The rest of its route.
+    /// Rest of the route.
     pub(crate) heading: Heading,
 }
 
-/// A ring buffer whose length is a power of two and which grows only when it is full.
+/// Ring buffer whose length is a power of two; it grows only when full.
 ///
 /// Exit times are stored apart from the packets: they are read ahead, and fit few cache lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<P> {
     slots: Vec<InFlight<P>>,
-    /// Positions only increase; a position's slot is given by its low bits.
+    /// Position, which only increases; its low bits are the slot.
     front: usize,
     back: usize,
 }
@@ -48,7 +47,6 @@ impl<P: Copy> Ring<P> {
         self.back.wrapping_sub(self.front)
     }
 
-    /// Exit time of the first packet.
     #[inline]
     pub(crate) fn head(&self) -> Option<Key> {
         (self.front != self.back).then(|| self.slots[self.slot(self.front)].key)
@@ -59,7 +57,6 @@ impl<P: Copy> Ring<P> {
         self.front == self.back
     }
 
-    /// Removes the first packet.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Popped> {
         if self.is_empty() {
@@ -75,13 +72,12 @@ impl<P: Copy> Ring<P> {
         })
     }
 
-    /// The packet that was removed from this slot, where it stays until the next push.
+    /// Returns the packet removed from this slot; it stays there until the next push.
     #[inline]
     pub(crate) fn packet(&mut self, slot: u32) -> &mut P {
         &mut self.slots[slot as usize].packet
     }
 
-    /// Appends a packet.
     #[inline]
     pub(crate) fn push(&mut self, key: Key, size: u32, heading: Heading, packet: &P) {
         if self.len() == self.slots.len() {
@@ -121,7 +117,7 @@ impl<P: Copy> Ring<P> {
         position & (self.slots.len().wrapping_sub(1))
     }
 
-    /// Doubles the capacity of a full ring, in place; unused slots hold copies of `packet`.
+    /// Doubles the capacity of a full ring in place; unused slots hold copies of `packet`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, packet: &P) {

@@ -1,4 +1,4 @@
-//! Slots: packets that are released together, as by a radio's transmit opportunities.
+//! Slots: times at which held packets are released together, as in transmit opportunities of a radio.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -6,17 +6,17 @@ use ropewalk_quantities::Time;
 use crate::config::Slot;
 use crate::uniform::uniform;
 
-/// Holds packets until the link's next slot, if the link has slots.
+/// Slots of a link, if it has any.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     slot: Option<Slot>,
-    /// Time of the last slot that packets were held for.
+    /// Time of the last slot that holds packets.
     next: Time,
     stream: Pcg64Mcg,
 }
 
 impl Slots {
-    /// A slot of zero length uses no random numbers.
+    /// Creates the slots; a slot of zero length uses no random numbers.
     pub(crate) fn new(slot: Option<Slot>, stream: Pcg64Mcg) -> Slots {
         Slots {
             slot: slot.filter(|slot| slot.most > Time::ZERO),
@@ -25,12 +25,11 @@ impl Slots {
         }
     }
 
-    /// Whether packets are not held at all.
     pub(crate) fn is_none(&self) -> bool {
         self.slot.is_none()
     }
 
-    /// When a packet leaves that could leave at `ready`: at the slot that others are already held for, or at
+    /// Returns when a packet that is ready at `ready` leaves: at the slot that already holds packets, or at
     /// a new one (as in netem).
     #[inline]
     pub(crate) fn hold(&mut self, ready: Time) -> Time {

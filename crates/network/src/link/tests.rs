@@ -1,4 +1,4 @@
-//! A link of a rate, a queue and a delay alone does what all parts together would.
+//! Equality of the fast path (rate, queue and delay only) with the general one.
 
 use proptest::prelude::*;
 use ropewalk_quantities::Rate;

@@ -1,39 +1,39 @@
-//! How many routes each routing finds, over many deployments.
+//! Statistics of the routes that each routing finds over many deployments.
 
 use super::draw::{Drawing, Drawn, Impossible};
 use crate::routing::{Method, Routing, Wanted};
 use crate::stream;
 
-/// A series of random deployments, identified by number.
+/// Series of random deployments, identified by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Census {
-    /// How they are drawn.
+    /// Generator of the deployments.
     pub drawing: Drawing,
     /// Seed of the series.
     pub seed: u64,
-    /// Most draws for one deployment.
+    /// Maximum draws per deployment.
     pub most_draws: u64,
     /// Whether ties are broken at random, rather than by the lowest node.
     pub random_ties: bool,
-    /// How routes are searched.
+    /// Methods of route search.
     pub methods: Vec<Method>,
 }
 
-/// Results for one deployment.
+/// Routes of one deployment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surveyed {
     /// The deployment.
     pub drawn: Drawn,
-    /// By method and by routing (link, node, zone): the hops of each route, for as many routes as exist; for
-    /// the optimal method, those of the best pair.
+    /// Hops of each route, by method and by routing (link, node, zone), for as many routes as exist; for
+    /// the optimal method, of the best pair.
     pub hops: Vec<[Vec<usize>; 3]>,
     /// Whether all results are proven.
     pub proven: bool,
 }
 
 impl Census {
-    /// The deployment of this number, which has a random stream of its own, so that it does not depend on
-    /// which others are surveyed.
+    /// Surveys the deployment of this number. It has a random stream of its own, so it does not depend on
+    /// the other numbers.
     ///
     /// # Errors
     /// No deployment met the requirements.

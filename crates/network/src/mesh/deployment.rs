@@ -1,18 +1,18 @@
-//! Deployments: positions of nodes, and which of them are in range of each other.
+//! Deployments: node positions, and the pairs in range of each other.
 
 use crate::routing::Graph;
 
-/// Positions of nodes on a plane.
+/// Node positions on a plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deployment {
     /// x and y of each node, m.
     pub at: Vec<[f64; 2]>,
-    /// Nodes up to this distance have a link, m.
+    /// Maximum length of a link, m.
     pub range_m: f64,
 }
 
 impl Deployment {
-    /// Distance of two nodes, m.
+    /// Returns the distance of two nodes, m.
     #[must_use]
     pub fn distance_m(&self, one: usize, other: usize) -> f64 {
         squared(self.at[one], self.at[other]).sqrt()
@@ -22,7 +22,7 @@ impl Deployment {
         squared(self.at[one], self.at[other]) <= self.range_m * self.range_m
     }
 
-    /// The links, each from the lower node to the higher, in order.
+    /// Returns the links, sorted, each from the lower node to the higher.
     pub fn links(&self) -> impl Iterator<Item = [usize; 2]> {
         let nodes = self.at.len();
         (0..nodes).flat_map(move |one| {
@@ -32,13 +32,13 @@ impl Deployment {
         })
     }
 
-    /// The graph of the links, each with weight 1.
+    /// Returns the graph of the links, each with weight 1.
     #[must_use]
     pub fn graph(&self) -> Graph {
         self.weighted_graph(|_| Some(1))
     }
 
-    /// The graph of the links; `weight` gets a link's ends, and omits the link by returning `None`.
+    /// Returns the graph of the links. `weight` gets the ends of a link; `None` omits it.
     #[must_use]
     pub fn weighted_graph(&self, mut weight: impl FnMut([usize; 2]) -> Option<u64>) -> Graph {
         let mut graph = Graph::new(self.at.len());
@@ -50,27 +50,27 @@ impl Deployment {
         graph
     }
 
-    /// Whether the graph is connected.
+    /// Returns whether the graph is connected.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.reaches(0, &mut Vec::new(), |_| false)
     }
 
-    /// Whether there is a route from one node to another.
+    /// Returns whether a route leads from one node to another.
     #[must_use]
     pub fn is_way(&self, from: usize, to: usize) -> bool {
         from == to || self.reaches(from, &mut Vec::new(), |node| node == to)
     }
 
-    /// Whether a node is connected to all others, or to one for which `enough` holds. `nodes` is scratch
-    /// space, which is reused over many deployments.
+    /// Returns whether a node is connected to all others, or to one for which `enough` holds. `nodes` is
+    /// scratch space, reused over many deployments.
     pub(super) fn reaches(
         &self,
         from: usize,
         nodes: &mut Vec<usize>,
         enough: impl Fn(usize) -> bool,
     ) -> bool {
-        // A breadth-first search: the nodes found, of which those before `at` have been expanded.
+        // Breadth-first search: of the nodes found, those before `at` are expanded.
         nodes.clear();
         nodes.extend(0..self.at.len());
         if nodes.is_empty() {
@@ -95,7 +95,7 @@ impl Deployment {
         found == nodes.len()
     }
 
-    /// The node nearest to a point, the first of equals; other than `but`.
+    /// Returns the node nearest to a point, the first of equals, except `but`.
     ///
     /// # Panics
     /// If there is none.

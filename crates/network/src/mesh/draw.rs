@@ -8,45 +8,45 @@ use super::Deployment;
 use crate::routing::{Method, Routing, Wanted};
 use crate::uniform::uniform;
 
-/// Number of draws after which the requirements are taken to be impossible.
+/// Draws after which the requirements count as impossible.
 pub const MAX_DRAWS: u64 = 10_000_000;
 
-/// How nodes are placed, and what is required.
+/// Placement and requirements of random deployments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// Number of nodes; at least two.
     pub nodes: usize,
-    /// Width and height, m.
+    /// Width and height of the area, m.
     pub area_m: [f64; 2],
-    /// How nodes are placed in it.
+    /// Placement of the nodes in the area.
     pub placement: Placement,
-    /// Nodes up to this distance have a link, m.
+    /// Maximum length of a link, m.
     pub range_m: f64,
-    /// What is required of the links.
+    /// Requirement on the links.
     pub require: Require,
-    /// The source is the node nearest to this point, m.
+    /// Point whose nearest node is the source, m.
     pub source_near_m: [f64; 2],
-    /// The destination is the node nearest to this point, other than the source, m.
+    /// Point whose nearest node, other than the source, is the destination, m.
     pub destination_near_m: [f64; 2],
-    /// Routings with a method and the number of routes that each has to find.
+    /// Number of routes that each routing and method must find.
     pub require_routes: Vec<Wanted>,
 }
 
 /// Placement of nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placement {
-    /// Uniformly in the area.
+    /// Uniform in the area.
     Uniform,
-    /// On a grid over the area, as even as their number allows.
+    /// Grid over the area, as even as their number allows.
     Grid,
-    /// At these positions, m.
+    /// Given positions, m.
     At(Vec<[f64; 2]>),
 }
 
 /// Requirements on a deployment's links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Require {
-    /// Nothing.
+    /// No requirement.
     None,
     /// A route from the source to the destination.
     Endpoints,
@@ -55,10 +55,10 @@ pub enum Require {
 }
 
 impl Require {
-    /// All of them.
+    /// All requirements.
     pub const ALL: [Require; 3] = [Require::None, Require::Endpoints, Require::Connected];
 
-    /// Its name in a scenario file.
+    /// Returns the name in a scenario file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -68,32 +68,32 @@ impl Require {
         }
     }
 
-    /// The requirement of that name.
+    /// Returns the requirement of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Require> {
         Require::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 
-/// A deployment that meets the requirements.
+/// Deployment that meets the requirements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
     /// Positions and range.
     pub deployment: Deployment,
-    /// The node that sends.
+    /// Sending node.
     pub source: usize,
-    /// The node that receives.
+    /// Receiving node.
     pub destination: usize,
     /// Number of draws, this one included.
     pub draws: u64,
 }
 
-/// No deployment met the requirements.
+/// Error: no deployment met the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Impossible {
     /// Number of draws.
     pub draws: u64,
-    /// Those of them that met the requirements on links, but not on routes.
+    /// Draws that met the requirements on links, but not on routes.
     pub linked: u64,
 }
 
@@ -122,14 +122,14 @@ impl fmt::Display for Impossible {
 impl std::error::Error for Impossible {}
 
 impl Drawing {
-    /// The first deployment of the stream that meets the requirements, within `most` draws. A placement that
-    /// is not random is tried once.
+    /// Draws up to `most` deployments; returns the first that meets the requirements. A placement that is
+    /// not random is tried once.
     ///
     /// # Errors
-    /// None did.
+    /// No deployment met the requirements.
     ///
     /// # Panics
-    /// If there are fewer than two nodes.
+    /// With fewer than two nodes.
     pub fn draw(&self, stream: &mut Pcg64Mcg, most: u64) -> Result<Drawn, Impossible> {
         assert!(self.nodes >= 2, "a source and a destination");
         let mut deployment = Deployment {
@@ -193,8 +193,8 @@ impl Drawing {
         }
     }
 
-    /// Rows of equal length, the last possibly shorter, at the centres of cells that are as square as
-    /// possible.
+    /// Returns the centres of cells that are as square as possible, in rows of equal length; the last may
+    /// be shorter.
     fn grid(&self) -> Vec<[f64; 2]> {
         let [width, height] = self.area_m;
         let columns = (self.nodes as f64 * width / height).sqrt().round();
@@ -212,7 +212,8 @@ impl Drawing {
             .collect()
     }
 
-    /// Requirements for these numbers of link-, node- and zone-disjoint routes; zero means no requirement.
+    /// Returns the requirements for these numbers of link-, node- and zone-disjoint routes; zero means
+    /// none.
     #[must_use]
     pub fn required(method: Method, routes: [usize; 3]) -> Vec<Wanted> {
         let required = Routing::DISJOINT.into_iter().zip(routes);

@@ -1,5 +1,5 @@
-//! Meshes: nodes at random positions, links between those in range, and how often routings find several
-//! routes through them (Gómez et al. 2014, section 4).
+//! Meshes: random nodes, links between those in range, and statistics of disjoint routes (Gómez et al.
+//! 2014, section 4).
 
 mod census;
 mod deployment;

@@ -1,4 +1,4 @@
-//! Deployments and how they are drawn.
+//! Deployments and their generation.
 
 use super::*;
 use crate::routing::{Method, Routing};
@@ -83,7 +83,7 @@ fn what_is_impossible_tells_how_many_had_the_links() {
     };
     let impossible = two.draw(&mut stream(1, "mesh"), 10_000).unwrap_err();
     assert_eq!(impossible.draws, 10_000);
-    // Two points of a square of side 1 are within .2 of each other with .100.
+    // Two points of a unit square are within 0.2 of each other with probability 0.100.
     assert!((900..1100).contains(&impossible.linked), "{impossible}");
     let said = impossible.to_string();
     assert!(said.starts_with("no deployment of 10000 was as required: "));
@@ -107,9 +107,9 @@ fn required_routes_are_there() {
     }
 }
 
-/// Of connected deployments of 64, 566 in 1000 draws; 91.3, 82.9 and 40.3 % have two link-, node- and
-/// zone-disjoint routes by the greedy, 84.2 % two node-disjoint ones at all (the project's own Monte
-/// Carlo of the set-up of Gómez et al. 2014, another program).
+/// 566 of 1000 draws of 64 nodes are connected. Of connected ones, 91.3, 82.9 and 40.3 % have two link-,
+/// node- and zone-disjoint greedy routes, and 84.2 % two optimal node-disjoint ones (own Monte Carlo
+/// program, set-up of Gómez et al. 2014).
 #[test]
 fn routes_are_found_as_often_as_by_another_program() {
     let census = Census {

@@ -1,4 +1,4 @@
-//! Building a network: nodes, links, media and routes.
+//! Construction of a network: nodes, links, media and routes.
 
 use super::{HopKind, Network, Shared};
 use crate::config::LinkConfig;
@@ -14,13 +14,13 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.topology.add_node()
     }
 
-    /// Adds a wired link between two nodes, with its random streams for this seed: every run with that seed
-    /// loses the same packets on it.
+    /// Adds a wired link between two nodes, with its random streams. Every run with the same seed loses the
+    /// same packets.
     pub fn add_link(&mut self, ends: [NodeId; 2], config: &LinkConfig, seed: u64) -> LinkId {
         self.add_directions(ends, directions(config, seed))
     }
 
-    /// Adds a wired link given its two directions.
+    /// Adds a wired link, given its two directions.
     pub fn add_directions(&mut self, ends: [NodeId; 2], directions: [Link<P>; 2]) -> LinkId {
         let id = self.topology.add_link(ends);
         self.carriers.extend(directions.map(HopKind::Wire));
@@ -33,11 +33,11 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.topology.add_interface(node)
     }
 
-    /// Adds a medium, with a hop for each pair of its interfaces. `make` gets the hops in the order of the
+    /// Adds a medium, with a hop for each pair of interfaces. `make` gets the hops in the order of the
     /// pairs.
     ///
     /// # Panics
-    /// If there is no pair.
+    /// Without pairs.
     pub fn add_medium(
         &mut self,
         pairs: &[(InterfaceId, InterfaceId)],
@@ -57,11 +57,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         hops
     }
 
-    /// Adds a medium whose hops are the directions of these links, each between two of its interfaces. `make`
-    /// gets the hops in the order of the links, forward before reverse.
-    ///
-    /// # Panics
-    /// If there is no link.
+    /// Adds a medium whose hops are the directions of these links. `make` gets the hops in the order of the
+    /// links, forward before reverse. Panics without links.
     pub(crate) fn add_medium_of_links(
         &mut self,
         links: &[(LinkId, [InterfaceId; 2])],
@@ -89,7 +86,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Adds a route over these hops.
     ///
     /// # Panics
-    /// If there is no hop.
+    /// Without hops.
     pub fn add_route(&mut self, hops: impl Into<Box<[HopId]>>) -> RouteId {
         let route = Route::new(self.routes.len(), hops);
         let id = route.id();

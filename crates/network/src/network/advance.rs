@@ -1,4 +1,4 @@
-//! Events of packets in a network.
+//! Results of network events.
 
 use ropewalk_quantities::Time;
 
@@ -6,44 +6,44 @@ use crate::id::HopId;
 use crate::offer::DropReason;
 use crate::route::RouteId;
 
-/// The event that [`Network::advance`](crate::Network::advance) processed.
+/// Event that [`Network::advance`](crate::Network::advance) processed.
 #[derive(Debug)]
 pub enum Advance<'a, P> {
     /// A packet reached the end of its route.
     Arrived(Arrival<'a, P>),
     /// A packet left a hop, and the next hop accepted it.
     Passed,
-    /// A packet left a hop and the next one dropped it, or a medium dropped it.
+    /// A hop or a medium dropped a packet.
     Dropped(Departed<'a, P>),
     /// No event was due, or none that concerns packets.
     Nothing,
 }
 
-/// A packet at the end of its route.
+/// Packet at the end of its route.
 #[derive(Debug)]
 pub struct Arrival<'a, P> {
-    /// Time.
+    /// Event time.
     pub time: Time,
-    /// Its route.
+    /// Route of the packet.
     pub route: RouteId,
-    /// The hop that it left.
+    /// Hop that the packet left.
     pub hop: HopId,
-    /// Bytes of the IP packet.
+    /// Length of the IP packet in bytes.
     pub size: u32,
     /// The packet.
     pub packet: &'a P,
 }
 
-/// A packet that was dropped.
+/// Dropped packet.
 #[derive(Debug)]
 pub struct Departed<'a, P> {
-    /// Time.
+    /// Event time.
     pub time: Time,
-    /// Its route.
+    /// Route of the packet.
     pub route: RouteId,
-    /// The hop that dropped it.
+    /// Hop that dropped the packet.
     pub hop: HopId,
-    /// Why.
+    /// Reason of the drop.
     pub reason: DropReason,
     /// The packet.
     pub packet: &'a P,

@@ -1,4 +1,4 @@
-//! A network of parts that share no route.
+//! Networks of independent parts, which share no route.
 
 use std::ops::Range;
 
@@ -7,12 +7,13 @@ use crate::due::Due;
 use crate::medium::Medium;
 
 impl<P: Copy, M: Medium<P>> Network<P, M> {
-    /// Divides the hops, before any packet is offered, into parts that no route leaves. From then on packets
-    /// are offered to the part to which it was [turned](Network::turn_to), and the next event is that part's.
-    /// Each part has a time of its own.
+    /// Divides the hops, before any packet is offered, into parts that no route leaves.
+    ///
+    /// From then on packets are offered to the part [selected](Network::turn_to) last, and the next event
+    /// is that part's. Each part has a time of its own.
     ///
     /// # Panics
-    /// If there are media, or no parts.
+    /// With media, or without parts.
     pub fn divide(&mut self, parts: &[Range<usize>]) {
         assert!(self.media.is_empty(), "wires only");
         let parts = parts.iter();
@@ -24,7 +25,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.first_hop = self.parts[0].0;
     }
 
-    /// Turns to a part.
+    /// Selects a part.
     pub fn turn_to(&mut self, part: usize) {
         std::mem::swap(&mut self.due, &mut self.parts[self.part].1);
         let (first_hop, due) = &mut self.parts[part];

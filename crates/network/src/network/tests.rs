@@ -10,7 +10,7 @@ fn ms(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// 12 Mbit/s: a full packet a millisecond, and one more waits.
+/// 12 Mbit/s: 1 ms per full packet, and a queue of one.
 fn link(name: &str, delay: Time) -> LinkConfig {
     let direction = DirectionConfig {
         capacity: Capacity::Rate(Rate::from_mbps(12.0)),
@@ -30,7 +30,7 @@ fn link(name: &str, delay: Time) -> LinkConfig {
     }
 }
 
-/// A channel on which one packet at a time takes 2 ms, and every second one is given up.
+/// Channel that carries one packet at a time in 2 ms and drops every second one.
 #[derive(Clone, Debug, Default)]
 struct Channel {
     waiting: VecDeque<Carried<u32>>,
@@ -66,7 +66,7 @@ impl Medium<u32> for Channel {
     }
 }
 
-/// What was seen: time, hop, packet.
+/// Observed events: time, hop, packet.
 #[derive(Debug, Default)]
 struct Log(Vec<(&'static str, Time, HopId, u32)>);
 
@@ -101,7 +101,7 @@ fn a_packet_passes_the_hops_of_its_route_and_comes_back_by_the_others() {
         Offer::Accepted
     );
     assert!(matches!(network.advance(ms(1), &mut log), Advance::Nothing));
-    // 1 ms to send it, 1 ms on the way.
+    // 1 ms of transmission, 1 ms of delay.
     assert!(matches!(network.advance(ms(2), &mut log), Advance::Passed));
     assert_eq!(network.next().map(|key| key.time), Some(ms(13)));
     let Advance::Arrived(arrival) = network.advance(ms(50), &mut log) else {
@@ -141,7 +141,7 @@ fn a_full_queue_on_the_way_is_told() {
             assert_eq!(offer, Offer::Accepted);
         }
     }
-    // Two come at once each millisecond, and one can go: the fourth finds one waiting.
+    // Two arrive per millisecond and one leaves, so the fourth finds the queue full.
     let mut dropped = Vec::new();
     let mut arrived = 0;
     while network.next().is_some() {

@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 use super::config::{Preamble, RadioConfig};
 use super::standard::{DataRate, Standard};
 
-/// Bytes of an ACK and of a CTS.
+/// Bytes of an ACK or CTS.
 pub const ACK_BYTES: u32 = 14;
 /// Bytes of an RTS.
 pub const RTS_BYTES: u32 = 20;
@@ -17,16 +17,17 @@ pub const DATA_OVERHEAD_BYTES: u32 = 24 + 8 + 4;
 pub(super) struct Header {
     /// Duration of preamble and header.
     pub span: Time,
-    /// Duration of the header, which has to be received without error.
+    /// Duration of the header, which must be received without error.
     pub coded: Time,
-    /// Number of its bits.
+    /// Number of header bits.
     pub bits: f64,
-    /// Its modulation.
+    /// Modulation of the header.
     pub rate: DataRate,
 }
 
 impl Header {
-    /// For a frame at this rate: IEEE 802.11-2016, 15.2.2 (DSSS), 16.2.2 (short preamble), 17.3.2 (OFDM).
+    /// Returns the header at this rate: IEEE 802.11-2016, 15.2.2 (DSSS), 16.2.2 (short preamble), 17.3.2
+    /// (OFDM).
     pub const fn of(rate: DataRate, preamble: Preamble) -> Header {
         if rate.is_ofdm() {
             return Header {
@@ -53,7 +54,7 @@ impl Header {
     }
 }
 
-/// Durations of a radio's frames.
+/// Durations of the frames of a radio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     standard: Standard,
@@ -63,7 +64,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// For a radio.
+    /// Returns the durations for a radio.
     pub fn new(config: &RadioConfig) -> Timing {
         Timing {
             standard: config.standard,
@@ -77,18 +78,18 @@ impl Timing {
         Header::of(rate, self.preamble)
     }
 
-    /// The radio's standard, and the preamble of its DSSS and CCK frames.
+    /// Returns the standard, and the preamble of DSSS and CCK frames.
     pub(super) fn kind(&self) -> (Standard, Preamble) {
         (self.standard, self.preamble)
     }
 
-    /// Airtime of a frame of this length (MPDU: MAC header and FCS included), with preamble, header and
-    /// 802.11g's signal extension.
+    /// Returns the airtime of a frame of this length (MPDU: MAC header and FCS included), with preamble,
+    /// header and the signal extension of 802.11g.
     pub fn frame(&self, rate: DataRate, bytes: u32) -> Time {
         let bits = 8 * u64::from(bytes);
         let header = self.header(rate).span;
         if rate.is_ofdm() {
-            // Service field and tail around the payload; 4 us a symbol (17.3.2.4, 19.3.2.4).
+            // Service field and tail around the payload; 4 us per symbol (17.3.2.4, 19.3.2.4).
             let symbol_bits = u64::from(rate.kbps()) * 4 / 1000;
             let extension = match self.standard {
                 Standard::G => 6,
@@ -101,44 +102,45 @@ impl Timing {
         }
     }
 
-    /// Airtime of a data frame with an IP packet of this length.
+    /// Returns the airtime of a data frame with an IP packet of this length.
     pub fn data(&self, rate: DataRate, packet_bytes: u32) -> Time {
         self.frame(rate, packet_bytes + DATA_OVERHEAD_BYTES)
     }
 
-    /// Airtime of an ACK or CTS.
+    /// Returns the airtime of an ACK or CTS.
     pub fn response(&self, rate: DataRate) -> Time {
         self.frame(rate, ACK_BYTES)
     }
 
-    /// aSIFSTime: between a frame and its response.
+    /// Returns aSIFSTime, the time between a frame and its response.
     pub fn sifs(&self) -> Time {
         self.standard.sifs()
     }
 
-    /// aSlotTime.
+    /// Returns aSlotTime.
     pub fn slot(&self) -> Time {
         self.slot
     }
 
-    /// DIFS: how long the medium has to be idle before slots are counted; SIFS and two slots.
+    /// Returns DIFS (SIFS and two slots), the idle time before slots are counted.
     pub fn difs(&self) -> Time {
         self.sifs() + self.slot + self.slot
     }
 
-    /// EIFS: the same after a frame with errors (10.3.2.3.7), with time for an ACK that is not heard.
+    /// Returns EIFS, the idle time after a frame with errors (10.3.2.3.7): DIFS and time for an ACK that
+    /// this radio cannot receive.
     pub fn eifs(&self) -> Time {
         self.sifs() + self.response(self.eifs_rate) + self.difs()
     }
 
-    /// Timeout for the start of a response, header included, after the end of a frame (10.3.2.9): SIFS, a
-    /// slot, and aRxPHYStartDelay.
+    /// Returns the timeout for the start of a response after the end of a frame (10.3.2.9): SIFS, a slot,
+    /// and aRxPHYStartDelay.
     pub fn response_timeout(&self, response: DataRate) -> Time {
         self.sifs() + self.slot + self.header(response).span
     }
 
-    /// How long a third radio waits for the data after an RTS, apart from aRxPHYStartDelay, before it resets
-    /// its NAV (10.3.2.4).
+    /// Returns how long a third radio waits for the data after an RTS before it resets its NAV (10.3.2.4),
+    /// without aRxPHYStartDelay.
     pub(super) fn nav_reset(&self, cts: DataRate) -> Time {
         self.sifs() + self.sifs() + self.response(cts) + self.slot + self.slot
     }

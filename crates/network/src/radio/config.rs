@@ -1,4 +1,4 @@
-//! Configuration of an 802.11 channel: plain data resolved from a scenario file, without defaults of its own.
+//! Configuration of an 802.11 channel, resolved from a scenario file, without defaults.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use ropewalk_quantities::Time;
 use super::per_table::PerTable;
 use super::standard::{DataRate, Standard};
 
-/// Properties of a channel that all its radios share.
+/// Properties shared by all radios of a channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelConfig {
-    /// The name that radios, results and random streams use.
+    /// Name in radios, results and random streams.
     pub name: String,
     /// Mean path loss.
     pub propagation: Propagation,
@@ -18,11 +18,10 @@ pub struct ChannelConfig {
     pub fading: Option<Nakagami>,
     /// Frame error model.
     pub error_model: ErrorModel,
-    /// Capture: a frame that is stronger by this many dB than the one being received replaces it; `None`: the
-    /// first is kept.
+    /// Capture threshold: a frame stronger by this many dB replaces the one being received; `None`: never.
     pub capture_db: Option<f64>,
-    /// Whether frames propagate at the speed of light, rather than in no time. Radios in reach of each other
-    /// then have to be nearer than light travels in a SIFS: 2.9 km.
+    /// Whether frames propagate at the speed of light rather than instantly. Radios in reach must then be
+    /// nearer than light travels in a SIFS, 2.9 km.
     pub propagation_delay: bool,
 }
 
@@ -35,7 +34,7 @@ pub enum Propagation {
         frequency_hz: f64,
     },
     /// `reference_loss_db` + 10 `exponent` log10(d / `reference_distance_m`) dB; below the reference
-    /// distance, the loss at the reference.
+    /// distance, the reference loss.
     LogDistance {
         /// 2 in free space.
         exponent: f64,
@@ -44,8 +43,8 @@ pub enum Propagation {
         /// Usually 1 m.
         reference_distance_m: f64,
     },
-    /// Free space up to the distance 4 pi h^2 f / c, 40 log10(d) - 20 log10(h^2) dB beyond, for
-    /// antennas at height h (Rappaport, Wireless Communications, 4.6).
+    /// Free space up to the distance 4 pi h^2 f / c, 40 log10(d) - 20 log10(h^2) dB beyond, for antennas at
+    /// height h (Rappaport, Wireless Communications, 4.6).
     TwoRay {
         /// Carrier frequency, Hz.
         frequency_hz: f64,
@@ -53,40 +52,40 @@ pub enum Propagation {
         height_m: f64,
     },
     /// Full power up to `range_m`; from there up to `sense_m`, a carrier that is sensed but neither decoded
-    /// nor interfering; beyond, nothing.
+    /// nor interfering; nothing beyond.
     Range {
         /// Range of decoding, m.
         range_m: f64,
         /// Range of carrier sense, m; at least `range_m`.
         sense_m: f64,
     },
-    /// Measured: the loss in dB from each radio (row) to each other (column), in the order of the channel's
-    /// radios; infinite where nothing is received.
+    /// Measured loss in dB from each radio (row) to each other (column), in the order of the radios;
+    /// infinite where nothing is received.
     Matrix {
-        /// The rows.
+        /// Rows of the matrix.
         loss_db: Arc<[Vec<f64>]>,
     },
 }
 
-/// Nakagami fading (1960): each frame's power at each receiver is the mean times a draw from the gamma
+/// Nakagami fading (1960): the power of each frame at each receiver is the mean times a draw from the gamma
 /// distribution of shape m and mean 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nakagami {
-    /// Sorted by distance, the first from 0 m.
+    /// Bands sorted by distance, the first from 0 m.
     pub bands: Vec<FadingBand>,
 }
 
-/// The shape from a distance on, up to the next band.
+/// Shape from a distance on, up to the next band.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FadingBand {
-    /// Distance where it begins, m.
+    /// Start of the band, m.
     pub from_m: f64,
-    /// The shape; 1 is Rayleigh fading, and larger values vary less.
+    /// Shape; 1 is Rayleigh fading, and larger values vary less.
     pub m: f64,
 }
 
 impl Nakagami {
-    /// The shape at a distance.
+    /// Returns the shape at a distance.
     pub fn shape(&self, distance_m: f64) -> f64 {
         let mut bands = self.bands.iter().rev();
         let band = bands.find(|band| band.from_m <= distance_m);
@@ -94,39 +93,38 @@ impl Nakagami {
     }
 }
 
-/// Frame errors, given signal, interference and noise.
+/// Frame error model, given signal, interference and noise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ErrorModel {
-    /// Analytic: for OFDM the formulas of Miller (NIST, 2003), for DSSS and CCK those of Pei and Henderson
-    /// (2010).
+    /// Analytic: Miller (NIST, 2003) for OFDM, Pei and Henderson (2010) for DSSS and CCK.
     Nist,
-    /// Measured frame error ratios; the formulas for rates that the table lacks.
+    /// Measured frame error ratios; the analytic model for rates missing from the table.
     Table(Arc<PerTable>),
-    /// Noise is ignored, and a frame is lost if interference is less than 10 dB below it.
+    /// Without noise: a frame is lost if interference is less than 10 dB below it.
     None,
 }
 
-/// A radio of a node on a channel, with its own queue.
+/// Radio of a node on a channel, with its own queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RadioConfig {
-    /// Name of the node, for results and random streams.
+    /// Name of the node, in results and random streams.
     pub node: String,
     /// Position, m.
     pub at: [f64; 3],
-    /// Standard: its rates and times.
+    /// Standard, with its rates and times.
     pub standard: Standard,
     /// Rate control for data frames.
     pub rate: RateControl,
     /// Rates for responses; RTS and CTS use the slowest.
     pub basic_rates: Vec<DataRate>,
-    /// Most transmissions of a frame (or of its RTS, if it has one) before it is dropped:
-    /// dot11ShortRetryLimit. At least 1.
+    /// Maximum transmissions of a frame (or of its RTS, if any): dot11ShortRetryLimit. At least 1.
     pub tries: u8,
-    /// Most transmissions of a frame after an RTS: dot11LongRetryLimit. At least 1.
+    /// Maximum transmissions of a frame after an RTS: dot11LongRetryLimit. At least 1.
     pub long_tries: u8,
-    /// MPDUs (header and FCS included) longer than this use RTS: dot11RTSThreshold. `None`: none does.
+    /// Length from which frames use RTS, exclusive (MPDU with header and FCS): dot11RTSThreshold. `None`:
+    /// never.
     pub rts: Option<u32>,
-    /// Preamble of DSSS and CCK frames. At 1 Mbit/s it is always long.
+    /// Preamble of DSSS and CCK frames; always long at 1 Mbit/s.
     pub preamble: Preamble,
     /// aSlotTime.
     pub slot: Time,
@@ -134,28 +132,27 @@ pub struct RadioConfig {
     pub queue_packets: u32,
     /// Order of the queue.
     pub queue_order: QueueOrder,
-    /// Limit of the time a packet waits and is retransmitted: dot11MaxTransmitMSDULifetime.
+    /// Maximum time from the arrival of a packet to its last retransmission: dot11MaxTransmitMSDULifetime.
     pub lifetime: Option<Time>,
     /// Transmit power, dBm.
     pub power_dbm: f64,
-    /// Antenna gain in dB, for transmitting and receiving.
+    /// Antenna gain for transmitting and receiving, dB.
     pub antenna_gain_db: f64,
     /// Noise figure over the thermal noise of 20 MHz at 290 K, dB.
     pub noise_figure_db: f64,
-    /// Sensitivity: frames below this power are not received, dBm.
+    /// Sensitivity: weaker frames are not received, dBm.
     pub sensitivity_dbm: f64,
-    /// Carrier sense threshold: the medium is busy if the total power reaches this, dBm; at most the
-    /// sensitivity.
+    /// Carrier sense threshold of the total power, dBm; at most the sensitivity.
     pub sense_dbm: f64,
-    /// Requirement for detecting a preamble, besides the sensitivity. Frames that are not detected are noise,
-    /// and cause no EIFS.
+    /// Requirement for detecting a preamble, besides the sensitivity. Undetected frames are noise and cause
+    /// no EIFS.
     pub preamble_detection: Option<PreambleDetection>,
-    /// The ACK rate on which EIFS is based: the lowest mandatory one.
+    /// ACK rate on which EIFS is based: the lowest mandatory one.
     pub eifs_rate: DataRate,
 }
 
 impl RadioConfig {
-    /// The fastest data rate that it uses.
+    /// Returns the fastest data rate that the radio uses.
     ///
     /// # Panics
     /// Never: every standard has rates.
@@ -169,10 +166,10 @@ impl RadioConfig {
     }
 }
 
-/// Order in which packets of a radio's queue are transmitted.
+/// Order in which a radio transmits queued packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueOrder {
-    /// First in, first out, for all neighbours together.
+    /// First in, first out, over all neighbours.
     Fifo,
     /// Round robin over neighbours, as in drivers with a queue per station.
     RoundRobin,
@@ -190,12 +187,12 @@ pub enum Preamble {
 /// ns-3's ThresholdPreambleDetectionModel, evaluated [`PreambleDetection::AFTER`] the start of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PreambleDetection {
-    /// Least SINR, dB.
+    /// Minimum SINR, dB.
     pub sinr_db: f64,
 }
 
 impl PreambleDetection {
-    /// When a preamble is detected, from the frame's beginning.
+    /// Time from the start of a frame to the detection of its preamble.
     pub const AFTER: Time = Time::from_micros(4);
 }
 
@@ -204,26 +201,26 @@ impl PreambleDetection {
 pub enum RateControl {
     /// A fixed rate.
     Fixed(DataRate),
-    /// Automatic rate fallback (Kamerman and Monteban 1997): a faster rate after 10 consecutive successes, a
-    /// slower one after 2 failures, or after 1 immediately following an increase.
+    /// Automatic rate fallback (Kamerman and Monteban 1997): a faster rate after 10 consecutive successes,
+    /// a slower one after 2 failures, or after 1 immediately following an increase.
     Arf,
-    /// Adaptive ARF (Lacage, Manshaei and Turletti 2004): each time an increase fails immediately, twice as
-    /// many successes are required.
+    /// Adaptive ARF (Lacage, Manshaei and Turletti 2004): each immediate failure of an increase doubles the
+    /// required successes.
     Aarf,
-    /// The fastest rate that the link's mean SNR allows.
+    /// Fastest rate that the mean SNR of the link allows.
     Ideal,
 }
 
-/// A hop from one radio to another of the same channel.
+/// Hop between two radios of a channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RadioHop {
-    /// The link's name, with `/reverse` for its reverse direction; it determines the random stream of its
-    /// losses, `link/NAME/loss`.
+    /// Name of the link, with `/reverse` for its reverse direction; its losses use the random stream
+    /// `link/NAME/loss`.
     pub name: String,
-    /// Number of the transmitting radio on the channel.
+    /// Index of the transmitting radio on the channel.
     pub from: usize,
-    /// Number of the receiving radio.
+    /// Index of the receiving radio.
     pub to: usize,
-    /// Probability that a data frame has errors, per transmission, whatever its power.
+    /// Probability of errors in a data frame, per transmission, at any power.
     pub loss: f64,
 }

@@ -1,8 +1,7 @@
 //! Contention: carrier sense, interframe spaces and back-off of the distributed coordination function (IEEE
 //! 802.11-2016, 10.3).
 //!
-//! Slots are not counted one by one. Nothing happens while the medium is idle; when it turns busy, the slots
-//! that have passed are subtracted.
+//! Slots cause no events. When the medium turns busy, the slots that passed are subtracted.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -12,38 +11,36 @@ use super::airtime::Timing;
 use super::config::RadioConfig;
 use super::power::{Power, from_dbm};
 
-/// Contention of one radio.
 #[derive(Clone, Debug)]
 pub(super) struct Contention {
     /// Total power of other radios.
     pub(super) power: Power,
-    /// The medium is busy from this power on.
+    /// Power from which the medium is busy.
     threshold: Power,
-    /// Remaining back-off slots.
     slots: u32,
     /// Contention window: back-offs are drawn from 0 to this.
     window: u32,
-    /// Whether the waiting frame may be sent without back-off, since the medium was idle when it arrived and
-    /// no back-off was pending. If the medium turns busy before it is sent, it needs one.
+    /// Whether the waiting frame needs no back-off, since the medium was idle when it arrived and no
+    /// back-off was pending. It needs one if the medium turns busy before.
     immediate: bool,
-    /// When the medium turned idle, or this radio's last frame ends.
+    /// When the medium turned idle, or the last frame of this radio ends.
     idle_from: Time,
-    /// NAV: until then the medium is reserved by others.
+    /// NAV: the medium is reserved by others until then.
     nav_until: Time,
-    /// The reservation of an RTS, which is void unless the exchange is seen to continue.
+    /// Reservation by an RTS, void unless the exchange continues.
     claimed: Option<Claim>,
-    /// After a frame with errors, DIFS is counted from this time at the earliest (EIFS).
+    /// Earliest time from which DIFS is counted after a frame with errors (EIFS).
     eifs_from: Time,
     difs: Time,
     slot: Time,
-    /// EIFS less DIFS.
+    /// EIFS minus DIFS.
     error_wait: Time,
     window_min: u32,
     window_max: u32,
     stream: Pcg64Mcg,
 }
 
-/// The reservation of an RTS for another radio.
+/// Reservation by an RTS for another radio.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     /// If a frame starts before this, the exchange continues,
@@ -57,7 +54,7 @@ impl Contention {
         let timing = Timing::new(config);
         Contention {
             power: 0,
-            // Whatever can be received is also sensed.
+            // Receivable frames are also sensed.
             threshold: threshold.min(from_dbm(config.sense_dbm.min(config.sensitivity_dbm))),
             slots: 0,
             window: config.standard.cw_min(),
@@ -75,25 +72,25 @@ impl Contention {
         }
     }
 
-    /// Whether the medium is physically busy.
+    /// Returns whether the medium is physically busy.
     #[inline]
     pub(super) fn senses(&self) -> bool {
         self.power >= self.threshold
     }
 
-    /// Whether the NAV is zero.
+    /// Returns whether the NAV is zero.
     #[inline]
     pub(super) fn unreserved(&self, now: Time) -> bool {
         self.nav_until <= now
     }
 
-    /// From when slots are counted, if the medium stays idle.
+    /// Returns the time from which slots are counted if the medium stays idle.
     #[inline]
     fn counts_from(&self) -> Time {
         self.idle_from.max(self.nav_until).max(self.eifs_from) + self.difs
     }
 
-    /// When the radio may send, if the medium stays idle.
+    /// Returns when the radio may transmit if the medium stays idle.
     #[inline]
     pub(super) fn access(&self) -> Time {
         self.counts_from() + self.span(self.slots)
@@ -104,8 +101,8 @@ impl Contention {
         Time::from_nanos(u64::from(slots) * self.slot.as_nanos())
     }
 
-    /// The medium turns busy: whole slots that have passed are subtracted. A radio with a frame waiting that
-    /// needed no back-off needs one now.
+    /// Subtracts the whole slots that passed, since the medium turns busy. A frame that needed no back-off
+    /// needs one now.
     #[inline]
     pub(super) fn turns_busy(&mut self, now: Time) {
         if self.slots > 0 {
@@ -120,22 +117,21 @@ impl Contention {
     fn count(&mut self, now: Time) {
         let from = self.counts_from();
         if now > from {
-            // A 32-bit division is several times faster, and no back-off takes 4 s with slots of at most 1
-            // ms.
+            // A 32-bit division is several times faster; back-offs with slots up to 1 ms are below 4 s.
             let passed = u32::try_from((now - from).as_nanos()).unwrap_or(u32::MAX);
             self.slots -= self.slots.min(passed / self.slot.as_nanos() as u32);
         }
     }
 
-    /// The medium turns idle.
     #[inline]
     pub(super) fn turns_idle(&mut self, now: Time) {
         self.idle_from = self.idle_from.max(now);
     }
 
-    /// A packet arrives at a radio that had nothing to send and is not transmitting. Returns when it may be
-    /// sent, or `None` while the medium is busy. Without a pending back-off it is sent at once if the medium
-    /// has been idle for DIFS, and draws a back-off if the medium is busy (10.3.4.2).
+    /// Starts contention for a packet at a radio that had nothing to send and is not transmitting. Returns
+    /// when it may be transmitted, or `None` while the medium is busy. Without a pending back-off it is
+    /// transmitted at once if the medium has been idle for DIFS, and draws a back-off if the medium is busy
+    /// (10.3.4.2).
     pub(super) fn wants(&mut self, now: Time, in_exchange: bool) -> Option<Time> {
         if self.senses() || in_exchange || !self.unreserved(now) {
             if self.slots == 0 {
@@ -153,7 +149,7 @@ impl Contention {
         Some(self.access().max(now))
     }
 
-    /// The radio transmits a frame until `end`; its back-off is used up if it contended for the medium.
+    /// Starts a transmission until `end`; the back-off is used up if the frame contended for the medium.
     #[inline]
     pub(super) fn sends(&mut self, end: Time, contended: bool) {
         self.idle_from = self.idle_from.max(end);
@@ -163,14 +159,14 @@ impl Contention {
         }
     }
 
-    /// A packet was acknowledged or dropped: resets the window, and draws a back-off even if nothing waits.
+    /// Resets the window after an ACK or a drop, and draws a back-off even if nothing is queued.
     #[inline]
     pub(super) fn done(&mut self) {
         self.window = self.window_min;
         self.draw();
     }
 
-    /// An attempt failed at `now`: doubles the window.
+    /// Doubles the window after a failed attempt.
     #[inline]
     pub(super) fn failed(&mut self, now: Time) {
         self.window = (2 * self.window + 1).min(self.window_max);
@@ -178,38 +174,39 @@ impl Contention {
         self.draw();
     }
 
-    /// Uniform in 0 to the window, which is a power of two minus one.
+    /// Draws a back-off from 0 to the window, which is a power of two minus one.
     #[inline]
     fn draw(&mut self) {
         self.slots = (self.stream.next_u64() >> 32) as u32 & self.window;
     }
 
-    /// A frame with errors ended.
+    /// Starts EIFS after a frame with errors.
     #[inline]
     pub(super) fn heard_error(&mut self, now: Time) {
         self.eifs_from = now + self.error_wait;
     }
 
-    /// A frame without errors ended: EIFS is not needed.
+    /// Cancels EIFS after a frame without errors.
     #[inline]
     pub(super) fn heard_good(&mut self) {
         self.eifs_from = Time::ZERO;
     }
 
-    /// A frame for another radio sets the NAV.
+    /// Sets the NAV by a frame for another radio.
     #[inline]
     pub(super) fn reserve(&mut self, until: Time) {
         self.nav_until = self.nav_until.max(until);
     }
 
-    /// An RTS for another radio sets the NAV: only up to `reset`, if no frame starts before `seen_before`.
+    /// Sets the NAV by an RTS for another radio: only up to `reset` if no frame starts before
+    /// `seen_before`.
     pub(super) fn reserve_by_rts(&mut self, until: Time, seen_before: Time, reset: Time) {
         let until = self.nav_until.max(until);
         self.nav_until = self.nav_until.max(reset);
         self.claimed = Some(Claim { seen_before, until });
     }
 
-    /// A frame starts that this radio tries to receive.
+    /// Confirms an RTS reservation when a frame starts.
     #[inline]
     pub(super) fn frame_begins(&mut self, now: Time) {
         if let Some(claim) = self.claimed.take()

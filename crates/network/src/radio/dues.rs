@@ -1,23 +1,23 @@
-//! The next event time of each radio of a channel.
+//! Next event time of each radio of a channel.
 
 use ropewalk_quantities::Time;
 
-/// A radio's next event; events at equal times are in this order.
+/// Next event of a radio; events at equal times are in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
-    /// Its frame ends.
+    /// End of a frame.
     End,
-    /// The response did not arrive in time.
+    /// Missing response.
     Timeout,
-    /// It starts transmitting.
+    /// Start of a transmission.
     Start,
 }
 
-/// One time per radio. Channels have few radios, so their times are stored side by side: a change is a store,
-/// and the earliest is searched when it is needed.
+/// Next event time of each radio. A channel has few radios, so the times are stored side by side: a change
+/// is a store, and the earliest is searched on demand.
 #[derive(Clone, Debug)]
 pub(super) struct Dues {
-    /// The time in nanoseconds times four, plus the kind of event.
+    /// Time in nanoseconds times four, plus the kind of event.
     keys: Vec<u64>,
 }
 
@@ -49,14 +49,13 @@ impl Dues {
         self.keys[radio] == key(time, due)
     }
 
-    /// The earliest time of all.
     #[inline]
     pub(super) fn next(&self) -> Option<Time> {
         let least = self.least();
         (least != NEVER).then(|| Time::from_nanos(least >> 2))
     }
 
-    /// The first radio with the earliest time, with that time and event.
+    /// Returns the first radio with the earliest time, with that time and event.
     #[inline]
     pub(super) fn first(&self) -> Option<(usize, Time, Due)> {
         let least = self.least();

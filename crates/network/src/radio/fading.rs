@@ -1,20 +1,20 @@
-//! Nakagami fading: gamma distributed powers.
+//! Nakagami fading: gamma-distributed powers.
 
 use rand_pcg::Pcg64Mcg;
 
 use crate::uniform::uniform;
 
-/// A draw from the gamma distribution with this shape and mean 1 (Marsaglia and Tsang 2000).
+/// Draws from the gamma distribution of this shape and mean 1 (Marsaglia and Tsang 2000).
 pub(super) fn gamma(shape: f64, stream: &mut Pcg64Mcg) -> f64 {
     if shape < 1.0 {
-        // Their section 6: a draw for shape + 1, times a power of a uniform draw.
+        // Section 6: a draw for shape + 1, times a power of a uniform draw.
         let above = unscaled(shape + 1.0, stream);
         return above * positive(stream).powf(1.0 / shape) / shape;
     }
     unscaled(shape, stream) / shape
 }
 
-/// For a shape of at least 1; its mean is the shape.
+/// Draws for a shape of at least 1; the mean is the shape.
 fn unscaled(shape: f64, stream: &mut Pcg64Mcg) -> f64 {
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
@@ -32,8 +32,8 @@ fn unscaled(shape: f64, stream: &mut Pcg64Mcg) -> f64 {
     }
 }
 
-/// A standard normal draw by the polar method (Marsaglia and Bray 1964); the second of the pair is discarded,
-/// so that draws have no state.
+/// Draws a standard normal number by the polar method (Marsaglia and Bray 1964). The second of the pair is
+/// discarded, so draws have no state.
 fn normal(stream: &mut Pcg64Mcg) -> f64 {
     loop {
         let x = 2.0 * uniform(stream) - 1.0;
@@ -45,7 +45,7 @@ fn normal(stream: &mut Pcg64Mcg) -> f64 {
     }
 }
 
-/// Uniform in (0, 1].
+/// Draws uniformly from (0, 1].
 fn positive(stream: &mut Pcg64Mcg) -> f64 {
     1.0 - uniform(stream)
 }
@@ -57,8 +57,7 @@ mod tests {
 
     #[test]
     fn draws_have_the_distributions_mean_variance_and_median() {
-        // Medians of the gamma distribution of mean 1: ln 2 for the exponential, others by
-        // numerical integration of the density.
+        // Medians at mean 1: ln 2 for the exponential, others by numerical integration.
         for (shape, median) in [
             (0.75, 0.605_56),
             (1.0, std::f64::consts::LN_2),

@@ -1,8 +1,8 @@
-//! Probability that a bit is received without error, given SINR.
+//! Probability that a bit is received without error, given the SINR.
 //!
-//! Formulas of the OFDM rates: L. E. Miller, "Validation of 802.11a/UWB coexistence simulation",
-//! NIST 2003. Of DSSS and CCK: G. Pei and T. R. Henderson, "Validation of OFDM error rate model in
-//! ns-3", Boeing 2010, and the same of "802.11b PHY model in ns-3", 2009.
+//! OFDM: L. E. Miller, "Validation of 802.11a/UWB coexistence simulation", NIST 2003. DSSS and CCK: G. Pei
+//! and T. R. Henderson, "Validation of OFDM error rate model in ns-3", Boeing 2010, and "Validation of ns-3
+//! 802.11b PHY model", 2009.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 use std::sync::LazyLock;
@@ -10,8 +10,7 @@ use std::sync::LazyLock;
 use super::config::ErrorModel;
 use super::standard::DataRate;
 
-/// Without an error model, interference must be weaker by this for a frame to be received: ns-2's capture
-/// threshold of 10 dB.
+/// Power ratio to interference required without an error model: ns-2's capture threshold of 10 dB.
 const CLEAR_OF_OTHERS: f64 = 10.0;
 
 /// Frame error model.
@@ -21,20 +20,20 @@ pub struct FrameError {
 }
 
 impl FrameError {
-    /// With this model.
+    /// Creates the evaluator of a model.
     pub fn new(model: &ErrorModel) -> FrameError {
         FrameError {
             model: model.clone(),
         }
     }
 
-    /// Frame error ratio for frames of this many bits, at this SNR without interference.
+    /// Returns the error ratio of frames of this many bits, at this SNR without interference.
     pub fn ratio(&self, rate: DataRate, snr_db: f64, bits: f64) -> f64 {
         let snr = 10_f64.powf(snr_db / 10.0);
         -(self.log_success(rate, snr, 1.0, 0.0) * bits).exp_m1()
     }
 
-    /// Logarithm of a bit's success probability: 0 is certain.
+    /// Returns the logarithm of the success probability of a bit.
     pub(super) fn log_success(
         &self,
         rate: DataRate,
@@ -54,7 +53,7 @@ impl FrameError {
     }
 }
 
-/// A bit's success probability by the formulas, at a power ratio.
+/// Returns the success probability of a bit at a power ratio, by the analytic formulas.
 fn formula(rate: DataRate, s: f64) -> f64 {
     match rate {
         // Differential BPSK and QPSK over 11 chips.
@@ -64,7 +63,7 @@ fn formula(rate: DataRate, s: f64) -> f64 {
             let scale = (1.0 + SQRT_2) / (8.0 * PI * SQRT_2).sqrt();
             log_pass((scale / x.sqrt() * (-(2.0 - SQRT_2) * x).exp()).min(0.5))
         }
-        // Symbols of 4 and of 8 bits; the latter are treated as two of the former (equation 16).
+        // Symbols of 4 and 8 bits; the latter count as two of the former (equation 16).
         DataRate::Cck5_5 => CCK.log_pass(8.0 * s) / 4.0,
         DataRate::Cck11 => 2.0 * CCK.log_pass(4.0 * s) / 8.0,
         DataRate::Ofdm6 => log_pass(coded(bpsk(s), &HALF)),
@@ -90,7 +89,7 @@ fn qpsk(s: f64) -> f64 {
     0.5 * libm::erfc((s / 2.0).sqrt())
 }
 
-/// Bit error ratio of square m-QAM.
+/// Returns the bit error ratio of square m-QAM.
 fn qam(s: f64, m: f64) -> f64 {
     let side = m.sqrt();
     let z = (3.0 * s / (2.0 * (m - 1.0))).sqrt();
@@ -108,7 +107,7 @@ struct Code {
     weights: [f64; 10],
 }
 
-/// The code 133, 171 (octal) and its punctured variants.
+/// Code 133, 171 (octal), and its punctured variants.
 const HALF: Code = Code {
     twice_inputs: 2.0,
     free: 10,
@@ -161,7 +160,7 @@ const THREE_QUARTERS: Code = Code {
     ],
 };
 
-/// Union bound of the decoder's output bit error ratio, given its input bit error ratio.
+/// Returns the union bound of the decoder's output bit error ratio.
 fn coded(error: f64, code: &Code) -> f64 {
     let d = (4.0 * error * (1.0 - error)).sqrt();
     let (mut power, step) = (d.powi(code.free), d.powi(code.step));
@@ -173,10 +172,10 @@ fn coded(error: f64, code: &Code) -> f64 {
     (sum / code.twice_inputs).min(1.0)
 }
 
-/// Computed once, since it is constant.
+/// Constant, so computed once.
 static CCK: LazyLock<CckTable> = LazyLock::new(CckTable::new);
 
-/// Error probabilities of CCK's 4-bit symbols, tabulated, since each is an integral.
+/// Error probabilities of CCK's 4-bit symbols, tabulated because each is an integral.
 #[derive(Clone, Debug)]
 struct CckTable {
     /// ln(-ln(1 - error)) at multiples of [`CckTable::STEP`] of b, from 0.
@@ -185,11 +184,11 @@ struct CckTable {
 
 impl CckTable {
     const STEP: f64 = 0.05;
-    /// Up to this b; above, an error is less likely than 1e-14.
+    /// Largest b; above, an error is less likely than 1e-14.
     const END: f64 = 11.0;
 
     fn new() -> CckTable {
-        // Three more points, for the interpolation at the ends.
+        // Two more points for the interpolation at the ends.
         let count = (CckTable::END / CckTable::STEP).round() as i32 + 2;
         let point = |index: i32| {
             let error = symbol_error(f64::from(index) * CckTable::STEP);
@@ -200,7 +199,7 @@ impl CckTable {
         }
     }
 
-    /// ln(1 - error) at a ratio e of energy to noise: b = sqrt(2 e).
+    /// Returns ln(1 - error) at a ratio e of energy to noise: b = sqrt(2 e).
     fn log_pass(&self, e: f64) -> f64 {
         let b = (2.0 * e).sqrt();
         if b >= CckTable::END {
@@ -219,7 +218,7 @@ impl CckTable {
     }
 }
 
-/// 1 - int_{-b}^inf (2 Phi(x + b) - 1)^7 phi(x) dx, the error of 16 biorthogonal signals (Proakis,
+/// Returns the error of 16 biorthogonal signals, 1 - int_{-b}^inf (2 Phi(x + b) - 1)^7 phi(x) dx (Proakis,
 /// Digital Communications, 5.2-34), by the trapezoid rule.
 fn symbol_error(b: f64) -> f64 {
     let q = |x: f64| 0.5 * libm::erfc(x * FRAC_1_SQRT_2);
@@ -231,7 +230,7 @@ fn symbol_error(b: f64) -> f64 {
     for part in 0..=PARTS {
         let x = from + f64::from(part) * width;
         let density = (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
-        // Not all seven others below: 1 - (1 - 2 Q)^7, without cancellation.
+        // 1 - (1 - 2 Q)^7 without cancellation.
         let lost = -(7.0 * (-2.0 * q(x + b)).ln_1p()).exp_m1();
         let weight = if part == 0 || part == PARTS { 0.5 } else { 1.0 };
         sum += weight * lost * density;
@@ -243,7 +242,7 @@ fn symbol_error(b: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Formulas as ns-3.44 has them, of frames of 12,000 bits: tests/reference/wifi.
+    /// Formulas of ns-3.44 for frames of 12,000 bits: tests/reference/wifi.
     #[test]
     fn formulas_meet_the_reference() {
         let reference = include_str!("../../../../tests/reference/wifi/ns3-error-rate.csv");
@@ -265,7 +264,6 @@ mod tests {
         assert_eq!(rows, 108);
     }
 
-    /// ns-3's name of a rate.
     fn mode(name: &str) -> DataRate {
         let mbps = name.trim_start_matches(|c: char| !c.is_ascii_digit());
         let mbps = mbps.trim_end_matches("Mbps").replace('_', ".");

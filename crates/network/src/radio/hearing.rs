@@ -1,4 +1,4 @@
-//! Frames as recorded for a capture: at a radio, or by a monitor that misses nothing.
+//! Frames recorded for a capture, at a radio or by a monitor that misses nothing.
 
 use ropewalk_quantities::Time;
 
@@ -7,52 +7,52 @@ use super::standard::{DataRate, Standard};
 use super::station::FrameKind;
 use crate::medium::Carried;
 
-/// Where frames are recorded.
+/// Place where frames are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listener {
-    /// At a radio, by number: the frames that it transmits, and those it receives with or without errors.
+    /// At a radio, by index: frames that it transmits, and frames that it receives with or without errors.
     Radio(usize),
     /// Everywhere: each frame once, with errors if its receiver did not get it.
     Monitor,
 }
 
-/// A recorded frame. Frames are in the order of their ends.
+/// Recorded frame. Frames are sorted by their ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard<P> {
-    /// Start of its preamble.
+    /// Start of the preamble.
     pub start: Time,
     /// End of the frame.
     pub end: Time,
-    /// Its kind.
+    /// Kind of the frame.
     pub kind: FrameKind,
-    /// Number of the transmitting radio.
+    /// Index of the transmitting radio.
     pub from: usize,
-    /// Number of the receiving radio.
+    /// Index of the receiving radio.
     pub to: usize,
-    /// The transmitter's standard.
+    /// Standard of the transmitter.
     pub standard: Standard,
-    /// Rate of its payload.
+    /// Rate of the payload.
     pub rate: DataRate,
     /// Preamble of a DSSS or CCK frame.
     pub preamble: Preamble,
-    /// Length of the MPDU, frame check sequence included.
+    /// Length of the MPDU, FCS included.
     pub bytes: u32,
-    /// Its duration field.
+    /// Duration field.
     pub duration: Time,
-    /// Its retry flag.
+    /// Retry flag.
     pub retry: bool,
     /// Sequence number of a data frame, modulo 4096.
     pub sequence: u16,
-    /// Received power in dBm; for the monitor and for the transmitter itself, that at the receiver; `None`
-    /// where the receiver does not hear it.
+    /// Received power, dBm; for the monitor and the transmitter itself, at the receiver. `None` if the
+    /// receiver is out of reach.
     pub signal_dbm: Option<f64>,
-    /// Noise of the recording radio, or of the receiver, dBm.
+    /// Noise of the recording radio or of the receiver, dBm.
     pub noise_dbm: f64,
-    /// Whether it was received without errors.
+    /// Whether the frame was received without errors.
     pub intact: bool,
-    /// Whether it was lost at its receiver in a collision.
+    /// Whether its receiver lost the frame in a collision.
     pub collided: bool,
-    /// The packet of a data frame.
+    /// Packet of a data frame.
     pub packet: Option<Carried<P>>,
 }
 

@@ -9,10 +9,10 @@ use super::power::noise_dbm;
 use super::propagation::{Reach, reach};
 use super::standard::DataRate;
 
-/// Length of the IP packet that the cost is for.
+/// Length of the IP packet whose cost is computed.
 const PACKET_BYTES: u32 = 1500;
 
-/// Costs of links on one channel, by their mean SNR: without fading, interference and retry limits.
+/// Costs of the links of a channel by mean SNR, without fading, interference and retry limits.
 #[derive(Debug)]
 pub struct LinkMetric<'a> {
     channel: &'a ChannelConfig,
@@ -20,19 +20,19 @@ pub struct LinkMetric<'a> {
     errors: FrameError,
 }
 
-/// The cost of a link for a packet of 1500 bytes.
+/// Cost of a link for a packet of 1500 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkCost {
-    /// Expected transmission count until both frame and ACK are received: 1 / (p_f p_r) (ETX, De Couto et
-    /// al., MobiCom 2003, section 3.1).
+    /// Expected transmissions until both frame and ACK are received, 1 / (p_f p_r) (ETX, De Couto et al.,
+    /// MobiCom 2003, section 3.1).
     pub tries: f64,
-    /// Expected airtime: as many exchanges, each of DIFS, half of CWmin as back-off, the frame, SIFS and the
-    /// ACK; the airtime link metric (IEEE 802.11-2016, 14.9) with the overhead of the DCF.
+    /// Expected airtime: as many exchanges, each of DIFS, half of CWmin as back-off, the frame, SIFS and
+    /// the ACK; the airtime link metric (IEEE 802.11-2016, 14.9) with the overhead of the DCF.
     pub airtime: Time,
 }
 
 impl<'a> LinkMetric<'a> {
-    /// For the links between all radios of a channel.
+    /// Creates the metric for all radios of a channel.
     pub fn new(channel: &'a ChannelConfig, radios: &'a [RadioConfig]) -> LinkMetric<'a> {
         LinkMetric {
             channel,
@@ -41,8 +41,8 @@ impl<'a> LinkMetric<'a> {
         }
     }
 
-    /// The cost from one radio to another; `None` where nothing is received. With rate control, the cost at
-    /// the rate with the least airtime.
+    /// Returns the cost from one radio to another; `None` where nothing is received. Rate control uses the
+    /// rate of least airtime.
     pub fn cost(&self, from: usize, to: usize) -> Option<LinkCost> {
         let sender = &self.radios[from];
         let rates = match &sender.rate {
@@ -87,5 +87,5 @@ impl<'a> LinkMetric<'a> {
     }
 }
 
-/// A larger transmission count means that there is no link.
+/// Expected transmissions above which there is no link.
 const MAX_TRIES: f64 = 1e6;

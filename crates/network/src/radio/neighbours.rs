@@ -1,4 +1,4 @@
-//! Which radios hear which, and with what power: each radio's neighbours are stored consecutively.
+//! Radios in reach of each other, with received powers, stored consecutively per radio.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -10,29 +10,28 @@ use super::propagation::{Reach, distance_m, reach};
 use super::waves::propagation_delay;
 use crate::streams::stream;
 
-/// Mean powers below this are ignored, dBm: 16 dB below the thermal noise.
+/// Mean power below which frames are ignored, dBm: 16 dB below thermal noise.
 const FLOOR_DBM: f64 = -117.0;
 /// Margin for fading above the mean, dB.
 const FADE_MARGIN_DB: f64 = 15.0;
-/// The power of a carrier that is only sensed.
+/// Power of a carrier that is only sensed.
 pub(super) const SENSED: Power = 1;
 
 /// Neighbours of all radios, those of one consecutively.
 #[derive(Clone, Debug)]
 pub(super) struct Neighbours {
-    /// Start index of each radio's neighbours, and the end of the last.
+    /// Start index of the neighbours of each radio, and the end of the last.
     first: Vec<u32>,
-    /// Who they are.
     radios: Vec<u32>,
-    /// The power of the sender's present or next frame at each.
+    /// Power of the sender's current or next frame at each neighbour.
     powers: Vec<Power>,
-    /// Propagation delay to each; empty if propagation takes no time.
+    /// Propagation delay to each neighbour; empty if propagation takes no time.
     delays: Vec<Time>,
     fading: Option<Fading>,
 }
 
-/// Means, shapes and random streams of the powers: one stream per entry, so that no frame affects another's
-/// draws.
+/// Means, shapes and random streams of the powers: one stream per entry, so no frame affects the draws of
+/// another.
 #[derive(Clone, Debug)]
 struct Fading {
     means: Vec<f64>,
@@ -40,7 +39,7 @@ struct Fading {
     streams: Vec<Pcg64Mcg>,
 }
 
-/// Mean power of a radio's frames at another; `None` where it is negligible.
+/// Returns the mean power from one radio at another; `None` if negligible.
 fn mean_power(
     channel: &ChannelConfig,
     radios: &[RadioConfig],
@@ -58,8 +57,8 @@ fn mean_power(
     }
 }
 
-/// The first two radios in reach of each other whose propagation delay is a SIFS or more, where [propagation
-/// takes time](ChannelConfig::propagation_delay).
+/// Returns the first two radios in reach of each other whose propagation delay is a SIFS or more, if
+/// [propagation takes time](ChannelConfig::propagation_delay).
 pub fn too_far(channel: &ChannelConfig, radios: &[RadioConfig]) -> Option<[usize; 2]> {
     if !channel.propagation_delay {
         return None;
@@ -115,24 +114,24 @@ impl Neighbours {
         neighbours
     }
 
-    /// Indices of a radio's neighbours.
+    /// Returns the indices of the neighbours of a radio.
     #[inline]
     pub(super) fn of(&self, radio: usize) -> std::ops::Range<usize> {
         self.first[radio] as usize..self.first[radio + 1] as usize
     }
 
-    /// The neighbour at an index, and the power there.
+    /// Returns the neighbour at an index, and the power there.
     #[inline]
     pub(super) fn at(&self, place: usize) -> (usize, Power) {
         (self.radios[place] as usize, self.powers[place])
     }
 
-    /// Propagation delay to the neighbour at an index.
+    /// Returns the propagation delay to the neighbour at an index.
     pub(super) fn delay(&self, place: usize) -> Time {
         self.delays.get(place).copied().unwrap_or(Time::ZERO)
     }
 
-    /// Draws the powers of a radio's next frame.
+    /// Draws the powers of the next frame of a radio.
     #[inline]
     pub(super) fn fade(&mut self, radio: usize) {
         if self.fading.is_some() {

@@ -2,18 +2,16 @@
 
 use super::standard::DataRate;
 
-/// Frame error ratios for frames of one length, at some rates.
+/// Frame error ratios of frames of one length, at some rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerTable {
-    /// Its name in the scenario.
     name: String,
-    /// Length of the measured frames, bytes.
     frame_bytes: u32,
-    /// For each measured rate: SNR in dB and the logarithm of a bit's success probability, sorted by SNR.
+    /// For each measured rate, SNR in dB and logarithm of the success probability of a bit, sorted by SNR.
     curves: Vec<(DataRate, Vec<(f64, f64)>)>,
 }
 
-/// Why a table is invalid.
+/// Error in a table.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PerTableError {
     /// A line is not rate, SNR and ratio.
@@ -50,34 +48,34 @@ pub enum PerTableError {
         /// The SNR above it, for the same rate.
         before_db: f64,
     },
-    /// There is no point.
+    /// The table has no point.
     #[error("no frame error ratio in it")]
     Empty,
 }
 
-/// A ratio of 1 is taken as this, since otherwise shorter frames would always fail too.
+/// Substitute for a ratio of 1, with which shorter frames would always fail too.
 const ALL_BUT_CERTAIN: f64 = 1.0 - 1e-9;
-/// A ratio of 0 is taken as this, so that its logarithm is not 0.
+/// Substitute for a ratio of 0, whose logarithm would be 0.
 const NEXT_TO_NONE: f64 = 1e-9;
 
 impl PerTable {
-    /// ns-3.44's table for the OFDM rates, sampled at each dB (TableBasedErrorRateModel); at 54 Mbit/s it is
-    /// 4.5 dB more favourable than the formulas.
+    /// Returns ns-3.44's table for the OFDM rates, sampled at each dB (TableBasedErrorRateModel). At 54
+    /// Mbit/s it is 4.5 dB more favourable than the formulas.
     ///
     /// # Panics
-    /// Never: it is read in a test.
+    /// Never: a test reads the table.
     pub fn ns3() -> PerTable {
         let text = include_str!("ns3-ofdm-per.csv");
         PerTable::parse("ns-3", 1500, text).expect("a table of the project's own")
     }
 
-    /// Parses lines of rate in Mbit/s, SNR in dB and frame error ratio, separated by commas. A first line
-    /// without numbers, blank lines and comments after `#` are skipped. The measured frames had
-    /// `frame_bytes`.
+    /// Parses comma-separated lines of rate in Mbit/s, SNR in dB and frame error ratio, measured with
+    /// frames of `frame_bytes`. A first line without numbers, blank lines and comments after `#` are
+    /// skipped.
     ///
     /// # Errors
-    /// A line is malformed, a rate is unknown, a ratio is outside 0 to 1, SNRs are out of order, or the table
-    /// is empty.
+    /// A line is malformed, a rate is unknown, a ratio is outside 0 to 1, SNRs are out of order, or the
+    /// table is empty.
     pub fn parse(name: &str, frame_bytes: u32, text: &str) -> Result<PerTable, PerTableError> {
         let mut curves: Vec<(DataRate, Vec<(f64, f64)>)> = Vec::new();
         for (index, content) in text.lines().enumerate() {
@@ -144,19 +142,21 @@ impl PerTable {
         })
     }
 
-    /// Its name in the scenario.
+    /// Returns the name in the scenario.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Length of the frames that were measured, bytes.
+    /// Returns the length of the measured frames, bytes.
     pub fn frame_bytes(&self) -> u32 {
         self.frame_bytes
     }
 
-    /// Logarithm of a bit's success probability at an SNR, where PER(L) = 1 - (1 - PER)^(L / L0). It is
-    /// interpolated such that the logarithm of its absolute value is linear in dB; below the first point
-    /// everything is lost, above the last nothing. `None` for a rate that was not measured.
+    /// Returns the logarithm of the success probability of a bit at an SNR, with PER(L) = 1 - (1 - PER)^(L
+    /// / L0); `None` for a rate that was not measured.
+    ///
+    /// Interpolated so that the logarithm of its absolute value is linear in dB. Below the first point all
+    /// is lost, above the last nothing.
     pub fn log_success(&self, rate: DataRate, snr_db: f64) -> Option<f64> {
         let (_, curve) = self.curves.iter().find(|(of, _)| *of == rate)?;
         let above = curve.partition_point(|(db, _)| *db <= snr_db);
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(per(&table, DataRate::Dsss1, 6.0, 1000.0), None);
     }
 
-    /// Between its points it is as wide as they are: half of a step in dB at the most.
+    /// Interpolation error is at most half a step in dB.
     #[test]
     fn ns3s_table_is_read_and_falls() {
         let table = PerTable::ns3();

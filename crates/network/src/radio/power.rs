@@ -1,12 +1,12 @@
-//! Fixed-point powers, so that adding and subtracting the same powers gives exactly zero.
+//! Fixed-point powers: adding and subtracting the same powers gives exactly zero.
 
 /// Units per milliwatt.
 const UNITS_PER_MW: f64 = (1_u64 << 48) as f64;
 
-/// Upper bound for one frame, 1 W, so that a sum of thousands does not overflow.
+/// Maximum of one frame, 1 W, so that a sum of thousands does not overflow.
 const MAX: f64 = 1000.0 * UNITS_PER_MW;
 
-/// A power in units of 2^-48 mW, which are -144.5 dBm.
+/// Power in units of 2^-48 mW (-144.5 dBm).
 pub(super) type Power = i64;
 
 /// Converts from dBm; at least one unit.
@@ -24,7 +24,8 @@ pub(super) fn to_dbm(power: Power) -> f64 {
     10.0 * (power as f64 / UNITS_PER_MW).log10()
 }
 
-/// Thermal noise over 20 MHz at 290 K plus the noise figure, for all standards as in ns-3; dBm.
+/// Returns thermal noise over 20 MHz at 290 K plus the noise figure, dBm; the same for all standards, as in
+/// ns-3.
 pub fn noise_dbm(noise_figure_db: f64) -> f64 {
     const BOLTZMANN: f64 = 1.3803e-23;
     10.0 * (BOLTZMANN * 290.0 * 20e6 * 1000.0).log10() + noise_figure_db

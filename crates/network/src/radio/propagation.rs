@@ -1,4 +1,4 @@
-//! Mean received power at a distance, and which powers are relevant.
+//! Mean received power at a distance.
 
 use std::f64::consts::PI;
 
@@ -7,10 +7,10 @@ use super::config::{ChannelConfig, Propagation, RadioConfig};
 /// Speed of light in vacuum, m/s.
 const LIGHT: f64 = 299_792_458.0;
 
-/// Mean reception of a radio's frames at another.
+/// Mean reception of the frames of one radio at another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reach {
-    /// With this power, dBm.
+    /// Received power, dBm.
     Power(f64),
     /// A carrier that is sensed, without power.
     Sensed,
@@ -18,18 +18,18 @@ pub enum Reach {
     Nothing,
 }
 
-/// Distance of two positions, m.
+/// Returns the distance of two positions, m.
 pub fn distance_m(one: [f64; 3], other: [f64; 3]) -> f64 {
     let squares = (0..3).map(|axis| (one[axis] - other[axis]).powi(2));
     squares.sum::<f64>().sqrt()
 }
 
 impl Propagation {
-    /// Path loss at a distance, dB; `None` where nothing is received, or for a matrix.
+    /// Returns the path loss at a distance, dB; `None` where nothing is received, or for a matrix.
     fn loss_db(&self, distance_m: f64) -> Option<f64> {
         let friis = |frequency_hz: f64, distance_m: f64| {
             let ratio = 4.0 * PI * distance_m * frequency_hz / LIGHT;
-            // Within the antenna's near field the formula would give a gain.
+            // Within the near field of the antenna the formula would give a gain.
             (20.0 * ratio.log10()).max(0.0)
         };
         match self {
@@ -58,7 +58,7 @@ impl Propagation {
     }
 }
 
-/// Mean reception of a radio's frames at another radio of the channel, by number.
+/// Returns the mean reception between two radios of the channel, by index.
 pub fn reach(channel: &ChannelConfig, radios: &[RadioConfig], from: usize, to: usize) -> Reach {
     let (sender, receiver) = (&radios[from], &radios[to]);
     let sent = sender.power_dbm + sender.antenna_gain_db + receiver.antenna_gain_db;

@@ -4,24 +4,22 @@ use super::config::{RadioConfig, RateControl};
 use super::frame_error::FrameError;
 use super::standard::DataRate;
 
-/// Consecutive successes after which ARF tries a faster rate, and the initial number for AARF.
+/// Consecutive successes before ARF tries a faster rate, and the initial number of AARF.
 const SUCCESSES: u32 = 10;
-/// Maximum number for AARF.
+/// Maximum number of AARF.
 const MAX_SUCCESSES: u32 = 50;
-/// Consecutive failures after which a slower rate is used.
+/// Consecutive failures before a slower rate.
 const FAILURES: u32 = 2;
-/// Length of the frame for which the ideal rate is chosen, and its maximum error ratio: 1500 bytes of IP in a
-/// frame.
+/// Bits of the frame for which the ideal rate is chosen: 1500 bytes of IP.
 const IDEAL_BITS: f64 = 8.0 * 1536.0;
 const IDEAL_LOSS: f64 = 0.01;
 
-/// The rate from one radio to another.
+/// Rate from one radio to another.
 #[derive(Clone, Debug)]
 pub(super) struct RateSelector {
-    /// Ascending.
     rates: &'static [DataRate],
     at: usize,
-    /// Whether it adapts to the fate of frames, and how.
+    /// Adaptation to the fate of frames, if any.
     adapts: Option<Adapts>,
     successes: u32,
     failures: u32,
@@ -38,7 +36,7 @@ enum Adapts {
 }
 
 impl RateSelector {
-    /// For a radio and a neighbour with this mean SNR.
+    /// Creates the selector of a radio for a neighbour with this mean SNR.
     pub(super) fn new(config: &RadioConfig, snr_db: f64, frame_error: &FrameError) -> RateSelector {
         let rates = config.standard.adaptive_rates();
         let (rates, at, adapts) = match config.rate {
@@ -63,7 +61,7 @@ impl RateSelector {
         self.rates[self.at]
     }
 
-    /// A data frame was acknowledged.
+    /// Adapts the rate to an acknowledged data frame.
     #[inline]
     pub(super) fn succeeded(&mut self) {
         if self.adapts.is_none() {
@@ -79,7 +77,7 @@ impl RateSelector {
         }
     }
 
-    /// A data frame was not acknowledged.
+    /// Adapts the rate to an unacknowledged data frame.
     #[inline]
     pub(super) fn failed(&mut self) {
         let Some(adapts) = self.adapts else {
@@ -100,7 +98,7 @@ impl RateSelector {
     }
 }
 
-/// The fastest rate with an acceptable error ratio; the slowest if there is none.
+/// Returns the fastest rate with an acceptable error ratio, or the slowest.
 fn ideal(rates: &[DataRate], snr_db: f64, frame_error: &FrameError) -> usize {
     let fit = |rate: &DataRate| frame_error.ratio(*rate, snr_db, IDEAL_BITS) <= IDEAL_LOSS;
     rates.iter().rposition(fit).unwrap_or(0)
@@ -141,7 +139,7 @@ mod tests {
         assert_eq!(arf.rate(), DataRate::Cck5_5);
         arf.succeeded();
         assert_eq!(arf.rate(), DataRate::Cck11);
-        // The first at a faster rate fails, and one failure is enough.
+        // The first frame at a faster rate fails, and one failure suffices.
         arf.failed();
         assert_eq!(arf.rate(), DataRate::Cck5_5);
         succeed(&mut arf, 10);
@@ -165,7 +163,7 @@ mod tests {
             assert_eq!(aarf.rate(), DataRate::Cck11);
             aarf.failed();
         }
-        // Falling for another reason forgets it.
+        // A decrease for another reason resets the requirement.
         aarf.failed();
         aarf.failed();
         assert_eq!(aarf.rate(), DataRate::Dsss2);

@@ -12,10 +12,10 @@ use super::standard::DataRate;
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     noise: f64,
-    /// A tenth of the noise: weaker interference is ignored.
+    /// Minimum interference that counts: a tenth of the noise.
     countable: Power,
     pub(super) sensitivity: Power,
-    /// Least SINR for detecting a preamble.
+    /// Minimum SINR for detecting a preamble.
     detection: Option<f64>,
     /// Power at each rate from which a frame without interference has no errors.
     certain: [Power; DataRate::ALL.len()],
@@ -37,19 +37,19 @@ impl Receiver {
 }
 
 impl Receiver {
-    /// Its noise.
     pub(super) fn noise(&self) -> Power {
         self.noise as Power
     }
 
-    /// Whether interference counts beside its noise.
+    /// Returns whether interference counts next to the noise.
     #[inline]
     pub(super) fn disturbed(&self, others: Power) -> bool {
         others > self.countable
     }
 }
 
-/// The power, within a factor of 1.26, from which the success probability of the longest frame rounds to 1.
+/// Returns the power, within a factor of 1.26, from which the success probability of the longest frame
+/// rounds to 1.
 fn certain(rate: DataRate, noise: f64, frame_error: &FrameError) -> Power {
     const LONGEST_BITS: f64 = 8.0 * 65_535.0;
     let mut signal = noise;
@@ -74,30 +74,28 @@ pub(super) struct Shape {
     pub(super) bytes: u32,
 }
 
-/// A frame being received.
+/// Frame being received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
-    /// Its transmitter.
     pub(super) from: u32,
     pub(super) signal: Power,
-    /// Its start at the transmitter.
+    /// Start at the transmitter.
     pub(super) start: Time,
-    /// Its propagation delay.
     pub(super) delay: Time,
-    /// Time up to which its success probability is computed.
+    /// Time up to which the success probability is computed.
     since: Time,
     /// Logarithms of the success probabilities of header and payload.
     header: f64,
     payload: f64,
-    /// Whether its preamble has yet to be detected.
+    /// Whether the preamble has yet to be detected.
     undetected: bool,
-    /// Whether other frames overlapped it.
+    /// Whether other frames overlapped this one.
     pub(super) overlapped: bool,
     /// Whether another frame of equal power started at the same time.
     pub(super) rivalled: bool,
 }
 
-/// Which of two frames is received: the present one or a new one.
+/// Frame that a radio receives: the current one or a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Keep,
@@ -110,9 +108,9 @@ pub(super) enum Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     Good,
-    /// The payload has errors: its frame check sequence is wrong.
+    /// Error in the payload: the frame check sequence is wrong.
     BadPayload,
-    /// The header has errors.
+    /// Error in the header.
     BadHeader,
 }
 
@@ -139,10 +137,10 @@ impl Reception {
         }
     }
 
-    /// Whether a frame of this power, which starts now, is received instead: a stronger one before the
-    /// preamble is detected, or by capture. Of two frames of equal power that start together, neither is
-    /// received correctly; the one that ends `later` is kept, so that the order of processing does not
-    /// matter.
+    /// Returns whether a frame of this power that starts now replaces the current one: a stronger one
+    /// before the preamble is detected, or by capture. Of two frames of equal power that start together
+    /// neither is received correctly. The one that ends `later` is kept, so the order of processing does
+    /// not matter.
     #[inline]
     pub(super) fn gives_way(
         &mut self,
@@ -166,8 +164,8 @@ impl Reception {
         }
     }
 
-    /// The interference has been `others` since the last call. Returns whether the frame is still being
-    /// received: its preamble may turn out not to have been detected.
+    /// Accounts for the interference `others` since the last call. Returns whether the frame is still being
+    /// received: its preamble may turn out to be undetected.
     #[inline]
     pub(super) fn passes(
         &mut self,
@@ -212,7 +210,7 @@ impl Reception {
         self.since = now;
         let payload_from = shape.start + header.span;
         let header_from = payload_from - header.coded;
-        // The fraction of a part of the frame that lies between the last call and this one.
+        // Fraction of a part of the frame between the last call and this one.
         let share = |from: Time, to: Time| {
             let inside = now.min(to).saturating_sub(since.max(from));
             inside.as_nanos() as f64 / (to - from).as_nanos() as f64
@@ -229,7 +227,7 @@ impl Reception {
         }
     }
 
-    /// The result; `draw` gives a number in [0, 1), and is called only if the result is not certain.
+    /// Returns the result; `draw` gives a number in [0, 1), and is called only if the result is uncertain.
     #[inline]
     pub(super) fn outcome(&self, draw: impl FnOnce() -> f64) -> Read {
         if self.rivalled {

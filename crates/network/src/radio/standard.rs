@@ -1,11 +1,11 @@
-//! IEEE 802.11b, 802.11a and 802.11g: their data rates and the times of their coordination function.
+//! IEEE 802.11b, 802.11a and 802.11g: data rates and times of the coordination function.
 
 use std::fmt;
 use std::str::FromStr;
 
 use ropewalk_quantities::{Rate, Time};
 
-/// A data rate, with its modulation: IEEE 802.11-2016 tables 15-4, 16-6 and 17-4.
+/// Data rate with its modulation: IEEE 802.11-2016 tables 15-4, 16-6 and 17-4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DataRate {
     /// 1 Mbit/s: DBPSK, Barker spreading.
@@ -35,7 +35,7 @@ pub enum DataRate {
 }
 
 impl DataRate {
-    /// All of them: DSSS and CCK, then OFDM, each class from slow to fast.
+    /// All rates: DSSS and CCK, then OFDM, each class from slow to fast.
     pub const ALL: [DataRate; 12] = [
         DataRate::Dsss1,
         DataRate::Dsss2,
@@ -51,12 +51,12 @@ impl DataRate {
         DataRate::Ofdm54,
     ];
 
-    /// Payload rate.
+    /// Returns the payload rate.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(self.kbps() as u64 * 1000)
     }
 
-    /// Payload rate in kbit/s.
+    /// Returns the payload rate in kbit/s.
     pub const fn kbps(self) -> u32 {
         match self {
             DataRate::Dsss1 => 1_000,
@@ -74,7 +74,7 @@ impl DataRate {
         }
     }
 
-    /// Whether it is an OFDM rate (802.11a, and 802.11g's ERP-OFDM) rather than DSSS or CCK.
+    /// Returns whether this is an OFDM rate (802.11a, and 802.11g's ERP-OFDM) rather than DSSS or CCK.
     pub const fn is_ofdm(self) -> bool {
         !matches!(
             self,
@@ -82,7 +82,7 @@ impl DataRate {
         )
     }
 
-    /// Whether it is mandatory in its class (IEEE 802.11-2016, 16.2.3 and 17.2.2).
+    /// Returns whether the rate is mandatory in its class (IEEE 802.11-2016, 16.2.3 and 17.2.2).
     const fn is_mandatory(self) -> bool {
         !matches!(
             self,
@@ -94,9 +94,8 @@ impl DataRate {
         )
     }
 
-    /// The rate of the response to a frame at this rate: the highest of the basic set that does not exceed it
-    /// and is of its class; if the set has none, the highest such mandatory rate (IEEE 802.11-2016,
-    /// 10.7.6.5.2).
+    /// Returns the rate of the response to a frame at this rate: the highest basic rate of the same class
+    /// that does not exceed it, or else the highest such mandatory rate (IEEE 802.11-2016, 10.7.6.5.2).
     pub fn response(self, basic: &[DataRate]) -> DataRate {
         let fits = |rate: &DataRate| rate.is_ofdm() == self.is_ofdm() && *rate <= self;
         let of_set = basic.iter().copied().filter(fits).max();
@@ -113,7 +112,7 @@ impl fmt::Display for DataRate {
     }
 }
 
-/// An 802.11 standard.
+/// 802.11 standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standard {
     /// 802.11b: DSSS and CCK, 2.4 GHz.
@@ -125,10 +124,10 @@ pub enum Standard {
 }
 
 impl Standard {
-    /// All of them.
+    /// All standards.
     pub const ALL: [Standard; 3] = [Standard::B, Standard::A, Standard::G];
 
-    /// Its name, such as `802.11b`.
+    /// Returns the name, such as `802.11b`.
     pub const fn name(self) -> &'static str {
         match self {
             Standard::B => "802.11b",
@@ -137,7 +136,7 @@ impl Standard {
         }
     }
 
-    /// The rates of this standard, ascending in each class.
+    /// Returns the rates of this standard, ascending in each class.
     pub const fn rates(self) -> &'static [DataRate] {
         let (dsss, ofdm) = const { DataRate::ALL.as_slice().split_at(4) };
         match self {
@@ -147,7 +146,7 @@ impl Standard {
         }
     }
 
-    /// The rates among which rate control chooses, ascending: those of its own class.
+    /// Returns the rates for rate control, ascending: those of the standard's own class.
     pub fn adaptive_rates(self) -> &'static [DataRate] {
         match self {
             Standard::B | Standard::A => self.rates(),
@@ -155,7 +154,7 @@ impl Standard {
         }
     }
 
-    /// aSIFSTime.
+    /// Returns aSIFSTime.
     pub const fn sifs(self) -> Time {
         Time::from_micros(match self {
             Standard::B | Standard::G => 10,
@@ -163,8 +162,8 @@ impl Standard {
         })
     }
 
-    /// aSlotTime; for 802.11g the long slot (20 us), which is required in a network with 802.11b stations and
-    /// in an IBSS (19.4.5). The short slot is 9 us.
+    /// Returns aSlotTime. For 802.11g it is the long slot (20 us), required with 802.11b stations and in an
+    /// IBSS (19.4.5); the short slot is 9 us.
     pub const fn slot(self) -> Time {
         Time::from_micros(match self {
             Standard::B | Standard::G => 20,
@@ -172,7 +171,7 @@ impl Standard {
         })
     }
 
-    /// aCWmin, in slots.
+    /// Returns aCWmin, in slots.
     pub const fn cw_min(self) -> u32 {
         match self {
             Standard::B => 31,
@@ -180,7 +179,7 @@ impl Standard {
         }
     }
 
-    /// aCWmax, in slots.
+    /// Returns aCWmax, in slots.
     pub const fn cw_max(self) -> u32 {
         1023
     }
@@ -192,7 +191,7 @@ impl fmt::Display for Standard {
     }
 }
 
-/// The name of no standard.
+/// Error: not the name of a standard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no standard: 802.11b, 802.11a and 802.11g are")]
 pub struct UnknownStandard(pub String);

@@ -1,4 +1,4 @@
-//! State of a radio: its queue, its activity, and its use of time.
+//! State of a radio: queue, activity, and use of time.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::medium::Carried;
 /// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// A packet.
+    /// Data frame with a packet.
     Data,
     /// Request to send.
     Rts,
@@ -27,15 +27,12 @@ pub enum FrameKind {
     Ack,
 }
 
-/// A frame on the air, or to be transmitted.
+/// Frame on the air, or to be transmitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) kind: FrameKind,
-    /// The receiving radio.
     pub(super) to: u32,
-    /// Its duration field.
     pub(super) duration: Time,
-    /// Its retry flag.
     pub(super) retry: bool,
     /// Whether its receiver has missed it because of other frames, or its own.
     pub(super) missed: bool,
@@ -48,24 +45,22 @@ impl Frame {
     }
 }
 
-/// Activity of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// Contending for the medium, or idle.
     Contending,
     /// Transmitting.
     Sending,
-    /// Transmitting a frame after SIFS, whatever the state of the medium.
+    /// Transmitting a frame after SIFS, in any state of the medium.
     Answering,
     /// Waiting for a response of this kind.
     Awaiting(FrameKind),
 }
 
-/// A packet in a radio's queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting<P> {
     pub(super) carried: Carried<P>,
-    /// Number of its hop on the channel, and of its receiver.
+    /// Index of its hop on the channel; and of its receiver.
     pub(super) hop: u32,
     pub(super) to: u32,
     pub(super) since: Time,
@@ -74,8 +69,8 @@ pub(super) struct Waiting<P> {
 /// Attempts of the packet at the head of the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
-    /// Short and long retry count: failed attempts of its RTS, or of itself without one; and of itself after
-    /// an RTS.
+    /// Short and long retry count: failed attempts of its RTS (or of itself without one), and of itself
+    /// after an RTS.
     pub(super) short: u8,
     pub(super) long: u8,
     /// Whether a data frame was transmitted before.
@@ -84,7 +79,7 @@ pub(super) struct Head {
     pub(super) delivered: bool,
 }
 
-/// Categories of a radio's time.
+/// Category of the time of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Data,
@@ -95,18 +90,16 @@ pub(super) enum Use {
     Idle,
 }
 
-/// A radio.
 #[derive(Clone, Debug)]
 pub(super) struct Station<P> {
     pub(super) contention: Contention,
     pub(super) state: State,
-    /// The frame being received, if any.
     pub(super) reception: Option<Reception>,
-    /// When a response must have started.
+    /// Deadline for the start of a response.
     pub(super) deadline: Time,
     /// Whether a response that started in time is being received.
     pub(super) answered: bool,
-    /// The frame to transmit after SIFS.
+    /// Frame to transmit after SIFS.
     pub(super) answer: Option<Frame>,
     pub(super) head: Head,
     pub(super) queue: VecDeque<Waiting<P>>,
@@ -120,7 +113,7 @@ pub(super) struct Station<P> {
     pub(super) rts: u32,
     pub(super) queue_packets: usize,
     pub(super) lifetime: Time,
-    /// Whether a frame whose preamble or header was missed is noise, rather than an error that causes EIFS.
+    /// Whether a frame with missed preamble or header is noise, rather than an error that causes EIFS.
     pub(super) missed_is_noise: bool,
     pub(super) errors: Pcg64Mcg,
     /// Sequence number of the last data frame, 12 bits.
@@ -129,7 +122,7 @@ pub(super) struct Station<P> {
     account: Account,
 }
 
-/// Uses of time and queue since the last change.
+/// Time per category, and queue length over time.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     spent: [u64; 6],
@@ -188,7 +181,7 @@ impl<P> Station<P> {
         account.using = using;
     }
 
-    /// Sets the category of time while not transmitting: deferring if there is something to send, otherwise
+    /// Sets the category of time while not transmitting: deferring if the queue has packets, otherwise
     /// idle.
     #[inline]
     pub(super) fn rests(&mut self, now: Time) {
@@ -200,7 +193,7 @@ impl<P> Station<P> {
         self.uses(now, using);
     }
 
-    /// A packet enters the queue.
+    /// Appends a packet to the queue.
     #[inline]
     pub(super) fn joins(&mut self, now: Time, packet: Waiting<P>) {
         self.queue_changes(now);
@@ -211,7 +204,7 @@ impl<P> Station<P> {
         self.stats.queue_max = self.stats.queue_max.max(self.queue.len() as u32);
     }
 
-    /// The packet at the head leaves the queue.
+    /// Removes the packet at the head of the queue.
     #[inline]
     pub(super) fn head_leaves(&mut self, now: Time) {
         self.queue_changes(now);
@@ -228,7 +221,7 @@ impl<P> Station<P> {
         }
     }
 
-    /// To be called before the queue changes.
+    /// Integrates the queue length; called before the queue changes.
     #[inline]
     fn queue_changes(&mut self, now: Time) {
         let span = (now - self.account.queue_since).as_nanos();
@@ -236,7 +229,7 @@ impl<P> Station<P> {
         self.account.queue_since = now;
     }
 
-    /// Counters as of now.
+    /// Returns the counters at `now`.
     pub(super) fn stats(&self, now: Time) -> RadioStats {
         let mut spent = self.account.spent;
         spent[self.account.using as usize] += (now - self.account.since).as_nanos();

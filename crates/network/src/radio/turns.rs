@@ -1,10 +1,9 @@
-//! Round robin over the neighbours of a radio's queue.
+//! Round robin over the neighbours of a radio.
 
-/// The neighbours of a radio, and the number of packets queued for each.
+/// Neighbours of a radio, and the packets queued for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
     neighbours: Vec<Neighbour>,
-    /// Number of packets served.
     served: u64,
 }
 
@@ -12,12 +11,11 @@ pub(super) struct Turns {
 struct Neighbour {
     radio: u32,
     waiting: u32,
-    /// The value of `Turns::served` when it was last served.
+    /// Value of `Turns::served` at its last service.
     served: u64,
 }
 
 impl Turns {
-    /// Adds a neighbour, if it is new.
     pub(super) fn know(&mut self, radio: u32) {
         if self.place(radio).is_none() {
             self.neighbours.push(Neighbour {
@@ -28,14 +26,13 @@ impl Turns {
         }
     }
 
-    /// A packet for this neighbour enters the queue.
     pub(super) fn joins(&mut self, radio: u32) {
         if let Some(place) = self.place(radio) {
             self.neighbours[place].waiting += 1;
         }
     }
 
-    /// A packet for this neighbour, whose turn it was, leaves the queue.
+    /// Removes a packet for the neighbour whose turn it was.
     pub(super) fn leaves(&mut self, radio: u32) {
         self.served += 1;
         if let Some(place) = self.place(radio) {
@@ -45,7 +42,7 @@ impl Turns {
         }
     }
 
-    /// The neighbour whose turn is next; `None` if there is no choice.
+    /// Returns the neighbour whose turn is next; `None` if there is no choice.
     pub(super) fn next(&self) -> Option<u32> {
         let waits = |neighbour: &&Neighbour| neighbour.waiting > 0;
         if self.neighbours.iter().filter(waits).count() < 2 {

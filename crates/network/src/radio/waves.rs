@@ -1,4 +1,4 @@
-//! Frames in propagation, where it takes time: when their starts and ends arrive at each radio in reach.
+//! Frames in propagation: arrival times of their starts and ends at each radio in reach.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,35 +7,34 @@ use ropewalk_quantities::Time;
 
 use super::dues::Due;
 
-/// Metres per second.
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// Propagation delay over a distance, rounded to the nanosecond.
+/// Returns the propagation delay over a distance, rounded to the nanosecond.
 pub fn propagation_delay(metres: f64) -> Time {
     Time::from_nanos((metres / SPEED_OF_LIGHT * 1e9).round() as u64)
 }
 
-/// A start or end of a frame. At equal times ends come first.
+/// Start or end of a frame. At equal times ends come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Edge {
     End,
     Begin,
 }
 
-/// An edge that arrives at one of the sender's neighbours.
+/// Edge that arrives at a neighbour of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Wave {
     pub(super) time: Time,
     pub(super) edge: Edge,
-    /// At equal times, the one that was sent first comes first.
+    /// Order of transmission, which breaks ties.
     order: u64,
     pub(super) from: u32,
     pub(super) place: u32,
 }
 
 impl Wave {
-    /// Whether it comes before a radio's next event. At equal times ends on the air come first, and a start
-    /// comes before other starts, as where propagation takes no time.
+    /// Returns whether this comes before the next event of a radio. At equal times ends on the air come
+    /// first, and a start comes before other starts, as with instant propagation.
     pub(super) fn is_before(&self, other: Option<(usize, Time, Due)>) -> bool {
         let Some((_, time, due)) = other else {
             return true;

@@ -6,15 +6,15 @@ use petgraph::visit::EdgeRef;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// Nodes, counted from zero, and links between them, which are bidirectional or unidirectional.
+/// Nodes, counted from zero, and bidirectional or unidirectional links between them.
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// An edge for each direction of a link.
+    /// One edge per direction of a link.
     arcs: DiGraph<(), Arc>,
     links: usize,
 }
 
-/// A direction of a link.
+/// Direction of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arc {
     pub link: usize,
@@ -23,7 +23,7 @@ pub(super) struct Arc {
     place: usize,
 }
 
-/// An arc with its ends.
+/// Arc with its ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub from: usize,
@@ -31,31 +31,31 @@ pub(super) struct Step {
     pub arc: Arc,
 }
 
-/// A route through a graph.
+/// Route through a graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
-    /// Sum of its links' weights.
+    /// Sum of the weights of its links.
     pub weight: u64,
-    /// Its nodes, both ends included.
+    /// Nodes, both ends included.
     pub nodes: Vec<usize>,
-    /// Its links, one fewer than nodes.
+    /// Links, one fewer than nodes.
     pub links: Vec<usize>,
 }
 
 impl Route {
-    /// Number of its links.
+    /// Returns the number of links.
     #[must_use]
     pub fn hops(&self) -> usize {
         self.links.len()
     }
 
-    /// Its nodes without the ends.
+    /// Returns the nodes without the ends.
     #[must_use]
     pub fn inner(&self) -> &[usize] {
         &self.nodes[1..self.nodes.len() - 1]
     }
 
-    /// The route over these steps, each of which begins where the one before ends.
+    /// Joins steps to a route; each begins where the one before ends.
     pub(super) fn over(steps: &[Step]) -> Route {
         let first = steps.first().expect("a route has a link");
         let heads = steps.iter().map(|step| step.to);
@@ -68,7 +68,7 @@ impl Route {
 }
 
 impl Graph {
-    /// Nodes without links.
+    /// Creates a graph of nodes without links.
     #[must_use]
     pub fn new(nodes: usize) -> Graph {
         let mut arcs = DiGraph::with_capacity(nodes, 8 * nodes);
@@ -78,15 +78,15 @@ impl Graph {
         Graph { arcs, links: 0 }
     }
 
-    /// Adds a bidirectional link; returns its number, counted from zero. Weights are integers in a unit of
-    /// the caller's (hops, micrometres, nanoseconds), so that their sums are exact.
+    /// Adds a bidirectional link; returns its number, counted from zero.
     ///
+    /// Weights are integers in a unit of your choice (hops, micrometres, nanoseconds), so sums are exact.
     /// Of routes with equal weight, the one whose links were added first is preferred, compared from its
-    /// beginning on. If links are added in the order of their ends, that is the one with the lowest nodes.
+    /// beginning. If links are added in the order of their ends, it is the one with the lowest nodes.
     ///
     /// # Panics
-    /// If a node does not exist, the ends are equal, or the weight is zero, which would allow cycles without
-    /// cost.
+    /// If a node does not exist, the ends are equal, or the weight is zero, which would allow cycles
+    /// without cost.
     pub fn add_link(&mut self, ends: [usize; 2], weight: u64) -> usize {
         let [one, other] = ends;
         let link = self.add_link_one_way(ends, weight);
@@ -122,7 +122,8 @@ impl Graph {
     pub fn shuffle_ties(&mut self, stream: &mut Pcg64Mcg) {
         let mut places: Vec<usize> = (0..self.arcs.edge_count()).collect();
         for last in (1..places.len()).rev() {
-            // The bias of the remainder is negligible: the divisor is below 2^32, and the number has 64 bits.
+            // The bias of the remainder is negligible: the divisor is below 2^32, and the number has 64
+            // bits.
             let other = stream.next_u64() % (last as u64 + 1);
             places.swap(last, other as usize);
         }
@@ -131,42 +132,41 @@ impl Graph {
         }
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.arcs.node_count()
     }
 
-    /// Number of links.
+    /// Returns the number of links.
     #[must_use]
     pub fn links(&self) -> usize {
         self.links
     }
 
-    /// The graph as petgraph represents it.
     pub(super) fn arcs(&self) -> &DiGraph<(), Arc> {
         &self.arcs
     }
 
-    /// All steps, with their edges.
+    /// Returns all steps, with their edges.
     pub(super) fn steps(&self) -> impl Iterator<Item = (EdgeIndex, Step)> {
         let edges = self.arcs.edge_references();
         edges.map(|edge| (edge.id(), step(edge)))
     }
 
-    /// The steps out of a node, in no particular order.
+    /// Returns the steps out of a node, in any order.
     pub(super) fn out(&self, node: usize) -> impl Iterator<Item = Step> {
         self.arcs.edges(NodeIndex::new(node)).map(step)
     }
 
-    /// The steps out of a node, in order of preference.
+    /// Returns the steps out of a node, in order of preference.
     pub(super) fn out_in_order(&self, node: usize) -> Vec<Step> {
         let mut out: Vec<Step> = self.out(node).collect();
         out.sort_by_key(|step| step.arc.place);
         out
     }
 
-    /// The neighbours of a node, by links of any direction; some possibly twice.
+    /// Returns the neighbours of a node, by links of any direction; some possibly twice.
     pub fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> {
         let node = NodeIndex::new(node);
         let there = self.arcs.neighbors_directed(node, Direction::Outgoing);
@@ -176,7 +176,6 @@ impl Graph {
 }
 
 impl Step {
-    /// Rank among equal steps.
     pub fn place(&self) -> usize {
         self.arc.place
     }

@@ -1,5 +1,5 @@
-//! Greedy routing: the shortest route, then the shortest one disjoint from it, and so on (Gómez et al. 2014,
-//! section 4.1).
+//! Greedy routing: the shortest route, then the shortest one disjoint from it, and so on (Gómez et al.
+//! 2014, section 4.1).
 
 use super::Routing;
 use super::graph::{Graph, Route};
@@ -24,7 +24,7 @@ pub(super) fn routes(
     routes
 }
 
-/// Removes what further routes must not share with a route.
+/// Removes the nodes and links that further routes must not share with a route.
 pub(super) fn remove(route: &Route, graph: &Graph, routing: Routing, usable: &mut Usable) {
     // A route of a single link has no inner nodes, so its link is removed.
     for link in &route.links {

@@ -1,13 +1,13 @@
 //! Link- or node-disjoint routes of least total weight: Bhandari's algorithm (Survivable Networks, 1999),
 //! another form of Suurballe's (Networks 4, 1974).
 //!
-//! Each further route may take back arcs of those before it. A bidirectional link is two arcs; a set of least
-//! weight never uses both, since it would weigh less without them.
+//! Each further route may cancel arcs of the routes before it. A bidirectional link is two arcs; a set of
+//! least weight never uses both, since it would weigh less without them.
 
 use super::graph::{Graph, Route, Step};
 use super::residual::Residual;
 
-/// At most `most` routes. A node that routes must not share is split into two, one for incoming and one for
+/// Returns at most `most` routes. A node that routes must not share is split into two, for incoming and
 /// outgoing links, with a single arc between them.
 pub(super) fn routes(
     graph: &Graph,
@@ -40,8 +40,8 @@ pub(super) fn routes(
     taken_apart(used, from, to, found)
 }
 
-/// Decomposes these steps into routes, the lightest first. Where routes meet at a node, the total weight does
-/// not depend on how they continue; the first to arrive takes the preferred step.
+/// Decomposes steps into routes, the lightest first. Where routes meet at a node, the total weight does not
+/// depend on how they continue; the first to arrive takes the preferred step.
 fn taken_apart(mut used: Vec<Step>, from: usize, to: usize, routes: usize) -> Vec<Route> {
     let mut one = || {
         let mut steps = Vec::new();

@@ -1,10 +1,10 @@
 //! Routes between two nodes of a graph: the shortest, or several link-, node- or zone-disjoint ones.
 //!
-//! [`Method::Greedy`] takes the shortest route, removes what further routes must not share with it, and
-//! repeats, as Gómez et al. do (2014, section 4.1). It can miss routes that exist, since the shortest route
-//! may block all others ("trap topologies"). [`Method::Optimal`] finds as many as exist, up to the number
-//! requested, and of all such sets one of least total weight: for links with the algorithm of Bhandari
-//! (Survivable Networks, 1999), for nodes with the same on split nodes, for zones with a search.
+//! [`Method::Greedy`] repeats two steps: take the shortest route, remove all that further routes must not
+//! share with it (Gómez et al. 2014, section 4.1). It can miss routes, since the shortest may block all
+//! others ("trap topologies"). [`Method::Optimal`] finds as many as exist, up to the number requested, with
+//! the least total weight. It uses Bhandari's algorithm (Survivable Networks, 1999) for links, the same on
+//! split nodes for nodes, and a search for zones.
 //!
 //! ```
 //! use ropewalk_network::routing::{Graph, Method, Routing, Wanted};
@@ -32,21 +32,21 @@ mod zone;
 
 pub use graph::{Graph, Route};
 
-/// What routes must not share.
+/// Elements that routes must not share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routing {
-    /// One route, the shortest.
+    /// Only the shortest route.
     Shortest,
-    /// No link.
+    /// Links.
     LinkDisjoint,
-    /// No node but the ends.
+    /// Nodes except the ends.
     NodeDisjoint,
-    /// No node but the ends, nor two inner nodes joined by a link: if links are given by radio range, inner
-    /// nodes of one route do not hear those of another.
+    /// Nodes except the ends, and two inner nodes joined by a link: with links by radio range, inner nodes
+    /// of different routes are out of range of each other.
     ZoneDisjoint,
 }
 
-/// How routes are found.
+/// Method of route search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The shortest, then the shortest one disjoint from it, and so on.
@@ -55,30 +55,30 @@ pub enum Method {
     Optimal,
 }
 
-/// A request for routes.
+/// Request for routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What they must not share.
+    /// Elements that the routes must not share.
     pub routing: Routing,
-    /// How they are found.
+    /// Method of search.
     pub method: Method,
-    /// Most routes; [`Routing::Shortest`] gives one in any case.
+    /// Maximum number of routes; [`Routing::Shortest`] always gives one.
     pub most: usize,
 }
 
-/// The routes found.
+/// Result of a route search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Lightest first.
+    /// Routes, lightest first.
     pub routes: Vec<Route>,
-    /// Whether they are proven to be what the method promises. Deciding whether two zone-disjoint routes
-    /// exist is NP-complete (Bienstock 1991: a chordless cycle through two given nodes). The search for them
-    /// stops after trying [`MAX_STEPS`] nodes, and is exact for weights with which no detour is lighter than
-    /// the link it bypasses, such as hops and distances.
+    /// Whether the routes are proven to be the best of the method. Deciding whether two zone-disjoint
+    /// routes exist is NP-complete (Bienstock 1991: a chordless cycle through two given nodes). The search
+    /// for them stops after [`MAX_STEPS`] nodes. It is exact for weights with which no detour is lighter
+    /// than the link it bypasses, such as hops and distances.
     pub proven: bool,
 }
 
-/// Most nodes that a search for zone-disjoint routes tries.
+/// Maximum nodes that a search for zone-disjoint routes tries.
 pub const MAX_STEPS: u64 = 2_000_000;
 
 impl Routing {
@@ -89,14 +89,14 @@ impl Routing {
         Routing::NodeDisjoint,
         Routing::ZoneDisjoint,
     ];
-    /// Those that give several routes.
+    /// Routings that give several routes.
     pub const DISJOINT: [Routing; 3] = [
         Routing::LinkDisjoint,
         Routing::NodeDisjoint,
         Routing::ZoneDisjoint,
     ];
 
-    /// Its name in a scenario file.
+    /// Returns the name in a scenario file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl Routing {
         }
     }
 
-    /// The routing of that name.
+    /// Returns the routing of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Routing> {
         Routing::ALL.into_iter().find(|one| one.name() == name)
@@ -115,10 +115,10 @@ impl Routing {
 }
 
 impl Method {
-    /// Both methods.
+    /// All methods.
     pub const ALL: [Method; 2] = [Method::Greedy, Method::Optimal];
 
-    /// Its name in a scenario file.
+    /// Returns the name in a scenario file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -127,7 +127,7 @@ impl Method {
         }
     }
 
-    /// The method of that name.
+    /// Returns the method of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Method> {
         Method::ALL.into_iter().find(|one| one.name() == name)
@@ -135,10 +135,10 @@ impl Method {
 }
 
 impl Wanted {
-    /// The routes from one node to another; none if they are not connected.
+    /// Returns the routes from one node to another; none if they are not connected.
     ///
     /// # Panics
-    /// If a node is not of the graph, or both are the same.
+    /// If a node is not in the graph, or both are the same.
     #[must_use]
     pub fn routes(&self, graph: &Graph, from: usize, to: usize) -> Found {
         assert_ne!(from, to, "a route leads from one node to another");

@@ -1,8 +1,8 @@
-//! A flow of unit capacity arcs, and its residual graph.
+//! Flow of unit-capacity arcs, and its residual graph.
 
 use std::collections::VecDeque;
 
-/// Arcs of unit capacity, in pairs: each arc and its reverse in the residual graph.
+/// Unit-capacity arcs in pairs: each arc, and its reverse in the residual graph.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
     arcs: Vec<ResidualArc>,
@@ -33,9 +33,7 @@ impl Residual {
         }
     }
 
-    /// Augments the flow by a route from one node to another, such that the total cost is least; `false` if
-    /// there is none.
-    ///
+    /// Augments the flow by a route such that the total cost is least; returns `false` if none exists.
     /// Reverse arcs have negative costs, so distances are computed by Bellman-Ford.
     pub fn augment(&mut self, from: usize, to: usize) -> bool {
         let mut cost = vec![i64::MAX; self.out.len()];
@@ -70,7 +68,7 @@ impl Residual {
         true
     }
 
-    /// Whether a route uses the arc with this index.
+    /// Returns whether a route uses the arc with this index.
     pub fn is_used(&self, added: usize) -> bool {
         !self.arcs[2 * added].open
     }

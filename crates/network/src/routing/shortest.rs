@@ -6,7 +6,7 @@ use petgraph::visit::{EdgeFiltered, EdgeRef, Reversed};
 
 use super::graph::{Graph, Route, Step};
 
-/// The nodes and links that may be used.
+/// Nodes and links that may be used.
 #[derive(Clone, Debug)]
 pub(super) struct Usable {
     pub nodes: Vec<bool>,
@@ -26,8 +26,8 @@ impl Usable {
     }
 }
 
-/// The lightest route; of several, the one with the preferred links, compared from its beginning on. With
-/// equal weights it is the one that a breadth-first search finds.
+/// Returns the lightest route; of several, the one with the preferred links, compared from its beginning.
+/// With equal weights it is the one that a breadth-first search finds.
 pub(super) fn shortest(graph: &Graph, from: usize, to: usize, usable: &Usable) -> Option<Route> {
     let distance = distances(graph, to, usable);
     let mut steps = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn shortest(graph: &Graph, from: usize, to: usize, usable: &Usable) -
     Some(Route::over(&steps))
 }
 
-/// Distance of each node to this one; `None` where there is no route.
+/// Returns the distance of each node to this one; `None` where no route exists.
 pub(super) fn distances(graph: &Graph, to: usize, usable: &Usable) -> Vec<Option<u64>> {
     let arcs = EdgeFiltered::from_fn(graph.arcs(), |edge| {
         usable.nodes[edge.source().index()]

@@ -1,7 +1,7 @@
 //! Zone-disjoint routes of least total weight, by search.
 //!
-//! Two zone-disjoint routes form a cycle through both ends without a chord, except for links at the ends. So
-//! the lighter one is searched among chordless routes, each with the subgraph it leaves to the others: a
+//! Two zone-disjoint routes form a cycle through both ends without a chord, except for links at the ends.
+//! So the lighter one is searched among chordless routes, each with the subgraph it leaves to the others. A
 //! route with a chord could be shortened to fewer of its own nodes, and would then exclude no more.
 
 use super::Routing;
@@ -10,8 +10,8 @@ use super::greedy;
 use super::greedy::remove;
 use super::shortest::{Usable, distances, shortest};
 
-/// At most `most` routes, found by trying at most `steps` nodes, and whether it is proven that there are no more
-/// and no lighter ones.
+/// Returns at most `most` routes, found by trying at most `steps` nodes, and whether they are proven to be
+/// the most and lightest.
 pub(super) fn routes(
     graph: &Graph,
     from: usize,
@@ -52,19 +52,19 @@ struct Search<'a> {
     graph: &'a Graph,
     from: usize,
     to: usize,
-    /// Number of nodes that may still be tried.
+    /// Nodes that may still be tried.
     left: u64,
 }
 
-/// The chordless route being tried, from its beginning.
+/// Chordless route being tried, from its beginning.
 struct Tried {
     steps: Vec<Step>,
     weight: u64,
-    /// For each node, the number of the route's nodes that it is linked to, without those of the last node.
+    /// For each node, its links to nodes of the route, except the last node.
     joined: Vec<u32>,
     /// Least remaining weight from each node.
     ahead: Vec<Option<u64>>,
-    /// What the routes before it have left.
+    /// Nodes and links that earlier routes left.
     usable: Usable,
     /// Number of routes to find, this one included, with a total weight below `bound`.
     count: usize,
@@ -73,7 +73,7 @@ struct Tried {
 }
 
 impl Search<'_> {
-    /// Routes over what may be used, with a total weight below `bound`.
+    /// Returns usable routes with a total weight below `bound`.
     fn lightest(&mut self, count: usize, bound: u64, usable: &Usable) -> Option<Vec<Route>> {
         let first = shortest(self.graph, self.from, self.to, usable)?;
         if count == 1 || first.weight * count as u64 >= bound {
@@ -120,8 +120,7 @@ impl Search<'_> {
         }
         self.join(at, tried, true);
         for step in &out {
-            // A node is linked to `at`, possibly in both directions, but must not be linked to any earlier
-            // node.
+            // A node is linked to `at`, possibly in both directions, but to no earlier node.
             let own = self
                 .graph
                 .neighbours(at)
@@ -153,7 +152,7 @@ impl Search<'_> {
         self.join(at, tried, false);
     }
 
-    /// Counts a node's links, or undoes that.
+    /// Adds or removes the links of a node.
     fn join(&self, node: usize, tried: &mut Tried, joined: bool) {
         for other in self.graph.neighbours(node) {
             match joined {
@@ -163,7 +162,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the zone of this route's nodes so far leaves any route to the others.
+    /// Returns whether the zone of this route's nodes leaves any route to the others.
     fn others_get_through(&self, tried: &Tried) -> bool {
         let mut closed: Vec<bool> = tried.usable.nodes.iter().map(|usable| !usable).collect();
         for step in &tried.steps {
@@ -189,7 +188,7 @@ impl Search<'_> {
         false
     }
 
-    /// The route has reached the end: searches the others.
+    /// Searches the other routes, since this one has reached the end.
     fn complete(&mut self, tried: &mut Tried) {
         let route = Route::over(&tried.steps);
         let Some(bound) = tried.bound.checked_sub(route.weight) else {
@@ -205,7 +204,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether each link is a shortest route between its ends.
+/// Returns whether each link is a shortest route between its ends.
 fn no_detour_is_lighter(graph: &Graph) -> bool {
     let weights = || graph.steps().map(|(_, step)| step.arc.weight);
     if weights().max() <= weights().min().map(|least| 2 * least) {

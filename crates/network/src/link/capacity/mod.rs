@@ -1,4 +1,4 @@
-//! Capacity of a link, and when each packet has been transmitted.
+//! Capacity of a link: the transmission times of packets.
 
 mod rate;
 mod trace;
@@ -10,7 +10,7 @@ use crate::link::queue::Backlog;
 use rate::RateTransmitter;
 use trace::TraceTransmitter;
 
-/// Transmits packets one after the other, at its capacity.
+/// Transmitter of one packet after the other, at its capacity.
 #[derive(Clone, Debug)]
 pub(crate) enum Transmitter {
     Unlimited,
@@ -27,7 +27,7 @@ impl Transmitter {
         }
     }
 
-    /// When transmission of a packet that arrives now would start.
+    /// Returns when transmission of a packet that arrives now would start.
     #[inline]
     pub(crate) fn start(&mut self, now: Time) -> Time {
         match self {
@@ -37,7 +37,7 @@ impl Transmitter {
         }
     }
 
-    /// Transmits a packet after `start` was computed for it; returns when its transmission ends.
+    /// Transmits a packet from `start` on; returns the end of its transmission.
     #[inline]
     pub(crate) fn send(&mut self, start: Time, size: u32) -> Time {
         match self {
@@ -47,8 +47,8 @@ impl Transmitter {
         }
     }
 
-    /// When another packet should be offered so that the transmitter is never idle and packets wait little;
-    /// `now` if nothing is left to transmit.
+    /// Returns when to offer the next packet so that the transmitter is never idle and the queue stays
+    /// short; `now` if it is idle.
     pub(crate) fn wants(&self, now: Time) -> Time {
         match self {
             Transmitter::Unlimited => now,
@@ -57,7 +57,7 @@ impl Transmitter {
         }
     }
 
-    /// Forgets packets that have not been transmitted.
+    /// Discards packets that have not been transmitted.
     pub(crate) fn reset(&mut self) {
         match self {
             Transmitter::Unlimited => {}
@@ -66,7 +66,7 @@ impl Transmitter {
         }
     }
 
-    /// Bytes that have not been transmitted at `now`, with this backlog.
+    /// Returns the bytes that are not transmitted at `now`, with this backlog.
     pub(crate) fn unsent(&self, now: Time, waiting: Backlog) -> Bytes {
         match self {
             Transmitter::Unlimited => Bytes::new(0),
@@ -75,7 +75,7 @@ impl Transmitter {
         }
     }
 
-    /// Bytes that it can transmit after `from` and up to `to`; `None` if unlimited.
+    /// Returns the bytes it can transmit after `from` and up to `to`; `None` if unlimited.
     pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Option<Bytes> {
         match self {
             Transmitter::Unlimited => None,

@@ -2,12 +2,12 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 
 use crate::link::queue::Backlog;
 
-/// Transmits at a constant rate of IP bits.
+/// Transmitter at a constant rate of IP bits.
 #[derive(Clone, Debug)]
 pub(crate) struct RateTransmitter {
     rate: Rate,
     busy_until: Time,
-    /// The last size and its transmission time: sizes repeat, and divisions are slow.
+    /// Last size and its transmission time: sizes repeat, and divisions are slow.
     last_size: u32,
     last_time: Time,
 }
@@ -42,8 +42,7 @@ impl RateTransmitter {
     }
 
     pub(crate) fn unsent(&self, now: Time, waiting: Backlog) -> Bytes {
-        // Transmission times are rounded up to a nanosecond. Rounding never gives more unsent bytes than the
-        // packet has, even when they are rounded up too.
+        // Rounding up to a nanosecond never gives more unsent bytes than the packet has.
         let sent_at = waiting.next_start.unwrap_or(self.busy_until);
         let left = sent_at.saturating_sub(now + Time::from_nanos(1));
         let scaled_bits = u128::from(self.rate.as_bps()) * u128::from(left.as_nanos());

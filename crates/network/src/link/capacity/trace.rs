@@ -1,4 +1,4 @@
-//! Replays a trace as mahimahi's mm-link does.
+//! Replay of a trace as by mahimahi's mm-link.
 
 use std::sync::Arc;
 
@@ -6,28 +6,27 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::config::Trace;
 
-/// Transmits at the delivery opportunities of a trace.
+/// Transmitter at the delivery opportunities of a trace.
 ///
-/// Each opportunity carries up to 1500 bytes of what is queued at that time: several small packets may share
-/// one, and a packet may span several. The unused part of an opportunity is lost, and so is an opportunity at
-/// exactly the arrival time of a packet. The time of the last entry is the trace's period, after which it
-/// repeats, so an entry of 0 ms coincides with the last entry of the previous period.
+/// Each opportunity carries up to 1500 bytes of the queue: several small packets may share one, and a
+/// packet may span several. Its unused part is lost, and so is an opportunity at exactly the arrival time
+/// of a packet. The trace repeats after the time of its last entry, so an entry of 0 ms coincides with the
+/// last entry of the period before.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceTransmitter {
     trace: Arc<Trace>,
     period: Time,
-    /// The opportunity that carried the last byte, or the first one that may carry the next.
+    /// Opportunity that carried the last byte, or the first that may carry the next.
     chance: Chance,
-    /// Its unused bytes.
     free: u64,
 }
 
-/// An opportunity, in any period of the trace.
+/// Opportunity in any period of the trace.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
-    /// Start of its period.
+    /// Start of the period.
     pass_start: Time,
-    /// Index of its entry.
+    /// Index of the entry.
     index: usize,
 }
 
@@ -35,8 +34,7 @@ struct Chance {
 const CHANCE_BYTES: u64 = 1500;
 
 impl TraceTransmitter {
-    /// # Panics
-    /// If all opportunities are at 0 ms; [`Trace::parse`] returns no such trace.
+    /// Panics if all opportunities are at 0 ms; [`Trace::parse`] returns no such trace.
     pub(crate) fn new(trace: Arc<Trace>) -> TraceTransmitter {
         let last = trace.opportunities_ms.last().copied().unwrap_or(0);
         assert!(last > 0, "a trace has a chance to send after 0 ms");
@@ -80,8 +78,8 @@ impl TraceTransmitter {
         self.time(self.chance)
     }
 
-    /// Now, unless the transmitted packets extend beyond the next opportunity: then when they do not any
-    /// more.
+    /// Returns `now`, or the time at which the transmitted packets no longer extend beyond the next
+    /// opportunity.
     pub(crate) fn wants(&self, now: Time) -> Time {
         let next = self.time(self.first_after(now));
         if self.time(self.chance) > next {
@@ -113,7 +111,7 @@ impl TraceTransmitter {
         Bytes::new(chances * CHANCE_BYTES)
     }
 
-    /// The first opportunity after `now`: whole periods at once, then a binary search.
+    /// Returns the first opportunity after `now`: whole periods at once, then a binary search.
     fn first_after(&self, now: Time) -> Chance {
         let passes = now.as_nanos() / self.period.as_nanos();
         let pass_start = self.period * passes;
@@ -125,7 +123,7 @@ impl TraceTransmitter {
         }
     }
 
-    /// The opportunity `count` after this one.
+    /// Returns the opportunity `count` after this one.
     #[inline]
     fn later(&self, chance: Chance, count: usize) -> Chance {
         let entries = self.trace.opportunities_ms.len();
@@ -144,7 +142,7 @@ impl TraceTransmitter {
         chance.pass_start + Time::from_millis(u64::from(ms))
     }
 
-    /// Number of opportunities before this one.
+    /// Returns the number of opportunities before this one.
     fn number(&self, chance: Chance) -> u64 {
         let passes = chance.pass_start.as_nanos() / self.period.as_nanos();
         passes * self.trace.opportunities_ms.len() as u64 + chance.index as u64

@@ -1,4 +1,4 @@
-//! Frames on the air: effects of their starts and ends on the radios in reach.
+//! Effects of the starts and ends of frames on the radios in reach.
 
 use ropewalk_quantities::Time;
 
@@ -11,7 +11,7 @@ use crate::radio::waves::{Edge, Wave};
 use crate::uniform::uniform;
 
 impl<P: Copy> Channel<P> {
-    /// A radio starts transmitting a frame.
+    /// Starts the transmission of a frame.
     pub(super) fn transmit(&mut self, radio: usize, now: Time, frame: Frame) {
         let end = frame.shape.end;
         let station = &mut self.stations[radio];
@@ -52,10 +52,10 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A start or end of a frame arrives at a radio.
+    /// Processes a start or end that arrives at a radio.
     pub(super) fn comes(&mut self, wave: Wave) -> Happened<P> {
         let (from, place, now) = (wave.from as usize, wave.place as usize, wave.time);
-        // The sender's last frame has not changed: its next cannot start before SIFS.
+        // The last frame of the sender is unchanged: its next cannot start before SIFS.
         let Some(frame) = self.flights[from] else {
             return Happened::Nothing;
         };
@@ -71,7 +71,7 @@ impl<P: Copy> Channel<P> {
         happened
     }
 
-    /// A frame starts at a radio that it reaches; `place` is the radio's index among its sender's neighbours.
+    /// Starts a frame at a radio in reach; `place` is its index among the neighbours of the sender.
     #[inline]
     fn begins_at(&mut self, place: usize, from: usize, now: Time, frame: &Frame) {
         let (radio, power) = self.neighbours.at(place);
@@ -125,15 +125,14 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio does not receive a frame, or stops receiving it, because of other frames or its own.
+    /// Marks a frame that a radio does not receive because of other frames or its own.
     fn misses(&mut self, radio: usize, from: usize) {
         if let Some(flight) = &mut self.flights[from] {
             flight.missed |= flight.to as usize == radio;
         }
     }
 
-    /// Updates a radio's reception up to now, with the interference there was; its preamble may turn out not
-    /// to have been detected.
+    /// Updates the reception of a radio up to now; its preamble may turn out to be undetected.
     #[inline]
     fn read_on(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
@@ -160,7 +159,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio's frame ends: at all receivers, then at the sender.
+    /// Ends a frame: at all receivers, then at the sender.
     pub(super) fn frame_ends(&mut self, radio: usize, now: Time) -> Happened<P> {
         let Some(frame) = self.flights[radio] else {
             return Happened::Nothing;
@@ -192,7 +191,7 @@ impl<P: Copy> Channel<P> {
         happened
     }
 
-    /// A frame ends at a radio that it reached.
+    /// Ends a frame at a radio in reach.
     #[inline]
     fn ends_at(
         &mut self,
@@ -270,6 +269,5 @@ impl<P: Copy> Channel<P> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fate {
     pub(super) received: bool,
-    /// Whether other frames overlapped it there.
     pub(super) overlapped: bool,
 }

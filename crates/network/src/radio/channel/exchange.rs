@@ -13,7 +13,7 @@ use crate::radio::standard::DataRate;
 use crate::radio::station::{Frame, FrameKind, State, Station};
 
 impl<P: Copy> Channel<P> {
-    /// A radio's back-off has ended, or it is time for its response.
+    /// Transmits the response of a radio, or the frame whose back-off has ended.
     pub(super) fn starts(&mut self, radio: usize, now: Time) -> Happened<P> {
         self.dues.clear(radio);
         let station = &mut self.stations[radio];
@@ -42,7 +42,7 @@ impl<P: Copy> Channel<P> {
         Happened::Nothing
     }
 
-    /// The data frame for the packet at the head of the queue.
+    /// Returns the data frame of the packet at the head of the queue.
     fn data_frame(&self, radio: usize, start: Time) -> Frame {
         let station = &self.stations[radio];
         let first = &station.queue[0];
@@ -57,7 +57,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio has received a frame that is addressed to it.
+    /// Processes a frame received by the radio that it is addressed to.
     pub(super) fn receives(
         &mut self,
         radio: usize,
@@ -104,7 +104,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// A radio has received a frame for another one, and sets its NAV.
+    /// Sets the NAV by a frame for another radio.
     pub(super) fn overhears(&mut self, radio: usize, now: Time, frame: &Frame) {
         let station = &mut self.stations[radio];
         let until = now + frame.duration;
@@ -119,8 +119,8 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// Schedules a frame SIFS after the one that just ended. If the radio was waiting for a response, that
-    /// attempt has failed.
+    /// Schedules a frame SIFS after the one that just ended. If the radio expected a response, that attempt
+    /// has failed.
     fn answer(&mut self, radio: usize, now: Time, frame: Frame) {
         let station = &mut self.stations[radio];
         station.answer = Some(frame);
@@ -135,8 +135,8 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// The packet at the head of a radio's queue has been received: it leaves the hop, unless it did before
-    /// and only its ACK was lost.
+    /// Delivers the packet at the head of the queue, unless it was delivered before and only its ACK was
+    /// lost.
     fn hand_over(&mut self, radio: usize) -> Happened<P> {
         let station = &mut self.stations[radio];
         let first = &station.queue[0];
@@ -174,7 +174,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// After transmitting a frame, waits for the response, if there is to be one.
+    /// Waits for the response to a transmitted frame, if it expects one.
     pub(super) fn settle_try(&mut self, radio: usize, now: Time, frame: &Frame) {
         let station = &mut self.stations[radio];
         let wanted = match frame.kind {
@@ -195,7 +195,7 @@ impl<P: Copy> Channel<P> {
         self.dues.set(radio, station.deadline, Due::Timeout);
     }
 
-    /// The packet at the head of the queue was acknowledged.
+    /// Removes the acknowledged packet at the head of the queue.
     fn acknowledged(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
         station.answered = false;
@@ -206,7 +206,7 @@ impl<P: Copy> Channel<P> {
         self.stations[radio].rests(now);
     }
 
-    /// The response did not start in time.
+    /// Handles a missing response.
     pub(super) fn answer_missing(&mut self, radio: usize, now: Time) -> Happened<P> {
         self.dues.clear(radio);
         let station = &mut self.stations[radio];
@@ -250,7 +250,7 @@ impl<P: Copy> Channel<P> {
         happened
     }
 
-    /// The lifetime of the packet at the head of the queue has expired when its turn comes.
+    /// Drops the packet at the head of the queue after its lifetime.
     #[cold]
     fn too_old(&mut self, radio: usize, now: Time) -> Happened<P> {
         let station = &mut self.stations[radio];
@@ -259,10 +259,9 @@ impl<P: Copy> Channel<P> {
         station.head_leaves(now);
         station.rests(now);
         if !station.queue.is_empty() {
-            // The next packet takes its turn.
             self.dues.set(radio, now, Due::Start);
         } else if station.contention.senses() {
-            // It does not transmit after all, at the instant at which others started.
+            // The radio does not transmit at the instant at which others started.
             station.contention.turns_busy(now);
             if station.reception.is_some() {
                 station.contention.frame_begins(now);
@@ -276,7 +275,7 @@ impl<P: Copy> Channel<P> {
         Happened::Dropped(first.carried, DropReason::Lifetime)
     }
 
-    /// The packet at the head of the queue was acknowledged or dropped.
+    /// Removes the packet at the head of the queue and draws a back-off.
     fn leaves(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
         station.head_leaves(now);
@@ -286,7 +285,7 @@ impl<P: Copy> Channel<P> {
 }
 
 impl<P> Station<P> {
-    /// A frame without a duration field.
+    /// Returns a frame without a duration field.
     fn frame(&self, kind: FrameKind, to: u32, rate: DataRate, bytes: u32, start: Time) -> Frame {
         let header = self.timing.header(rate);
         Frame {
@@ -305,8 +304,8 @@ impl<P> Station<P> {
         }
     }
 
-    /// The RTS before a data frame: at the slowest basic rate of its class; its duration field covers the
-    /// exchange up to the end of the ACK.
+    /// Returns the RTS for a data frame, at the slowest basic rate of its class. Its duration field covers
+    /// the exchange up to the end of the ACK.
     fn rts_frame(&self, start: Time, data: &Frame) -> Frame {
         let rate = self.slowest_basic(data.shape.rate);
         let sifs = self.timing.sifs();

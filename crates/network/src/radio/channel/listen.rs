@@ -1,4 +1,4 @@
-//! Records frames on a channel for captures.
+//! Recorder of frames on a channel, for captures.
 
 use ropewalk_quantities::Time;
 
@@ -10,7 +10,7 @@ use crate::radio::reception::Read;
 use crate::radio::station::{Frame, FrameKind};
 
 impl<P: Copy> Channel<P> {
-    /// A radio's frame has ended: the monitor records it, or the radio itself.
+    /// Records a frame that ended, for the monitor or for its transmitter.
     pub(super) fn show_sent(&mut self, radio: usize, now: Time, frame: &Frame, fate: Fate) {
         let Some(listening) = &self.listening else {
             return;
@@ -23,7 +23,7 @@ impl<P: Copy> Channel<P> {
         self.keep(radio, frame.to as usize, now, frame, intact, collided);
     }
 
-    /// A radio has received a frame.
+    /// Records a frame that a radio received.
     #[inline]
     pub(super) fn show_read(
         &mut self,

@@ -1,9 +1,9 @@
-//! A channel: radios that share the air, as one source of events.
+//! A channel: radios on a shared medium, as one source of events.
 //!
-//! Each radio waits for one thing: the end of its back-off, the end of its frame, the time of a response, or
-//! a timeout. At equal times ends come before timeouts, and timeouts before starts. So frames overlap on the
-//! air only if they overlap in time, and a radio that is due to transmit is not deferred by another that
-//! starts at the same instant.
+//! Each radio waits for one event: the end of its back-off or of its frame, the time of a response, or a
+//! timeout. At equal times ends come before timeouts, and timeouts before starts. So frames overlap only if
+//! they overlap in time, and a radio that is due to transmit is not deferred by one that starts at the same
+//! instant.
 
 mod air;
 mod exchange;
@@ -32,18 +32,18 @@ use crate::medium::{Carried, Happened, Medium};
 use crate::offer::{DropReason, Offer};
 use crate::streams::stream;
 
-/// An 802.11 channel and the radios on it, carrying packets of type `P`.
+/// 802.11 channel and its radios, carrying packets of type `P`.
 #[derive(Clone, Debug)]
 pub struct Channel<P> {
     stations: Vec<Station<P>>,
-    /// Each radio's present or last frame.
+    /// Current or last frame of each radio.
     flights: Vec<Option<Frame>>,
     neighbours: Neighbours,
     dues: Dues,
     /// Frames in propagation, if propagation takes time.
     waves: Option<Waves>,
     hops: Vec<HopState>,
-    /// Number of the channel's first hop in the network.
+    /// Number of the first hop in the network.
     first_hop: usize,
     frame_error: FrameError,
     /// Capture threshold, as a power ratio.
@@ -51,18 +51,17 @@ pub struct Channel<P> {
     on_air: u32,
     on_air_since: Time,
     stats: ChannelStats,
-    /// The place where frames are recorded, and the recorded frames.
+    /// Recorder of frames, if any.
     listening: Option<Listening<P>>,
 }
 
-/// Frames recorded for captures.
 #[derive(Clone, Debug)]
 struct Listening<P> {
     listener: Listener,
     heard: VecDeque<Heard<P>>,
 }
 
-/// A hop from one radio to another.
+/// Hop from one radio to another.
 #[derive(Clone, Debug)]
 struct HopState {
     from: u32,
@@ -74,12 +73,12 @@ struct HopState {
 }
 
 impl<P: Copy> Channel<P> {
-    /// A channel with its radios and the hops between them. `ids` are the consecutive numbers of the hops in
-    /// the network; `seed` is the run's.
+    /// Creates a channel. `ids` are the consecutive numbers of the hops in the network; `seed` is the
+    /// run's.
     ///
     /// # Panics
-    /// If the number of `ids` differs from the number of hops, they are not consecutive, a hop names a radio
-    /// that does not exist, a radio has no attempt, or a slot is longer than 1 ms.
+    /// If the number of `ids` differs from the number of hops, they are not consecutive, a hop names a
+    /// radio that does not exist, a radio has no attempt, or a slot is longer than 1 ms.
     pub fn new(
         channel: &ChannelConfig,
         radios: &[RadioConfig],
@@ -149,7 +148,7 @@ impl<P: Copy> Channel<P> {
         }
     }
 
-    /// Records the frames heard at this place, from now on.
+    /// Records frames at this place from now on.
     pub fn listen(&mut self, listener: Listener) {
         self.listening = Some(Listening {
             listener,
@@ -157,27 +156,27 @@ impl<P: Copy> Channel<P> {
         });
     }
 
-    /// The first recorded frame, which is removed.
+    /// Removes and returns the first recorded frame.
     pub fn next_heard(&mut self) -> Option<Heard<P>> {
         self.listening.as_mut()?.heard.pop_front()
     }
 
-    /// All recorded frames, which are removed.
+    /// Removes and returns all recorded frames.
     pub fn heard(&mut self) -> impl Iterator<Item = Heard<P>> {
         std::iter::from_fn(|| self.next_heard())
     }
 
-    /// Counters of a radio, by its number.
+    /// Returns the counters of a radio.
     pub fn radio_stats(&self, radio: usize, now: Time) -> RadioStats {
         self.stations[radio].stats(now)
     }
 
-    /// Counters of a hop, by its number on the channel.
+    /// Returns the counters of a hop, by its index on the channel.
     pub fn hop_stats(&self, hop: usize) -> HopStats {
         self.hops[hop].stats
     }
 
-    /// Counters of the channel.
+    /// Returns the counters of the channel.
     pub fn stats(&self, now: Time) -> ChannelStats {
         let mut stats = self.stats;
         stats.time = now;
@@ -187,22 +186,22 @@ impl<P: Copy> Channel<P> {
         stats
     }
 
-    /// Number of radios.
+    /// Returns the number of radios.
     pub fn radios(&self) -> usize {
         self.stations.len()
     }
 
-    /// Number of hops.
+    /// Returns the number of hops.
     pub fn hops(&self) -> usize {
         self.hops.len()
     }
 
-    /// Packets queued at a radio, the one being transmitted included.
+    /// Returns the packets queued at a radio, the one being transmitted included.
     pub fn queued(&self, radio: usize) -> usize {
         self.stations[radio].queue.len()
     }
 
-    /// Total power of others at each radio.
+    /// Returns the total power of others at each radio.
     #[cfg(test)]
     pub(super) fn powers(&self) -> impl Iterator<Item = Power> {
         self.stations.iter().map(|station| station.contention.power)

@@ -1,4 +1,4 @@
-//! What can be calculated by hand.
+//! Results that can be calculated by hand.
 
 use ropewalk_quantities::Time;
 
@@ -9,7 +9,7 @@ fn us(micros: u64) -> Time {
     Time::from_micros(micros)
 }
 
-/// UDP and IP headers.
+/// UDP and IP headers, bytes.
 const HEADERS: u32 = 28;
 
 #[test]
@@ -67,7 +67,7 @@ fn spans_are_those_of_the_standard() {
     assert_eq!(timing.response_timeout(DataRate::Ofdm6), us(39));
 }
 
-/// DIFS + the mean back-off + data + SIFS + ACK, and with RTS its exchange: Mbit/s of the payload.
+/// Returns Mbit/s of payload: DIFS, mean back-off, data, SIFS and ACK, plus an RTS exchange.
 fn single_link(config: &RadioConfig, rate: DataRate, payload: u32) -> f64 {
     let timing = Timing::new(config);
     let ack = rate.response(&config.basic_rates);
@@ -109,7 +109,7 @@ fn one_saturated_link_gives_what_the_formula_says() {
     }
 }
 
-/// The formula's values are those of the specification's table, and so of ns-3.44.
+/// Formula values are those of the specification's table, and so of ns-3.44.
 #[test]
 fn the_formula_is_the_published_one() {
     for (standard, rate, expected) in [
@@ -139,7 +139,7 @@ fn the_formula_is_the_published_one() {
     assert!((found - 12.3172).abs() < 6e-5, "{found}");
 }
 
-/// Four tries lose f^4 of the packets and take (1 - f^4) / (1 - f) frames each.
+/// Four attempts lose f^4 of the packets and take (1 - f^4) / (1 - f) frames each.
 #[test]
 fn losses_set_by_hand_are_drawn_each_try() {
     for f in [0.1, 0.2, 0.3, 0.4, 0.5] {
@@ -168,7 +168,7 @@ fn losses_set_by_hand_are_drawn_each_try() {
         );
         let tries = stats.attempts as f64 / packets;
         let expected = (1.0 - f.powi(4)) / (1.0 - f);
-        // The variance of tries is below that of a geometric distribution.
+        // The variance of attempts is below that of a geometric distribution.
         let error = (f / (1.0 - f).powi(2) / packets).sqrt();
         assert!(
             (tries - expected).abs() < 4.0 * error,

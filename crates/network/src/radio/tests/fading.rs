@@ -1,4 +1,4 @@
-//! Frame errors under Nakagami fading, beside quadrature and ns-3.
+//! Frame errors under Nakagami fading, compared with quadrature and ns-3.
 
 use ropewalk_quantities::Time;
 
@@ -9,7 +9,7 @@ use crate::radio::{
     Standard, noise_dbm, reach,
 };
 
-/// Of the IP packet: 1036 bytes of MPDU, as in the reference.
+/// Length of the IP packet (MPDU of 1036 bytes, as in the reference).
 const SIZE: u32 = 1000;
 
 /// ns-3's defaults: 1.5 below 80 m, 0.75 from there.
@@ -40,7 +40,7 @@ fn pair(standard: Standard, rate: DataRate, distance_m: f64) -> Vec<RadioConfig>
         node: node.to_owned(),
         at: [x, 0.0, 0.0],
         tries: 1,
-        // Each frame is read, whatever its power.
+        // Each frame is received at any power.
         sensitivity_dbm: -140.0,
         sense_dbm: -140.0,
         preamble_detection: None,
@@ -49,7 +49,7 @@ fn pair(standard: Standard, rate: DataRate, distance_m: f64) -> Vec<RadioConfig>
     vec![radio("S", 0.0), radio("R", distance_m)]
 }
 
-/// The share of frames in error, and how many there were.
+/// Returns the fraction of frames in error, and the number of frames.
 fn simulated(channel: &ChannelConfig, radios: &[RadioConfig], frames: u64) -> (f64, f64) {
     let mut world = World::new(channel, radios, &[(0, 1, 0.0)], 17);
     world.saturate(0, SIZE);
@@ -64,8 +64,7 @@ fn simulated(channel: &ChannelConfig, radios: &[RadioConfig], frames: u64) -> (f
     }
 }
 
-/// The mean of the frame error ratio over the gamma distribution of the power, by the trapezoid rule
-/// in the power's logarithm.
+/// Returns the mean frame error ratio over the gamma distribution, by the trapezoid rule in log power.
 fn quadrature(channel: &ChannelConfig, radios: &[RadioConfig], rate: DataRate) -> f64 {
     let Reach::Power(dbm) = reach(channel, radios, 0, 1) else {
         panic!("in reach");
@@ -117,7 +116,7 @@ fn frame_errors_are_the_mean_over_the_fading() {
                 let radios = pair(standard, *rate, distance);
                 let (found, frames) = simulated(&channel, &radios, 20_000);
                 let expected = quadrature(&channel, &radios, *rate);
-                // Nothing at all may be found where one in 20,000 is expected.
+                // One expected error in 20,000 frames may not occur.
                 let error = (expected * (1.0 - expected) / frames)
                     .sqrt()
                     .max(0.5 / frames);
@@ -133,13 +132,13 @@ fn frame_errors_are_the_mean_over_the_fading() {
     println!("worst {worst:.2} standard errors");
 }
 
-/// Runs of 2000 frames with one stream of fading for all.
+/// ns-3 ran 2000 frames with one fading stream for all.
 #[test]
 fn frame_errors_are_those_of_ns3() {
     let (mut rows, mut worst): (u32, f64) = (0, 0.0);
     for group in groups(&["per-nakagami", "per-nakagami-nist"]) {
         let row = &group.row;
-        // ns-3's table is not ours: it has more points.
+        // ns-3's own table differs: it has more points.
         if row.text("error_model").starts_with("table") {
             continue;
         }

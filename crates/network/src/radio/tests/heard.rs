@@ -1,4 +1,4 @@
-//! What captures are shown, beside what is counted.
+//! Recorded frames, compared with the counters.
 
 use ropewalk_quantities::Time;
 
@@ -7,7 +7,7 @@ use crate::radio::{DataRate, FrameKind, Heard, Listener, RadioConfig, Standard};
 
 const PACKET: u32 = 1028;
 
-/// Stations of a cell that always send, as the listener hears them, and their world.
+/// Saturated stations of a cell, recorded by the listener.
 fn cell(
     listener: Listener,
     config: &RadioConfig,
@@ -63,7 +63,7 @@ fn the_monitor_hears_each_frame_once() {
                 .all(|frame| data(frame) == frame.packet.is_some())
         );
         assert!(count(&|frame| frame.collided) > 100);
-        // Each packet has its number, one above the last of its radio's, sent again or not.
+        // Packet numbers increase by one per radio; retransmissions repeat them.
         for radio in 1..9 {
             let own = heard
                 .iter()
@@ -73,7 +73,7 @@ fn the_monitor_hears_each_frame_once() {
                 .collect();
             for pair in numbers.windows(2) {
                 let packets = pair[1].1 - pair[0].1;
-                // Of packets given up behind an RTS no data was sent.
+                // Packets dropped after an RTS were never transmitted as data.
                 assert!(packets <= 1 || config.rts.is_some());
                 let step = pair[1].0.wrapping_sub(pair[0].0) & 0xfff;
                 assert_eq!(u64::from(step), packets, "{pair:?}");
@@ -82,7 +82,7 @@ fn the_monitor_hears_each_frame_once() {
     }
 }
 
-/// Of two frames that collide in one cell, both began at one instant.
+/// Two frames collide in one cell only if they start at the same instant.
 #[test]
 fn in_one_cell_frames_collide_only_if_they_begin_together() {
     let (heard, _) = cell(
@@ -108,7 +108,7 @@ fn in_one_cell_frames_collide_only_if_they_begin_together() {
 
 #[test]
 fn a_radio_never_reads_two_frames_at_once() {
-    // Hidden from each other: beginnings are not agreed.
+    // Hidden stations do not synchronize their starts.
     let like = at_rate(Standard::B, DataRate::Cck11);
     let mut world = World::new(
         &range(25.0),
@@ -125,7 +125,7 @@ fn a_radio_never_reads_two_frames_at_once() {
     let errors = heard.iter().filter(|frame| !frame.intact).count();
     assert!(errors > 100 && heard.len() > 2 * errors);
     for pair in heard.windows(2) {
-        // Its own answers among them.
+        // Including its own responses.
         assert!(pair[0].end <= pair[1].start, "{pair:?}");
     }
     let sent = heard.iter().filter(|frame| frame.from == 1);

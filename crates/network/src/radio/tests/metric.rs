@@ -1,4 +1,4 @@
-//! Costs of links.
+//! Link costs.
 
 use ropewalk_quantities::Time;
 
@@ -55,7 +55,7 @@ fn with_a_rate_control_the_rate_is_the_one_of_the_least_airtime() {
     let near = cost(&log_distance(3.0), 1.0, RateControl::Ideal);
     let fixed = cost(&log_distance(3.0), 1.0, FIXED);
     assert_eq!(near, fixed);
-    // As noisy as it is there, 11 Mbit/s loses nearly all.
+    // At this noise 11 Mbit/s loses nearly all frames.
     let noisy = |metres, rate| {
         let radios = [0.0, metres].map(|x| {
             let mut radio = radio("n", [x, 0.0, 0.0]);

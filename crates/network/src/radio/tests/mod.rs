@@ -1,4 +1,4 @@
-//! Channels held against formulas, a slot-exact reference, and ns-3.
+//! Channels compared with formulas, a slot-exact reference, and ns-3.
 
 mod exact;
 mod fading;

@@ -1,4 +1,4 @@
-//! Rows of tests/reference/wifi/ns3-wifi.csv, runs that differ in their seed alone taken together.
+//! Rows of tests/reference/wifi/ns3-wifi.csv, grouped over seeds.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::radio::{
     ChannelConfig, DataRate, ErrorModel, PerTable, RadioConfig, RateControl, Standard,
 };
 
-/// A row, by the names of its columns.
+/// Row, by column name.
 #[derive(Clone)]
 pub(crate) struct Row(HashMap<&'static str, &'static str>);
 
@@ -23,7 +23,7 @@ impl Row {
         self.text(column).parse().unwrap()
     }
 
-    /// What tells it from others.
+    /// Identity of the row.
     pub(crate) fn name(&self) -> String {
         let columns = [
             "tag",
@@ -52,7 +52,7 @@ impl Row {
     }
 }
 
-/// Runs that differ in their seed alone.
+/// Runs that differ only in their seed.
 pub(crate) struct Group {
     pub(crate) row: Row,
     pub(crate) senders: usize,
@@ -69,7 +69,7 @@ impl Group {
         self.mean(|row| row.number("goodput_mbps"))
     }
 
-    /// Of a try: of an RTS, where data has one.
+    /// Failure ratio of attempts: of the RTS, if data has one.
     pub(crate) fn failures(&self) -> f64 {
         self.mean(|row| {
             let (timeouts, frames) = (row.number("timeouts"), row.number("data_frames"));
@@ -81,7 +81,6 @@ impl Group {
         })
     }
 
-    /// The channel of these runs.
     pub(crate) fn channel(&self) -> ChannelConfig {
         let parameter = self.row.number("exponent_or_range_m");
         let channel = match self.row.text("loss_model") {
@@ -99,7 +98,6 @@ impl Group {
     }
 }
 
-/// The radios of a row.
 pub(crate) fn config(row: &Row) -> RadioConfig {
     let standard = row.standard();
     let mut config = at_rate(standard, row.rate());
@@ -121,7 +119,7 @@ pub(crate) fn config(row: &Row) -> RadioConfig {
     config
 }
 
-/// All groups with these tags, in the file's order.
+/// Returns all groups with these tags, in file order.
 pub(crate) fn groups(tags: &[&str]) -> Vec<Group> {
     let text = include_str!("../../../../../tests/reference/wifi/ns3-wifi.csv");
     let mut lines = text.lines();
@@ -154,7 +152,7 @@ pub(crate) fn groups(tags: &[&str]) -> Vec<Group> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// The fields of a line, some of them quoted.
+/// Returns the fields of a line, some of them quoted.
 fn fields(line: &'static str) -> Vec<&'static str> {
     let mut fields = Vec::new();
     let mut rest = line;

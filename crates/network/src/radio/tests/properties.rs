@@ -1,4 +1,4 @@
-//! What holds on any channel, with any traffic.
+//! Properties of any channel with any traffic.
 
 use proptest::prelude::*;
 use ropewalk_quantities::Time;
@@ -11,13 +11,13 @@ use crate::radio::{
     RadioStats, RateControl, Standard,
 };
 
-/// A place of random radios, the hops between some of them, and when packets come.
+/// Random radios, some hops between them, and packet arrivals.
 #[derive(Clone, Debug)]
 struct Plan {
     channel: ChannelConfig,
     radios: Vec<RadioConfig>,
     hops: Vec<(usize, usize, f64)>,
-    /// Microseconds since the one before, hop, bytes.
+    /// Microseconds since the previous packet, hop, bytes.
     packets: Vec<(u64, usize, u32)>,
     seed: u64,
 }
@@ -132,7 +132,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         })
 }
 
-/// Runs until nothing waits any more. Gives the world and how many packets each hop took.
+/// Runs until all queues are empty; returns the state and the packets accepted per hop.
 fn run(plan: &Plan) -> (World, Vec<u64>) {
     let mut world = World::new(&plan.channel, &plan.radios, &plan.hops, plan.seed);
     let mut taken = vec![0; plan.hops.len()];

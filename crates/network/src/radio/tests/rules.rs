@@ -1,4 +1,4 @@
-//! The rules of the coordination function, one by one, by the times at which frames begin and end.
+//! Rules of the coordination function, checked by the start and end times of frames.
 
 use ropewalk_quantities::Time;
 
@@ -23,17 +23,17 @@ fn like() -> RadioConfig {
 }
 
 const SIZE: u32 = 1028;
-/// Its frame: 192 + 774 us; an ACK and a CTS 304, an RTS 352.
+/// Data frame: 192 + 774 us; an ACK or CTS takes 304, an RTS 352.
 const DATA: u64 = 966;
 const ACK: u64 = 304;
 const SIFS: u64 = 10;
 const DIFS: u64 = 50;
 const SLOT: u64 = 20;
 const TIMEOUT: u64 = 222;
-/// The medium has been idle for long when packets come.
+/// The medium has been idle for long when packets arrive.
 const START: u64 = 1000;
 
-/// Radios on a line, on a disk of 25 m, all frames heard.
+/// Radios on a line with a range of 25 m, all frames recorded.
 fn line(like: &RadioConfig, at_m: &[f64], hops: &[(usize, usize, f64)], seed: u64) -> World {
     let mut world = World::new(&range(25.0), &row(like, at_m), hops, seed);
     world.channel.listen(Listener::Monitor);
@@ -46,15 +46,15 @@ fn heard(world: &mut World, until_us: u64) -> Vec<Frame> {
     world.channel.heard().collect()
 }
 
-/// Slots that were counted between DIFS after `idle` and `start`.
+/// Slots counted between DIFS after `idle` and `start`.
 fn slots(idle: Time, start: Time) -> u64 {
     let nanos = (start - idle).as_nanos() - 1000 * DIFS;
     assert_eq!(nanos % (1000 * SLOT), 0, "whole slots");
     nanos / (1000 * SLOT)
 }
 
-/// Rules 2 and 6: a packet that finds the medium idle and no back-off pending goes at once; the
-/// answer comes after SIFS; and a back-off follows even when nothing waits.
+/// Rules 2 and 6: a packet is transmitted at once on an idle medium without pending back-off, its response
+/// comes after SIFS, and a back-off follows even with an empty queue.
 #[test]
 fn the_first_goes_at_once_and_the_next_after_a_back_off() {
     let mut drawn = Vec::new();
@@ -79,7 +79,6 @@ fn the_first_goes_at_once_and_the_next_after_a_back_off() {
         let frames = heard(&mut world, 10_000);
         drawn.push(slots(ack.end, frames[0].start));
     }
-    // Uniform on 0..31.
     assert_eq!(
         (drawn.iter().min(), drawn.iter().max()),
         (Some(&0), Some(&31))
@@ -89,7 +88,7 @@ fn the_first_goes_at_once_and_the_next_after_a_back_off() {
         (mean - 15.5).abs() < 4.0 * 9.23 / 200.0_f64.sqrt(),
         "{mean}"
     );
-    // Once the back-off is over, the next packet goes at once again.
+    // After the back-off the next packet is transmitted at once.
     let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], 1);
     world.send(0, SIZE);
     heard(&mut world, 5_007);
@@ -97,13 +96,12 @@ fn the_first_goes_at_once_and_the_next_after_a_back_off() {
     assert_eq!(heard(&mut world, 9_000)[0].start, us(5_007));
 }
 
-/// Rule 1: the window doubles with each failure up to 1023 slots, and the packet is dropped after
-/// the last try; rule 5: a radio counts from the end of the timeout.
+/// Rule 1: each failure doubles the window up to 1023 slots, and the packet is dropped after the last
+/// attempt. Rule 5: a radio counts from the end of the timeout.
 #[test]
 fn the_window_doubles_and_the_last_try_ends_it() {
     let mut most = [0; 8];
     for seed in 0..300 {
-        // Nobody is there.
         let mut world = line(&like(), &[0.0, 100.0], &[(0, 1, 0.0)], seed);
         world.send(0, SIZE);
         world.send(0, SIZE);
@@ -113,7 +111,7 @@ fn the_window_doubles_and_the_last_try_ends_it() {
         for (failures, pair) in frames[..8].windows(2).enumerate() {
             let slots = slots(pair[0].end + us(TIMEOUT), pair[1].start);
             most[failures] = slots.max(most[failures]);
-            // The eighth frame is the second packet's first: again of the smallest window.
+            // The eighth frame is the first of the second packet, with the minimum window.
             assert_eq!(pair[1].retry, failures < 6);
         }
         let given_up = frames[6].end + us(TIMEOUT);
@@ -124,14 +122,14 @@ fn the_window_doubles_and_the_last_try_ends_it() {
     }
 }
 
-/// Rule 3: the count stands while the medium is busy, and goes on DIFS after it with what was left.
+/// Rule 3: the back-off stops while the medium is busy, and continues DIFS after it.
 #[test]
 fn a_back_off_is_frozen_while_others_send() {
     let mut frozen = 0;
     for seed in 0..100 {
         let places = [0.0, 5.0, 10.0];
         let mut world = line(&like(), &places, &[(0, 1, 0.0), (2, 1, 0.0)], seed);
-        // A second packet waits in A; C's comes while A counts.
+        // A has a second packet queued; C's arrives while A counts.
         world.send(0, SIZE);
         world.send(0, SIZE);
         let idle = START + DATA + SIFS + ACK;
@@ -151,7 +149,7 @@ fn a_back_off_is_frozen_while_others_send() {
         // C found the medium idle: at once.
         assert_eq!(of_c[0].start, us(until));
         let again = slots(of_c[0].end + us(SIFS + ACK), of_a[0].start);
-        // What the same draw would have given without C.
+        // The same draw without C.
         let mut alone = line(&like(), &places, &[(0, 1, 0.0), (2, 1, 0.0)], seed);
         alone.send(0, SIZE);
         alone.send(0, SIZE);
@@ -163,7 +161,7 @@ fn a_back_off_is_frozen_while_others_send() {
     assert!(frozen > 50, "{frozen}");
 }
 
-/// Rule 4: who is due at one instant collides, and does not see the other.
+/// Rule 4: radios due at one instant collide, and do not sense each other.
 #[test]
 fn equal_instants_collide() {
     let hops = [(0, 1, 0.0), (2, 1, 0.0)];
@@ -179,7 +177,7 @@ fn equal_instants_collide() {
     );
 }
 
-/// EIFS: whoever read a frame in error leaves room for the ACK that it may not hear.
+/// EIFS: a radio that received a frame with errors leaves time for an ACK that it cannot receive.
 #[test]
 fn after_an_error_the_medium_is_left_for_eifs() {
     for (detects, expected) in [(false, 364), (true, DIFS)] {
@@ -187,7 +185,7 @@ fn after_an_error_the_medium_is_left_for_eifs() {
         if !detects {
             config.preamble_detection = None;
         }
-        // A and C collide at B and D; D has something to send.
+        // A and C collide at B and D; D has a packet queued.
         let hops = [(0, 1, 0.0), (2, 1, 0.0), (3, 1, 0.0)];
         let mut least = u64::MAX;
         for seed in 0..200 {
@@ -208,15 +206,15 @@ fn after_an_error_the_medium_is_left_for_eifs() {
     }
 }
 
-/// Rule 7: who hears an RTS or a CTS leaves the medium up to the ACK's end, though it cannot hear
-/// the data; and no longer than it takes to see whether the data comes.
+/// Rule 7: a radio that receives an RTS or CTS defers until the end of the ACK, even if it cannot receive
+/// the data; and after an RTS only until the data is missing.
 #[test]
 fn the_medium_is_reserved_by_rts_and_cts() {
     let config = RadioConfig {
         rts: Some(500),
         ..like()
     };
-    // C hears B's CTS alone.
+    // C receives only B's CTS.
     let mut earliest = Time::MAX;
     for seed in 0..200 {
         let hops = [(0, 1, 0.0), (2, 3, 0.0)];
@@ -246,7 +244,7 @@ fn the_medium_is_reserved_by_rts_and_cts() {
         earliest = earliest.min(of_c.start - frames[3].end);
     }
     assert_eq!(earliest, us(DIFS));
-    // B does not answer A's RTS, since it is not there; C hears it, and takes it back.
+    // B does not exist, so A's RTS has no response; C receives it, and resets its NAV.
     let mut earliest = Time::MAX;
     for seed in 0..200 {
         let hops = [(0, 1, 0.0), (2, 3, 0.0)];
@@ -262,11 +260,11 @@ fn the_medium_is_reserved_by_rts_and_cts() {
         let of_c = frames.iter().find(|frame| frame.from == 2).unwrap();
         earliest = earliest.min(of_c.start - us(START + 352));
     }
-    // Two SIFS, a CTS, two slots and the header of what would follow.
+    // Two SIFS, a CTS, two slots and the header of the missing data.
     assert_eq!(earliest, us(2 * SIFS + ACK + 2 * SLOT + 192 + DIFS));
 }
 
-/// RTS is sent where the frame, its header and FCS included, is longer than dot11RTSThreshold.
+/// RTS precedes frames (header and FCS included) longer than dot11RTSThreshold.
 #[test]
 fn a_frame_as_long_as_the_threshold_has_no_rts() {
     for (beyond, kind) in [(0, FrameKind::Rts), (1, FrameKind::Data)] {
@@ -280,7 +278,7 @@ fn a_frame_as_long_as_the_threshold_has_no_rts() {
     }
 }
 
-/// Auto Rate Fallback (Kamerman and Monteban, 1997): two frames in a row without an ACK lower the rate.
+/// Auto Rate Fallback (Kamerman and Monteban, 1997): two consecutive frames without ACK lower the rate.
 #[test]
 fn frames_without_an_ack_lower_the_rate() {
     let arf = RadioConfig {
@@ -295,11 +293,11 @@ fn frames_without_an_ack_lower_the_rate() {
     assert_eq!(rates, [Cck11, Cck11, Cck5_5, Cck5_5, Dsss2, Dsss2, Dsss1]);
 }
 
-/// Rules 8 and 9: a frame whose ACK was lost is acknowledged again and not passed up twice; one in
-/// error is not answered.
+/// Rules 8 and 9: a frame whose ACK was lost is acknowledged again and delivered once; one with errors gets
+/// no response.
 #[test]
 fn a_duplicate_is_acknowledged_and_not_passed_up() {
-    // A does not hear B: its ACKs are lost.
+    // A does not receive B: its ACKs are lost.
     let mut radios = row(&like(), &[0.0, 10.0]);
     radios[1].power_dbm = -100.0;
     let channel = crate::radio::ChannelConfig {
@@ -315,14 +313,14 @@ fn a_duplicate_is_acknowledged_and_not_passed_up() {
     world.send(0, SIZE);
     let frames = heard(&mut world, 1_000_000);
     let acks = frames.iter().filter(|frame| frame.kind == FrameKind::Ack);
-    // Some of A's come while B still sends.
+    // Some of A's arrive while B still transmits.
     assert!((2..=7).contains(&acks.count()), "{frames:?}");
     assert_eq!(frames.iter().filter(|frame| frame.from == 0).count(), 7);
     assert_eq!((world.out[0].len(), world.dropped[0].len()), (1, 0));
     let stats = world.channel.hop_stats(0);
     let delivered = (stats.delivered_packets, stats.delivered_bytes);
     assert_eq!(delivered, (1, u64::from(SIZE)));
-    // All of B's are in error: no answer.
+    // All of B's have errors: no response.
     let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 1.0)], 1);
     world.send(0, SIZE);
     let frames = heard(&mut world, 1_000_000);
@@ -353,7 +351,7 @@ fn what_waited_too_long_is_dropped_when_its_turn_comes() {
     );
 }
 
-/// B's packets came first and last; with turns C's go between them, each neighbour's in order.
+/// B's packets arrived first and last; round robin interleaves C's, in order per neighbour.
 #[test]
 fn neighbours_take_turns_if_asked_to() {
     let order = |queue_order| {
@@ -395,8 +393,8 @@ fn neighbours_take_turns_if_asked_to() {
     assert_eq!(order(QueueOrder::RoundRobin), turns);
 }
 
-/// A neighbour whose frames are all lost holds up the others for the length of a packet's tries, and
-/// not of its whole queue.
+/// A neighbour that loses all frames blocks the others for the attempts of one packet, not for its whole
+/// queue.
 #[test]
 fn with_turns_a_neighbour_that_is_gone_holds_up_one_packet_at_a_time() {
     let delivered = |queue_order| {
@@ -415,13 +413,13 @@ fn with_turns_a_neighbour_that_is_gone_holds_up_one_packet_at_a_time() {
         world.run(us(300_000));
         world.out[1].len()
     };
-    // Seven tries with growing back-offs are some 45 ms.
+    // Seven attempts with growing back-offs are some 45 ms.
     assert_eq!(delivered(QueueOrder::Fifo), 0);
     assert!((4..=8).contains(&delivered(QueueOrder::RoundRobin)));
 }
 
-/// Over 2.4 km light takes 8006 ns: the frame comes so much later, and so does its answer. NAV, EIFS
-/// and patience are not stretched.
+/// Over 2.4 km light takes 8006 ns, which delays the frame and its response. NAV, EIFS and timeouts are not
+/// extended.
 #[test]
 fn a_frame_takes_its_time_where_propagation_does() {
     let far = |propagation_delay| {
@@ -454,7 +452,7 @@ fn a_frame_takes_its_time_where_propagation_does() {
     assert_eq!(far(false).0, us(START + DATA));
 }
 
-/// Each exchange of a saturated link is longer by the way there and back.
+/// Each exchange of a saturated link takes one round trip of propagation longer.
 #[test]
 fn the_way_there_and_back_is_part_of_each_exchange() {
     let packets = |propagation_delay| {

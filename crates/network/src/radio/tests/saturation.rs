@@ -1,4 +1,4 @@
-//! Cells in which everybody always has something to send, beside a slot-exact reference and ns-3.
+//! Saturated cells, compared with a slot-exact reference and ns-3.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::radio::{ChannelConfig, DataRate, ErrorModel, RadioConfig, Standard, T
 const PAYLOAD: u32 = 1000;
 const PACKET: u32 = PAYLOAD + 28;
 
-/// Mbit/s and the failures of a try.
+/// Returns Mbit/s and the failure ratio of attempts.
 fn saturated(
     channel: &ChannelConfig,
     config: &RadioConfig,
@@ -47,8 +47,7 @@ fn rate(standard: Standard, mbps: &str) -> DataRate {
         .unwrap()
 }
 
-/// All stations at one place, where of two that begin at once neither is read: a simulation slot by
-/// slot of its own.
+/// Stations at one place, where simultaneous frames are all lost, compared with a slot-by-slot simulation.
 #[test]
 fn a_cell_at_one_place_is_as_the_slot_exact_reference() {
     let reference = include_str!("../../../../../tests/reference/wifi/dcf-oracle.csv");
@@ -81,7 +80,7 @@ fn a_cell_at_one_place_is_as_the_slot_exact_reference() {
     assert!(worst.0 < 0.01 && worst.1 < 0.006, "{worst:?}\n{told}");
 }
 
-/// Cells of ns-3.44, with powers by distance, so that of two frames at once the nearer may be read.
+/// Cells of ns-3.44, with powers by distance, so the nearer of two simultaneous frames may be received.
 #[test]
 fn saturated_cells_are_as_in_ns3() {
     let mut failures = String::new();
@@ -106,7 +105,7 @@ fn saturated_cells_are_as_in_ns3() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Two senders that do not hear each other, and a receiver between them.
+/// Two hidden senders, and a receiver between them.
 #[test]
 fn hidden_senders_are_as_in_ns3() {
     let mut failures = String::new();
@@ -167,14 +166,14 @@ fn ten_stations_share_a_cell_fairly() {
     assert!(jain >= 0.98, "{jain}");
 }
 
-/// Bianchi's model (IEEE JSAC 18, 2000) with a limit of tries: failures of a try, and Mbit/s.
+/// Bianchi's model (IEEE JSAC 18, 2000) with a retry limit: failure ratio of attempts, and Mbit/s.
 fn bianchi(config: &RadioConfig, rate: DataRate, stations: usize) -> (f64, f64) {
     let tries = i32::from(config.tries);
     let windows = |tried: i32| {
         let window = f64::from(config.standard.cw_min() + 1) * 2_f64.powi(tried);
         window.min(f64::from(config.standard.cw_max() + 1))
     };
-    // Probability to send in a slot, given failures; and failures, given that: by bisection.
+    // Probability to transmit in a slot, given failures, and failures, given that: by bisection.
     let tau = |p: f64| {
         let sent: f64 = (0..tries).map(|tried| p.powi(tried)).sum();
         let slots = (0..tries).map(|tried| p.powi(tried) * (1.0 + (windows(tried) - 1.0) / 2.0));
@@ -203,7 +202,7 @@ fn bianchi(config: &RadioConfig, rate: DataRate, stations: usize) -> (f64, f64) 
     (low, 8e-6 * f64::from(PAYLOAD) * success / span)
 }
 
-/// A model that counts slots while the medium is busy, too; its own error is in the bands.
+/// The model also counts slots while the medium is busy; the bands include its error.
 #[test]
 fn a_cell_is_near_bianchis_model() {
     let config = at_rate(Standard::B, DataRate::Cck11);

@@ -1,4 +1,4 @@
-//! A channel by itself, with senders that never run dry.
+//! A channel with saturated senders.
 
 use ropewalk_quantities::Time;
 
@@ -37,7 +37,7 @@ pub(crate) fn radio(node: &str, at: [f64; 3]) -> RadioConfig {
     }
 }
 
-/// Of another standard and rate.
+/// Another standard and rate.
 pub(crate) fn at_rate(standard: Standard, rate: DataRate) -> RadioConfig {
     let basic_rates = match standard {
         Standard::B => Standard::B.rates().to_vec(),
@@ -69,7 +69,7 @@ pub(crate) fn log_distance(exponent: f64) -> ChannelConfig {
     }
 }
 
-/// A disk.
+/// Disk model.
 pub(crate) fn range(range_m: f64) -> ChannelConfig {
     ChannelConfig {
         propagation: Propagation::Range {
@@ -80,7 +80,7 @@ pub(crate) fn range(range_m: f64) -> ChannelConfig {
     }
 }
 
-/// Radios on a line, called A, B, C and so on.
+/// Radios on a line, named A, B, C and so on.
 pub(crate) fn row(like: &RadioConfig, at_m: &[f64]) -> Vec<RadioConfig> {
     let letters = ('A'..='Z').map(String::from);
     let radios = letters.zip(at_m).map(|(node, x)| RadioConfig {
@@ -91,24 +91,24 @@ pub(crate) fn row(like: &RadioConfig, at_m: &[f64]) -> Vec<RadioConfig> {
     radios.collect()
 }
 
-/// A number for each packet: its hop's, and how many of that hop went before.
+/// Packet number: its hop, and its index on that hop.
 pub(crate) type Packet = (u32, u64);
 
-/// A channel and what came of it.
+/// Channel and its results.
 pub(crate) struct World {
     pub(crate) channel: Channel<Packet>,
     pub(crate) now: Time,
     hops: Vec<RadioHop>,
-    /// Hops that always have something to send, and the size of their packets.
+    /// Saturated hops, and the size of their packets.
     saturated: Vec<(usize, u32)>,
     offered: Vec<u64>,
-    /// Packets that came out, and that were given up, for each hop.
+    /// Packets delivered, and dropped, by hop.
     pub(crate) out: Vec<Vec<(Time, u64)>>,
     pub(crate) dropped: Vec<Vec<(Time, u64)>>,
 }
 
 impl World {
-    /// Hops from one radio to another, with a loss set by hand.
+    /// Creates hops between radios, each with a configured loss.
     pub(crate) fn new(
         channel: &ChannelConfig,
         radios: &[RadioConfig],
@@ -136,7 +136,7 @@ impl World {
         }
     }
 
-    /// Radios around one in the middle, which they all send to: number 0.
+    /// Creates radios around a centre, number 0, to which all transmit.
     pub(crate) fn star(
         channel: &ChannelConfig,
         like: &RadioConfig,
@@ -160,7 +160,6 @@ impl World {
         World::new(channel, &radios, &hops, seed)
     }
 
-    /// A packet of so many bytes.
     pub(crate) fn offer(&mut self, hop: usize, size: u32) -> Offer {
         let packet = (hop as u32, self.offered[hop]);
         self.offered[hop] += 1;
@@ -175,12 +174,12 @@ impl World {
         )
     }
 
-    /// A packet that finds room.
+    /// Offers a packet that must be accepted.
     pub(crate) fn send(&mut self, hop: usize, size: u32) {
         assert_eq!(self.offer(hop, size), Offer::Accepted);
     }
 
-    /// From now on this hop always has packets of so many bytes waiting.
+    /// Keeps packets of this size queued at a hop from now on.
     pub(crate) fn saturate(&mut self, hop: usize, size: u32) {
         self.saturated.push((hop, size));
         self.refill(self.saturated.len() - 1);
@@ -193,7 +192,6 @@ impl World {
         }
     }
 
-    /// Runs up to a time.
     pub(crate) fn run(&mut self, until: Time) {
         while let Some(next) = self.channel.next().filter(|next| *next <= until) {
             assert!(next >= self.now, "time never goes back");
@@ -216,14 +214,14 @@ impl World {
         self.now = until;
     }
 
-    /// Mbit/s of so many bytes a packet, over all hops, from a time up to now.
+    /// Returns Mbit/s of payload per packet, over all hops, from a time up to now.
     pub(crate) fn mbps(&self, payload: u32, from: Time) -> f64 {
         let packets: usize = (0..self.out.len()).map(|hop| self.packets(hop, from)).sum();
         let span = (self.now - from).as_secs_f64();
         8.0 * f64::from(payload) * packets as f64 / span / 1e6
     }
 
-    /// Packets that came out of a hop since a time.
+    /// Returns the packets delivered by a hop since a time.
     pub(crate) fn packets(&self, hop: usize, from: Time) -> usize {
         let out = &self.out[hop];
         out.len() - out.partition_point(|(time, _)| *time < from)

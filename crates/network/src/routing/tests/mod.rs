@@ -1,4 +1,4 @@
-//! Routes held against what is known of small graphs, a reference of 150 graphs, and properties.
+//! Routes compared with known results of small graphs, a reference of 150 graphs, and properties.
 
 mod oracle;
 mod properties;
@@ -24,7 +24,7 @@ fn found(graph: &Graph, routing: Routing, method: Method, most: usize) -> Vec<Ve
     found.routes.into_iter().map(|route| route.nodes).collect()
 }
 
-/// Suurballe's trap: the shortest route, 0 1 2 5, cuts every other.
+/// Suurballe's trap: the shortest route, 0 1 2 5, blocks all others.
 fn trap() -> Graph {
     graph(6, &[[0, 1], [0, 3], [1, 2], [1, 4], [2, 5], [3, 2], [4, 5]])
 }
@@ -39,7 +39,7 @@ fn a_trap_hides_a_route_from_the_greedy_alone() {
             [vec![0, 1, 4, 5], vec![0, 3, 2, 5]]
         );
     }
-    // 1 and 2 are joined, so that those two routes share a zone.
+    // 1 and 2 are joined, so the two routes share a zone.
     assert_eq!(
         found(&trap(), Routing::ZoneDisjoint, Method::Optimal, 2).len(),
         1

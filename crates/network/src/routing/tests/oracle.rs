@@ -1,4 +1,4 @@
-//! tests/reference/wifi/routing-oracle.jsonl: 150 graphs with what is best on each.
+//! tests/reference/wifi/routing-oracle.jsonl: best results for 150 graphs.
 
 use super::super::{Method, Routing, Wanted};
 use crate::mesh::Deployment;
@@ -42,7 +42,7 @@ fn hops(case: &Case, routing: Routing, method: Method, most: usize) -> Vec<usize
     found.routes.iter().map(|route| route.hops()).collect()
 }
 
-/// Of a pair; none if there is none.
+/// Total of a pair, if one exists.
 fn total(hops: &[usize]) -> Value {
     match hops {
         [one, other] => (one + other).into(),

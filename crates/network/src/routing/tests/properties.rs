@@ -1,11 +1,11 @@
-//! What holds of routes on any graph.
+//! Properties of routes on any graph.
 
 use std::collections::BTreeSet;
 
 use super::super::{Graph, Method, Route, Routing, Wanted};
 use proptest::prelude::*;
 
-/// Nodes, and links with weights, each pair of nodes at most once.
+/// Nodes, and weighted links, each pair of nodes at most once.
 fn links() -> impl Strategy<Value = (usize, Vec<(usize, usize, u64)>)> {
     (4..12_usize).prop_flat_map(|nodes| {
         let link = (0..nodes, 0..nodes, 1..4_u64);
@@ -13,7 +13,7 @@ fn links() -> impl Strategy<Value = (usize, Vec<(usize, usize, u64)>)> {
     })
 }
 
-/// Each node under another number, with links of these weights, or of 1.
+/// Builds the graph with permuted nodes, with these weights or all 1.
 fn graph(
     nodes: usize,
     links: &[(usize, usize, u64)],
