@@ -1,4 +1,5 @@
-//! Relay and proxy as processes at the two ends of some links, and connections through them.
+//! Relay and proxy, or a tunnel, as processes at the two ends of emulated links, and connections through
+//! them.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -11,22 +12,22 @@ use std::time::{Duration, Instant};
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::{Namespace, Testbed};
 
-/// Whatever went wrong, with its words.
+/// Any error, with its message.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// The relay's address within a tunnel.
 pub const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
-/// The client's.
+/// The client's address within a tunnel.
 pub const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
 const SOCKS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1080);
-/// Nothing takes longer than this, waiting for carriers (60 s) included.
+/// Time limit of each step, waiting for carriers (60 s) included.
 pub const HANG: Duration = Duration::from_secs(100);
 
-/// Links of so many Mbit/s and milliseconds of round trip, "20/20,5/200", with queues of one
-/// bandwidth-delay product; the one of this number is dark between these seconds.
+/// Parses links as Mbit/s and milliseconds of round trip, for example "20/20,5/200". Queues have one
+/// bandwidth-delay product. The link with the number in `dark` is down between these seconds.
 ///
 /// # Errors
-/// It is no list of links.
+/// The text is not a list of links.
 pub fn scenario(links: &str, dark: Option<(usize, [u64; 2])>) -> Result<Scenario, Failure> {
     let mut text = String::from("duration = \"60 s\"\n");
     for (number, link) in links.split(',').enumerate() {
@@ -44,24 +45,23 @@ pub fn scenario(links: &str, dark: Option<(usize, [u64; 2])>) -> Result<Scenario
     Ok(Scenario::parse(&text, "links", &[], &mut no_traces)?)
 }
 
-/// A process that ends with what it is for.
+/// A process that is killed when dropped.
 pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may be gone.
+        // It may have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// What relay and proxy are started with.
+/// Settings of relay and proxy.
 pub struct Ends<'a> {
     gateway: &'a Path,
     folder: &'a Path,
     client: &'a Namespace,
     server: &'a Namespace,
-    /// The server's address.
     pub address: Ipv4Addr,
     /// Addresses or interfaces of the client.
     links: Vec<String>,
@@ -69,7 +69,7 @@ pub struct Ends<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// At the two ends of a testbed's links.
+    /// Creates the settings for the two ends of a testbed's links.
     ///
     /// # Errors
     /// No keys could be made, or the server has no IPv4 address.
@@ -87,7 +87,7 @@ impl<'a> Ends<'a> {
         Ends::between(gateway, folder, namespaces, address, links)
     }
 
-    /// In two namespaces, the client's first.
+    /// Creates the settings for two namespaces, the client's first.
     ///
     /// # Errors
     /// No keys could be made.
@@ -118,14 +118,14 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// With further arguments for both.
+    /// Adds arguments for both ends.
     #[must_use]
     pub fn with(mut self, extra: &'a [&'a str]) -> Ends<'a> {
         self.extra = extra;
         self
     }
 
-    /// Without keys, then, but for the tunnel's, whose handshake is sealed all the same.
+    /// Whether the proxy uses no keys. A tunnel always has keys, since its handshake is encrypted.
     fn is_plain(&self) -> bool {
         self.extra.contains(&"--plaintext")
     }
@@ -174,7 +174,7 @@ impl<'a> Ends<'a> {
         start(self.client, command)
     }
 
-    /// Both ends of a tunnel with these addresses within, the server's first.
+    /// Starts both ends of a tunnel with these inner addresses, the server's first.
     ///
     /// # Errors
     /// A file of the tunnel cannot be read or written, or the program does not start.
@@ -214,7 +214,7 @@ fn start(namespace: &Namespace, mut command: Command) -> io::Result<Child> {
     namespace.run(move || command.spawn())
 }
 
-/// Waits for the proxy's door and for a relay behind it.
+/// Waits until the proxy listens and reaches a relay.
 ///
 /// # Errors
 /// It does not listen within [`HANG`].
@@ -229,10 +229,10 @@ pub fn ready() -> Result<(), Failure> {
     Err("the proxy does not listen".into())
 }
 
-/// A connection by SOCKS5 (RFC 1928).
+/// Opens a connection by SOCKS5 (RFC 1928).
 ///
 /// # Errors
-/// The proxy refuses, or is silent.
+/// The proxy refuses, or does not answer.
 pub fn through_socks(to: SocketAddrV4) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(SOCKS)?;
     stream.set_read_timeout(Some(HANG))?;

@@ -1,5 +1,5 @@
-//! Sends datagrams from forged addresses to an end of a tunnel, to test it under a flood. Needs root, and works
-//! towards private and documentation addresses only.
+//! Flood of datagrams from forged addresses to an end of a tunnel, for tests. Needs root, and accepts only
+//! private and documentation addresses as targets.
 //!
 //!     flood TARGET KIND RATE SECONDS [SOURCE] [RELAY_KEY]
 //!
@@ -21,12 +21,11 @@ use ropewalk_gateway::keys::{PublicKey, SecretKey, read_public_key};
 use ropewalk_gateway::noise::{Initiator, Purpose};
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Longest flood.
 const MAX_SECONDS: u64 = 600;
 /// IPPROTO_RAW: the packet begins with its IP header.
 const RAW: i32 = 255;
 const UDP: u8 = 17;
-/// Datagrams that are made beforehand.
+/// Number of prepared datagrams.
 const POOL: usize = 512;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -83,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whether nothing but a test is at that address.
+/// Whether an address is reserved for tests or private.
 fn is_for_tests(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_private() || ip.is_documentation() || ip.is_loopback(),
@@ -129,7 +128,6 @@ fn payload(
     })
 }
 
-/// A random source.
 fn forged(target: IpAddr, random: &mut Random) -> SocketAddr {
     let bits = random.next();
     let ip = match target {
@@ -191,7 +189,7 @@ fn words(bytes: &[u8]) -> u64 {
     sum + rest.first().map_or(0, |&byte| u64::from(byte) << 8)
 }
 
-/// Numbers that need not be unpredictable (xorshift64, Marsaglia, 2003).
+/// Generator of predictable random numbers (xorshift64, Marsaglia, 2003).
 struct Random(u64);
 
 impl Random {

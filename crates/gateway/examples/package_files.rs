@@ -1,5 +1,5 @@
-//! Writes what a package has of the command line: man pages, completions, and a configuration file
-//! of each service with all its options.
+//! Generator of a package's files from the command line: man pages, completions, and a configuration file of
+//! each service with all its options.
 //!
 //!     package_files FOLDER
 
@@ -13,10 +13,10 @@ use clap_complete::Shell;
 
 const NAME: &str = "ropewalk-gateway";
 
-/// The verbs that are services.
+/// The subcommands that are services.
 const SERVICES: [&str; 3] = ["proxy", "relay", "tunnel"];
 
-/// Options that are not for a file.
+/// Options that are invalid in a file.
 const NO_KEYS: [&str; 5] = ["check", "config", "help", "run-hook", "version"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for part in ["man", "completion", "example"] {
         fs::create_dir_all(folder.join(part))?;
     }
-    // `help` says what the pages say.
+    // `help` would repeat the pages.
     let described = ropewalk_gateway::command().disable_help_subcommand(true);
     clap_mangen::generate_to(described, folder.join("man"))?;
     for (shell, file) in [
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A configuration file with every option, none of which is set.
+/// Returns a configuration file with every option, each commented out.
 fn example(verb: &Command) -> String {
     let name = verb.get_name();
     let mut text = format!(
@@ -73,7 +73,7 @@ fn example(verb: &Command) -> String {
     text
 }
 
-/// The default, or else what kind of value it is.
+/// Returns the default, or else the kind of value.
 fn value(arg: &Arg) -> String {
     if matches!(arg.get_action(), ArgAction::SetTrue) {
         return "false".to_owned();
@@ -94,7 +94,7 @@ fn value(arg: &Arg) -> String {
     }
 }
 
-/// Lines of so many characters at most.
+/// Wraps a text at `width` characters.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! The corpora of the gateway's fuzz targets, with what is said of each file.
+//! Replay of the corpora of the gateway's fuzz targets, with the expected result of each file.
 
 #[path = "../../../tests/fuzz/properties/gateway_control.rs"]
 mod gateway_control;
@@ -131,8 +131,8 @@ fn any_program_is_understood_or_refused() {
     replay("socks5", PROGRAMS, socks5::hold);
 }
 
-/// Every file of the corpus is listed, and says what the list says. Files that fuzzing has found (`found_...`) are
-/// not listed.
+/// Checks that each file of the corpus is listed, and has the listed result. Files that fuzzing has found
+/// (`found_...`) are not listed.
 fn replay(target: &str, expected: &[(&str, &str)], hold: impl Fn(&[u8]) -> String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus");
     let mut said: Vec<(String, String)> = fs::read_dir(folder.join(target))

@@ -1,4 +1,4 @@
-//! `exec`: which programs it takes, and what becomes of their status.
+//! `exec`: accepted programs, and the exit status.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A library that is there already and changes nothing: the C library's own file.
+/// A library that is always available and changes nothing: the C library's own file.
 fn harmless_library() -> PathBuf {
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     let line = maps
@@ -79,7 +79,7 @@ fn the_program_has_its_environment_its_status_and_its_signals() {
     );
     let killed = setup.exec(&[], &["sh", "-c", "kill -9 $$"]);
     assert_eq!(killed.status.signal(), Some(9), "{killed:?}");
-    // What the test's own runner ignores is not ignored by the program.
+    // The program does not inherit signals that the test runner ignores.
     let piped = setup.exec(&[], &["sh", "-c", "kill -PIPE $$"]);
     assert_eq!(piped.status.signal(), Some(13), "{piped:?}");
 }
@@ -116,7 +116,7 @@ fn what_is_wrong_is_said_in_one_line() {
 
 #[test]
 fn a_static_program_is_refused_with_advice() {
-    // Built without an interpreter wherever the GNU C library is packaged.
+    // A static program wherever the GNU C library is packaged.
     let program = "/sbin/ldconfig";
     if !Path::new(program).is_file() {
         eprintln!("skipped: {program} is not there");

@@ -1,4 +1,4 @@
-//! `setup` at both ends: what it writes is what the verbs want, and what is there stays.
+//! `setup` at both ends: the services accept its files, and existing files stay.
 
 use std::fs;
 use std::io::Write;
@@ -28,7 +28,7 @@ fn done(words: &str, folder: &Path, input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What it says, in refusing.
+/// Returns its error message.
 fn refused(words: &str, folder: &Path, input: &str) -> String {
     let output = gateway(words, folder, input);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -37,7 +37,7 @@ fn refused(words: &str, folder: &Path, input: &str) -> String {
     said
 }
 
-/// The hook as it is before it is installed: `--check` looks for it.
+/// The hook before its installation, for `--check`.
 const HOOK: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../packaging/hooks/tunnel-hook"
@@ -74,7 +74,7 @@ fn both_ends_are_set_up_by_a_command_each() {
         let mode = fs::metadata(at.join(secret)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{secret}");
     }
-    // The relay knows the client by its key, and does not keep the secret half.
+    // The relay knows the client by its key, and does not store the secret key.
     let client = done(&tunnel("van/tunnel.toml"), at, "");
     let key = client
         .lines()

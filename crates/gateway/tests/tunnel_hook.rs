@@ -1,10 +1,9 @@
-//! packaging/hooks/tunnel-hook on a machine of its own: what it lays is there, and it undoes all
-//! of it.
+//! packaging/hooks/tunnel-hook on a machine of its own: it sets everything up, and removes all of it.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What it needs, if that is not here.
+/// Returns a missing requirement.
 fn lacking() -> Option<&'static str> {
     let can = |script: &str| {
         let mut command = Command::new("unshare");

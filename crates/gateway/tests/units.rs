@@ -1,4 +1,4 @@
-//! The units of packaging/systemd: what they run, with which options and files, exists.
+//! The units of packaging/systemd: their programs, options and files exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 const PROGRAM: &str = "/usr/bin/ropewalk-gateway";
 const FOLDER: &str = "/etc/ropewalk";
 
-/// Services, and at which end `setup` writes their files.
+/// Services, and the end for which `setup` writes their files.
 const UNITS: [(&str, &str); 6] = [
     ("relay", "relay"),
     ("tunnel", "relay"),
@@ -27,7 +27,7 @@ fn unit(verb: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The values of a setting, in the order of the unit.
+/// Returns the values of a setting, in the order of the unit.
 fn settings<'a>(unit: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
     unit.lines()
         .filter(move |line| line.starts_with(prefix))
@@ -42,7 +42,7 @@ fn gateway(words: &[&str], credentials: &Path) -> Output {
         .unwrap()
 }
 
-/// Files of both ends, as `setup` writes them.
+/// Writes the files of both ends by `setup`.
 fn set_up(at: &Path) {
     let folder = |end: &str| at.join(end).display().to_string();
     let relay = folder("relay");
@@ -72,7 +72,7 @@ fn set_up(at: &Path) {
     assert!(made.status.success(), "{made:?}");
 }
 
-/// What systemd hands over: the files that are there, or else what the unit has instead.
+/// Provides the credentials of a unit as systemd does: the files that exist, or else the unit's default.
 fn hand_over(unit: &str, folder: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for set in settings(unit, "SetCredential=") {
@@ -117,7 +117,7 @@ fn every_command_is_right_for_the_files_that_setup_writes() {
             let mut words: Vec<String> = words.map(|word| word.replace(FOLDER, own)).collect();
             words.push("--check".to_owned());
             if verb.starts_with("tunnel") {
-                // The one in its file is not installed.
+                // The hook in the unit's file is not installed.
                 let hook = packaging().join("hooks/tunnel-hook");
                 words.extend(["--hook".to_owned(), hook.display().to_string()]);
             }
@@ -133,7 +133,7 @@ fn every_command_is_right_for_the_files_that_setup_writes() {
     }
 }
 
-/// The options that a text names.
+/// Returns the options that a text names.
 fn options(text: &str) -> BTreeSet<&str> {
     text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
         .filter(|word| word.starts_with("--") && word.len() > 2)
@@ -154,7 +154,7 @@ fn every_option_that_a_unit_names_is_one_of_its_verb() {
     }
 }
 
-/// Most exposure of each unit, in tenths of the points of `systemd-analyze security`.
+/// Largest exposure of each unit, in tenths of the points of `systemd-analyze security`.
 const EXPOSURE: [(&str, u32); 3] = [("proxy", 12), ("relay", 12), ("tunnel", 18)];
 
 #[test]
@@ -197,7 +197,7 @@ fn systemd_finds_nothing_wrong() {
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&verified.stderr);
-        // It has to do with all units that this one wants, and so may speak of others.
+        // The output covers all required units, and may name others.
         let about_it = said.lines().filter(|line| line.contains("ropewalk-"));
         let about_it: Vec<&str> = about_it.collect();
         assert!(about_it.is_empty(), "{}: {about_it:?}", path.display());

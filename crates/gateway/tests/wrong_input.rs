@@ -1,4 +1,4 @@
-//! Wrong input: each is refused at once, with what is wrong and what is allowed, and nothing is left behind.
+//! Wrong input: each is refused at once with the error and the allowed values, and leaves nothing behind.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,9 @@ use std::process::{Command, Output, Stdio};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-/// How long a refusal may take.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// What the words of the tables stand for.
+/// Meaning of the words in the tables.
 const SHORT: [(&str, &str); 6] = [
     ("RELAY", "relay --check --key relay.key --clients clients"),
     ("PROXY", "proxy --check --relay 127.0.0.1:4433 KEYS"),
@@ -22,9 +21,8 @@ const SHORT: [(&str, &str); 6] = [
     ("LINK", "--link a=127.0.0.1"),
 ];
 
-/// Arguments, and what the refusal says.
+/// Arguments, and parts of the error message.
 const OPTIONS: &[(&str, &[&str])] = &[
-    // Zero.
     ("RELAY --rate 0", &["--rate", "'0'"]),
     ("RELAY --rate 0mbit", &["--rate", "at least 1bit/s"]),
     ("RELAY --memory 0B", &["--memory", "'0B'", "at least 1B"]),
@@ -34,7 +32,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("PROXY LINK --memory 0B", &["--memory", "at least 1B"]),
     ("PROXY LINK --buffer 0B", &["--buffer", "at least 1B"]),
     ("TUNNEL LINK --buffer 0B", &["--buffer", "at least 1B"]),
-    // More than a request can tell.
+    // More than a request can encode.
     (
         "PROXY LINK --scheduler mp-dash --small 4GiB",
         &["--small", "'4GiB'", "below 4GiB"],
@@ -122,7 +120,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
         "setup relay 192.0.2.1 --folder new --client van --network 0.0.0.0/0",
         &["--network", "allowed"],
     ),
-    // Two of one name.
+    // Duplicate names.
     (
         "PROXY LINK LINK",
         &["--link a=127.0.0.1", "two links of one name"],
@@ -139,7 +137,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
         "relay --key relay.key --clients names",
         &["names:2: ", "name \"van\"", "twice"],
     ),
-    // Names that there are not.
+    // Unknown names.
     (
         "RELAY --congestion none-such",
         &["--congestion", "none-such", "allowed: ", "reno"],
@@ -169,12 +167,12 @@ const OPTIONS: &[(&str, &[&str])] = &[
         "TUNNEL LINK --device a-name-too-long-for-it",
         &["--device", "allowed: 1 to 15 bytes"],
     ),
-    // A key that others may read.
+    // A key that other users may read.
     (
         "relay --check --key relay.pub --clients clients",
         &["relay.pub: ", "does not begin with \"ropewalk-secret-key\""],
     ),
-    // Paths where something else is.
+    // Paths of another file type.
     (
         "RELAY --control relay.key",
         &["--control relay.key: not a socket", "allowed"],
@@ -220,7 +218,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Options that name a file to read, whose name is to follow.
+/// Options whose value is the name of a file to read.
 const FILES: [&str; 11] = [
     "relay --check --clients clients --key",
     "relay --check --key relay.key --clients",
@@ -265,7 +263,7 @@ fn gateway(words: &str, folder: &Path) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// A folder with keys, lists of clients, and a pipe into which nobody writes.
+/// A folder with keys, lists of clients, and a pipe without a writer.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -1,15 +1,16 @@
-//! How fast the gateway can be, and what it costs: one connection over two veth devices that nothing
-//! slows, through the proxy and the tunnel, beside a TCP proxy that copies 64 KiB at a time, beside TCP
-//! alone and beside the kernel's MPTCP.
+//! Maximum throughput of the gateway, and its CPU time, for one connection over two unlimited veth devices.
+//!
+//! The proxy and the tunnel are compared with a TCP proxy that copies 64 KiB at a time, with plain TCP and
+//! with the kernel's MPTCP.
 //!
 //! ```text
 //! cargo run --release -p ropewalk-over-links --bin ceiling -- \
 //!     gateway=target/release/ropewalk-gateway runs=5
 //! ```
 //!
-//! Gbit/s that arrive in 5 s, and processor seconds a gigabyte: of the gateway at the near end (or the copying
-//! proxy, which stands there, too), of the one at the far end, of both, and of the whole machine, sender and
-//! receiver included. Medians of the runs; `only=proxy` leaves out what has another name. It takes root.
+//! The output is the median of the runs: the received Gbit/s in 5 s, and CPU seconds per gigabyte of the
+//! client (or the copying proxy), the relay, both, and the whole machine with sender and receiver.
+//! `only=proxy` measures only the entry of that name. Needs root.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -42,7 +43,7 @@ fn main() -> Result<(), Failure> {
             Some(("runs", value)) => runs = value.parse()?,
             Some(("only", value)) => only = value.to_owned(),
             _ if argument == "copy" => {
-                // It ends when nobody reads any more.
+                // Fails when the reader has gone.
                 let _ = copy();
                 return Ok(());
             }
@@ -96,7 +97,7 @@ const WAYS: [(&str, Way); 7] = [
     ("tunnel, encrypted", Way::Tunnel(&[])),
 ];
 
-/// What a run took.
+/// Results of a run.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     gbps: f64,
@@ -139,7 +140,7 @@ fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
     thread::sleep(MEASURED);
     let after = used()?;
     let (bytes, machine) = receiving.join().map_err(|_| "the receiver panicked")??;
-    // It finds that nobody reads any more, as long as there is a way to learn it.
+    // The sender ends when the receiver has closed the connection.
     let _ = sending.join();
     drop((near, far));
     let gigabytes = bytes as f64 / 1e9;
@@ -179,7 +180,7 @@ fn network() -> Result<(Namespace, Namespace), Failure> {
         ip(Some(end), "link set lo up")?;
         ip(Some(end), "mptcp limits set subflows 2 add_addr_accepted 2")?;
     }
-    // What is bound to the second device finds the server by it.
+    // Sockets bound to the second device need a route of their own.
     ip(Some(&client), "route add 10.0.0.2/32 dev c1 metric 100")?;
     ip(Some(&server), "mptcp endpoint add 10.0.1.2 signal")?;
     Ok((client, server))
@@ -198,7 +199,7 @@ fn ip(inside: Option<&Namespace>, words: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A connection to the server's sender, as soon as there is a way.
+/// Connects to the server's sender as soon as it is reachable.
 fn connect(way: Way) -> Result<TcpStream, Failure> {
     let once = || -> io::Result<TcpStream> {
         match way {
@@ -219,7 +220,7 @@ fn connect(way: Way) -> Result<TcpStream, Failure> {
     Ok(patiently(once)?)
 }
 
-/// The connection that `once` makes, as soon as there is somebody at the other end, in twenty seconds at the most.
+/// Calls `once` until it connects, for at most 20 s.
 fn patiently(once: impl Fn() -> io::Result<TcpStream>) -> io::Result<TcpStream> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
@@ -241,7 +242,7 @@ fn send(multipath: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes that came in the measured time, and the machine's processor seconds in it.
+/// Returns the bytes received in the measured time, and the machine's CPU seconds in it.
 fn receive(stream: &mut TcpStream) -> Result<(u64, f64), Failure> {
     let (start, mut buffer) = (Instant::now(), vec![0; 256 << 10]);
     let (mut bytes, mut before) = (0, None);
@@ -263,10 +264,10 @@ fn receive(stream: &mut TcpStream) -> Result<(u64, f64), Failure> {
     }
 }
 
-/// One connection copied to the server, 64 KiB at a time.
+/// Copies one connection to the server, 64 KiB at a time.
 fn copy() -> io::Result<()> {
     let (mut near, _) = TcpListener::bind(COPIER)?.accept()?;
-    // Its sender may come later than the copier.
+    // Its sender may start later than the copier.
     let mut far = patiently(|| TcpStream::connect((SERVER, PORT)))?;
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -292,7 +293,7 @@ fn of_process(process: &Option<Running>) -> Result<f64, Failure> {
     Ok(ticks?.iter().sum::<u64>() as f64 * TICK)
 }
 
-/// All of proc_stat(5)'s first line but idle, iowait and steal.
+/// The first line of proc_stat(5) without idle, iowait and steal.
 fn of_machine() -> Result<f64, Failure> {
     let stat = fs::read_to_string("/proc/stat")?;
     let line = stat.lines().next().ok_or("proc_stat(5)")?;

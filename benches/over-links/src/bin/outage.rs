@@ -1,15 +1,18 @@
-//! What a link's outage costs a download through relay and proxy over emulated links.
+//! Effect of a link's outage on a download through relay and proxy over emulated links.
 //!
 //! ```text
 //! cargo run --release -p ropewalk-over-links --bin outage -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 dark=1 runs=5
 //! ```
 //!
-//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product; that of
-//! number `dark` is silent for 3 s. It prints the longest time without a byte since the outage began, and two
-//! times after the link's return: until the link has brought what its rate carries in 10 ms, and until the
-//! download has 20 ms' worth more than the others would have brought alone, as they did in the outage's last 2 s.
-//! Each byte is checked to be the one that was sent at its place. It takes root.
+//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. Link number
+//! `dark` is down for 3 s. The program prints the longest time without a byte since the outage began, and two
+//! times after the link's return:
+//!
+//! - until the link has delivered as many bytes as its rate carries in 10 ms;
+//! - until the download is 20 ms ahead of the other links alone, at their rate in the last 2 s of the outage.
+//!
+//! It checks the content of each byte. Needs root.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -22,16 +25,16 @@ use ropewalk_testbed::Testbed;
 use ropewalk_over_links::{Ends, Failure, Running, ready, scenario, through_socks};
 
 const PORT: u16 = 7001;
-/// Seconds of the emulator.
+/// Beginning and end of the outage, in seconds of the emulator.
 const DARK: [u64; 2] = [7, 10];
 const UNTIL: Duration = Duration::from_secs(16);
-/// What a link brings in this time is more than handshakes.
+/// Time at a link's rate that yields more bytes than handshakes.
 const CARRIES: Duration = Duration::from_millis(10);
-/// The end of the outage tells what the others bring.
+/// Time before the end of the outage in which the rate of the other links is measured.
 const OTHERS: Duration = Duration::from_secs(2);
-/// What they bring in this time is well beyond what the queues of their links change.
+/// Time at the rate of the other links that exceeds the effect of their queues.
 const SURPLUS: Duration = Duration::from_millis(20);
-/// A prime: what is sent does not repeat with the length of any frame or segment.
+/// A prime, so that the data does not repeat with the length of a frame or segment.
 const PERIOD: usize = 251;
 
 fn main() -> Result<(), Failure> {
@@ -88,13 +91,13 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// What came at once.
+/// Bytes that arrived at once.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     /// Since the emulator's start.
     at: Duration,
     bytes: usize,
-    /// What the dark link's device has received so far.
+    /// Bytes received so far by the device of the link with the outage.
     link: u64,
 }
 
@@ -120,13 +123,13 @@ fn download(
         .client
         .spawn(move || receive(server, epoch, &device));
     let pieces = receiving.join().map_err(|_| "the receiver panicked")??;
-    // It finds that nobody reads any more.
+    // The sender ends when its connection is closed.
     let _ = sending.join();
     emulator.stop()?;
     Ok(pieces)
 }
 
-/// As much as somebody reads.
+/// Sends until the connection is closed.
 fn send() -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT))?;
     let (mut stream, _): (TcpStream, _) = listener.accept()?;
@@ -157,7 +160,7 @@ fn receive(server: SocketAddrV4, epoch: Instant, device: &str) -> Result<Vec<Pie
     Ok(pieces)
 }
 
-/// Bytes that a device of this thread's namespace has received (proc_net(5)).
+/// Returns the bytes that a device of this thread's namespace has received (proc_net(5)).
 fn received_by(device: &str) -> Result<u64, Failure> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     let mut lines = text.lines().filter_map(|line| line.trim().split_once(':'));
@@ -171,7 +174,7 @@ fn received_by(device: &str) -> Result<u64, Failure> {
         .parse()?)
 }
 
-/// Since the outage began.
+/// Returns the longest time without a byte since the outage began.
 fn longest_gap(pieces: &[Piece]) -> Duration {
     let after = pieces
         .windows(2)
@@ -182,7 +185,7 @@ fn longest_gap(pieces: &[Piece]) -> Duration {
         .unwrap_or(UNTIL)
 }
 
-/// Until the link has brought something, after its return.
+/// Returns the time after its return until the link has delivered data.
 fn carries_again(pieces: &[Piece], rate: f64) -> Option<Duration> {
     let back = Duration::from_secs(DARK[1]);
     let before = pieces.iter().take_while(|piece| piece.at <= back).last()?;
@@ -191,7 +194,7 @@ fn carries_again(pieces: &[Piece], rate: f64) -> Option<Duration> {
     Some(piece.at - back)
 }
 
-/// Until there is more than the other links bring, after the link's return.
+/// Returns the time after the link's return until the download exceeds the other links' rate.
 fn pays_again(pieces: &[Piece]) -> Option<Duration> {
     let back = Duration::from_secs(DARK[1]);
     let within = |from, until| {

@@ -1,16 +1,16 @@
-//! Relay and proxy as they run anywhere, over emulated links that are cut and come back, killed
-//! (SIGKILL) and started again, with readers that stop: whether each byte arrives, in its place.
+//! Real relay and proxy processes over emulated links, with outages, SIGKILL and restarts, and slow readers:
+//! checks each received byte.
 //!
 //! ```text
 //! cargo run --release -p ropewalk-over-links --bin real_faults -- \
 //!     gateway=target/release/ropewalk-gateway seeds=200
 //! ```
 //!
-//! A seed is a plan: two or three links with their outages, four connections that carry both ways at
-//! once, one of which reads nothing for a while, and in every second plan a kill of either end.
-//! Without a kill all of them must be whole; with one, a connection may end early, by an error
-//! or a close, but what came until then must be right. In the end a new connection must be whole, and no
-//! process have had more memory than its bound. It takes root and real time.
+//! A seed is a plan: two or three links with their outages, and four connections that carry data in both
+//! directions, one with a pause in reading. In every second plan, either end is killed. Without a kill, all
+//! connections must be complete. With one, a connection may end early by an error or a close, but the bytes
+//! received before must be right. At the end a new connection must be complete, and no process may have
+//! exceeded its memory limit. Needs root, and runs in real time.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -29,9 +29,9 @@ use ropewalk_over_links::{Ends, Failure, HANG, Running, ready, through_socks};
 
 const TARGET_PORT: u16 = 7000;
 const CONNECTIONS: u64 = 4;
-/// What a server says that had other bytes than were sent.
+/// A server's reply if the received bytes were wrong.
 const WRONG: u64 = u64::MAX;
-/// Of a process: twice the client's memory, and the program itself.
+/// Limit of a process: twice the client's memory, and the program itself.
 const MEMORY_KIB: u64 = (2 * 64 + 32) << 10;
 
 fn main() -> Result<(), Failure> {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Failure> {
     let next = AtomicU64::new(from);
     let total = Mutex::new(Total::default());
     thread::scope(|scope| {
-        // Two plans at a time: most of a plan is waiting.
+        // Two plans at a time, since a plan is mostly idle.
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
@@ -116,7 +116,7 @@ struct Found {
     took: Duration,
 }
 
-/// A sequence of numbers of its own for each seed (splitmix64).
+/// A random sequence for each seed (splitmix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -128,13 +128,13 @@ impl Numbers {
         number ^ (number >> 31)
     }
 
-    /// From `least` to `most`.
+    /// Draws from `least` to `most`, inclusive.
     fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.next() % (most - least + 1)
     }
 }
 
-/// Links of a plan as a scenario, and how many outages they have.
+/// Links of a plan as a scenario, and their number of outages.
 fn links(numbers: &mut Numbers) -> (String, u64) {
     let (mut text, mut outages) = ("duration = \"300 s\"\n".to_owned(), 0);
     for link in 0..numbers.between(2, 3) {
@@ -264,7 +264,7 @@ fn run(gateway: &Path, seed: u64) -> Result<Found, Failure> {
     Ok(found)
 }
 
-/// The most memory that the process had (VmHWM of proc_pid_status(5)).
+/// Returns the maximum memory of the process (VmHWM of proc_pid_status(5)).
 fn most_memory(process: &Child) -> Result<u64, Failure> {
     let status = fs::read_to_string(format!("/proc/{}/status", process.id()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -272,14 +272,14 @@ fn most_memory(process: &Child) -> Result<u64, Failure> {
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// One connection, both ways at once.
+/// One connection with data in both directions.
 #[derive(Clone, Copy, Debug)]
 struct Talk {
     server: Ipv4Addr,
     seed: u64,
     down: u64,
     up: u64,
-    /// Nothing is read for so long, once half has come.
+    /// Pause in reading, once half has arrived.
     pause: Option<Duration>,
 }
 
@@ -290,10 +290,7 @@ struct Ended {
 }
 
 impl Talk {
-    /// What was sent, or that it ended before.
-    ///
-    /// # Errors
-    /// What came is not what was sent.
+    /// Runs the connection; returns its result. Fails if the received bytes are wrong.
     fn run(self) -> Result<Ended, Failure> {
         let early = Ended {
             received: 0,
@@ -311,14 +308,14 @@ impl Talk {
         }
         let mut writer = stream.try_clone()?;
         let sending = thread::spawn(move || {
-            // An error shows at the reader.
+            // The reader reports errors.
             let _ = send_words(&mut writer, !self.seed, self.up);
             let _ = writer.shutdown(Shutdown::Write);
         });
         let (mut received, mut checked) = (0, Words::new(self.seed));
         let mut buffer = vec![0; 64 << 10];
         let mut pause = self.pause;
-        // Behind the data: how much of ours was right.
+        // After the data: how many of our bytes were right.
         let mut verdict = Vec::new();
         loop {
             if received > self.down / 2
@@ -350,7 +347,7 @@ impl Talk {
     }
 }
 
-/// Bytes that tell their place: eight of each word.
+/// Bytes that encode their offset: eight of each word.
 struct Words {
     seed: u64,
     at: u64,
@@ -389,8 +386,8 @@ fn send_words(stream: &mut TcpStream, seed: u64, len: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers each connection with what it asks for, and says in the end that it had all of it; until
-/// `over`, and one connection more.
+/// Sends each client its data, and then reports that it received all of the client's; until `over`, and one
+/// connection more.
 fn serve(over: &AtomicBool) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, TARGET_PORT))?;
     loop {
@@ -398,7 +395,7 @@ fn serve(over: &AtomicBool) -> io::Result<()> {
         if over.load(Ordering::Relaxed) {
             return Ok(());
         }
-        // A connection that breaks shows at its client.
+        // The client reports a broken connection.
         thread::spawn(move || answer(stream));
     }
 }
@@ -421,7 +418,7 @@ fn answer(mut stream: TcpStream) -> io::Result<()> {
     });
     send_words(&mut stream, seed, down)?;
     match reading.join() {
-        // An end that comes too soon is that of a process that was killed; its client sees the same.
+        // An early end is that of a killed process; its client sees the same.
         Ok(Ok(had)) if had == up || had == WRONG => stream.write_all(&had.to_be_bytes()),
         _ => Ok(()),
     }

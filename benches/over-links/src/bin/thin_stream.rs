@@ -1,15 +1,16 @@
-//! How late a thin TCP stream is, through relay and proxy or through a tunnel over emulated links: 200 bytes
-//! every 10 ms, alone and beside a download.
+//! Delay of a thin TCP stream, through relay and proxy or through a tunnel over emulated links: 200 bytes
+//! every 10 ms, alone and next to a download.
 //!
 //! ```text
 //! cargo run --release -p ropewalk-over-links --bin thin_stream -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!
-//! `through=tunnel` takes the tunnel: `congestion` is then the download's, and not the carriers'.
+//! `through=tunnel` selects the tunnel: `congestion` is then the algorithm of the download instead of the
+//! carriers.
 //!
-//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. 12 s
-//! from 3 s are measured, from the server's write to the client's read, on one clock. It takes root.
+//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. The delay
+//! from the server's write to the client's read is measured for 12 s, after 3 s, on one clock. Needs root.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -29,7 +30,6 @@ const INTERVAL: Duration = Duration::from_millis(10);
 const WARMUP: Duration = Duration::from_secs(3);
 const MEASURED: Duration = Duration::from_secs(12);
 
-/// What the streams go through.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Through {
     Proxy,
@@ -100,7 +100,6 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Delays of the messages.
 fn measure(options: &Options, bulk: bool, seed: u64) -> Result<Vec<Duration>, Failure> {
     let scenario = scenario(&options.links, None)?;
     let mut testbed = Testbed::build(&scenario)?;
@@ -131,7 +130,7 @@ fn measure(options: &Options, bulk: bool, seed: u64) -> Result<Vec<Duration>, Fa
             let waiting = testbed.client.spawn(ready);
             waiting.join().map_err(|_| "the client panicked")??;
         }
-        // Links are idle for a moment, as a tunnel's are before somebody uses it.
+        // Links are idle for a moment, as before the use of a tunnel.
         Through::Tunnel => thread::sleep(Duration::from_secs(2)),
     }
     let downloading = bulk.then(|| {
@@ -146,7 +145,7 @@ fn measure(options: &Options, bulk: bool, seed: u64) -> Result<Vec<Duration>, Fa
         .client
         .spawn(move || receive_messages(through, server, epoch));
     let delays = receiving.join().map_err(|_| "the receiver panicked")??;
-    // The sender finds that nobody reads any more.
+    // The sender ends when its connection is closed.
     let _ = sending.join();
     if let Some(downloading) = downloading {
         downloading.join().map_err(|_| "the download panicked")??;
@@ -158,7 +157,7 @@ fn measure(options: &Options, bulk: bool, seed: u64) -> Result<Vec<Duration>, Fa
     Ok(delays)
 }
 
-/// Messages that begin with when they were sent, for as long as somebody reads.
+/// Sends messages that begin with their sending time, until the connection is closed.
 fn send_messages(epoch: Instant) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, THIN_PORT))?;
     let (mut stream, _) = listener.accept()?;
@@ -192,7 +191,7 @@ fn receive_messages(
     Ok(delays)
 }
 
-/// As much as somebody reads.
+/// Sends until the connection is closed.
 fn send_bulk(congestion: &str) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, BULK_PORT))?;
     let (mut stream, _): (TcpStream, _) = listener.accept()?;

@@ -1,4 +1,4 @@
-//! One TCP connection through a tunnel over emulated links: its goodput over the sum of raw rates.
+//! Goodput of one TCP connection through a tunnel over emulated links, relative to the sum of raw rates.
 //!
 //! ```text
 //! cargo build --release -p ropewalk-gateway
@@ -6,9 +6,9 @@
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!
-//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product.
-//! What is measured begins after 3 s and lasts 12 s; `dark=0` silences the first link for good
-//! in the middle of it, and then the longest time without a byte tells more. It takes root.
+//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. Measurements
+//! start after 3 s and last 12 s. `dark=0` takes the first link down for good in the middle of it; then the
+//! longest time without a byte is the main result. Needs root.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -93,7 +93,7 @@ impl Options {
         Ok(())
     }
 
-    /// Of the links' rates, in Mbit/s.
+    /// Sum of the links' rates, in Mbit/s.
     fn sum(&self) -> Result<f64, Failure> {
         let rates = self.links.split(',').map(|link| {
             let (rate, _) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
@@ -111,7 +111,7 @@ fn measure(options: &Options, seed: u64) -> Result<(f64, Duration), Failure> {
     let extra: Vec<&str> = options.extra.iter().map(String::as_str).collect();
     let ends = Ends::new(&options.gateway, &testbed, folder.path())?.with(&extra);
     let ends = ends.tunnel([RELAY, VAN])?.map(Running);
-    // Links are idle for a moment, as a tunnel's are before somebody uses it.
+    // Links are idle for a moment, as before the use of a tunnel.
     thread::sleep(Duration::from_secs(2));
     let congestion = options.congestion.clone();
     let received = testbed.server.spawn(receive);
@@ -124,7 +124,7 @@ fn measure(options: &Options, seed: u64) -> Result<(f64, Duration), Failure> {
     Ok((share, gap))
 }
 
-/// Bytes that arrive in the measured time, and the longest time without one.
+/// Returns the bytes received in the measured time, and the longest time without one.
 fn receive() -> Result<(u64, Duration), Failure> {
     let listener = TcpListener::bind((RELAY, PORT))?;
     let (mut stream, _) = listener.accept()?;
@@ -158,7 +158,7 @@ fn send(congestion: &str) -> Result<(), Failure> {
     };
     SockRef::from(&stream).set_tcp_congestion(congestion.as_bytes())?;
     let data = vec![0; 1 << 18];
-    // It ends when the receiver has what it wants.
+    // Fails when the receiver has finished.
     while stream.write_all(&data).is_ok() {}
     Ok(())
 }

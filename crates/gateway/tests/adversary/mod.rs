@@ -1,5 +1,5 @@
-//! Authenticated ends of a tunnel that send what a test tells them: a minimal client and a minimal relay,
-//! without a device, a scheduler or timers.
+//! Authenticated ends of a tunnel that send arbitrary frames: a minimal client and a minimal relay, without a
+//! device, a scheduler or timers.
 //!
 //! ```no_run
 //! let mut session = Client::new(secret, relay_key, &["10.9.0.2"]).connect(socket, relay);
@@ -16,7 +16,6 @@ use ropewalk_gateway::keys::{PublicKey, SecretKey};
 use ropewalk_gateway::noise::{Initiator, Purpose, Responder, Session as NoiseSession, TAG_LEN};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
-/// First bytes of the handshake's datagrams.
 pub const HELLO: u8 = 1;
 pub const ANSWER: u8 = 2;
 pub const COOKIE: u8 = 3;
@@ -27,7 +26,6 @@ pub const HELLO_HEAD: usize = 34;
 const WAIT: Duration = Duration::from_millis(500);
 const TRIES: usize = 40;
 
-/// A client before its handshake.
 pub struct Client {
     secret: SecretKey,
     relay: PublicKey,
@@ -35,18 +33,14 @@ pub struct Client {
     instance: u64,
 }
 
-/// A hello, and the state that reads its answer.
 pub struct Hello {
-    /// The datagram.
     pub bytes: Vec<u8>,
     noise: Initiator,
     ours: u32,
 }
 
-/// A session of either end.
 pub struct Session {
     pub socket: UdpSocket,
-    /// The other end's address.
     pub peer: SocketAddr,
     /// Identifier in datagrams to the other end.
     pub theirs: u32,
@@ -59,7 +53,6 @@ pub struct Session {
 }
 
 impl Client {
-    /// With these keys and addresses in the tunnel.
     pub fn new(secret: SecretKey, relay: PublicKey, addresses: &[&str]) -> Client {
         Client {
             secret,
@@ -69,7 +62,7 @@ impl Client {
         }
     }
 
-    /// A hello on a link, without a cookie, which a relay that is not under load answers.
+    /// Returns a hello on a link, without a cookie.
     pub fn hello(&self, link: u8) -> Hello {
         let ours = u32::from_be_bytes(random());
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -92,9 +85,6 @@ impl Client {
     }
 
     /// Completes a handshake on link 0.
-    ///
-    /// # Panics
-    /// If the relay does not accept this client.
     pub fn connect(&self, socket: UdpSocket, relay: SocketAddr) -> Session {
         socket.set_read_timeout(Some(WAIT)).unwrap();
         let mut buffer = [0; 2048];
@@ -102,7 +92,7 @@ impl Client {
             let hello = self.hello(0);
             socket.send_to(&hello.bytes, relay).unwrap();
             while let Ok((len, _)) = socket.recv_from(&mut buffer) {
-                // On a busy machine, the answer to an earlier hello may come late.
+                // On a busy machine, the answer to an earlier hello may arrive late.
                 if buffer[0] == ANSWER && buffer[2..6] == hello.ours.to_be_bytes() {
                     return hello.finish(&buffer[..len], socket, relay);
                 }
@@ -113,10 +103,6 @@ impl Client {
 }
 
 impl Hello {
-    /// Reads its answer.
-    ///
-    /// # Panics
-    /// If it is not an acceptance.
     pub fn finish(mut self, answer: &[u8], socket: UdpSocket, relay: SocketAddr) -> Session {
         assert_eq!(answer[2..6], self.ours.to_be_bytes());
         let (keys, payload) = self.noise.finish(&answer[6..]).unwrap();
@@ -126,10 +112,7 @@ impl Hello {
     }
 }
 
-/// Waits for a client's hello and accepts it, as the relay that has this key.
-///
-/// # Panics
-/// If none arrives.
+/// Waits for a client's hello and accepts it, as the relay with this key.
 pub fn accept(socket: UdpSocket, secret: &SecretKey) -> Session {
     socket.set_read_timeout(Some(WAIT)).unwrap();
     let mut buffer = [0; 2048];
@@ -173,7 +156,7 @@ impl Session {
         }
     }
 
-    /// A datagram with these encoded frames, of that sequence on that link.
+    /// Encrypts encoded frames with that sequence on that link.
     pub fn seal_as(&self, link: u8, sequence: u64, frames: &[u8]) -> Vec<u8> {
         let header = TunnelHeader {
             link,
@@ -188,14 +171,13 @@ impl Session {
         datagram
     }
 
-    /// The next datagram of a link, with these encoded frames.
+    /// Encrypts encoded frames as the next datagram of a link.
     pub fn seal(&mut self, link: u8, frames: &[u8]) -> Vec<u8> {
         let sequence = self.next[usize::from(link)];
         self.next[usize::from(link)] += 1;
         self.seal_as(link, sequence, frames)
     }
 
-    /// Sends frames on a link.
     pub fn send(&mut self, link: u8, frames: &[TunnelFrame<'_>]) {
         let mut encoded = Vec::new();
         for frame in frames {
@@ -213,7 +195,7 @@ impl Session {
         Some((header.link, opened[TunnelFrame::CLOCK_LEN..].to_vec()))
     }
 
-    /// Link and encoded frames of the next datagram of the session, if one arrives in time.
+    /// Returns link and encoded frames of the next datagram of the session; `None` after a timeout.
     pub fn receive(&self) -> Option<(u8, Vec<u8>)> {
         let mut buffer = [0; 65_536];
         let end = Instant::now() + WAIT;
@@ -240,9 +222,6 @@ impl Session {
     }
 
     /// Sends a ping on a link until it is answered there, and replies to pings.
-    ///
-    /// # Panics
-    /// If it is not.
     pub fn until_answered(&mut self, link: u8) {
         for _ in 0..TRIES {
             let token = u32::from_be_bytes(random()) | 1;
@@ -259,7 +238,7 @@ impl Session {
     }
 }
 
-/// The mark of a hello (mac1): a MAC of Noise's message under the responder's public key.
+/// Computes the mark of a hello (mac1): a MAC of Noise's message under the responder's public key.
 pub fn mark(relay: &PublicKey, message: &[u8]) -> [u8; 16] {
     let key = [b"ropewalk tunnel mark", &relay.as_bytes()[..]].concat();
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), message);
@@ -268,7 +247,7 @@ pub fn mark(relay: &PublicKey, message: &[u8]) -> [u8; 16] {
 
 /// Sends an IPv4 datagram with a forged source, by a raw socket (raw(7), IPPROTO_RAW).
 pub fn forge(raw: &socket2::Socket, from: SocketAddrV4, to: SocketAddrV4, payload: &[u8]) {
-    // The kernel sets the length and the checksum of the IP header; UDP goes without one.
+    // The kernel sets the length and the checksum of the IP header; UDP has no checksum.
     let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0];
     packet.extend(from.ip().octets());
     packet.extend(to.ip().octets());
@@ -281,13 +260,11 @@ pub fn forge(raw: &socket2::Socket, from: SocketAddrV4, to: SocketAddrV4, payloa
     let _ = raw.send_to(&packet, &to.into());
 }
 
-/// A socket for forged datagrams.
 pub fn raw_socket() -> socket2::Socket {
     let protocol = socket2::Protocol::from(255);
     socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::RAW, Some(protocol)).unwrap()
 }
 
-/// Random bytes.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).unwrap();

@@ -19,7 +19,7 @@ fn relay_at() -> SocketAddrV4 {
     SocketAddrV4::new(RELAY.parse().unwrap(), 4434)
 }
 
-/// The session of an adversary that has the key of the client `van`.
+/// A session of an adversary that has the key of the client `van`.
 fn adversary(network: &Network) -> Session {
     network.adversary(socket(network, "0.0.0.0:0"))
 }
@@ -31,7 +31,7 @@ fn socket(network: &Network, at: &'static str) -> UdpSocket {
     socket
 }
 
-/// Ports and drops of the UDP sockets of a namespace (/proc/net/udp, proc_net(5)).
+/// Returns ports and drops of the UDP sockets of a namespace (/proc/net/udp, proc_net(5)).
 fn udp_sockets(namespace: &Namespace) -> Vec<(u16, u64)> {
     let path = "/proc/thread-self/net/udp";
     let table = namespace.command("cat").arg(path).output().unwrap();
@@ -47,7 +47,7 @@ fn udp_sockets(namespace: &Namespace) -> Vec<(u16, u64)> {
         .collect()
 }
 
-/// Sends packets to an address in the tunnel while it lives, from behind the relay.
+/// Sends packets to an address in the tunnel, from behind the relay, until dropped.
 struct Traffic(Arc<AtomicBool>);
 
 impl Traffic {
@@ -71,7 +71,6 @@ impl Drop for Traffic {
     }
 }
 
-/// Whether a packet of the traffic is among encoded frames.
 fn has_packet(frames: &[u8]) -> bool {
     let mut frames = TunnelFrame::parse_all(frames);
     frames.any(|frame| {
@@ -79,7 +78,7 @@ fn has_packet(frames: &[u8]) -> bool {
     })
 }
 
-/// Receives until a packet of the traffic arrives; replies to pings.
+/// Receives until a packet of the traffic arrives, replying to pings.
 fn until_packet(session: &mut Session) -> Duration {
     let begin = Instant::now();
     while begin.elapsed() < TIMEOUT {
@@ -89,7 +88,7 @@ fn until_packet(session: &mut Session) -> Duration {
                 return begin.elapsed();
             }
         } else {
-            // The relay hears of the link again.
+            // Keeps the link alive at the relay.
             session.send(0, &[TunnelFrame::Ping(1)]);
         }
     }
@@ -121,7 +120,7 @@ fn a_datagram_with_a_forged_source_leads_no_traffic_to_it() {
     session.until_answered(0);
     let _traffic = Traffic::to(&network, "10.9.0.2:9");
     until_packet(&mut session);
-    // An attacker on the path repeats the client's datagram from elsewhere before the original arrives.
+    // An attacker on the path repeats the client's datagram from another address before the original arrives.
     let third_party = socket(&network, "10.71.1.99:9999");
     let mut encoded = Vec::new();
     TunnelFrame::Ping(1).emit(&mut encoded);
@@ -220,7 +219,7 @@ fn forged_cookies_and_answers_change_nothing_for_a_client() {
     };
     network.add_link(1);
     let _near = network.start_near(RELAY, "--link one=link1");
-    // At first nothing answers.
+    // At first no relay answers.
     let mute = network.far.make(|| UdpSocket::bind((RELAY, 4434)).unwrap());
     mute.set_read_timeout(Some(TIMEOUT)).unwrap();
     let (_, from) = mute.recv_from(&mut [0; 512]).unwrap();
@@ -236,7 +235,7 @@ fn forged_cookies_and_answers_change_nothing_for_a_client() {
         while !flag.load(Ordering::Relaxed) {
             counter.fetch_add(1, Ordering::Relaxed);
             let mut forged = random::<74>();
-            // A cookie as it is now, as it was before it was authenticated, and an answer.
+            // A cookie of the present length, one of the length before authentication, and an answer.
             for (kind, len) in [(3, 58), (3, 18), (2, 74)] {
                 forged[..2].copy_from_slice(&[kind, 0]);
                 forge(&raw, relay_at(), client, &forged[..len]);

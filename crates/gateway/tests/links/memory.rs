@@ -11,8 +11,7 @@ use crate::adversary::{self, Session};
 use crate::network::{Network, RELAY};
 use crate::process::{Gateway, TIMEOUT};
 
-/// Sends packets that wait for others, which never come: one far ahead in each lane, then every second one of all
-/// lanes.
+/// Sends packets that wait for missing ones: one far ahead in each lane, then every second one of all lanes.
 fn send_gaps(session: &mut Session, from: [u8; 4], to: [u8; 4]) {
     let mut packet = vec![0; 1200];
     (packet[0], packet[2], packet[3], packet[8], packet[9]) = (0x45, 0x04, 0xb0, 64, 17);
@@ -39,11 +38,11 @@ fn send_gaps(session: &mut Session, from: [u8; 4], to: [u8; 4]) {
     }
 }
 
-/// Bytes of resident memory that an attack may take, and that may be left ten seconds later.
+/// Bytes of resident memory that an attack may use, and that may remain ten seconds later.
 const MOST: usize = 64 << 20;
 const LEFT: usize = 16 << 20;
 
-/// Asserts that an attack that has just ended has taken bounded memory, and that it is returned.
+/// Asserts that an attack that has just ended has used bounded memory, and that it is released.
 fn assert_memory_returns(attacked: &Gateway, idle: usize) {
     let [_, most] = attacked.memory();
     let begin = Instant::now();

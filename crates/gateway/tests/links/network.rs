@@ -1,4 +1,4 @@
-//! Two network namespaces, `near` and `far`, between which links are made and unmade.
+//! Two network namespaces, `near` (client) and `far` (relay), with links that tests add and remove.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,25 +17,24 @@ use tempfile::TempDir;
 use crate::adversary::{Client, Session};
 use crate::process::{BINARY, Gateway, TIMEOUT};
 
-/// The relay's address, which each link leads to.
+/// The relay's address, reachable over each link.
 pub const RELAY: &str = "10.99.0.1";
 
-/// A network namespace; it goes with its holder.
+/// A network namespace, removed when dropped.
 pub struct Namespace {
     holder: Child,
-    /// Whether it has file systems of its own, too.
+    /// Whether it also has file systems of its own.
     has_files: bool,
 }
 
 impl Namespace {
-    /// Without links.
     pub fn new() -> Namespace {
         let namespace = Namespace::hold(false, "");
         namespace.sh("ip link set lo up");
         namespace
     }
 
-    /// With an /etc, which begins as this machine's, and a /run of its own.
+    /// A namespace with a copy of this machine's /etc, and an empty /run.
     pub fn machine() -> Namespace {
         Namespace::hold(
             true,
@@ -51,7 +50,7 @@ impl Namespace {
         if has_files {
             command.args(["--mount", "--propagation", "private"]);
         }
-        // Standard output says when it is there.
+        // Standard output reports that it is ready.
         let script = format!("set -e; {begin} echo; exec sleep infinity");
         command.args(["sh", "-c", &script]).stdin(Stdio::null());
         let mut holder = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -61,7 +60,7 @@ impl Namespace {
         Namespace { holder, has_files }
     }
 
-    /// A cable to another one, with an interface at each end.
+    /// Adds a veth pair to another namespace.
     pub fn cable(&self, name: &str, other: &Namespace, its: &str) {
         self.sh(&format!(
             "ip link add {name} type veth peer name {its} netns {}; ip link set {name} up",
@@ -74,7 +73,6 @@ impl Namespace {
         format!("/proc/{}/ns/net", self.number())
     }
 
-    /// A program in it.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net={}", self.path()));
@@ -85,32 +83,32 @@ impl Namespace {
         command
     }
 
-    /// What a shell does in it, line by line.
+    /// Runs a shell script, line by line.
     pub fn sh(&self, script: &str) {
         let done = self.command("sh").args(["-ec", script]).output().unwrap();
         assert!(done.status.success(), "{script}: {done:?}");
     }
 
-    /// The gateway in it.
+    /// Starts the gateway.
     pub fn gateway(&self, arguments: &str) -> Gateway {
         let mut command = self.command(BINARY);
         Gateway::run(command.args(arguments.split_whitespace()))
     }
 
-    /// The gateway in it, which ends by itself.
+    /// Runs the gateway to its end.
     pub fn output(&self, arguments: &str) -> Output {
         let mut command = self.command(BINARY);
         command.args(arguments.split_whitespace()).output().unwrap()
     }
 
-    /// What a program in it prints.
+    /// Returns a program's standard output.
     pub fn output_of(&self, program: &str, arguments: &str) -> String {
         let mut command = self.command(program);
         let done = command.args(arguments.split_whitespace()).output().unwrap();
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// What a thread of it makes.
+    /// Returns a value made by a thread of the namespace.
     pub fn make<T: Send + 'static>(&self, make: impl FnOnce() -> T + Send + 'static) -> T {
         let file = File::open(self.path()).unwrap();
         let thread = thread::spawn(move || {
@@ -120,7 +118,7 @@ impl Namespace {
         thread.join().unwrap()
     }
 
-    /// The number of a process in it.
+    /// The process ID of its holder.
     pub fn number(&self) -> u32 {
         self.holder.id()
     }
@@ -133,7 +131,7 @@ impl Drop for Namespace {
     }
 }
 
-/// Both, keys for a relay and a van, and a folder for control sockets.
+/// Both namespaces, keys for a relay and a van, and a folder for control sockets.
 pub struct Network {
     pub near: Namespace,
     pub far: Namespace,
@@ -141,7 +139,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Without links; `None`, and a word why, where this machine has none of what it takes.
+    /// Creates it without links; prints a reason and returns `None` on a machine that lacks a requirement.
     pub fn new() -> Option<Network> {
         let can = Command::new("unshare").args(["--net", "true"]).output();
         if !can.is_ok_and(|done| done.status.success()) {
@@ -170,12 +168,12 @@ impl Network {
         Some(network)
     }
 
-    /// A file of the folder.
     pub fn file(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// Link `number`: the interface `linkN` at both ends, 10.71.N.1 far and 10.71.N.2 near.
+    /// Adds link `number`: the interface `linkN` at both ends, 10.71.N.1 at the relay and 10.71.N.2 at the
+    /// client.
     pub fn add_link(&self, number: u32) {
         self.near.sh(&format!(
             "ip link add link{number} type veth peer name link{number} netns {}",
@@ -188,7 +186,7 @@ impl Network {
         self.address(number, 2);
     }
 
-    /// The near end of a link gets an address, and a route to the relay.
+    /// Adds an address and a route to the relay at the client's end of a link.
     pub fn address(&self, number: u32, host: u32) {
         self.near.sh(&format!(
             "ip addr add 10.71.{number}.{host}/24 dev link{number}; \
@@ -196,7 +194,7 @@ impl Network {
         ));
     }
 
-    /// The near end of a link loses an address, and its route with it.
+    /// Removes an address of the client's end of a link, with its route.
     pub fn take_address(&self, number: u32, host: u32) {
         self.near.sh(&format!(
             "ip addr del 10.71.{number}.{host}/24 dev link{number}; \
@@ -204,7 +202,7 @@ impl Network {
         ));
     }
 
-    /// Arguments of the far end of a tunnel.
+    /// Arguments of the relay.
     pub fn far_arguments(&self) -> String {
         format!(
             "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
@@ -214,14 +212,13 @@ impl Network {
         )
     }
 
-    /// Starts the far end of a tunnel.
     pub fn start_far(&self) -> Gateway {
         let far = self.far.gateway(&self.far_arguments());
         far.wait_for("is up");
         far
     }
 
-    /// Arguments of the near end of a tunnel, to a relay of that name, with further words.
+    /// Arguments of the client, for a relay of that name, with more words.
     pub fn near_arguments(&self, relay: &str, words: &str) -> String {
         format!(
             "tunnel --relay {relay}:4434 --relay-key {} --key {} --address 10.9.0.2/24 --control {} {words}",
@@ -231,12 +228,11 @@ impl Network {
         )
     }
 
-    /// Starts the near end of a tunnel.
     pub fn start_near(&self, relay: &str, words: &str) -> Gateway {
         self.near.gateway(&self.near_arguments(relay, words))
     }
 
-    /// The session of an adversary at the near end, which has the client's key.
+    /// A session of an adversary that has the client's key.
     pub fn adversary(&self, socket: UdpSocket) -> Session {
         let secret = read_secret_key(self.file("van.key").as_ref()).unwrap();
         let key = read_public_key(self.file("relay.pub").as_ref()).unwrap();
@@ -244,7 +240,7 @@ impl Network {
         Client::new(secret, key, &["10.9.0.2"]).connect(socket, at)
     }
 
-    /// The status of a near end.
+    /// The status of the client.
     pub fn status(&self) -> Value {
         let done = self
             .near
@@ -252,7 +248,7 @@ impl Network {
         serde_json::from_slice(&done.stdout).unwrap_or_default()
     }
 
-    /// Waits until a near end says that of a link, and tells how long that took.
+    /// Waits until the client's status of a link satisfies `is_so`; returns how long that took.
     pub fn until(&self, what: &str, link: &str, is_so: impl Fn(&Value) -> bool) -> Duration {
         let begin = Instant::now();
         loop {
@@ -274,12 +270,11 @@ impl Network {
     }
 }
 
-/// Whether a link is in that state.
 pub fn is(state: &'static str) -> impl Fn(&Value) -> bool {
     move |link| link["state"] == state
 }
 
-/// Says back what comes, at that address of a namespace.
+/// Starts a UDP echo server at an address of a namespace.
 pub fn echo(namespace: &Namespace, at: &'static str) {
     let socket = namespace.make(move || UdpSocket::bind(at).unwrap());
     thread::spawn(move || {
@@ -290,7 +285,7 @@ pub fn echo(namespace: &Namespace, at: &'static str) {
     });
 }
 
-/// Sends until something comes back, and tells how long that took.
+/// Sends until an echo arrives; returns how long that took.
 pub fn until_answered(namespace: &Namespace, to: SocketAddr) -> Duration {
     let socket = namespace.make(|| UdpSocket::bind("0.0.0.0:0").unwrap());
     socket

@@ -1,4 +1,4 @@
-//! What each verb may still do once it runs, started by hand as root.
+//! Privileges of each running subcommand that was started by hand as root.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,8 +12,8 @@ const INNER: &str = "10.9.0.1:7000";
 const NET_BIND_SERVICE: u64 = 1 << 10;
 const NET_ADMIN: u64 = 1 << 12;
 
-/// Checks each thread of a gateway: no capability but these, no new privileges, a filter of system calls, and all
-/// identifiers those of the user.
+/// Checks each thread of a gateway: only these capabilities, no new privileges, a filter of system calls, and
+/// all IDs those of the user.
 fn check(gateway: &Gateway, capabilities: u64, uid: u32) {
     let tasks = fs::read_dir(format!("/proc/{}/task", gateway.pid())).unwrap();
     let mut kept = 0;
@@ -45,7 +45,7 @@ fn check(gateway: &Gateway, capabilities: u64, uid: u32) {
     assert!(core.unwrap().contains(" 0  "), "{limits}");
 }
 
-/// The number of user `nobody`.
+/// The ID of the user `nobody`.
 fn nobody() -> u32 {
     let users = fs::read_to_string("/etc/passwd").unwrap();
     let line = users
@@ -55,7 +55,7 @@ fn nobody() -> u32 {
     line.split(':').nth(2).unwrap().parse().unwrap()
 }
 
-/// Every user may read the files but the keys.
+/// Makes all files but the keys readable for every user.
 fn publish(network: &Network) {
     let everybody = fs::Permissions::from_mode(0o755);
     fs::set_permissions(network.folder.path(), everybody).unwrap();
@@ -88,7 +88,7 @@ fn proxy(network: &Network, more: &str) -> Gateway {
 fn reload_clients(network: &Network, end: &Gateway) {
     let clients = fs::read_to_string(network.file("clients")).unwrap();
     let another = fs::read_to_string(network.file("relay.pub")).unwrap();
-    // As editors do: a new file takes the name.
+    // As editors do: a new file replaces the old one.
     let text = format!("{clients}{} addresses=10.9.0.9\n", another.trim());
     fs::write(network.file("clients.new"), text).unwrap();
     fs::rename(network.file("clients.new"), network.file("clients")).unwrap();
@@ -171,7 +171,7 @@ fn tunnel_keeps_cap_net_admin_and_leaves_the_hook_to_another_process() {
     assert!(near.terminate().success());
     let state = fs::read_to_string(network.file("state/tunnel.json")).unwrap();
     assert!(state.contains("\"one\""), "{state}");
-    // The hook has all that the tunnel had at its start.
+    // The hook has all privileges of the tunnel's start.
     let own = fs::read_to_string("/proc/self/status").unwrap();
     let own = own.lines().find(|line| line.starts_with("CapEff"));
     let own = own.unwrap().replace('\t', " ");

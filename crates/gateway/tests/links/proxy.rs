@@ -1,4 +1,4 @@
-//! A proxy whose links get other addresses, go and come back, or are none.
+//! A proxy whose links change their addresses, go down and up, or are all absent.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -48,9 +48,9 @@ fn carriers_come_back_with_their_links() {
     network.until("an interface made anew", "two", is("up"));
 }
 
-/// What an interface has carried, both ways (/proc/net/dev, proc_net(5)).
+/// Returns the bytes that an interface has carried in both directions (/proc/net/dev, proc_net(5)).
 fn carried(network: &Network, interface: &str) -> u64 {
-    // Of the reader's own thread, and so of its namespace.
+    // The reader's own thread, and therefore its namespace.
     let path = "/proc/thread-self/net/dev";
     let table = network.near.command("cat").arg(path).output().unwrap();
     let table = String::from_utf8(table.stdout).unwrap();
@@ -61,7 +61,8 @@ fn carried(network: &Network, interface: &str) -> u64 {
     columns[0] + columns[8]
 }
 
-/// A download without end through the proxy, of 20 kB at a time with such a pause between; how much has come.
+/// Starts an endless download through the proxy, 20 kB at a time with a pause after each; returns the
+/// received bytes.
 fn download(network: &Network, pause: Duration) -> Arc<AtomicU64> {
     let listener = network
         .far
@@ -102,8 +103,7 @@ fn a_backup_carries_nothing_but_while_the_primary_is_dead() {
     let links = "--link one=link1 --link two=link2,quota=1GB,rank=backup";
     let [_relay, proxy] = pair(&network, links);
     proxy.wait_for("link one: up");
-    // Neighbours and groups are looked for when an interface comes up; then it is silent.
-    // 2 MB/s.
+    // 2 MB/s. The other interface carries only neighbour discovery and group queries.
     let come = download(&network, Duration::from_millis(10));
     let begun = || come.load(Ordering::SeqCst);
     until("4 MB", || begun() > 4_000_000);
@@ -111,7 +111,7 @@ fn a_backup_carries_nothing_but_while_the_primary_is_dead() {
     println!("backup's interface while the primary lives: {idle} bytes");
     assert!(idle < 5_000, "{idle}");
     assert!(!proxy.log().contains("link two: up"));
-    // Nothing passes any more, and nobody is told: frames go to an address that nobody has.
+    // Drops everything silently: frames have an unused destination address.
     let dark = |is_dark: bool| {
         for (end, other) in [(&network.near, "10.71.1.1"), (&network.far, "10.71.1.2")] {
             end.sh(&match is_dark {
@@ -138,7 +138,7 @@ fn a_backup_carries_nothing_but_while_the_primary_is_dead() {
     until("1 MB by the primary", || begun() > before + 1_000_000);
     let more = carried(&network, "link2") - used;
     assert!(more < 5_000, "{more}");
-    // The proxy has counted what the interface has, but for neighbours and Ethernet's headers.
+    // The proxy counts all bytes of the interface except neighbour discovery and Ethernet headers.
     let status = network.status();
     let links = status["associations"][0]["links"].as_array().unwrap();
     let two = links.iter().find(|link| link["name"] == "two").unwrap();

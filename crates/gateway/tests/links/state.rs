@@ -1,4 +1,5 @@
-//! Files and routes of a tunnel by default: where it keeps its quotas, and what a route into its device leaves alone.
+//! Default files and routes of a tunnel: the file of its quotas, and traffic that a route into its device
+//! does not affect.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use crate::process::{BINARY, Gateway, TIMEOUT};
 
 const INNER: &str = "10.9.0.1:7000";
 
-/// Both ends of a tunnel; the near one with further words, and a folder for its state.
+/// Both ends of a tunnel; the client with more words, and a folder for its state.
 fn tunnel(network: &Network, words: &str) -> [Gateway; 2] {
     let far = network.start_far();
     let words = network.near_arguments(RELAY, words);
@@ -49,7 +50,7 @@ fn link_given_as_interface_is_not_routed_into_the_device() {
     let words = format!("--link one=link1 --route {RELAY}/32");
     let _ends = tunnel(&network, &words);
     network.until("the link is up", "one", is("up"));
-    // Everybody else's packets to the relay go through the tunnel.
+    // Packets of other sockets to the relay use the tunnel.
     let route = network
         .near
         .command("ip")

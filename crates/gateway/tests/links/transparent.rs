@@ -1,4 +1,4 @@
-//! A machine behind a router that leads its connections into a proxy, by REDIRECT or by TPROXY.
+//! A machine behind a router that redirects its connections to a proxy, by REDIRECT or by TPROXY.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use crate::process::{Gateway, TIMEOUT};
 /// The router's address in the machine's network.
 const ROUTER: &str = "192.168.77.1";
 
-/// Rules of a router: connections to these ports go to the proxy. Nothing is forwarded.
+/// Rules of a router: connections to these ports are redirected to the proxy. Nothing is forwarded.
 const RULES: &str = "\
 add table ip rope
 add chain ip rope nat { type nat hook prerouting priority -100; }
@@ -20,7 +20,7 @@ add chain ip rope mangle { type filter hook prerouting priority -150; }
 add rule ip rope mangle iifname lan tcp dport 8085-8089 tproxy to 127.0.0.1:1091 meta mark set 1 accept
 ";
 
-/// A machine whose default route leads to the near namespace; `None` where that has no such rules.
+/// A machine with a default route to the near namespace; `None` without support for such rules.
 fn machine(network: &Network) -> Option<Namespace> {
     let machine = Namespace::new();
     network.near.sh(&format!(
@@ -69,7 +69,7 @@ fn connect(machine: &Namespace, to: SocketAddr) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// How a connection of the machine ends to which nothing is sent.
+/// Returns how a connection of the machine ends that sends nothing.
 fn end(machine: &Namespace, to: SocketAddr) -> Result<usize, ErrorKind> {
     let read = connect(machine, to).and_then(|mut socket| socket.read(&mut [0; 16]));
     read.map_err(|error| error.kind())
@@ -113,7 +113,7 @@ fn connections_of_a_network_behind_a_router_go_through_the_proxy() {
         let failed = end(&machine, nobody);
         assert_eq!(failed, Err(ErrorKind::ConnectionReset), "{way}");
     }
-    // Who connects to the proxy itself is led nowhere.
+    // The proxy refuses connections to its own address.
     let itself = format!("{ROUTER}:1090").parse().unwrap();
     assert!(!matches!(end(&machine, itself), Ok(1..)));
 }

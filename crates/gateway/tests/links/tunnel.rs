@@ -1,4 +1,4 @@
-//! A tunnel whose links get other addresses, go and come back, or are not there when it starts.
+//! A tunnel whose links change their addresses, go down and up, or are absent at the start.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::process::Gateway;
 
 const INNER: &str = "10.9.0.1:7000";
 
-/// Both ends of a tunnel; the near one with links 1 and 2.
+/// Both ends of a tunnel; the client with links 1 and 2.
 fn tunnel(network: &Network) -> [Gateway; 2] {
     let far = network.start_far();
     let near = network.start_near(RELAY, "--link one=link1 --link two=link2");
@@ -37,11 +37,11 @@ fn a_link_with_a_new_address_goes_on() {
     network.address(1, 3);
     near.wait_for("from 10.71.1.3");
     network.until("a new address", "one", is("up"));
-    // With nothing else left, it is the way.
+    // As the only link that is up, it is used.
     network.near.sh("ip link set link2 down");
     let took = until_answered(&network.near, INNER.parse().unwrap());
     println!("through the link alone: {} ms", took.as_millis());
-    // And from one address to the next at once.
+    // The address changes at once.
     network.near.sh(&format!(
         "ip addr del 10.71.1.3/24 dev link1; ip addr add 10.71.1.4/24 dev link1; \
          ip route replace {RELAY}/32 via 10.71.1.1 dev link1 metric 1"
@@ -100,7 +100,7 @@ fn all_links_go_and_come_back() {
     println!("one is there again: {} ms", took.as_millis());
 }
 
-/// Sends datagrams of that length to an address that says them back, one each few milliseconds, until it is dropped.
+/// Sends datagrams of that length to an echo server, one every few milliseconds, until dropped.
 struct Traffic(Arc<AtomicBool>);
 
 impl Traffic {
@@ -124,16 +124,16 @@ impl Drop for Traffic {
     }
 }
 
-/// How a link becomes narrow.
+/// How a link's MTU shrinks.
 #[derive(Clone, Copy, Debug)]
 enum Narrowing {
-    /// The interfaces at both ends.
+    /// Both interfaces have a smaller MTU.
     Interfaces,
     /// Longer packets towards that end are dropped silently.
     Towards(&'static str),
 }
 
-/// One link of two, or the only one.
+/// On one link of two, and on the only link.
 #[test]
 fn path_mtu_that_falls_is_noticed_and_the_link_goes_on() {
     for (links, mtu, narrowing) in [
@@ -212,7 +212,7 @@ fn tunnel_starts_without_any_link_and_takes_the_first_that_comes() {
     network.until("the link", "two", is("up"));
 }
 
-/// The exit status of `status --check` at the near end.
+/// The exit status of the client's `status --check`.
 fn health(network: &Network) -> Option<i32> {
     let control = network.file("near");
     let done = network
@@ -252,7 +252,7 @@ fn links_are_listed_before_the_relay_was_ever_reached_and_changes_are_logged() {
     assert_eq!(health(&network), Some(1));
 }
 
-/// A name server at the far end of each link, and the address that it tells; none while that is `None`.
+/// A name server at the relay's end of each link, with its answer; it is silent while that is `None`.
 struct NameServer(Arc<Mutex<Option<Ipv4Addr>>>);
 
 impl NameServer {
@@ -291,7 +291,7 @@ impl NameServer {
 const NAMED: &str = "--link one=link1,dns=10.71.1.1 --link two=link2,dns=10.71.2.1";
 const MOVED: &str = "10.99.0.2";
 
-/// The relay also has another address, to which both links lead.
+/// Adds another address of the relay, reachable over both links.
 fn add_other_address(network: &Network) {
     network.far.sh(&format!("ip addr add {MOVED}/32 dev lo"));
     for number in [1, 2] {
@@ -376,7 +376,7 @@ fn a_relay_name_is_tried_in_both_families() {
     let Some(network) = Network::new() else {
         return;
     };
-    // The name is ::1 first on most machines, where nobody listens.
+    // Localhost is ::1 first on most machines, where nobody listens.
     let far = network.far_arguments().replace("0.0.0.0", "127.0.0.1");
     let _far = network.near.gateway(&far);
     let near = network.start_near("localhost", "--link one=lo");
@@ -405,24 +405,22 @@ fn what_is_read_anew_cuts_a_client_and_changes_links() {
         .near
         .gateway(&format!("tunnel --config {}", network.file("near.toml")));
     until_answered(&network.near, INNER.parse().unwrap());
-    // Another link.
     configure("\"one=link1\", \"two=link2\"");
     near.reload();
     near.wait_for("read anew: links one, two");
     network.until("a link that was added", "two", is("up"));
-    // In place of the first.
     configure("\"two=link2\"");
     near.reload();
     near.wait_for("link one: removed");
     network.near.sh("ip link set link1 down");
     let took = until_answered(&network.near, INNER.parse().unwrap());
     println!("by the other link: {} ms", took.as_millis());
-    // What is wrong changes nothing.
+    // An invalid file changes nothing.
     std::fs::write(network.file("clients"), "no key\n").unwrap();
     far.reload();
     far.wait_for("not read anew, all stays as it was: ");
     until_answered(&network.near, INNER.parse().unwrap());
-    // Another client, and this one no more.
+    // Another client, and without the first one.
     let relay = std::fs::read_to_string(network.file("relay.pub")).unwrap();
     let clients = format!("{} addresses=10.9.0.3\n", relay.trim());
     std::fs::write(network.file("clients"), clients).unwrap();

@@ -12,7 +12,7 @@ mod leaks;
 
 const WEB: &str = "9.9.9.10:7000";
 const WEB_V6: &str = "[2620:fe::10]:7000";
-/// The van at its first link.
+/// The van's address on its first link.
 const BARE: &str = "192.168.1.2";
 
 /// How an end of a tunnel ends before it is started again.
@@ -31,7 +31,6 @@ fn end(mut gateway: Gateway, end: End) {
     thread::sleep(Duration::from_secs(1));
 }
 
-/// Downloads of the van and of a machine behind it.
 fn downloads(world: &World) -> [Download; 2] {
     serve(&world.inet, WEB);
     until_seen_as(&world.van, WEB, RELAY);
@@ -83,7 +82,7 @@ fn downloads_of_van_and_lan_outlive_restarts_of_the_van() {
     }
 }
 
-/// Listens, and accepts nothing: connections are made by the kernel.
+/// Listens without accepting: the kernel completes connections.
 fn listen(machine: &Namespace, at: &str) -> TcpListener {
     let at: SocketAddr = at.parse().unwrap();
     machine.make(move || TcpListener::bind(at).unwrap())
@@ -169,7 +168,7 @@ fn a_client_reaches_what_the_relays_rules_allow() {
         until_seen_as(&world.van, WEB, RELAY);
         other.wait_for("the relay answers");
         for target in allowed {
-            // Another client may be a moment later.
+            // Another client may need more time.
             let reached = (0..20).any(|_| connects(&world.van, target));
             assert!(reached, "{rules}: {target}");
         }
@@ -217,7 +216,7 @@ fn a_relay_follows_its_rules_for_targets_at_a_reload() {
     assert!(!connects(&world.van, private) && !connects(&world.van, WEB));
     established.until_it_goes_on("a connection of a rule that is gone");
     download.until_it_goes_on("a connection from before the reloads");
-    // Rules that are wrong change nothing.
+    // Invalid rules change nothing.
     allow("\"nowhere\"");
     relay.reload();
     relay.wait_for("not read anew, all stays as it was: ");
@@ -226,7 +225,7 @@ fn a_relay_follows_its_rules_for_targets_at_a_reload() {
     until_seen_as(&world.van, WEB, RELAY);
 }
 
-/// Entries of the kernel's connection tracking table.
+/// Number of entries in the kernel's connection tracking table.
 fn tracked(machine: &Namespace) -> usize {
     let path = "/proc/sys/net/netfilter/nf_conntrack_count";
     machine.output_of("cat", path).trim().parse().unwrap()
@@ -257,7 +256,7 @@ fn connections_of_a_client_that_the_relay_tracks_are_bounded() {
     }
     assert!(!connects(&world.van, WEB));
     download.until_it_goes_on("while the client has all that it may have");
-    // Another client is not disturbed.
+    // Another client is not affected.
     world
         .private
         .sh("ip route add 9.9.9.10 dev ropewalk0 src 10.9.0.3");
@@ -284,7 +283,7 @@ fn no_stranger_reaches_a_client_through_the_relay() {
     assert!(connects(&world.relay, "10.9.0.2:22"));
 }
 
-/// An upgrade runs the new hook on the notes of the old one.
+/// The new hook reads the notes of the old one after an upgrade.
 #[test]
 fn purge_restores_sysctls_that_an_earlier_hook_noted() {
     let Some(world) = World::new() else {
@@ -306,14 +305,14 @@ fn purge_restores_sysctls_that_an_earlier_hook_noted() {
     }
 }
 
-/// Sends from a port until an echo comes back.
+/// Sends from a port until an echo arrives.
 fn until_echoed(machine: &Namespace, port: u16) {
     let socket = machine.make(move || UdpSocket::bind(("0.0.0.0", port)).unwrap());
     socket
         .set_read_timeout(Some(Duration::from_millis(100)))
         .unwrap();
     for _ in 0..300 {
-        // An ICMP message of before may be an error here.
+        // A late ICMP message may be an error here.
         let _ = socket.send_to(b"hello", (SERVER, 7001));
         if socket.recv(&mut [0; 16]).is_ok() {
             return;
@@ -330,11 +329,11 @@ fn a_flow_that_began_outside_the_tunnel_is_translated_inside() {
     echo(&world.inet, "9.9.9.10:7001");
     serve(&world.inet, WEB);
     let _relay = world.start_relay("");
-    // The tracking of connections has begun, and stays when a tunnel is killed.
+    // Connection tracking has begun, and stays when a tunnel is killed.
     let mut van = world.start_van("");
     until_seen_as(&world.lan, WEB, RELAY);
     van.kill();
-    // By a link, with the network's own source.
+    // Over a link, with the network's own source.
     let flow = world.lan.make(|| UdpSocket::bind("0.0.0.0:5555").unwrap());
     for _ in 0..3 {
         flow.send_to(b"hello", (SERVER, 7001)).unwrap();
@@ -354,7 +353,7 @@ fn without_nat_a_foreign_source_is_told_by_icmp() {
     };
     let _relay = world.start_relay("");
     serve(&world.inet, WEB);
-    // A hook that lays routes alone.
+    // A hook that only sets up routes.
     let text = "#!/bin/sh\ntest $1 != up || ip rule add pref 9 lookup 9\n\
                 test $1 != up || ip route add 9.9.9.10 dev $ROPEWALK_DEVICE table 9\n";
     let path = world.file("hook");

@@ -12,13 +12,13 @@ use crate::process::{Gateway, TIMEOUT, until};
 
 const INNER: &str = "10.9.0.1:7000";
 const STREAM: &str = "10.9.0.1:7001";
-/// Where the near end receives datagrams.
+/// Address at which the client receives datagrams.
 const SINK: &str = "10.9.0.2:7002";
 
-/// Bytes that arrive at the near end: of a stream, and of datagrams.
+/// Bytes that arrive at the client: of a stream, and of datagrams.
 type Received = Arc<[AtomicU64; 2]>;
 
-/// A stream and a flood of datagrams to the near end. Each sends as fast as it can.
+/// Starts a stream and a flood of datagrams to the client. Each sends as fast as it can.
 fn floods(far: &Namespace, near: &Namespace) -> Received {
     let received = Received::default();
     let listener = far.make(|| TcpListener::bind(STREAM).unwrap());
@@ -52,7 +52,7 @@ fn floods(far: &Namespace, near: &Namespace) -> Received {
     received
 }
 
-/// Limits the client, and has the relay read its list again.
+/// Limits the client's rate, and makes the relay read its list again.
 fn set_rate(network: &Network, far: &Gateway, reloads: usize, rate: &str) {
     let path = network.file("clients");
     let list = std::fs::read_to_string(&path).unwrap();
@@ -80,7 +80,7 @@ fn rate_of_the_list_binds_a_stream_and_datagrams_together_and_follows_a_reload()
     let rates = [("2mbit", 250e3), ("800kbit", 100e3), ("4mbit", 500e3)];
     for (reloads, (limit, bytes_per_s)) in rates.into_iter().enumerate() {
         set_rate(&network, &far, 1 + reloads, limit);
-        // Queues of another rate empty first. Each of the two alone would take the whole rate.
+        // First, queues of another rate empty. Each flow alone would use the whole rate.
         let begin = Instant::now();
         loop {
             let (before, from) = (read(), Instant::now());

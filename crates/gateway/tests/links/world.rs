@@ -25,11 +25,9 @@ use tempfile::TempDir;
 use crate::network::Namespace;
 use crate::process::{Gateway, TIMEOUT};
 
-/// The relay's address in front of the internet.
+/// The relay's address towards the internet.
 pub const RELAY: &str = "203.0.113.2";
-/// A server of the internet.
 pub const SERVER: &str = "9.9.9.10";
-/// Device addresses of the van.
 pub const INNER: [&str; 2] = ["10.9.0.2", "fd00:9::2"];
 
 /// The machines, and a folder with keys for a relay and a van.
@@ -44,7 +42,8 @@ pub struct World {
 }
 
 impl World {
-    /// Cabled, with addresses and routes; `None`, and a word why, where this machine lacks something.
+    /// Creates links, addresses and routes; prints a reason and returns `None` on a machine that lacks a
+    /// requirement.
     pub fn new() -> Option<World> {
         if let Some(lacking) = lacking() {
             eprintln!("skipped: this takes {lacking}");
@@ -113,19 +112,17 @@ impl World {
             .sh("ip addr add 198.51.100.66/24 dev eth0; ip route add default via 198.51.100.1");
     }
 
-    /// A file of the folder.
     pub fn file(&self, name: &str) -> String {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// Starts the relay's end of the tunnel with the packaged hook, and waits for its device.
+    /// Starts the relay with the packaged hook, and waits for its device.
     pub fn start_relay(&self, more: &str) -> Gateway {
         let relay = self.relay.gateway(&self.relay_arguments(more));
         relay.wait_for("is up");
         relay
     }
 
-    /// Arguments of the relay's end of the tunnel.
     pub fn relay_arguments(&self, more: &str) -> String {
         format!(
             "tunnel --listen [::]:4434 --key {} --clients {} --address 10.9.0.1/24 \
@@ -142,7 +139,6 @@ impl World {
         self.van.gateway(&self.van_arguments(more))
     }
 
-    /// Arguments of the van's end of the tunnel.
     pub fn van_arguments(&self, more: &str) -> String {
         format!(
             "tunnel --relay {RELAY}:4434 --relay-key {} --key {} --link wifi=wlan0 --link lte=wwan0 \
@@ -155,14 +151,13 @@ impl World {
     }
 }
 
-/// The packaged hook.
 pub fn hook() -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let hook = here.join("../../packaging/hooks/tunnel-hook");
     hook.canonicalize().unwrap().display().to_string()
 }
 
-/// What the machines need, if that is not here.
+/// Returns a missing requirement.
 fn lacking() -> Option<&'static str> {
     let can = |script: &str| {
         let mut command = Command::new("unshare");
@@ -186,7 +181,7 @@ fn lacking() -> Option<&'static str> {
     None
 }
 
-/// A server that says who connects, then sends without an end.
+/// Starts a server that sends the client's address, then endless data.
 pub fn serve(namespace: &Namespace, at: &str) {
     let at: SocketAddr = at.parse().unwrap();
     let listener = namespace.make(move || TcpListener::bind(at).unwrap());
@@ -207,7 +202,7 @@ pub fn serve(namespace: &Namespace, at: &str) {
     });
 }
 
-/// The address as which a server of [`serve`] sees a machine; or why it is not reached.
+/// Returns the address that a server of [`serve`] sees of a machine, or why it is unreachable.
 pub fn seen_as(namespace: &Namespace, server: &str) -> Result<IpAddr, String> {
     let server: SocketAddr = server.parse().unwrap();
     namespace.make(move || {

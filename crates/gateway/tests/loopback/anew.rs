@@ -1,4 +1,4 @@
-//! SIGHUP: each option that is read anew takes effect, for connections or associations that begin later.
+//! SIGHUP: each option that is read again takes effect for later connections or associations.
 
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::process::{BINARY, Gateway, until};
 use crate::world::{connect, echo, greets};
 
-/// A relay in the clear with a configuration file, and proxies that lead to it.
+/// A relay without encryption with a configuration file, and proxies that use it.
 struct Configured {
     folder: TempDir,
     relay: Gateway,
@@ -32,7 +32,7 @@ impl Configured {
         }
     }
 
-    /// Adds these lines to the relay's file, in place of others, and waits until it has read them.
+    /// Replaces the options in the relay's file, and waits until it has read them.
     fn reload(&self, lines: &str) {
         let file = self.folder.path().join("relay.toml");
         fs::write(file, text(&self.folder, lines)).unwrap();
@@ -43,7 +43,7 @@ impl Configured {
         assert!(!self.relay.log().contains("takes a restart"));
     }
 
-    /// A proxy with a new association; where it listens.
+    /// Starts a proxy with a new association; returns its address.
     fn proxy(&self, name: &str) -> (Gateway, SocketAddr) {
         let control = self.folder.path().join(name).display().to_string();
         let words = format!(
@@ -175,7 +175,7 @@ fn proxy_follows_its_passwords() {
     proxy.reload();
     proxy.wait_for("read anew: ");
     assert!(is_let_in("word") && !is_let_in("pass"));
-    // A wrong file changes nothing.
+    // An invalid file changes nothing.
     fs::write(&passwords, "no password\n").unwrap();
     proxy.reload();
     let said = proxy.wait_for("not read anew, all stays as it was: ");
@@ -196,7 +196,7 @@ fn proxy_is_connected_again_soon_after_the_relay_has_returned() {
         let at = relay.wait_for("relay listens on ");
         (relay, at)
     };
-    // At an address of its own: no other connection takes its port while it is away.
+    // At an address of its own: no other connection takes its port while it is down.
     let (mut first, relay_at) = relay("127.0.0.5:0");
     let words = format!(
         "proxy --plaintext --relay {relay_at} --link l2=127.0.0.2 --listen 127.0.0.1:0 --control {}",
@@ -214,7 +214,7 @@ fn proxy_is_connected_again_soon_after_the_relay_has_returned() {
         proxy.log().matches("link l2: up").count() == 2
     });
     println!("up after {} ms", begin.elapsed().as_millis());
-    // A dial each second, on a machine that may have much to do.
+    // One dial each second, with a margin for a busy machine.
     assert!(begin.elapsed() < Duration::from_secs(4));
     greets(&mut connect(at, target).unwrap());
 }

@@ -1,4 +1,4 @@
-//! The status codes of HTTP and SOCKS5 that the proxy answers with, and the limits of a head.
+//! Status codes of the proxy's answers in HTTP and SOCKS5, and the limits of a head.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use crate::pair::Pair;
 use crate::process::{Gateway, TIMEOUT, until};
 use crate::world::{connect, echo, patient};
 
-/// What a proxy answers to these bytes, until it closes the connection.
+/// Sends bytes to a proxy; returns its answer until it closes the connection.
 fn exchange(proxy: SocketAddr, says: &str) -> String {
     let mut socket = patient(TcpStream::connect(proxy).unwrap());
     socket.write_all(says.as_bytes()).unwrap();
@@ -31,7 +31,7 @@ fn assert_status(proxy: SocketAddr, says: &str, status: &str) {
     );
 }
 
-/// SOCKS5's code of a connection to an address: 0 if it is open.
+/// Returns SOCKS5's code of a connection to an address: 0 if it is open.
 fn socks(proxy: SocketAddr, target: SocketAddr) -> u8 {
     let mut socket = patient(TcpStream::connect(proxy).unwrap());
     let SocketAddr::V4(target) = target else {
@@ -46,7 +46,7 @@ fn socks(proxy: SocketAddr, target: SocketAddr) -> u8 {
     hears[3]
 }
 
-/// A host that answers each request with that, and counts requests.
+/// A host that sends `answer` to each request, and counts requests.
 fn host(answer: &'static str) -> (SocketAddr, std::sync::mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
@@ -172,7 +172,7 @@ fn program_without_the_password_hears_407() {
     assert_status(pair.proxy_at, &connects, required);
     let right = "Proxy-Authorization: Basic YWRhOnBhc3M=\r\n";
     assert_status(pair.proxy_at, &get(right), "200 OK");
-    // SOCKS5: no method that is acceptable, a wrong password (RFC 1929), and the right one.
+    // SOCKS5: no acceptable method, a wrong password (RFC 1929), and the right one.
     let negotiate = |says: &[u8], len: usize| {
         let mut socket = patient(TcpStream::connect(pair.proxy_at).unwrap());
         socket.write_all(says).unwrap();
@@ -249,7 +249,7 @@ fn target_that_does_not_answer_is_504() {
             let hears = String::from_utf8_lossy(&hears);
             assert_eq!(hears, format!("HTTP/1.1 {timeout}"));
         });
-        // RFC 1928: TTL expired, as the code of a time-out.
+        // RFC 1928: TTL expired, as the code of a timeout.
         scope.spawn(|| assert_eq!(socks(pair.proxy_at, at), 6));
     });
 }
@@ -267,7 +267,7 @@ fn connection_without_a_relay_fails_after_nine_seconds() {
     let proxy = Gateway::start(&arguments.split_whitespace().collect::<Vec<_>>());
     let at: SocketAddr = proxy.wait_for("proxy listens on ").parse().unwrap();
     let target: SocketAddr = "127.0.0.1:9".parse().unwrap();
-    // The other bound is for a machine that has much to do.
+    // The upper limit has a margin for a busy machine.
     let in_time = Duration::from_millis(8500)..Duration::from_secs(30);
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -8,7 +8,6 @@ use crate::pair::Pair;
 use crate::process::TIMEOUT;
 use crate::world::{connect, echo, greets};
 
-/// The classes of the streams of an end, by target.
 fn classes(pair: &Pair, end: &str) -> Vec<(String, String)> {
     let status = pair.status(end);
     let streams = status["associations"][0]["streams"].as_array().unwrap();

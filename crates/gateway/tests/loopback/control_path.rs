@@ -30,7 +30,7 @@ fn control_socket_is_in_the_runtime_folder_and_its_users_alone() {
     );
     let at = relay.wait_for("relay listens on ");
     assert_eq!(status(), (Some(0), Some("relay".to_owned())));
-    // A proxy's is asked first.
+    // A proxy's control socket has precedence.
     let proxy = Gateway::run_with(
         &mut command(&format!(
             "proxy --plaintext --relay {at} --link l2=127.0.0.2 --listen 127.0.0.1:0"

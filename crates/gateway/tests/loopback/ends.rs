@@ -1,4 +1,4 @@
-//! What programs and targets see when a gateway is killed, or leads nowhere.
+//! Errors seen by programs and targets when a gateway is killed or unreachable.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -50,7 +50,7 @@ fn an_orderly_end_is_one_as_before() {
 fn without_a_relay_a_connection_fails_in_time() {
     let mut world = World::new(&["--allow", "loopback"]);
     world.connect(echo()).unwrap();
-    // What was never up does not go down.
+    // A link that was never up does not go down.
     world.proxy.wait_for("link l2: up");
     world.proxy.wait_for("link l3: up");
     world.relay.kill();

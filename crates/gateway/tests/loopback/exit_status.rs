@@ -1,4 +1,4 @@
-//! The exit status of each verb: 0 when done, 1 when the work failed, 2 when the input is wrong.
+//! Exit status of each subcommand: 0 when done, 1 when the work failed, 2 when the input is wrong.
 
 use std::fs::OpenOptions;
 use std::net::{TcpListener, UdpSocket};
@@ -25,7 +25,6 @@ fn status(words: &str, folder: &Path, stdout: Stdio) -> (Option<i32>, String) {
 #[test]
 fn each_verb_ends_with_0_1_or_2() {
     let folder = tempfile::tempdir().unwrap();
-    // Addresses that are taken.
     let (tcp_taken, udp_taken) = (
         TcpListener::bind("127.0.0.1:0").unwrap(),
         UdpSocket::bind("127.0.0.1:0").unwrap(),
@@ -63,7 +62,6 @@ fn each_verb_ends_with_0_1_or_2() {
             0,
         ),
         (&format!("tunnel {keys} {link} --relay {tcp}"), 2),
-        // No such device can be made.
         (
             &format!("tunnel {keys} {link} {address} --relay {udp} --device lo --control t"),
             1,

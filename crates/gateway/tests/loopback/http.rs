@@ -1,4 +1,4 @@
-//! Plain HTTP through the proxy: literal exchanges, and programs that speak it.
+//! Plain HTTP through the proxy: literal exchanges, and real HTTP clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,8 +9,8 @@ use std::thread;
 
 use crate::world::{World, noise, patient};
 
-/// A host that answers each request of each connection with these bytes in turn, and says what it
-/// heard: heads, with as many bytes of a body behind them as they say.
+/// A host that sends these answers in turn on each connection, and reports the requests: heads, with the
+/// bodies that they announce.
 fn host(answers: &'static [&'static [u8]]) -> (SocketAddr, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -59,7 +59,7 @@ fn proxy(world: &World) -> TcpStream {
     patient(TcpStream::connect(world.proxy_at).unwrap())
 }
 
-/// Says that, and hears all until the connection ends.
+/// Sends text; returns everything received until the connection ends.
 fn exchange(world: &World, says: &str) -> String {
     let mut socket = proxy(world);
     socket.write_all(says.as_bytes()).unwrap();
@@ -95,7 +95,7 @@ fn requests_of_one_connection_go_each_to_its_host() {
     let first = "HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nContent-Length: 3\r\n\r\none";
     let second = "HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nTransfer-Encoding: chunked\r\n\r\n\
                   3\r\ntwo\r\n0\r\n\r\n";
-    // A POST has a connection of its own, whose first answer that is.
+    // A POST has a connection of its own, with this first answer.
     let last = "HTTP/1.1 200 OK\r\nVia: 1.1 ropewalk\r\nConnection: close\r\n\
                 Content-Length: 3\r\n\r\none";
     assert_eq!(hears, [first, second, first, last].concat());
@@ -133,7 +133,7 @@ fn bodies_in_chunks_go_both_ways() {
         heard.ends_with("\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
         "{heard}"
     );
-    // For HTTP/1.0, out of its chunks and to the connection's end.
+    // For HTTP/1.0 without chunks, to the connection's end.
     let says = format!("GET http://{at}/ HTTP/1.0\r\n\r\n");
     assert_eq!(
         exchange(&world, &says),
@@ -206,7 +206,7 @@ fn an_answer_that_breaks_off_is_not_taken_for_whole() {
     }
 }
 
-/// A folder behind a web server of Python's, or why not.
+/// A folder behind Python's web server, or why it is missing.
 fn web_server(folder: &Path) -> Option<(std::process::Child, SocketAddr)> {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = free.local_addr().unwrap();
@@ -235,7 +235,7 @@ fn web_server(folder: &Path) -> Option<(std::process::Child, SocketAddr)> {
     Some((server, at))
 }
 
-/// Runs a program if it is there; its output.
+/// Runs a program if it is installed; returns its output.
 fn program(name: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Option<Vec<u8>> {
     let done = Command::new(name)
         .args(arguments)

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A document with every key of the status; no two numbers are equal.
 const DOCUMENT: &str = include_str!("status.json");
 
-/// Numbers of which there are no metrics: ages and rates, which series have by themselves, and streams.
+/// Numbers without metrics: streams, and ages and rates, which follow from time series.
 const WITHOUT_METRICS: [&str; 4] = [
     "associations[].age_s",
     "rate_mbps.sent",
@@ -17,7 +17,6 @@ const WITHOUT_METRICS: [&str; 4] = [
     "streams[]",
 ];
 
-/// Numbers of a value, by key.
 fn numbers(value: &Value, of: &str, found: &mut BTreeMap<String, f64>) {
     match value {
         Value::Object(object) => {

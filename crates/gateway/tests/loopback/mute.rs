@@ -1,4 +1,4 @@
-//! Standard error and standard output that nobody reads, that are full, or that are closed.
+//! Standard error and standard output without a reader, full, or closed.
 
 use std::fs::OpenOptions;
 use std::io::{PipeReader, Read, Write, pipe};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use crate::world::{TIMEOUT, connect, echo, greets};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
-/// More lines than the queue of lines holds, and more bytes than a pipe does.
+/// More lines than the log queue holds, and more bytes than a pipe does.
 const REFUSALS: usize = 2000;
 
-/// A process that is killed at the end of a test.
+/// A process that is killed when dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -25,12 +25,10 @@ impl Drop for Process {
     }
 }
 
-/// A standard error of a kind, and how a shell makes it.
+/// Kind of a standard error.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Nothing can be written to it.
     FullDisk,
-    /// There is none.
     Closed,
     /// Its reader has gone.
     DeadPipe,
@@ -38,7 +36,7 @@ enum Kind {
     FullPipe,
 }
 
-/// Starts a verb; what is given with it must live as long as its pipe.
+/// Starts a subcommand; the returned reader must live as long as its pipe.
 fn start(kind: Kind, arguments: &[String]) -> (Process, Option<PipeReader>) {
     let mut command = Command::new("sh");
     let script = match kind {
@@ -79,7 +77,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Says hello through the proxy as soon as that listens, and waits for the answer.
+/// Sends a greeting through the proxy as soon as that listens, and waits for the answer.
 fn greets_soon(proxy: SocketAddr, target: SocketAddr) {
     let begin = Instant::now();
     let mut socket = loop {
@@ -92,7 +90,7 @@ fn greets_soon(proxy: SocketAddr, target: SocketAddr) {
     greets(&mut socket);
 }
 
-/// What comes out of the pipe from now on.
+/// Reads the rest of the pipe.
 fn read_on(mut reader: PipeReader) -> Arc<Mutex<String>> {
     let log = Arc::new(Mutex::new(String::new()));
     let copy = Arc::clone(&log);
@@ -210,7 +208,7 @@ fn a_full_disk_leaves_no_part_of_a_key() {
         let command = command.args(["-c", script, BINARY]).current_dir(&folder);
         command.output().unwrap()
     };
-    // A file that may not grow stands for a disk that is full: EFBIG instead of ENOSPC.
+    // A limit of the file size replaces a full disk: EFBIG instead of ENOSPC.
     let failed = keygen("trap '' XFSZ; ulimit -f 0; exec \"$0\" keygen van 2>/dev/null");
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
     assert_eq!(names_in(folder.path()), [""; 0]);

@@ -9,7 +9,7 @@ use crate::world::World;
 /// Set in the namespace.
 const INSIDE: &str = "ROPEWALK_TEST_INSIDE";
 
-/// Anybody's addresses, of which nothing leaves the namespace.
+/// Public addresses whose packets never leave the namespace.
 const PUBLIC: [&str; 2] = ["5.6.7.8", "5.6.7.9"];
 
 fn ip(arguments: &str) {
@@ -53,7 +53,7 @@ fn what_is_public_leaves_the_relay_itself_out() {
     for target in targets {
         assert_eq!(world.connect(target).err(), Some(not_allowed), "{target}");
     }
-    // One that comes later is known as well.
+    // The relay detects later addresses as well.
     ip("address add 5.6.8.1/32 dev lo");
     let later = TcpListener::bind("5.6.8.1:0").unwrap();
     let later = later.local_addr().unwrap();

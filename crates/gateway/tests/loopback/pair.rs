@@ -1,4 +1,4 @@
-//! A relay and a proxy in the clear, each with options of its own.
+//! A relay and a proxy without encryption, each with options of its own.
 
 use std::net::SocketAddr;
 
@@ -10,18 +10,17 @@ use crate::process::{BINARY, Gateway};
 /// A relay, a proxy with one link, and a folder with their control sockets.
 pub struct Pair {
     folder: TempDir,
-    /// Relay and proxy.
     pub ends: [Gateway; 2],
     pub proxy_at: SocketAddr,
 }
 
 impl Pair {
-    /// Options are words; `FOLDER` stands for the folder.
+    /// Options are words; `FOLDER` is replaced by the folder.
     pub fn new(relay_options: &str, proxy_options: &str) -> Pair {
         Pair::within(tempfile::tempdir().unwrap(), relay_options, proxy_options)
     }
 
-    /// The same with a folder that has files already.
+    /// Uses a folder with existing files.
     pub fn within(folder: TempDir, relay_options: &str, proxy_options: &str) -> Pair {
         let start = |words: &str| {
             let words = words.replace("FOLDER", folder.path().to_str().unwrap());

@@ -1,4 +1,4 @@
-//! Links with a quota, and links that are a backup: what they carry, and when.
+//! Traffic of links with a quota, and of backup links.
 
 use std::io::{Read, Write};
 use std::process::Command;
@@ -11,7 +11,6 @@ use crate::world::{BINARY, World, echo, noise, start_proxy_of, steady, until};
 
 const MB: usize = 1_000_000;
 
-/// What `status` says of a link.
 fn link(world: &World, number: usize) -> Value {
     let asked = Command::new(BINARY)
         .args(["status", "--json", "--control"])
@@ -22,7 +21,7 @@ fn link(world: &World, number: usize) -> Value {
     document["associations"][0]["links"][number].take()
 }
 
-/// 10 MB arrive whole at 5 MB/s; after `at` bytes something is done.
+/// Downloads 10 MB at 5 MB/s, complete; calls `disturb` after `at` bytes.
 fn download(world: &World, seed: u64, at: usize, disturb: impl FnOnce()) {
     let bytes = Arc::new(noise(10 * MB, seed));
     let mut socket = world.connect(steady(Arc::clone(&bytes))).unwrap();
@@ -49,7 +48,7 @@ fn a_quota_stops_its_link_and_no_stream_and_outlives_a_kill() {
     assert_eq!(stopped["spent"], 2.0 * used as f64 / 1e6, "{stopped}");
     assert_eq!(stopped["quota_lasts_s"], 0.0, "{stopped}");
     assert!(link(&world, 1)["used_bytes"].is_null());
-    // What is written is what is known.
+    // The file has the reported values.
     let file = world.folder.path().join("van.json");
     until("the quota file", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
@@ -87,7 +86,7 @@ fn at_its_cap_a_link_goes_on_at_a_rate_both_ways() {
     world.proxy.wait_for("link l2: 100 % of its quota is used");
     assert_eq!(link(&world, 0)["state"], "up");
     assert_eq!(link(&world, 0)["throttled_mbps"], 8.0);
-    // The proxy itself keeps to it, and so does the relay: there and back.
+    // Both the proxy and the relay respect it, in both directions.
     let mut socket = world.connect(echo()).unwrap();
     let bytes = noise(MB, 8);
     let began = Instant::now();
@@ -103,7 +102,6 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
     let world = World::of_links(&["--allow", "loopback"], ["", ",rank=backup"]);
     world.proxy.wait_for("link l2: up");
     download(&world, 4, 5 * MB, || {
-        // No connection of it was ever opened.
         assert_eq!(world.between.cut(1), 0, "{}", world.proxy.log());
         world.between.darken(0, true);
     });

@@ -1,4 +1,4 @@
-//! Who and what is refused, and in which words.
+//! Refusals, and their messages.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -49,7 +49,7 @@ fn strangers_are_refused_and_logged_once() {
     let stranger = start_proxy(folder, world.relay_at, "stranger");
     stranger.wait_for("link l2 (127.0.0.2): ");
     world.relay.wait_for("is none of an allowed client");
-    // Closed, and never a byte.
+    // Closed without a byte.
     let strangers: Vec<_> = (0..20)
         .map(|_| {
             let mut socket = patient(TcpStream::connect(world.relay_at).unwrap());
@@ -69,11 +69,11 @@ fn strangers_are_refused_and_logged_once() {
         "{log}"
     );
     assert_eq!(log.matches("127.0.0.2 refused: key").count(), 1, "{log}");
-    // The client that it knows is not disturbed.
+    // Known clients are not affected.
     assert!(world.connect(echo()).is_ok());
 }
 
-/// What the relay reads of this, and what a stranger learns: bytes, and by what and when it ends.
+/// Sends bytes; returns the number of received bytes, and how and after which time the connection ends.
 fn probe(
     world: &World,
     bytes: &[u8],
@@ -104,7 +104,7 @@ fn all_strangers_learn_the_same() {
     };
     let (van, relay) = (secret("van.key"), secret("relay.key").public());
     let stranger = SecretKey::generate();
-    // One that was answered before.
+    // A hello that was answered before.
     let heard = hello(&van, relay, Purpose::Carrier);
     let mut first = patient(TcpStream::connect(world.relay_at).unwrap());
     first.write_all(&heard).unwrap();
@@ -136,7 +136,7 @@ fn all_strangers_learn_the_same() {
     for (what, told) in probes {
         let (told, after) = told.join().unwrap();
         assert_eq!(told, Ok(Vec::new()), "{what}");
-        // Not at once; the other bound is for a machine that has much to do.
+        // Not at once; the upper limit has a margin for a busy machine.
         let range = Duration::from_secs(4)..Duration::from_secs(30);
         assert!(range.contains(&after), "{what}: {after:?}");
         println!("{what}: no byte, closed after {:.1} s", after.as_secs_f64());
@@ -154,7 +154,7 @@ fn a_flood_of_half_open_carriers_disturbs_nobody() {
         .map(|_| TcpStream::connect(world.relay_at).unwrap())
         .collect();
     world.relay.wait_for("too many handshakes under way");
-    // Another source, and another link's carrier, are taken meanwhile.
+    // Another source, and another link's carrier, are accepted meanwhile.
     assert!(world.between.cut(0) > 0);
     world.proxy.wait_for("link l2: down");
     assert!(world.connect(target).is_ok());
@@ -244,7 +244,7 @@ fn connections_of_programs_beyond_their_number_are_reset_and_logged_once() {
     let line = "127.0.0.1 refused: as many connections as --connections allows are open";
     proxy.wait_for(line);
     assert_eq!(proxy.log().matches("--connections").count(), 1);
-    // One that ends makes room for another.
+    // One that ends frees a place for another.
     drop(first);
     until("another connection is served", || {
         let mut next = patient(TcpStream::connect(pair.proxy_at).unwrap());

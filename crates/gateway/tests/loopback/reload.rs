@@ -1,4 +1,4 @@
-//! What a gateway reads anew at SIGHUP, and a listener that outlives a relay.
+//! Files that a gateway reads again at SIGHUP, and a listener that outlives a relay.
 
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -36,14 +36,12 @@ impl Files {
         fs::write(self.0.path().join(name), text).unwrap();
     }
 
-    /// The list of clients, with those.
     fn clients(&self, names: &[&str]) {
         let line = |name: &&str| fs::read_to_string(self.path(&format!("{name}.pub"))).unwrap();
         let lines: String = names.iter().map(line).collect();
         self.write("clients", &lines);
     }
 
-    /// The relay's file, which allows those.
     fn relay(&self, allow: &[String]) {
         let text = format!(
             "listen = [\"127.0.0.1:0\"]\nkey = \"relay.key\"\nclients = \"clients\"\n\
@@ -53,7 +51,6 @@ impl Files {
         self.write("relay.toml", &text);
     }
 
-    /// A proxy's file, with links from those addresses.
     fn proxy(&self, name: &str, relay: &str, links: &[&str]) {
         let links: Vec<String> = links
             .iter()
@@ -72,7 +69,7 @@ impl Files {
     }
 }
 
-/// A connection to the target through a proxy, if the relay opens one.
+/// Connects to the target through a proxy; `None` if the relay refuses.
 fn connect(proxy: &Gateway, target: SocketAddr) -> Option<TcpStream> {
     let proxy = proxy.wait_for("proxy listens on ").parse().unwrap();
     world::connect(proxy, target).ok()
@@ -95,7 +92,6 @@ fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
     greets(&mut kept);
     greets(&mut cut);
 
-    // A client is taken out of the list.
     files.clients(&["van"]);
     relay.reload();
     relay.wait_for("read anew: 1 clients; cut: bus");
@@ -104,10 +100,9 @@ fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
     assert!(connect(&bus, target).is_none());
     greets(&mut kept);
 
-    // Fewer targets are allowed.
     files.relay(&[format!("127.0.0.1:{}", other.port())]);
     relay.reload();
-    // The same words as before, but once more.
+    // The same message as before, once more.
     while relay.log().matches("read anew: 1 clients").count() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
@@ -115,7 +110,7 @@ fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
     assert!(connect(&van, target).is_none());
     greets(&mut kept);
 
-    // What is wrong changes nothing, and says where.
+    // An invalid file changes nothing, and the message names the line.
     files.write("clients", "no key\n");
     relay.reload();
     let said = relay.wait_for("not read anew, all stays as it was: ");
@@ -149,7 +144,7 @@ fn a_proxy_follows_its_links_and_passwords() {
     greets(&mut kept);
     let log = van.log();
     assert_eq!(log.matches("link l3: up").count(), 1, "{log}");
-    // Two links of one name are none.
+    // Duplicate names are invalid.
     files.proxy("van", &at, &["127.0.0.4", "127.0.0.4"]);
     van.reload();
     van.wait_for("not read anew, all stays as it was: --link l4=127.0.0.4: two links of one name");
@@ -228,7 +223,7 @@ fn a_listener_that_is_handed_over_outlives_the_relay() {
     let van = files.start("proxy", "van");
     greets(&mut connect(&van, target).unwrap());
     assert_eq!(first.terminate().code(), Some(0));
-    // Who connects between the two waits, and is not refused.
+    // A connection in the meantime waits, and is not refused.
     let waiting = TcpStream::connect(&at).unwrap();
     let second = relay();
     assert_eq!(second.wait_for("relay listens on "), at);
@@ -237,7 +232,7 @@ fn a_listener_that_is_handed_over_outlives_the_relay() {
     assert!(Path::new(&files.path("relay.sock")).exists());
 }
 
-/// A gateway whose descriptor 0 is a listener, until its shell makes another number of it.
+/// A gateway whose descriptor 0 is a listener, until its shell renumbers it.
 fn listening(command: &mut Command, listener: &TcpListener) -> Gateway {
     let listener = OwnedFd::from(listener.try_clone().unwrap());
     Gateway::run_with(command, Stdio::from(listener))

@@ -1,4 +1,4 @@
-//! The commands that the pages of the gateway show are commands of it.
+//! The gateway commands in the documentation are valid.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The words of a line of a shell, without its comment; quotes are single ones.
+/// Splits a shell line into words, without its comment; quotes are single ones.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (number, part) in line.split('\'').enumerate() {
@@ -32,7 +32,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The gateway's commands in blocks of shell, from the verb on.
+/// Returns the gateway's commands in shell blocks, from the subcommand on.
 fn commands(page: &str, verbs: &[String]) -> Vec<Vec<String>> {
     let mut commands = Vec::new();
     for block in page.split("```sh\n").skip(1) {

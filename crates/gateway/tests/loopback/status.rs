@@ -1,4 +1,4 @@
-//! What a running gateway says of itself: `status`, as a table and as JSON, and over HTTP.
+//! Status of a running gateway: `status` as a table and as JSON, and over HTTP.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Bytes through a relay and a proxy: they arrive whole whatever happens to links.
+//! Bytes through a relay and a proxy: they arrive complete despite failures of links.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -10,7 +10,7 @@ use crate::world::{World, echo, noise, patient, source, start_relay, until};
 
 const MB: usize = 1_000_000;
 
-/// Reads to the end; after `at` bytes something is done.
+/// Reads to the end; calls `disturb` after `at` bytes.
 fn read_all(socket: &mut TcpStream, at: usize, disturb: impl FnOnce()) -> Vec<u8> {
     let mut bytes = vec![0; at];
     socket.read_exact(&mut bytes).unwrap();
@@ -30,7 +30,7 @@ fn a_cut_link_loses_nothing() {
     let got = read_all(&mut socket, 5 * MB, || assert!(world.between.cut(0) > 0));
     assert!(got == *bytes);
     world.proxy.wait_for("link l2: down");
-    // Both ways, and the link that was cut has come back.
+    // Both directions, after the link that was cut is up again.
     let mut socket = world.connect(echo()).unwrap();
     let mut writer = socket.try_clone().unwrap();
     let sent = Arc::clone(&bytes);
@@ -75,7 +75,7 @@ fn streams_end_each_way_by_itself() {
         "HTTP/1.1 200 Connection established\r\n\r\nearly late"
     );
 
-    // A target that resets is not taken for one that ended.
+    // A reset by the target is not a regular end.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut socket = world.connect(listener.local_addr().unwrap()).unwrap();
     let (mut far, _) = listener.accept().unwrap();
@@ -94,7 +94,7 @@ fn streams_end_each_way_by_itself() {
 fn many_connections_do_not_disturb_each_other() {
     let world = World::new(&["--allow", "loopback"]);
     let target = echo();
-    // One that nobody reads.
+    // A stream without a reader.
     let stuck = world.connect(source(Arc::new(noise(20 * MB, 3)))).unwrap();
     let world = Arc::new(world);
     let threads: Vec<_> = (0..50)
@@ -155,7 +155,7 @@ fn a_far_relay_is_dialled_again_before_it_can_answer_and_keeps_one_carrier() {
     world.proxy.wait_for("link l2: down");
     let ups = || world.proxy.log().matches("link l2: up").count();
     until("the link is up again", || ups() >= 2);
-    // A dial that came later would have closed it by now.
+    // A later dial would have closed it by now.
     thread::sleep(Duration::from_secs(1));
     let log = world.proxy.log();
     assert_eq!(log.matches("link l2: down").count(), 1, "{log}");
@@ -172,7 +172,7 @@ fn a_relay_started_anew_is_found_again() {
     world.relay.wait_for("relay listens on ");
     // Perhaps before the proxy knows.
     let mut socket = world.connect(target).unwrap();
-    // What was open is over, and said to be so.
+    // Connections of the killed relay have ended.
     assert!(!matches!(before.read(&mut [0]), Ok(1..)));
     socket.write_all(b"again").unwrap();
     let mut back = [0; 5];

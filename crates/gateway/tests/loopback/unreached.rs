@@ -27,7 +27,7 @@ fn keys(names: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-/// The log, the status and the answer to a program have the cause.
+/// Asserts that the log, the status and the answer to a program have the cause.
 fn shows(folder: &Path, proxy: &Gateway, kind: &str, cause: &str) {
     let at: SocketAddr = proxy.wait_for("proxy listens on ").parse().unwrap();
     proxy.wait_for(cause);
@@ -52,7 +52,7 @@ const UNAVAILABLE: &str = "destination_unavailable";
 fn relay_that_lacks_the_key_is_reported_as_silent() {
     let folder = keys(&["relay", "van", "bus"]);
     let folder = folder.path();
-    // The relay knows `van.pub` alone, which is another key's now.
+    // The relay knows only `van.pub`, which now belongs to another key.
     std::fs::copy(folder.join("van.pub"), folder.join("own.pub")).unwrap();
     std::fs::copy(folder.join("bus.pub"), folder.join("van.pub")).unwrap();
     let relay = start_relay(folder, "127.0.0.1:0", &["--allow", "public"]);

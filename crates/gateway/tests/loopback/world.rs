@@ -1,4 +1,4 @@
-//! A relay and a proxy as processes on loopback, and a place between them where links are cut.
+//! A relay and a proxy as processes on loopback, with a forwarder between them that can cut links.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,13 +13,12 @@ use tempfile::TempDir;
 
 pub use crate::process::{BINARY, Gateway, TIMEOUT, until};
 
-/// More than a quarter of a second there and back, after which a link is dialled again.
+/// One-way delay. A round trip of more than 0.25 s makes the proxy dial a link again.
 const LATENESS: Duration = Duration::from_millis(200);
 
-/// The addresses of two links.
 pub const LINKS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
 
-/// A relay, a proxy with two links, and what is between them.
+/// A relay, a proxy with two links, and the forwarder between them.
 pub struct World {
     pub folder: TempDir,
     pub relay: Gateway,
@@ -30,12 +29,11 @@ pub struct World {
 }
 
 impl World {
-    /// With keys, and with further options of the relay.
     pub fn new(relay_options: &[&str]) -> World {
         World::of_links(relay_options, ["", ""])
     }
 
-    /// With what is said of the links beyond their addresses, too.
+    /// Adds `said` to each link's description.
     pub fn of_links(relay_options: &[&str], said: [&str; 2]) -> World {
         let folder = tempfile::tempdir().unwrap();
         for name in ["relay", "van"] {
@@ -45,7 +43,7 @@ impl World {
                 .output();
             assert!(made.unwrap().status.success());
         }
-        // At an address of its own: no other connection takes its port while it is away.
+        // At an address of its own: no other connection takes its port while it is down.
         let relay = start_relay(folder.path(), "127.0.0.2:0", relay_options);
         let relay_at = relay.wait_for("relay listens on ").parse().unwrap();
         let between = Between::new(relay_at);
@@ -61,7 +59,7 @@ impl World {
         }
     }
 
-    /// A connection to the target through the proxy, or SOCKS's code.
+    /// Connects to the target through the proxy; an error is SOCKS's code.
     pub fn connect(&self, target: SocketAddr) -> Result<TcpStream, u8> {
         let mut socket = patient(TcpStream::connect(self.proxy_at).unwrap());
         let IpAddr::V4(ip) = target.ip() else {
@@ -116,14 +114,14 @@ pub fn start_proxy_of(folder: &Path, relay: SocketAddr, name: &str, said: [&str;
     Gateway::start(&arguments)
 }
 
-/// Nothing waits for ever.
+/// Sets timeouts, so that no test hangs.
 pub fn patient(socket: TcpStream) -> TcpStream {
     socket.set_read_timeout(Some(TIMEOUT)).unwrap();
     socket.set_write_timeout(Some(TIMEOUT)).unwrap();
     socket
 }
 
-/// Passes connections on, and knows by their address which link they are of.
+/// Forwarder of connections, which knows their link by their address.
 pub struct Between {
     pub address: SocketAddr,
     connections: Arc<Mutex<Vec<(IpAddr, TcpStream)>>>,
@@ -168,7 +166,7 @@ impl Between {
         }
     }
 
-    /// Ends the connections of a link, as a NAT or a peer does; says how many there were.
+    /// Ends the connections of a link, as a NAT or a peer does; returns their number.
     pub fn cut(&self, link: usize) -> usize {
         let mut connections = self.connections.lock().unwrap();
         let before = connections.len();
@@ -183,12 +181,12 @@ impl Between {
         before - connections.len()
     }
 
-    /// What passes takes [`LATENESS`] each way from now on.
+    /// Delays everything by [`LATENESS`] in each direction from now on.
     pub fn be_late(&self) {
         self.late.store(true, Ordering::SeqCst);
     }
 
-    /// Nothing passes any more on the link, and nobody is told.
+    /// Stops forwarding on the link, without closing connections, until called with `false`.
     pub fn darken(&self, link: usize, dark: bool) {
         self.dark[link].store(dark, Ordering::SeqCst);
     }
@@ -211,7 +209,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, is_dark: &AtomicBool, is_late: &
     let _ = from.shutdown(Shutdown::Both);
 }
 
-/// A target that sends these bytes to whoever connects, and ends.
+/// A target that sends these bytes to each client, and ends.
 pub fn source(bytes: Arc<Vec<u8>>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -224,7 +222,7 @@ pub fn source(bytes: Arc<Vec<u8>>) -> SocketAddr {
     address
 }
 
-/// A target that sends so many bytes to whoever connects, 5 MB a second, and ends.
+/// A target that sends these bytes to each client at 5 MB/s, and ends.
 pub fn steady(bytes: Arc<Vec<u8>>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -244,7 +242,7 @@ pub fn steady(bytes: Arc<Vec<u8>>) -> SocketAddr {
     address
 }
 
-/// A target that says back what it hears, and ends when that does.
+/// An echo server, which ends with its client.
 pub fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -259,7 +257,7 @@ pub fn echo() -> SocketAddr {
     address
 }
 
-/// Bytes of which none is where another would be: a generator of 64 bits (Marsaglia's xorshift).
+/// Bytes that differ at every offset: a 64-bit generator (Marsaglia's xorshift).
 pub fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed | 1;
     let words = std::iter::repeat_with(|| {
@@ -271,7 +269,7 @@ pub fn noise(len: usize, seed: u64) -> Vec<u8> {
     words.take(len.div_ceil(8)).flatten().take(len).collect()
 }
 
-/// A connection to the target through a proxy, by HTTP's CONNECT, or the answer that refuses it.
+/// Connects to the target through a proxy by HTTP CONNECT; an error is the refusing answer.
 pub fn connect(proxy: SocketAddr, target: SocketAddr) -> Result<TcpStream, String> {
     let mut socket = patient(TcpStream::connect(proxy).map_err(|error| error.to_string())?);
     let connect = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n");
@@ -288,7 +286,7 @@ pub fn connect(proxy: SocketAddr, target: SocketAddr) -> Result<TcpStream, Strin
     }
 }
 
-/// Says hello over a connection, and hears it again from the target.
+/// Sends a greeting over a connection, and receives its echo.
 pub fn greets(socket: &mut TcpStream) {
     socket.write_all(b"hello").unwrap();
     let mut back = [0; 5];

@@ -1,4 +1,4 @@
-//! A gateway as a process, and what it logs.
+//! A gateway as a process, and its log.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The program.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 
-/// Nothing here takes as long, however busy the machine is.
+/// A time limit that is generous even on a busy machine.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Waits until something is so; returns how long that took.
+/// Waits until `is_so` returns true; returns how long that took.
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     let begin = Instant::now();
     while !is_so() {
@@ -24,24 +23,23 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     begin.elapsed()
 }
 
-/// A verb that runs.
+/// A running subcommand.
 pub struct Gateway {
     child: Child,
     log: Arc<Mutex<String>>,
 }
 
 impl Gateway {
-    /// Starts it.
     pub fn start(arguments: &[&str]) -> Gateway {
         Gateway::run(Command::new(BINARY).args(arguments))
     }
 
-    /// Starts it by a command that becomes the gateway.
+    /// Starts it by a command that executes the gateway.
     pub fn run(command: &mut Command) -> Gateway {
         Gateway::run_with(command, Stdio::null())
     }
 
-    /// The same with a standard input.
+    /// Starts it with a standard input.
     pub fn run_with(command: &mut Command, stdin: Stdio) -> Gateway {
         let mut child = command
             .stdin(stdin)
@@ -60,18 +58,16 @@ impl Gateway {
         Gateway { child, log }
     }
 
-    /// The number of its process.
     #[allow(dead_code, reason = "some of the tests that share this use it")]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it has logged.
     pub fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }
 
-    /// Waits until it has logged that, and gives the rest of the line.
+    /// Waits until it has logged `text`; returns the rest of the line.
     pub fn wait_for(&self, text: &str) -> String {
         let start = Instant::now();
         while start.elapsed() < TIMEOUT {
@@ -85,13 +81,12 @@ impl Gateway {
         panic!("no {text:?} in:\n{}", self.log());
     }
 
-    /// Ends it as SIGKILL does.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Its resident memory in bytes: now, and the most it ever was.
+    /// Its resident memory in bytes: now, and the maximum.
     pub fn memory(&self) -> [usize; 2] {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         ["VmRSS:", "VmHWM:"].map(|name| {
@@ -101,18 +96,18 @@ impl Gateway {
         })
     }
 
-    /// Has it read its files anew.
+    /// Makes it read its files again (SIGHUP).
     pub fn reload(&self) {
         self.signal(Signal::HUP);
     }
 
-    /// Ends it as an operator does.
+    /// Ends it as a service manager does (SIGTERM).
     pub fn terminate(mut self) -> ExitStatus {
         self.signal(Signal::TERM);
         self.child.wait().unwrap()
     }
 
-    /// Ends it as a user at a terminal does.
+    /// Ends it as a user at a terminal does (SIGINT).
     pub fn interrupt(mut self) -> ExitStatus {
         self.signal(Signal::INT);
         self.child.wait().unwrap()
@@ -125,7 +120,7 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        // One that has ended cannot be killed again.
+        // A process that has ended cannot be killed again.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

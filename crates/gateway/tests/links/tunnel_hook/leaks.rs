@@ -50,7 +50,6 @@ fn leak_block_lets_nothing_out_but_by_the_tunnel() {
         socket.send_to(b"leak", (SERVER, 7000))
     });
     assert!(bound.is_err(), "a program that chooses a link");
-    // Local networks.
     assert!(
         connects(&world.inet, "192.168.1.2:22"),
         "a shell over a link"
@@ -61,7 +60,7 @@ fn leak_block_lets_nothing_out_but_by_the_tunnel() {
 
     van.kill();
     assert!(!is_out(&world.van) && !is_out(&world.lan), "killed");
-    // A route that is gone with the device does not lead out.
+    // A route that disappears with the device does not expose traffic.
     world
         .van
         .sh("ip rule flush; ip rule add pref 0 lookup local; ip rule add pref 32766 lookup main");
@@ -76,7 +75,6 @@ fn leak_block_lets_nothing_out_but_by_the_tunnel() {
     until_seen_as(&world.van, WEB, RELAY);
     assert!(relay.terminate().success());
     assert!(!is_out(&world.van) && !is_out(&world.lan), "the relay ends");
-    // A user ends it.
     assert!(van.interrupt().success());
     assert_eq!(seen_as(&world.van, WEB), Ok(BARE.parse().unwrap()));
     assert!(connects(&world.van, WEB_V6));
@@ -106,7 +104,7 @@ fn leak_block_stays_between_prepare_and_purge() {
     };
     run("prepare");
     assert!(!is_out(&world.van), "before the tunnel is started");
-    // One program, of one user, outside: for a captive portal.
+    // One program of one user may leave directly, for a captive portal.
     world.van.sh(
         "nft insert rule inet ropewalk_ropewalk0 output meta skuid 1234 accept
          ip rule add pref 100 uidrange 1234-1234 lookup main",
@@ -143,7 +141,7 @@ fn leak_allow_takes_the_links_until_the_relay_has_answered() {
     let van = world.start_van("");
     van.wait_for("IPv6 leaves outside the tunnel, by wlan0");
     van.wait_for("is up");
-    // The hook may take its time.
+    // The hook may be slow.
     while !world.van.output_of("ip", "rule").contains("4434") {
         thread::sleep(Duration::from_millis(20));
     }

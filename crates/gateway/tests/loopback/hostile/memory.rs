@@ -10,8 +10,7 @@ use crate::world::{Gateway, TIMEOUT, until};
 
 const MIB: u64 = 1 << 20;
 
-/// Memory of a relay that does not depend on its client: code, heap and buffers that are pages of the
-/// allocator.
+/// Memory of a relay that is independent of its client: code, heap and allocator pages.
 const SLACK: u64 = 24 * MIB;
 
 /// A target that accepts, and neither reads nor ends.
@@ -29,7 +28,7 @@ fn resident(gateway: &Gateway) -> u64 {
     gateway.memory()[0] as u64
 }
 
-/// The most resident memory while this time passes, and that which there was before.
+/// The largest resident memory during a period, and the resident memory before.
 struct Watch<'a>(&'a Gateway, u64);
 
 impl Watch<'_> {
@@ -44,7 +43,7 @@ impl Watch<'_> {
     }
 }
 
-/// The relay serves others.
+/// Asserts that the relay serves others.
 fn serves(at: SocketAddr) {
     let target = crate::world::echo();
     let mut other = Carrier::join(at, [9; 16], "wifi").expect("there is room");
@@ -71,7 +70,7 @@ fn streams_that_the_client_does_not_read_stay_within_memory() {
     let mut carrier = Carrier::new(at);
     for stream in 0..800 {
         carrier.send(&data(1 + 2 * stream, 0, &request));
-        // The relay may send as much as it wants.
+        // The relay may send any amount.
         carrier.send(&window(1 + 2 * stream, u64::MAX / 2));
     }
     let most = watch.most_during(Duration::from_secs(6));
@@ -88,7 +87,7 @@ fn streams_that_the_target_does_not_read_stay_within_memory() {
     for stream in 0..800 {
         carrier.send(&data(1 + 2 * stream, 0, &request));
     }
-    // A gap in front: nothing can be passed on.
+    // A gap at the start: no byte can be forwarded.
     let start = request.len() as u64 + 1;
     for part in 0..15 {
         for stream in 0..800 {
@@ -187,13 +186,13 @@ fn memory_returns_once_the_client_has_gone() {
 #[test]
 fn links_of_many_names_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    // An eighth of it has room for the read buffers of eight links.
+    // An eighth of it holds the read buffers of eight links.
     let (_gateway, at) = relay(&folder, &["--memory", "16MiB"]);
     let carriers: Vec<_> = (0..20)
         .map(|link| Carrier::join(at, [7; 16], &format!("link{link}")))
         .collect();
     assert_eq!(carriers.iter().filter(|joined| joined.is_ok()).count(), 8);
-    // A link that has ended makes room.
+    // A link that has ended frees memory.
     drop(carriers);
     until("there is room for a link", || {
         Carrier::join(at, [7; 16], "another").is_ok()

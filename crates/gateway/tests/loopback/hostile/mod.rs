@@ -1,4 +1,4 @@
-//! A client that is authenticated and hostile: every limit of a client against every way of sending.
+//! An authenticated hostile client: every limit of a client against every kind of frame.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::world::{Gateway, patient};
 mod memory;
 mod rate;
 
-/// A relay for anybody, with these options.
+/// A relay for any client, with these options.
 fn relay(folder: &tempfile::TempDir, options: &[&str]) -> (Gateway, SocketAddr) {
     let control = folder.path().join("relay.sock");
     let mut arguments = vec!["relay", "--plaintext", "--listen", "127.0.0.1:0"];
@@ -30,11 +30,11 @@ fn relay(folder: &tempfile::TempDir, options: &[&str]) -> (Gateway, SocketAddr) 
     (relay, at)
 }
 
-/// A carrier that sends what a test has it send.
+/// A carrier that sends arbitrary bytes.
 struct Carrier(TcpStream);
 
 impl Carrier {
-    /// The relay's answer is the second byte of the two.
+    /// Joins an association. An error is the second byte of the relay's answer.
     fn join(at: SocketAddr, association: [u8; 16], link: &str) -> Result<Carrier, u8> {
         let mut socket = patient(TcpStream::connect(at).unwrap());
         let mut says = b"RPWK\x01\x00".to_vec();
@@ -95,7 +95,7 @@ fn connect(target: SocketAddr) -> Vec<u8> {
     Request::Connect(Target::from(target), Default::default()).to_bytes()
 }
 
-/// Starts a target that sends without end on each connection.
+/// Starts a target that sends endless data on each connection.
 fn fountain() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();

@@ -13,7 +13,6 @@ use ropewalk_gateway::request::{Request, Target};
 use super::{Carrier, connect, data, fountain, relay, window};
 use crate::world::until;
 
-/// Bytes that arrive.
 #[derive(Clone, Default)]
 struct Arrived(Arc<AtomicU64>);
 
@@ -33,7 +32,7 @@ impl Arrived {
         });
     }
 
-    /// Asserts that after the first bytes, in three seconds, at most twice this rate arrives, and a burst.
+    /// Asserts that at most twice this rate, and a burst, arrives within 3 s of the first bytes.
     fn assert_at_most(&self, bytes_per_s: f64, burst: u64) {
         until("the first bytes", || self.bytes() > 0);
         let (start, before) = (Instant::now(), self.bytes());
@@ -44,7 +43,7 @@ impl Arrived {
     }
 }
 
-/// A frame that the relay has sent: its kind, its content behind the kind, and the payload of data.
+/// Reads a frame from the relay: its kind, its content after the kind, and the payload of data.
 fn next_frame(from: &mut impl Read) -> Option<(u8, Vec<u8>, Vec<u8>)> {
     let mut field = |len: usize| {
         let mut bytes = vec![0; len];
@@ -70,7 +69,7 @@ fn number(bytes: &[u8]) -> u64 {
         .fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// Sends datagrams as fast as the relay takes them.
+/// Sends datagrams as fast as the relay accepts them.
 fn flood(mut carrier: Carrier, target: SocketAddr) {
     carrier.send(&data(1, 0, &Request::Datagrams.to_bytes()));
     let mut datagrams = Vec::new();
