@@ -1,5 +1,4 @@
-//! Relay and proxy, or a tunnel, as processes at the two ends of emulated links, and connections through
-//! them.
+//! Relay and proxy, or a tunnel, as processes at the two ends of emulated links, and connections through them.
 
 use std::error::Error;
 use std::io::{self, Read, Write};

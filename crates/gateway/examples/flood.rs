@@ -141,7 +141,6 @@ fn forged(target: IpAddr, random: &mut Random) -> SocketAddr {
     SocketAddr::new(ip, (bits >> 32) as u16 | 1024)
 }
 
-/// Writes a packet with its headers.
 fn emit(source: SocketAddr, target: SocketAddr, payload: &[u8], out: &mut Vec<u8>) {
     let len = (8 + payload.len()) as u16;
     out.clear();

@@ -28,7 +28,6 @@ fn done(words: &str, folder: &Path, input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns its error message.
 fn refused(words: &str, folder: &Path, input: &str) -> String {
     let output = gateway(words, folder, input);
     let said = String::from_utf8(output.stderr).unwrap();

@@ -42,7 +42,6 @@ fn gateway(words: &[&str], credentials: &Path) -> Output {
         .unwrap()
 }
 
-/// Writes the files of both ends by `setup`.
 fn set_up(at: &Path) {
     let folder = |end: &str| at.join(end).display().to_string();
     let relay = folder("relay");
@@ -133,7 +132,6 @@ fn every_command_is_right_for_the_files_that_setup_writes() {
     }
 }
 
-/// Returns the options that a text names.
 fn options(text: &str) -> BTreeSet<&str> {
     text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
         .filter(|word| word.starts_with("--") && word.len() > 2)

@@ -120,7 +120,6 @@ const OPTIONS: &[(&str, &[&str])] = &[
         "setup relay 192.0.2.1 --folder new --client van --network 0.0.0.0/0",
         &["--network", "allowed"],
     ),
-    // Duplicate names.
     (
         "PROXY LINK LINK",
         &["--link a=127.0.0.1", "two links of one name"],
@@ -137,7 +136,6 @@ const OPTIONS: &[(&str, &[&str])] = &[
         "relay --key relay.key --clients names",
         &["names:2: ", "name \"van\"", "twice"],
     ),
-    // Unknown names.
     (
         "RELAY --congestion none-such",
         &["--congestion", "none-such", "allowed: ", "reno"],
@@ -263,7 +261,6 @@ fn gateway(words: &str, folder: &Path) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// A folder with keys, lists of clients, and a pipe without a writer.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

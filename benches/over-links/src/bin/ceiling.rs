@@ -97,7 +97,6 @@ const WAYS: [(&str, Way); 7] = [
     ("tunnel, encrypted", Way::Tunnel(&[])),
 ];
 
-/// Results of a run.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     gbps: f64,
@@ -152,7 +151,6 @@ fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
     })
 }
 
-/// Two namespaces with two veth devices between them.
 fn network() -> Result<(Namespace, Namespace), Failure> {
     let client = Namespace::create("client")?;
     let server = Namespace::create("server")?;

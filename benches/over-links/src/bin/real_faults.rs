@@ -272,7 +272,6 @@ fn most_memory(process: &Child) -> Result<u64, Failure> {
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 
-/// One connection with data in both directions.
 #[derive(Clone, Copy, Debug)]
 struct Talk {
     server: Ipv4Addr,

@@ -6,8 +6,7 @@
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!
-//! `through=tunnel` selects the tunnel: `congestion` is then the algorithm of the download instead of the
-//! carriers.
+//! `through=tunnel` selects the tunnel: `congestion` is then the algorithm of the download instead of the carriers.
 //!
 //! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. The delay
 //! from the server's write to the client's read is measured for 12 s, after 3 s, on one clock. Needs root.

@@ -37,9 +37,8 @@ pub(super) fn sockets(config: &Config) -> Result<Sockets, TunnelError> {
 /// Receive buffer for hellos. It is small because clients repeat their hellos.
 const HELLO_BUFFER: usize = 256 << 10;
 
-/// Binds two sockets to one port: one for the datagrams of sessions, and one for hellos, so that a flood of
-/// hellos takes no buffer space from sessions. Only processes of the same user can bind to the port, too
-/// (SO_REUSEPORT).
+/// Binds two sockets to one port: one for the datagrams of sessions, and one for hellos, so that a flood of hellos
+/// takes no buffer space from sessions. Only processes of the same user can bind to the port, too (SO_REUSEPORT).
 fn listen(at: SocketAddr, prefix: u16) -> io::Result<[UdpSocket; 2]> {
     let socket = |at: SocketAddr| {
         let domain = Domain::for_address(at);

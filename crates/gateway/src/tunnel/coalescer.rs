@@ -129,8 +129,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Parses a segment with data and no flags but ACK and PSH, in an IP packet without options or
-    /// fragmentation.
+    /// Parses a segment with data and no flags but ACK and PSH, in an IP packet without options or fragmentation.
     fn of(packet: &[u8]) -> Option<Segment> {
         let ipv4 = match packet.first()? {
             0x45 => true,

@@ -30,8 +30,7 @@ pub struct Config {
     pub link_mtu: u16,
     /// The scheduler.
     pub scheduler: Scheduler,
-    /// Largest difference in one-way delay to the fastest link. Slower links carry no data while a faster one
-    /// is up.
+    /// Largest difference in one-way delay to the fastest link. Slower links carry no data while a faster one is up.
     pub skew: Time,
     /// Largest send queue, and largest reordering buffer, for each peer.
     pub buffer: Bytes,

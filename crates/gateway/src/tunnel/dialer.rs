@@ -72,8 +72,7 @@ struct Pending {
 }
 
 impl Dialer {
-    /// Creates an initiator for the relay with that key. `addresses` are this client's addresses in the
-    /// tunnel.
+    /// Creates an initiator for the relay with that key. `addresses` are this client's addresses in the tunnel.
     #[must_use]
     pub fn new(
         secret: SecretKey,

@@ -52,8 +52,7 @@ use link_watch::LinkWatch;
 use names::Names;
 use states::StateLog;
 
-/// Event sources of epoll besides the sockets, which are numbered from zero: device, control, network
-/// changes.
+/// Event sources of epoll besides the sockets, which are numbered from zero: device, control, network changes.
 const DEVICE: u64 = u64::MAX;
 const TOLD: u64 = u64::MAX - 1;
 const NETWORK: u64 = u64::MAX - 2;

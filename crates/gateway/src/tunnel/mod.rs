@@ -1,10 +1,9 @@
 //! `tunnel`: a network device whose packets are striped over links (song-2018).
 //!
-//! The protocol without sockets is [`ropewalk_striping::tunnel`]. This module has the device and the sockets
-//! with their offloads, and the [handshake](crate::noise). One thread does everything: it reads super-packets
-//! from the device, encrypts each segment for a link, and passes batches of datagrams to the kernel in one
-//! call. It combines received segments again. The kernel does not verify the inner checksums, since each
-//! datagram is authenticated.
+//! The protocol without sockets is [`ropewalk_striping::tunnel`]. This module has the device and the sockets with
+//! their offloads, and the [handshake](crate::noise). One thread does everything: it reads super-packets from the
+//! device, encrypts each segment for a link, and passes batches of datagrams to the kernel in one call. It combines
+//! received segments again. The kernel does not verify the inner checksums, since each datagram is authenticated.
 //!
 //! A relay identifies its clients by their keys; each has its own addresses in the tunnel.
 //!

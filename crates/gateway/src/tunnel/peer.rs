@@ -66,8 +66,7 @@ pub struct Peer {
     pub receiver: Receiver<Waiting>,
     pub announced: AnnouncedTerms,
     pub limit: ClientRate,
-    /// Start of the time in which a datagram in flight should be answered, and nothing authenticated was
-    /// received.
+    /// Start of the time in which a datagram in flight should be answered, and nothing authenticated was received.
     pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
     /// The sender's configuration, adapted to the client's addresses.
@@ -213,8 +212,7 @@ impl Peer {
         }
     }
 
-    /// Decrypts a datagram in place; returns its frames. On success the datagram is authenticated, new and
-    /// counted.
+    /// Decrypts a datagram in place; returns its frames. On success the datagram is authenticated, new and counted.
     pub fn open<'a>(
         &mut self,
         now: (Instant, Time),

@@ -108,9 +108,8 @@ impl HandshakeResponder {
         self.clients = clients;
     }
 
-    /// Handles a hello; returns the reply, with the client if it is accepted, or why there is no reply.
-    /// `is_known` returns whether a client is connected from a source, `is_taken` whether a session has an
-    /// identifier.
+    /// Handles a hello; returns the reply, with the client if it is accepted, or why there is no reply. `is_known`
+    /// returns whether a client is connected from a source, `is_taken` whether a session has an identifier.
     ///
     /// Each reply is shorter than its hello, so that forged sources amplify nothing.
     pub fn on_hello(

@@ -51,10 +51,9 @@ impl UdpSocket {
         address.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// Sends datagrams of `segment` bytes each, except for a shorter last one; one that cannot be sent is
-    /// lost, as on any link. Only datagrams longer than [`Path::whole`] are sent in fragments. ICMP messages
-    /// about the path MTU are ignored (IP_PMTUDISC_PROBE, ip(7)). Returns false if they are too long for the
-    /// interface.
+    /// Sends datagrams of `segment` bytes each, except for a shorter last one; one that cannot be sent is lost, as on
+    /// any link. Only datagrams longer than [`Path::whole`] are sent in fragments. ICMP messages about the path MTU
+    /// are ignored (IP_PMTUDISC_PROBE, ip(7)). Returns false if they are too long for the interface.
     pub fn send(&self, path: &Path, bytes: &[u8], segment: usize) -> bool {
         let len = segment as u32 + ip_udp_len(&path.remote);
         let in_fragments = len > path.whole;

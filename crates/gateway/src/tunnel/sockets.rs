@@ -235,8 +235,7 @@ impl Sockets {
         }
     }
 
-    /// Returns the bytes that a link has carried in both directions since the last call, as its operator
-    /// counts them.
+    /// Returns the bytes that a link has carried in both directions since the last call, as its operator counts them.
     pub fn take_carried(&self, number: usize) -> Bytes {
         let link = self.links.get(number);
         Bytes::new(link.map_or(0, |link| link.carried.take()))

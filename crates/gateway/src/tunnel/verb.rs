@@ -1,5 +1,4 @@
-//! Subcommand `tunnel`: sets up an end of a tunnel, runs it until a signal, and reads its options again at
-//! SIGHUP.
+//! Subcommand `tunnel`: sets up an end of a tunnel, runs it until a signal, and reads its options again at SIGHUP.
 
 use std::net::TcpListener;
 use std::process::Command;

@@ -187,7 +187,6 @@ impl Session {
         self.socket.send_to(&datagram, self.peer).unwrap();
     }
 
-    /// Decrypts a datagram of the session; returns its link and its encoded frames.
     pub fn open(&self, datagram: &mut [u8]) -> Option<(u8, Vec<u8>)> {
         let header = TunnelHeader::parse(datagram).filter(|header| header.session == self.ours)?;
         let (head, sealed) = datagram.split_at_mut(TunnelHeader::LEN);

@@ -60,7 +60,6 @@ impl Namespace {
         Namespace { holder, has_files }
     }
 
-    /// Adds a veth pair to another namespace.
     pub fn cable(&self, name: &str, other: &Namespace, its: &str) {
         self.sh(&format!(
             "ip link add {name} type veth peer name {its} netns {}; ip link set {name} up",
@@ -89,26 +88,22 @@ impl Namespace {
         assert!(done.status.success(), "{script}: {done:?}");
     }
 
-    /// Starts the gateway.
     pub fn gateway(&self, arguments: &str) -> Gateway {
         let mut command = self.command(BINARY);
         Gateway::run(command.args(arguments.split_whitespace()))
     }
 
-    /// Runs the gateway to its end.
     pub fn output(&self, arguments: &str) -> Output {
         let mut command = self.command(BINARY);
         command.args(arguments.split_whitespace()).output().unwrap()
     }
 
-    /// Returns a program's standard output.
     pub fn output_of(&self, program: &str, arguments: &str) -> String {
         let mut command = self.command(program);
         let done = command.args(arguments.split_whitespace()).output().unwrap();
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// Returns a value made by a thread of the namespace.
     pub fn make<T: Send + 'static>(&self, make: impl FnOnce() -> T + Send + 'static) -> T {
         let file = File::open(self.path()).unwrap();
         let thread = thread::spawn(move || {
@@ -118,7 +113,6 @@ impl Namespace {
         thread.join().unwrap()
     }
 
-    /// The process ID of its holder.
     pub fn number(&self) -> u32 {
         self.holder.id()
     }
@@ -172,8 +166,7 @@ impl Network {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// Adds link `number`: the interface `linkN` at both ends, 10.71.N.1 at the relay and 10.71.N.2 at the
-    /// client.
+    /// Adds link `number`: the interface `linkN` at both ends, 10.71.N.1 at the relay and 10.71.N.2 at the client.
     pub fn add_link(&self, number: u32) {
         self.near.sh(&format!(
             "ip link add link{number} type veth peer name link{number} netns {}",
@@ -202,7 +195,6 @@ impl Network {
         ));
     }
 
-    /// Arguments of the relay.
     pub fn far_arguments(&self) -> String {
         format!(
             "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
@@ -232,7 +224,6 @@ impl Network {
         self.near.gateway(&self.near_arguments(relay, words))
     }
 
-    /// A session of an adversary that has the client's key.
     pub fn adversary(&self, socket: UdpSocket) -> Session {
         let secret = read_secret_key(self.file("van.key").as_ref()).unwrap();
         let key = read_public_key(self.file("relay.pub").as_ref()).unwrap();
@@ -240,7 +231,6 @@ impl Network {
         Client::new(secret, key, &["10.9.0.2"]).connect(socket, at)
     }
 
-    /// The status of the client.
     pub fn status(&self) -> Value {
         let done = self
             .near

@@ -45,7 +45,6 @@ fn check(gateway: &Gateway, capabilities: u64, uid: u32) {
     assert!(core.unwrap().contains(" 0  "), "{limits}");
 }
 
-/// The ID of the user `nobody`.
 fn nobody() -> u32 {
     let users = fs::read_to_string("/etc/passwd").unwrap();
     let line = users

@@ -61,8 +61,7 @@ fn carried(network: &Network, interface: &str) -> u64 {
     columns[0] + columns[8]
 }
 
-/// Starts an endless download through the proxy, 20 kB at a time with a pause after each; returns the
-/// received bytes.
+/// Starts an endless download through the proxy, 20 kB at a time with a pause after each; returns the received bytes.
 fn download(network: &Network, pause: Duration) -> Arc<AtomicU64> {
     let listener = network
         .far

@@ -13,7 +13,6 @@ use crate::process::Gateway;
 
 const INNER: &str = "10.9.0.1:7000";
 
-/// Both ends of a tunnel; the client with links 1 and 2.
 fn tunnel(network: &Network) -> [Gateway; 2] {
     let far = network.start_far();
     let near = network.start_near(RELAY, "--link one=link1 --link two=link2");
@@ -124,7 +123,6 @@ impl Drop for Traffic {
     }
 }
 
-/// How a link's MTU shrinks.
 #[derive(Clone, Copy, Debug)]
 enum Narrowing {
     /// Both interfaces have a smaller MTU.
@@ -212,7 +210,6 @@ fn tunnel_starts_without_any_link_and_takes_the_first_that_comes() {
     network.until("the link", "two", is("up"));
 }
 
-/// The exit status of the client's `status --check`.
 fn health(network: &Network) -> Option<i32> {
     let control = network.file("near");
     let done = network
@@ -345,7 +342,6 @@ fn relay_name_is_resolved_again_at_a_reload() {
     until_answered(&network.near, INNER.parse().unwrap());
     add_other_address(&network);
     names.tell(Some(MOVED));
-    // The old address still answers.
     near.reload();
     near.wait_for(&format!("link one: the relay is at {MOVED}:4434"));
     near.wait_for(&format!("link two: the relay is at {MOVED}:4434"));
@@ -415,7 +411,6 @@ fn what_is_read_anew_cuts_a_client_and_changes_links() {
     network.near.sh("ip link set link1 down");
     let took = until_answered(&network.near, INNER.parse().unwrap());
     println!("by the other link: {} ms", took.as_millis());
-    // An invalid file changes nothing.
     std::fs::write(network.file("clients"), "no key\n").unwrap();
     far.reload();
     far.wait_for("not read anew, all stays as it was: ");

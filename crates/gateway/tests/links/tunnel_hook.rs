@@ -93,7 +93,6 @@ fn connects(machine: &Namespace, to: &str) -> bool {
     machine.make(move || TcpStream::connect_timeout(&to, Duration::from_secs(2)).is_ok())
 }
 
-/// Another client of the relay, at the private machine.
 fn other_client(world: &World) -> Gateway {
     let done = world.van.output(&format!("keygen {}", world.file("other")));
     assert!(done.status.success(), "{done:?}");
@@ -216,7 +215,6 @@ fn a_relay_follows_its_rules_for_targets_at_a_reload() {
     assert!(!connects(&world.van, private) && !connects(&world.van, WEB));
     established.until_it_goes_on("a connection of a rule that is gone");
     download.until_it_goes_on("a connection from before the reloads");
-    // Invalid rules change nothing.
     allow("\"nowhere\"");
     relay.reload();
     relay.wait_for("not read anew, all stays as it was: ");
@@ -225,7 +223,6 @@ fn a_relay_follows_its_rules_for_targets_at_a_reload() {
     until_seen_as(&world.van, WEB, RELAY);
 }
 
-/// Number of entries in the kernel's connection tracking table.
 fn tracked(machine: &Namespace) -> usize {
     let path = "/proc/sys/net/netfilter/nf_conntrack_count";
     machine.output_of("cat", path).trim().parse().unwrap()
@@ -256,7 +253,6 @@ fn connections_of_a_client_that_the_relay_tracks_are_bounded() {
     }
     assert!(!connects(&world.van, WEB));
     download.until_it_goes_on("while the client has all that it may have");
-    // Another client is not affected.
     world
         .private
         .sh("ip route add 9.9.9.10 dev ropewalk0 src 10.9.0.3");
@@ -305,7 +301,6 @@ fn purge_restores_sysctls_that_an_earlier_hook_noted() {
     }
 }
 
-/// Sends from a port until an echo arrives.
 fn until_echoed(machine: &Namespace, port: u16) {
     let socket = machine.make(move || UdpSocket::bind(("0.0.0.0", port)).unwrap());
     socket

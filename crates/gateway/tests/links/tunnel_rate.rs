@@ -15,7 +15,6 @@ const STREAM: &str = "10.9.0.1:7001";
 /// Address at which the client receives datagrams.
 const SINK: &str = "10.9.0.2:7002";
 
-/// Bytes that arrive at the client: of a stream, and of datagrams.
 type Received = Arc<[AtomicU64; 2]>;
 
 /// Starts a stream and a flood of datagrams to the client. Each sends as fast as it can.

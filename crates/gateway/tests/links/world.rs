@@ -42,8 +42,7 @@ pub struct World {
 }
 
 impl World {
-    /// Creates links, addresses and routes; prints a reason and returns `None` on a machine that lacks a
-    /// requirement.
+    /// Creates links, addresses and routes; prints a reason and returns `None` on a machine that lacks a requirement.
     pub fn new() -> Option<World> {
         if let Some(lacking) = lacking() {
             eprintln!("skipped: this takes {lacking}");
@@ -181,7 +180,6 @@ fn lacking() -> Option<&'static str> {
     None
 }
 
-/// Starts a server that sends the client's address, then endless data.
 pub fn serve(namespace: &Namespace, at: &str) {
     let at: SocketAddr = at.parse().unwrap();
     let listener = namespace.make(move || TcpListener::bind(at).unwrap());
@@ -221,7 +219,6 @@ pub fn seen_as(namespace: &Namespace, server: &str) -> Result<IpAddr, String> {
     })
 }
 
-/// Waits until a server sees a machine as that address.
 pub fn until_seen_as(namespace: &Namespace, server: &str, address: &str) {
     let begin = Instant::now();
     loop {
@@ -261,7 +258,6 @@ impl Download {
         Download { received }
     }
 
-    /// Waits until more has been received.
     pub fn until_it_goes_on(&self, when: &str) -> Duration {
         let (begin, before) = (Instant::now(), self.received.load(Ordering::Relaxed));
         while self.received.load(Ordering::Relaxed) < before + (1 << 15) {

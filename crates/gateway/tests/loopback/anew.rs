@@ -55,7 +55,6 @@ impl Configured {
         (proxy, at)
     }
 
-    /// The relay's associations, oldest first.
     fn associations(&self) -> Vec<Value> {
         let done = std::process::Command::new(BINARY)
             .args(["status", "--json", "--control"])
@@ -175,7 +174,6 @@ fn proxy_follows_its_passwords() {
     proxy.reload();
     proxy.wait_for("read anew: ");
     assert!(is_let_in("word") && !is_let_in("pass"));
-    // An invalid file changes nothing.
     fs::write(&passwords, "no password\n").unwrap();
     proxy.reload();
     let said = proxy.wait_for("not read anew, all stays as it was: ");

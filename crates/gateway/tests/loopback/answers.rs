@@ -46,7 +46,6 @@ fn socks(proxy: SocketAddr, target: SocketAddr) -> u8 {
     hears[3]
 }
 
-/// A host that sends `answer` to each request, and counts requests.
 fn host(answer: &'static str) -> (SocketAddr, std::sync::mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();

@@ -25,7 +25,6 @@ impl Drop for Process {
     }
 }
 
-/// Kind of a standard error.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     FullDisk,
@@ -90,7 +89,6 @@ fn greets_soon(proxy: SocketAddr, target: SocketAddr) {
     greets(&mut socket);
 }
 
-/// Reads the rest of the pipe.
 fn read_on(mut reader: PipeReader) -> Arc<Mutex<String>> {
     let log = Arc::new(Mutex::new(String::new()));
     let copy = Arc::clone(&log);

@@ -38,7 +38,6 @@ fn what_is_public_leaves_the_relay_itself_out() {
         return;
     }
     ip("link set lo up");
-    // The second has the first as its preferred source.
     for address in PUBLIC {
         ip(&format!("address add {address}/24 dev lo"));
     }

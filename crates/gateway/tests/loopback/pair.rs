@@ -43,7 +43,6 @@ impl Pair {
         }
     }
 
-    /// The status of an end, `relay` or `proxy`.
     pub fn status(&self, end: &str) -> Value {
         let done = std::process::Command::new(BINARY)
             .args(["status", "--json", "--control"])

@@ -69,7 +69,6 @@ fn strangers_are_refused_and_logged_once() {
         "{log}"
     );
     assert_eq!(log.matches("127.0.0.2 refused: key").count(), 1, "{log}");
-    // Known clients are not affected.
     assert!(world.connect(echo()).is_ok());
 }
 

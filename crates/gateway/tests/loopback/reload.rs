@@ -69,7 +69,6 @@ impl Files {
     }
 }
 
-/// Connects to the target through a proxy; `None` if the relay refuses.
 fn connect(proxy: &Gateway, target: SocketAddr) -> Option<TcpStream> {
     let proxy = proxy.wait_for("proxy listens on ").parse().unwrap();
     world::connect(proxy, target).ok()
@@ -144,7 +143,6 @@ fn a_proxy_follows_its_links_and_passwords() {
     greets(&mut kept);
     let log = van.log();
     assert_eq!(log.matches("link l3: up").count(), 1, "{log}");
-    // Duplicate names are invalid.
     files.proxy("van", &at, &["127.0.0.4", "127.0.0.4"]);
     van.reload();
     van.wait_for("not read anew, all stays as it was: --link l4=127.0.0.4: two links of one name");
@@ -232,7 +230,6 @@ fn a_listener_that_is_handed_over_outlives_the_relay() {
     assert!(Path::new(&files.path("relay.sock")).exists());
 }
 
-/// A gateway whose descriptor 0 is a listener, until its shell renumbers it.
 fn listening(command: &mut Command, listener: &TcpListener) -> Gateway {
     let listener = OwnedFd::from(listener.try_clone().unwrap());
     Gateway::run_with(command, Stdio::from(listener))

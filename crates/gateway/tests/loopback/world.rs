@@ -242,7 +242,6 @@ pub fn steady(bytes: Arc<Vec<u8>>) -> SocketAddr {
     address
 }
 
-/// An echo server, which ends with its client.
 pub fn echo() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

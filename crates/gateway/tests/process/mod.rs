@@ -23,7 +23,6 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Duration {
     begin.elapsed()
 }
 
-/// A running subcommand.
 pub struct Gateway {
     child: Child,
     log: Arc<Mutex<String>>,
@@ -39,7 +38,6 @@ impl Gateway {
         Gateway::run_with(command, Stdio::null())
     }
 
-    /// Starts it with a standard input.
     pub fn run_with(command: &mut Command, stdin: Stdio) -> Gateway {
         let mut child = command
             .stdin(stdin)

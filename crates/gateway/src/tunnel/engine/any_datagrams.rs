@@ -1,9 +1,8 @@
 //! Arbitrary datagrams for either end of a tunnel: the property that a fuzz target and the replay of its
 //! corpus share.
 //!
-//! The end under test is a complete [`Engine`] with /dev/null for a device. Its session is not encrypted, so
-//! that any frames reach it as frames of an authenticated peer. Striping runs in virtual time, keys in real
-//! time.
+//! The end under test is a complete [`Engine`] with /dev/null for a device. Its session is not encrypted, so that any
+//! frames reach it as frames of an authenticated peer. Striping runs in virtual time, keys in real time.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -48,10 +47,9 @@ pub struct Tally {
 
 /// Checks that either end neither panics nor stores an unbounded amount, for any input from a peer or a stranger.
 ///
-/// The first byte selects the end: the relay if it is even, else the client. Each datagram has three bytes in
-/// front: a delay (milliseconds up to 199, then seconds), a link (lowest bit) and another source (next bit),
-/// and its length. In a datagram of a session, the identifier is replaced by the session's. A hello gets a
-/// valid mark.
+/// The first byte selects the end: the relay if it is even, else the client. Each datagram has three bytes in front:
+/// a delay (milliseconds up to 199, then seconds), a link (lowest bit) and another source (next bit), and its length.
+/// In a datagram of a session, the identifier is replaced by the session's. A hello gets a valid mark.
 ///
 /// # Panics
 /// The property does not hold.

@@ -8,7 +8,6 @@ use super::{BARE, WEB, WEB_V6, connects, listen};
 use crate::network::Namespace;
 use crate::world::{RELAY, SERVER, World, seen_as, serve, until_seen_as};
 
-/// Whether a machine reaches servers of the internet.
 fn is_out(machine: &Namespace) -> bool {
     connects(machine, WEB) || connects(machine, WEB_V6)
 }
@@ -20,7 +19,6 @@ fn leak_block_lets_nothing_out_but_by_the_tunnel() {
     };
     serve(&world.inet, WEB);
     serve(&world.inet, WEB_V6);
-    // Both links have IPv6, the device has not.
     world.van.sh("ip addr add 2001:db8:1::2/64 dev wlan0 nodad
          ip -6 route add default via 2001:db8:1::1 dev wlan0");
     assert!(connects(&world.van, WEB_V6));
@@ -141,7 +139,6 @@ fn leak_allow_takes_the_links_until_the_relay_has_answered() {
     let van = world.start_van("");
     van.wait_for("IPv6 leaves outside the tunnel, by wlan0");
     van.wait_for("is up");
-    // The hook may be slow.
     while !world.van.output_of("ip", "rule").contains("4434") {
         thread::sleep(Duration::from_millis(20));
     }

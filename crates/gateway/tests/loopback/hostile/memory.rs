@@ -13,7 +13,6 @@ const MIB: u64 = 1 << 20;
 /// Memory of a relay that is independent of its client: code, heap and allocator pages.
 const SLACK: u64 = 24 * MIB;
 
-/// A target that accepts, and neither reads nor ends.
 fn mute() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
@@ -43,7 +42,6 @@ impl Watch<'_> {
     }
 }
 
-/// Asserts that the relay serves others.
 fn serves(at: SocketAddr) {
     let target = crate::world::echo();
     let mut other = Carrier::join(at, [9; 16], "wifi").expect("there is room");

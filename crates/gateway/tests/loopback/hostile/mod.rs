@@ -95,7 +95,6 @@ fn connect(target: SocketAddr) -> Vec<u8> {
     Request::Connect(Target::from(target), Default::default()).to_bytes()
 }
 
-/// Starts a target that sends endless data on each connection.
 fn fountain() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();

@@ -69,7 +69,6 @@ fn number(bytes: &[u8]) -> u64 {
         .fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// Sends datagrams as fast as the relay accepts them.
 fn flood(mut carrier: Carrier, target: SocketAddr) {
     carrier.send(&data(1, 0, &Request::Datagrams.to_bytes()));
     let mut datagrams = Vec::new();
