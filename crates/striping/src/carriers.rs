@@ -1,9 +1,9 @@
-//! The carriers that are up, with derived values that are kept per carrier.
+//! Set of the carriers that are up, with cached values for each.
 //!
-//! An event concerns one carrier, yet much depends on all of them: the next deadline, whether any other
-//! carrier could send more, what they deliver together. So the part of these that depends on a single carrier
-//! is stored beside it. Borrowing a carrier mutably marks it ([`IndexMut`]); [`settle`](Carriers::settle)
-//! recomputes the values of the marked ones. All values read here require settled carriers.
+//! An event concerns one carrier, but many results depend on all of them: the next deadline, whether another
+//! carrier could send more, their total rate. So the values that depend on a single carrier are cached.
+//! Borrowing a carrier mutably marks it ([`IndexMut`]); [`settle`](Carriers::settle) recomputes the values of
+//! the marked ones. All getters require settled carriers.
 
 mod facts;
 mod holders;
@@ -27,15 +27,15 @@ use waking::Waking;
 #[derive(Debug, Default)]
 pub(crate) struct Carriers {
     list: Vec<Carrier>,
-    /// Least silence after which a carrier is probed.
+    /// Least silence before a carrier is probed.
     keepalive: Time,
     facts: Vec<Facts>,
-    /// Indices of the carriers borrowed mutably since the last `settle`, without duplicates.
+    /// Indices of the marked carriers, without duplicates.
     changed: Vec<usize>,
     waking: Vec<Waking>,
-    /// How many are awake.
+    /// Number of ready carriers.
     awake: usize,
-    /// In how many seconds the carriers together fill the reassembly buffer.
+    /// Seconds until the carriers together fill the reassembly buffer.
     lasts: f64,
     /// Whether any carrier is good, and whether any of these has quota left.
     is_any_good: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Carriers {
 }
 
 impl Carriers {
-    /// No carrier is probed after a shorter silence than `keepalive`, except soon after it delivered data.
+    /// `keepalive` is the least silence before a probe, except soon after a carrier delivered data.
     pub(crate) fn new(keepalive: Time) -> Carriers {
         Carriers {
             keepalive,
@@ -65,7 +65,6 @@ impl Carriers {
         self.list.iter()
     }
 
-    /// Index of a carrier; `None` if it is gone.
     pub(crate) fn position(&self, id: CarrierId) -> Option<usize> {
         // As long as no carrier has been removed, its index equals its number.
         let guess = id.0 as usize;
@@ -77,7 +76,7 @@ impl Carriers {
         }
     }
 
-    /// Adds a carrier, which is to be polled.
+    /// Adds a carrier, marked as ready.
     pub(crate) fn push(&mut self, carrier: Carrier) {
         self.facts.push(Facts::of(&carrier, self.keepalive));
         self.list.push(carrier);
@@ -97,7 +96,7 @@ impl Carriers {
         self.list.remove(at)
     }
 
-    /// Recomputes the values of the carriers that were borrowed mutably.
+    /// Recomputes the values of the marked carriers.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if !self.changed.is_empty() {
@@ -121,7 +120,6 @@ impl Carriers {
         self.is_any_able = self.facts.iter().any(Facts::is_able);
     }
 
-    /// A carrier may change in any way.
     fn mark(&mut self, at: usize) {
         self.holders.mark(at);
         let facts = &mut self.facts[at];
@@ -135,7 +133,7 @@ impl Carriers {
         debug_assert!(self.changed.is_empty(), "carriers are settled");
     }
 
-    /// The first carrier, from index `from` on, with a deadline that may be before `time`.
+    /// Returns the first carrier, from index `from` on, with a deadline that may be before `time`.
     pub(crate) fn next_due_before(&self, time: Time, from: usize) -> Option<usize> {
         self.assert_settled();
         let mut rest = self.facts.get(from..)?.iter();
@@ -147,20 +145,19 @@ impl Carriers {
     pub(crate) fn may_send(&self, at: usize) -> bool {
         self.assert_settled();
         let facts = &self.facts[at];
-        // A carrier that is late or behind may send only if no carrier is good, and one whose quota is used
-        // up only if no other can.
+        // A late carrier may send only if no carrier is good, and one without quota only if no other can.
         !facts.is_suspected
             && (facts.is_good || !self.is_any_good)
             && (facts.has_quota || !self.is_any_able)
     }
 
-    /// The carrier responsible for this byte of a stream, and when its acknowledgement was expected.
+    /// Returns the carrier responsible for this byte of a stream, and when its acknowledgement was expected.
     pub(crate) fn holder(&mut self, stream: u32, at: u64) -> Option<Holder> {
         self.holders.find(&self.list, (stream, at))
     }
 
-    /// Bytes that the other usable carriers deliver before a frame of this one would arrive, if that is less
-    /// than `enough`. A carrier that is not faster, such as this one itself, delivers nothing until then.
+    /// Returns the bytes that the other usable carriers deliver before a frame of this one would arrive, if
+    /// less than `enough`. Slower carriers, and this one itself, count as zero.
     pub(crate) fn gap_below(&self, at: usize, enough: u64) -> Option<u64> {
         let all = 0..self.list.len();
         let usable = all.filter(|other| self.may_send(*other));
@@ -168,13 +165,13 @@ impl Carriers {
         gap_below(self.arrival(at).arrives_in, arrivals, enough)
     }
 
-    /// When a carrier delivers, and how fast, as the scheduler compares them.
+    /// Returns delay and rate of a carrier for the scheduler.
     pub(crate) fn arrival(&self, at: usize) -> Arrival {
         self.assert_settled();
         self.facts[at].arrival
     }
 
-    /// The least round trip of the other carriers that could send more.
+    /// Returns the least round trip of the other carriers that could send more.
     pub(crate) fn fastest_but(&self, at: usize) -> Option<Time> {
         self.assert_settled();
         let others = self.facts.iter().enumerate();
@@ -187,18 +184,17 @@ impl Carriers {
         self.facts.iter().filter(|facts| facts.is_good)
     }
 
-    /// Sum of the rates of the good carriers, in bytes per second.
+    /// Sums the rates of the good carriers, in bytes per second.
     pub(crate) fn rates(&self) -> f64 {
         self.good().map(|facts| facts.arrival.rate).sum()
     }
 
-    /// Longest smoothed round trip of the good ones.
+    /// Returns the longest smoothed round trip of the good carriers.
     pub(crate) fn slowest(&self) -> Option<Time> {
         self.good().filter_map(|facts| facts.srtt).max()
     }
 
-    /// Sets in how many seconds the carriers together fill the reassembly buffer. No cached value depends on
-    /// it.
+    /// Sets the seconds until the carriers fill the reassembly buffer. No cached value depends on it.
     pub(crate) fn set_lasts(&mut self, seconds: f64) {
         self.lasts = seconds;
     }
@@ -207,7 +203,7 @@ impl Carriers {
         self.lasts
     }
 
-    /// How many bytes may be in flight on a carrier.
+    /// Returns the bytes that may be in flight on a carrier.
     pub(crate) fn in_flight_cap(&self, at: usize) -> u64 {
         self.assert_settled();
         self.facts[at].conditions.in_flight_cap.bytes(self.lasts)
@@ -218,20 +214,20 @@ impl Carriers {
         &mut self.list[at]
     }
 
-    /// Notes a sign of life at `time` of a carrier that is not suspected. Of what is kept, that moves its
-    /// deadlines alone, and it gives it nothing to send, so the carrier is not marked as changed.
+    /// Notes that a carrier which is not suspected was heard at `time`. Only its deadlines change, so the
+    /// carrier is not marked.
     pub(crate) fn note_heard(&mut self, at: usize, time: Time) {
         let carrier = &mut self.list[at];
         let ended = carrier.on_heard(time);
         debug_assert_eq!(ended, Heard::Unchanged, "it is not suspected");
-        // Of one that is marked, it is recomputed anyway.
+        // Those of a marked one are recomputed anyway.
         if !self.facts[at].is_marked {
             self.facts[at].not_due_before = carrier.not_due_before(self.keepalive);
         }
     }
 
-    /// A frame of this length arrived on a carrier. Of what is kept, that concerns only when it acknowledges and is
-    /// probed, so the carrier is marked as changed only if its quota is used up; returns whether it is.
+    /// Notes a received frame. Only times of acknowledgements and probes change, so the carrier is marked
+    /// only if its quota is used up; returns whether it is.
     pub(crate) fn on_frame(&mut self, at: usize, wire_len: u64, is_ack_eliciting: bool) -> bool {
         let carrier = &mut self.list[at];
         let is_quota_gone = carrier.usage.count_received(wire_len);
@@ -242,7 +238,6 @@ impl Carriers {
             carrier.fed = true;
             if told(carrier) != before {
                 let facts = &mut self.facts[at];
-                // Of one that is marked, it is recomputed anyway.
                 if !facts.is_marked {
                     facts.conditions.acknowledges_at = or_never(carrier.acknowledgement.due());
                     facts.not_due_before = carrier.not_due_before(self.keepalive);
@@ -255,14 +250,14 @@ impl Carriers {
         is_quota_gone
     }
 
-    /// What tells whether a carrier has something to send; `None` if it has to be polled.
+    /// Returns the conditions for having something to send; `None` if the carrier must be polled.
     pub(crate) fn conditions(&self, at: usize) -> Option<&SendConditions> {
         self.assert_settled();
         let conditions = &self.facts[at].conditions;
         (!conditions.must_speak && !self.may_be_full(at)).then_some(conditions)
     }
 
-    /// The usable carrier with the shortest smoothed round trip.
+    /// Returns the usable carrier with the shortest smoothed round trip.
     pub(crate) fn quickest(&self) -> Option<usize> {
         self.assert_settled();
         let taking =
@@ -273,7 +268,6 @@ impl Carriers {
 
 #[cfg(test)]
 impl Carriers {
-    /// Whether the stored values equal those computed afresh.
     pub(crate) fn is_as_if_new(&mut self) -> bool {
         self.settle();
         let is_new = |(carrier, facts): (&Carrier, &Facts)| {

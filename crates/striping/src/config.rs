@@ -5,16 +5,16 @@ use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::algorithm::{Declared, Tag};
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 
-/// Which end of the association this is.
+/// End of an association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It dialled the carriers; its streams have odd numbers.
+    /// The end that dials; its streams have odd numbers.
     Initiator,
-    /// It accepted the carriers; its streams have even numbers.
+    /// The end that accepts; its streams have even numbers.
     Responder,
 }
 
-/// Number of a carrier in its association; never reused.
+/// Number of a carrier in its association, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CarrierId(
     /// Counts from zero.
@@ -28,8 +28,8 @@ pub struct StreamId(
     pub u32,
 );
 
-/// All schedulers that can choose among carriers, with default parameters. Schedulers that fill the send
-/// queues of subflows ahead of their windows are excluded, since carriers have neither.
+/// Returns all schedulers that can choose among carriers, with default parameters. Schedulers that fill the
+/// send queues of subflows ahead of their windows are excluded, since carriers have neither.
 #[must_use]
 pub fn carrier_schedulers() -> Vec<SchedulerConfig> {
     let mut all = SchedulerConfig::defaults();
@@ -40,7 +40,7 @@ pub fn carrier_schedulers() -> Vec<SchedulerConfig> {
     all
 }
 
-/// The carrier scheduler of this name.
+/// Returns the carrier scheduler of this name.
 #[must_use]
 pub fn carrier_scheduler(name: &str) -> Option<SchedulerConfig> {
     let mut all = carrier_schedulers().into_iter();
@@ -50,29 +50,28 @@ pub fn carrier_scheduler(name: &str) -> Option<SchedulerConfig> {
 /// Configuration of one end of an association; each end has its own.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which carrier sends which data of this end. With `earliest-arrival` a carrier sends what it would
-    /// deliver in order, and nothing that another would deliver sooner; `overflow` does the same among as
-    /// many carriers as are needed; `redundant` sends everything on every carrier. The others treat carriers
-    /// as subflows.
+    /// Scheduler of this end's data. With `earliest-arrival` a carrier sends data that it would deliver in
+    /// order, and none that another would deliver sooner. `overflow` does the same among as many carriers as
+    /// are needed. `redundant` sends everything on every carrier. The others treat carriers as subflows.
     pub scheduling: SchedulerConfig,
     /// Fixed payload of a frame; without it, the payload follows the carrier's rate.
     pub payload: Option<Bytes>,
-    /// Bound of a stream's receive window.
+    /// Limit of a stream's receive window.
     pub buffer: Bytes,
-    /// Bound of a stream's send buffer: written and not acknowledged.
+    /// Limit of a stream's send buffer: bytes written and not acknowledged.
     pub send_buffer: Bytes,
-    /// Bound of all receive windows together, beyond the initial 64 KiB of each; and the same again for all
-    /// send buffers.
+    /// Limit of all receive windows together, beyond the initial 64 KiB of each; the same again for all send
+    /// buffers.
     pub memory: Bytes,
-    /// Most streams that the peer may have open; more are refused.
+    /// Limit of open streams of the peer; more are refused.
     pub streams: u32,
     /// How long streams survive with no carrier up.
     pub timeout: Time,
     /// Interval of pings on an idle carrier while there are streams.
     pub keepalive: Time,
-    /// The same while there are no streams.
+    /// Interval of pings while there are no streams.
     pub idle_keepalive: Time,
-    /// Least interval of pings on a metered carrier, with or without streams.
+    /// Least interval of pings on a metered carrier.
     pub metered_keepalive: Time,
 }
 
@@ -93,43 +92,41 @@ impl Default for Config {
     }
 }
 
-/// What is known of a carrier when it comes up.
+/// Configuration of a carrier that comes up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CarrierConfig {
-    /// The driver's number of its link: what one carrier of a link has learnt is used for the next.
+    /// The driver's number of its link. State learnt on one carrier of a link is used for the next.
     pub link: u32,
     /// Initial terms; see [`Association::set_terms`](crate::Association::set_terms).
     pub terms: Terms,
-    /// A carrier with a higher number counts as more expensive than one with a lower number, whatever their
-    /// costs.
+    /// A carrier with a higher number counts as more expensive, at any cost.
     pub priority: u8,
-    /// Its data are paid for, so that it is pinged as rarely as possible.
+    /// Whether its data are paid for, so that pings are rare.
     pub metered: bool,
-    /// Round trip of its handshake, if it was measured: the only estimate until data are acknowledged.
+    /// Round trip of its handshake, if measured: the only estimate until data are acknowledged.
     pub rtt: Option<Time>,
 }
 
-/// The terms on which a carrier is used.
+/// Price, quota and rate limit of a carrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// Price of a megabyte; the unit is the user's.
+    /// Price of a megabyte, in any unit.
     pub cost: f64,
     /// Bytes that it may still carry, both directions together. After that it is used only if no other
-    /// carrier is up. `None` if there is no quota.
+    /// carrier is up.
     pub quota: Option<Bytes>,
-    /// Rate limit of each direction; `None` if there is none.
+    /// Rate limit of each direction.
     pub rate: Option<Rate>,
 }
 
-/// The peer is told a new price if it differs by this fraction.
+/// Relative change of a price that is announced to the peer.
 const ANOTHER_PRICE: f64 = 0.1;
 
 impl Terms {
-    /// Whether both ends are to be told these terms, after they were told others and have used this much
-    /// since.
+    /// Whether these terms must be announced, given the terms announced last and the bytes used since.
     ///
-    /// Both ends count the quota down by themselves. They are told again if it is used up on their count
-    /// while there is some, or the other way round.
+    /// Both ends count the quota down by themselves. They need an announcement if it is used up by their
+    /// count but not by these terms, or the other way round.
     #[must_use]
     pub fn are_new_after(&self, told: &Terms, used: Bytes) -> bool {
         let quota = match (told.quota, self.quota) {

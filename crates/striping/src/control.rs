@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-/// A control frame that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// The stream's receive limit, as it is when the frame is sent.
+    /// The stream's receive limit at the time of sending.
     Window {
         stream: u32,
     },
@@ -20,7 +19,7 @@ pub(crate) enum Control {
     },
 }
 
-/// In the order in which they arose; those that were in flight on a failed carrier go first.
+/// In order of creation; frames that were in flight on a failed carrier go first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ControlQueue(VecDeque<Control>);
 
@@ -29,7 +28,7 @@ impl ControlQueue {
         self.0.push_back(control);
     }
 
-    /// Puts a frame back at the front, after its carrier failed.
+    /// Queues a frame of a failed carrier again, at the front.
     pub(crate) fn push_again(&mut self, control: Control) {
         if !self.0.contains(&control) {
             self.0.push_front(control);

@@ -1,8 +1,8 @@
-//! In the redundant mode: for each carrier or link, the copies of what others have sent and it has not.
+//! Queues of the redundant mode: for each carrier or link, the data that others have sent and it has not.
 
 use std::collections::VecDeque;
 
-/// A queue of copies for each of those that ever had one, oldest first.
+/// A queue of copies for each key, oldest first.
 #[derive(Debug)]
 pub(crate) struct Copies<K, T>(Vec<(K, VecDeque<T>)>);
 
@@ -13,24 +13,21 @@ impl<K, T> Default for Copies<K, T> {
 }
 
 impl<K: Copy + PartialEq, T> Copies<K, T> {
-    /// The queue of one.
     pub(crate) fn of(&mut self, key: K) -> Option<&mut VecDeque<T>> {
         let mut all = self.0.iter_mut();
         all.find(|(of, _)| *of == key).map(|(_, copies)| copies)
     }
 
-    /// Whether a copy waits for one.
     pub(crate) fn waits_for(&self, key: K) -> bool {
         let mut all = self.0.iter();
         all.any(|(of, copies)| *of == key && !copies.is_empty())
     }
 
-    /// All queues.
     pub(crate) fn queues(&mut self) -> impl Iterator<Item = &mut VecDeque<T>> {
         self.0.iter_mut().map(|(_, copies)| copies)
     }
 
-    /// Adds a copy for one, once those before it that `is_old` are gone; returns the queue.
+    /// Adds a copy to a queue, after dropping copies at its front that are `is_old`; returns the queue.
     pub(crate) fn add(&mut self, key: K, copy: T, is_old: impl Fn(&T) -> bool) -> &mut VecDeque<T> {
         let known = self.0.iter().position(|(of, _)| *of == key);
         let known = known.unwrap_or_else(|| {
@@ -45,12 +42,10 @@ impl<K: Copy + PartialEq, T> Copies<K, T> {
         copies
     }
 
-    /// One is gone.
     pub(crate) fn remove(&mut self, key: K) {
         self.0.retain(|(of, _)| *of != key);
     }
 
-    /// Drops all copies.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,27 +1,26 @@
-//! When to dial a link that has no carrier or a suspected one, and how long a dial may take.
+//! Times at which to dial a link without a good carrier, and time limits of dials.
 //!
 //! TCP retransmits a lost SYN only after its initial RTO of a second (RFC 6298, section 2), and a connection
 //! whose SYN was lost begins with a window of one segment (RFC 5681, section 3.1; in Linux
-//! `tcp_init_transfer`). To avoid both, the link is dialled again every 125 ms, each time with a new SYN, and
-//! a dial that has not succeeded is abandoned just before its SYN would be retransmitted. One dial in each
-//! second is patient, for links whose round trip is longer than that.
+//! `tcp_init_transfer`). To avoid both, the link is dialled again every 125 ms, each time with a new SYN. An
+//! unfinished dial is abandoned just before its SYN would be retransmitted. One dial in each second is
+//! patient, for links with a longer round trip.
 
 use ropewalk_quantities::Time;
 
 /// Interval between dials.
 const AGAIN: Time = Time::from_millis(125);
-/// After this many failed dials, only the patient ones go on.
+/// After this many failed dials, only patient ones follow.
 const SOON: u32 = 80;
-/// Most simultaneous dials of a link.
+/// Limit of simultaneous dials of a link.
 const MAX: usize = 16;
-/// How long a patient dial may take.
+/// Time limit of a patient dial.
 const TIMEOUT: Time = Time::from_secs(5);
-/// A dial is abandoned this long before its SYN would be retransmitted: late, since longer round trips are
-/// left to the patient dials, but early enough for a timer that fires two kernel ticks late (4 ms each at 250
-/// Hz).
+/// Time between abandoning a dial and the retransmission of its SYN: short, since longer round trips are left
+/// to the patient dials, but enough for a timer that fires two kernel ticks late (4 ms each at 250 Hz).
 const MARGIN: Time = Time::from_millis(10);
-/// After so long a suspicion, the carrier's TCP has timed out: it would resume in slow start, and first
-/// retransmit all that it had sent. A new connection is used instead.
+/// After this long a suspicion, the carrier's TCP has timed out: it would resume in slow start, and first
+/// retransmit all its data. A new connection is used instead.
 const TIMED_OUT: Time = Time::from_millis(500);
 
 /// The dials of one link, from when it needs a carrier until it has one.
@@ -48,12 +47,12 @@ pub struct Dialling {
     initial_rto: Time,
 }
 
-/// A dial that is to begin now.
+/// A dial to begin now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// Abandon TCP's handshake after this time.
+    /// Time limit of TCP's handshake.
     pub connects_within: Time,
-    /// Abandon the dial after this time: TCP's handshake and the join that follows it.
+    /// Time limit of TCP's handshake and the join that follows it.
     pub joins_within: Time,
 }
 
@@ -61,7 +60,7 @@ impl Dialling {
     /// One dial in this many is patient: one in a second.
     pub const PATIENT: u32 = 8;
 
-    /// The link needs a carrier from now on. Its TCP retransmits a lost SYN after `initial_rto`.
+    /// Begins dialling a link whose TCP retransmits a lost SYN after `initial_rto`.
     #[must_use]
     pub fn begin(now: Time, initial_rto: Time) -> Dialling {
         Dialling {
@@ -72,13 +71,13 @@ impl Dialling {
         }
     }
 
-    /// When [`poll_dial`](Dialling::poll_dial) is to be called next; only that call changes it.
+    /// Returns the time of the next call of [`poll_dial`](Dialling::poll_dial); only that call changes it.
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
         self.next
     }
 
-    /// The dial to begin now, if there is one, with `under_way` others in progress.
+    /// Returns the dial to begin now, if any, with `under_way` others in progress.
     #[must_use]
     pub fn poll_dial(&mut self, now: Time, under_way: usize) -> Option<Dial> {
         if now < self.next {
@@ -99,7 +98,7 @@ impl Dialling {
         })
     }
 
-    /// A suspected carrier was heard again: whether it is kept, so that dialling ends.
+    /// Whether a suspected carrier that was heard again is kept, which ends dialling.
     #[must_use]
     pub fn ends_when_heard(&self, now: Time) -> bool {
         now.saturating_sub(self.since) < TIMED_OUT
@@ -114,7 +113,7 @@ mod tests {
 
     const RTO: Time = Time::from_secs(1);
 
-    /// Times and timeouts of the dials until then, none of which comes through or stays under way.
+    /// Times and timeouts of the dials, all of which fail.
     fn dials(until: Time, initial_rto: Time) -> Vec<(Time, Time)> {
         let mut dialling = Dialling::begin(Time::ZERO, initial_rto);
         let mut dials = Vec::new();
@@ -173,8 +172,7 @@ mod tests {
     }
 
     proptest! {
-        /// However late each turn comes, there are never two in less than 125 ms, and the next is
-        /// at most a second away.
+        /// However late each call comes, dials are at least 125 ms apart, and the next is at most 1 s ahead.
         #[test]
         fn turns_keep_their_distance(lateness in prop::collection::vec(0..3_000_u64, 1..200)) {
             let mut dialling = Dialling::begin(Time::ZERO, RTO);

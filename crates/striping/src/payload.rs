@@ -4,8 +4,8 @@ use bytes::{Bytes, BytesMut};
 
 /// A piece of a stream's data, which has a length and can be split.
 ///
-/// The gateway uses [`Bytes`]: slices of what was read from a socket, without copies. The simulator uses
-/// [`Length`], since it carries no bytes.
+/// The gateway uses [`Bytes`], slices of socket reads without copies. The simulator uses [`Length`], since it
+/// carries no bytes.
 pub trait Payload: Clone {
     /// Length in bytes.
     fn len(&self) -> usize;

@@ -1,11 +1,10 @@
-//! Which links are on standby: held in reserve until others fail.
+//! Choice of the links on standby: held in reserve until others fail.
 
 use ropewalk_quantities::Time;
 
 /// How long a link that was just taken into use may be silent before further links are taken.
 const START: Time = Time::from_secs(1);
-/// A link counts as dead this long after it was suspected: one with a short disturbance is trusted again
-/// before.
+/// Time from suspicion until a link counts as dead: after a short disturbance it is trusted again before.
 const DEAD: Time = Time::from_millis(100);
 /// A link that has been trusted again for this long is relied on.
 const PROVEN: Time = Time::from_secs(1);
@@ -13,11 +12,11 @@ const PROVEN: Time = Time::from_secs(1);
 /// Role of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// Always.
+    /// Always in use.
     Primary,
-    /// While no primary link is alive.
+    /// In use while no primary link is alive.
     Backup,
-    /// While no other link is alive: its quota is used up, or ahead of its pace.
+    /// In use while no other link is alive: its quota is used up, or ahead of its pace.
     LastResort,
 }
 
@@ -28,9 +27,9 @@ impl Tier {
 /// State of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// Its role; `None` if it is not to be used at all.
+    /// Its role; `None` if it must not be used.
     pub tier: Option<Tier>,
-    /// Whether its network interface is there.
+    /// Whether its network interface exists.
     pub is_there: bool,
     /// Whether it is in use and the peer was heard on it.
     pub is_alive: bool,
@@ -40,11 +39,11 @@ pub struct Candidate {
 #[derive(Clone, Debug)]
 pub struct Standby {
     level: Tier,
-    /// For each tier, since when a link of it or of one before has been alive.
+    /// For each tier, since when a link of it or of an earlier one has been alive.
     alive_since: [Option<Time>; 3],
     /// Since when no link in use has been alive while others could be.
     dead_since: Option<Time>,
-    /// Whether one has been alive since the level changed.
+    /// Whether a link has been alive since the level changed.
     has_lived: bool,
 }
 
@@ -66,8 +65,8 @@ impl Standby {
         tier.is_none_or(|tier| tier > self.level)
     }
 
-    /// Follows the state of the links; to be called at the time of [`due`](Standby::due), and when that state
-    /// has changed.
+    /// Follows the state of the links. Call it at the time of [`due`](Standby::due), and when that state has
+    /// changed.
     pub fn follow(&mut self, now: Time, links: impl Iterator<Item = Candidate> + Clone) {
         let of = |tier| move |link: &Candidate| link.tier.is_some_and(|own| own <= tier);
         for (tier, since) in Tier::ALL.into_iter().zip(&mut self.alive_since) {
@@ -101,7 +100,7 @@ impl Standby {
         }
     }
 
-    /// When time alone changes something.
+    /// Returns when time alone changes the result.
     #[must_use]
     pub fn due(&self) -> Option<Time> {
         let dead = self.dead_since.map(|since| since + self.timeout());
@@ -132,8 +131,7 @@ mod tests {
         }
     }
 
-    /// Which tiers are in use at these times, of one link each; `alive` says which of those in use
-    /// answer.
+    /// The tiers in use at these times, of one link each; `alive` lists those that answer.
     fn in_use(at: &[(u64, [bool; 3])]) -> Vec<usize> {
         let mut standby = Standby::default();
         let mut levels = Vec::new();
@@ -202,7 +200,7 @@ mod tests {
         standby.follow(MS(10), [gone, last].into_iter());
         assert!(!standby.includes(Some(Tier::LastResort)));
         assert!(standby.includes(None));
-        // Its own quota gone, a link that is all there is goes on.
+        // A link without quota stays in use as the only one.
         let mut standby = Standby::default();
         standby.follow(MS(0), [link(Tier::LastResort, true)].into_iter());
         assert!(!standby.includes(Some(Tier::LastResort)));

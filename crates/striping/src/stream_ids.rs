@@ -1,4 +1,4 @@
-//! Which stream numbers were used, are in use, and are free.
+//! Stream numbers of both ends: used, in use, and free.
 
 use ropewalk_transport::RangeSet;
 
@@ -15,62 +15,51 @@ const MAX: u64 = (1 << 31) - 1;
 pub(crate) struct StreamIds {
     /// One above the highest that was seen.
     next: u64,
-    /// Of those below `next`, the ones that exist or existed.
+    /// Indices below `next` that exist or existed.
     known: RangeSet,
 }
 
 impl StreamIds {
-    /// Whether the stream exists or existed.
     pub(crate) fn is_known(&self, index: u64) -> bool {
         self.known.containing(index).is_some()
     }
 
-    /// Whether all numbers have been used.
     pub(crate) fn is_used_up(&self) -> bool {
         self.next >= MAX
     }
 
-    /// Opens the next stream at this end.
     pub(crate) fn open(&mut self) -> u64 {
         let index = self.next;
         self.insert(index);
         index
     }
 
-    /// A new stream of the peer was seen.
     pub(crate) fn insert(&mut self, index: u64) {
         self.known.insert(index, index + 1);
         self.next = self.next.max(index + 1);
     }
 
-    /// How many streams would be skipped if this one were seen.
+    /// Number of streams that would be skipped if this one were seen.
     pub(crate) fn passed_over(&self, index: u64) -> u64 {
         self.next.max(index) - self.known.covered()
     }
 }
 
-/// The stream numbers of both ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    /// Of streams that this end opened.
     pub(crate) own: StreamIds,
-    /// Of streams that the peer opened.
     pub(crate) peer: StreamIds,
-    /// How many of the peer's are open.
     pub(crate) peers_open: u32,
 }
 
-/// Whether streams of this number are opened by that end.
 pub(crate) fn is_opened_by(stream: u32, role: Role) -> bool {
     (stream % 2 == 1) == (role == Role::Initiator)
 }
 
-/// Its index among the streams of that end.
 pub(crate) fn index(stream: u32) -> u64 {
     u64::from((stream - 1) / 2)
 }
 
-/// The number of the stream with this index.
 pub(crate) fn number(index: u64, role: Role) -> u32 {
     let first = match role {
         Role::Initiator => 1,

@@ -1,4 +1,4 @@
-//! The rate limit that terms set for a carrier, or for a link of a tunnel.
+//! Rate limiter of a carrier, or of a link of a tunnel.
 //!
 //! The generic cell rate algorithm (ITU-T I.371, Annex A): a token bucket whose whole state is one time.
 
@@ -10,7 +10,7 @@ const BURST: Time = Time::from_millis(20);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Throttle {
     rate: Rate,
-    /// When everything sent so far would have gone out at the rate.
+    /// When everything sent so far would have left at the rate.
     until: Time,
 }
 
@@ -28,7 +28,7 @@ impl Throttle {
         self.until = until.saturating_add(Time::from_secs_f64(takes));
     }
 
-    /// When more may be sent.
+    /// Returns when more may be sent.
     pub(crate) fn opens_at(&self) -> Time {
         self.until.saturating_sub(BURST)
     }
@@ -52,7 +52,7 @@ mod tests {
             sent += 1000;
             now = now.max(throttle.opens_at());
         }
-        // 100 kB a second, 20 ms of it at once, and a frame under way.
+        // 100 kB a second, a burst of 20 ms, and a frame that has begun.
         assert!((900_000..=903_000).contains(&sent), "{sent}");
     }
 

@@ -1,9 +1,8 @@
-//! Deficit round robin among streams, with those that were idle first.
+//! Deficit round robin among streams, with formerly idle ones first.
 //!
-//! As fq_codel serves flows (RFC 8290, section 4.1): a stream that gets something to send goes before those
-//! that have been busy for longer, for one quantum, so that a thin stream does not wait behind a bulk stream.
-//! One that has run empty keeps its place behind the others for a round, so that it cannot go first again at
-//! once.
+//! The scheduling of fq_codel (RFC 8290, section 4.1): a stream that gets something to send goes before busy
+//! ones for one quantum, so that a thin stream is not queued behind a bulk stream. An empty stream keeps its
+//! place behind the others for a round, so that it cannot go first again at once.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,7 +19,7 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// The stream has something to send.
+    /// Adds a stream that has something to send.
     pub(crate) fn enter<P>(&mut self, number: u32, stream: &mut Stream<P>) {
         if stream.turn == Turn::Out {
             stream.turn = Turn::Sparse;
@@ -29,7 +28,7 @@ impl Turns {
         }
     }
 
-    /// The stream whose turn it is; streams with nothing that may be sent leave.
+    /// Returns the stream whose turn it is; removes streams with nothing that may be sent.
     pub(crate) fn next<P: Payload>(
         &mut self,
         streams: &mut BTreeMap<u32, Stream<P>>,
@@ -63,18 +62,17 @@ impl Turns {
         }
     }
 
-    /// All streams that have something to send, or had it in this round, in order.
+    /// Iterates in order over the streams that have something to send, or had it in this round.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.sparse.iter().chain(&self.bulk).copied()
     }
 
-    /// The only one of them; `None` if there are none or several.
+    /// Returns the only one of them, if there is exactly one.
     pub(crate) fn only(&self) -> Option<u32> {
         let first = self.sparse.front().or(self.bulk.front());
         first.copied().filter(|_| self.len() == 1)
     }
 
-    /// How many these are.
     pub(crate) fn len(&self) -> usize {
         self.sparse.len() + self.bulk.len()
     }

@@ -1,11 +1,10 @@
-//! Which carriers have to be polled for frames.
+//! Filter of the carriers that have to be polled for frames.
 //!
-//! Any event that may give a carrier something to send wakes every carrier that had nothing. With many links
-//! nearly all of them still have nothing: a faster carrier delivers the waiting data sooner, or their
-//! in-flight cap is reached. [`poll_wake`](Association::poll_wake) and
-//! [`next_to_ask`](Association::next_to_ask) skip these. The effect that
-//! [`poll_transmit`](Association::poll_transmit) would have had on a skipped carrier is known and is applied
-//! here, so polling all carriers that were woken leaves the same state.
+//! Any event that may give a carrier something to send wakes every idle carrier. With many links nearly all
+//! of them still have nothing to send: a faster carrier delivers the queued data sooner, or their in-flight
+//! cap is reached. [`poll_wake`](Association::poll_wake) and [`next_to_ask`](Association::next_to_ask) skip
+//! these. They apply the side effects that [`poll_transmit`](Association::poll_transmit) would have had, so
+//! the state is the same as after polling all carriers.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::SchedulerConfig;
@@ -15,14 +14,14 @@ use super::schedule::least_ahead;
 use crate::carriers::{Holder, SendConditions};
 use crate::{CarrierId, Payload};
 
-/// Results that hold for all carriers as long as no carrier's state changes.
+/// Results that are valid for all carriers until the state of any carrier changes.
 #[derive(Default)]
 struct Findings {
     holder: Option<Option<Holder>>,
 }
 
 impl<P: Payload> Association<P> {
-    /// The next carrier to call [`poll_transmit`](Association::poll_transmit) for. Each is reported once. For
+    /// Returns the next carrier to call [`poll_transmit`](Association::poll_transmit) for, each once. For
     /// drivers that do not use [`next_to_ask`](Association::next_to_ask).
     #[must_use]
     pub fn poll_wake(&mut self, now: Time) -> Option<CarrierId> {
@@ -39,12 +38,12 @@ impl<P: Payload> Association<P> {
         None
     }
 
-    /// The index in `carriers` of the first one to poll. The driver polls it until it has nothing more to
-    /// send or is [`blocked`](Association::blocked). Those before it have nothing to send. A driver that uses
-    /// this need not call [`poll_wake`](Association::poll_wake).
+    /// Returns the index in `carriers` of the first one to poll; those before it have nothing to send. Poll
+    /// it until it has nothing more to send or is [`blocked`](Association::blocked). A driver that uses this
+    /// need not call [`poll_wake`](Association::poll_wake).
     ///
-    /// A carrier that was polled and had nothing to send is taken to have room for a frame of that length until it is
-    /// given one: it need not be reported for the driver to find its socket full.
+    /// A carrier that was polled and had nothing to send is assumed to have socket space for a frame of that
+    /// length until it sends one: it need not be reported for the driver to find its socket full.
     #[inline]
     pub fn next_to_ask(&mut self, now: Time, carriers: &[CarrierId]) -> Option<usize> {
         match self.carriers.is_any_awake() {
@@ -53,7 +52,6 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The same, if any carrier is awake.
     fn pass_over(&mut self, now: Time, carriers: &[CarrierId]) -> Option<usize> {
         self.due = None;
         self.carriers.settle();
@@ -64,7 +62,7 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Whether a carrier that is awake may have something to send. If not, it falls asleep.
+    /// Whether a ready carrier may have something to send. If not, it becomes idle.
     fn may_have_something(&mut self, now: Time, at: usize, findings: &mut Findings) -> bool {
         let has_nothing = self.has_nothing(now, at, findings);
         if has_nothing {
@@ -73,8 +71,7 @@ impl<P: Payload> Association<P> {
         !has_nothing
     }
 
-    /// Whether polling this carrier is known to give nothing. If so, the side effects of that poll are
-    /// applied.
+    /// Whether polling this carrier is known to return nothing. If so, applies the side effects of that poll.
     fn has_nothing(&mut self, now: Time, at: usize, findings: &mut Findings) -> bool {
         let Some(conditions) = self.carriers.conditions(at).copied() else {
             return false;
@@ -108,10 +105,9 @@ impl<P: Payload> Association<P> {
         true
     }
 
-    /// Whether a carrier's in-flight cap leaves room.
     fn has_room(&self, now: Time, at: usize, conditions: &SendConditions) -> bool {
         let cap = self.carriers.in_flight_cap(at);
-        // Once the oldest frame is due, more than the cap may be in flight.
+        // Once the oldest frame is overdue, more than the cap may be in flight.
         let beyond = || {
             let room = self.carriers[at].room_at(cap);
             conditions.due <= now && room.is_some_and(|room| room <= now)
@@ -119,8 +115,8 @@ impl<P: Payload> Association<P> {
         conditions.in_flight < cap || beyond()
     }
 
-    /// Whether a carrier with room has nothing to send for sure because the others deliver the waiting data
-    /// sooner. Where several streams wait, that is not known.
+    /// Whether a carrier with room certainly has nothing to send because the others deliver the queued data
+    /// sooner. Unknown, thus false, if several streams have data queued.
     fn is_outrun(&mut self, at: usize, payload: u64) -> bool {
         if !matches!(self.config.scheduling, SchedulerConfig::EarliestArrival(_)) {
             return false;
@@ -139,8 +135,8 @@ impl<P: Payload> Association<P> {
                 .is_some_and(|send| send.part_ahead(gap, payload, least).is_none())
     }
 
-    /// Whether all carriers are to be polled: control frames wait for the fastest, each is to say that the
-    /// association has ended, or each sends what the others have sent.
+    /// Whether all carriers must be polled: control frames are queued for the fastest, each carrier announces
+    /// the end of the association, or each sends copies.
     fn must_poll_all(&self) -> bool {
         self.closed.is_some() || !self.control.is_empty() || self.is_redundant()
     }

@@ -7,7 +7,7 @@ use crate::carrier::{Carrier, Heard};
 use crate::{CarrierConfig, CarrierId, Event, Payload, Role, Terms};
 
 impl<P: Payload> Association<P> {
-    /// A connection that can carry frames has been established.
+    /// Adds a carrier whose connection has been established.
     pub fn carrier_up(&mut self, now: Time, config: CarrierConfig) -> CarrierId {
         self.due = None;
         let id = CarrierId(self.next_carrier);
@@ -19,7 +19,6 @@ impl<P: Payload> Association<P> {
         let expected = replaced.map_or(before, Carrier::link);
         let payload = self.config.payload;
         let mut carrier = Carrier::new(now, id, config, first_timeout, expected, payload);
-        // The peer is told the terms when the carrier comes up.
         carrier.terms_due = self.role == Role::Initiator && config.terms.rate.is_some();
         self.carriers.push(carrier);
         self.alone_since = None;
@@ -28,8 +27,8 @@ impl<P: Payload> Association<P> {
         id
     }
 
-    /// A connection is gone: closed, reset, or replaced by another. What it had in flight is sent again on
-    /// other carriers.
+    /// Removes a carrier whose connection was closed, reset, or replaced. Its data in flight are
+    /// retransmitted on other carriers.
     pub fn carrier_down(&mut self, now: Time, id: CarrierId) {
         let Some(at) = self.position(id) else {
             return;
@@ -48,7 +47,7 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// Changes the terms on which a carrier is used, and tells the peer. Only the initiator may do this.
+    /// Changes the terms of a carrier and announces them to the peer. Only the initiator may do this.
     pub fn set_terms(&mut self, id: CarrierId, terms: Terms) {
         if let Some(at) = self.position(id).filter(|_| self.role == Role::Initiator) {
             self.carriers[at].terms_due = true;
@@ -56,14 +55,13 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// A carrier's quota is used up: data that were assigned to it are to be assigned again, and carriers
-    /// that waited for it may send.
+    /// Reassigns the data of a carrier whose quota is used up, and wakes the others.
     pub(super) fn on_quota_gone(&mut self) {
         self.table.forget_choice();
         self.wake_all();
     }
 
-    /// Applies terms to a carrier, whichever end has set them.
+    /// Applies terms to a carrier, from either end.
     pub(super) fn use_on(&mut self, at: usize, terms: Terms) {
         self.due = None;
         self.carriers[at].set_terms(terms);
@@ -71,19 +69,18 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// The carrier's socket would block: it is not polled again until it is
-    /// [`writable`](Association::writable).
+    /// Stops polling a carrier whose socket would block until it is [`writable`](Association::writable).
     pub fn blocked(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
             self.due = None;
             self.carriers.block(at);
             self.table.forget_choice_of(id);
-            // What was left to this carrier may be sent by another now.
+            // Another carrier may now send the data that were left to this one.
             self.wake_all();
         }
     }
 
-    /// The carrier's socket takes data again: it is to be polled.
+    /// Resumes polling of a carrier whose socket takes data again.
     pub fn writable(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
             self.due = None;
@@ -91,16 +88,15 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// When the peer's TCP last acknowledged anything on this carrier (on Linux from `TCP_INFO`: now less
-    /// `tcpi_last_ack_recv`). It is a sign of life while acknowledgements of frames wait behind a lost
-    /// segment. Call it before [`handle_timeout`](Association::handle_timeout).
+    /// Notes when the peer's TCP last acknowledged anything on this carrier (on Linux from `TCP_INFO`: now
+    /// less `tcpi_last_ack_recv`). It proves that the peer is alive while acknowledgements of frames are
+    /// queued behind a lost segment. Call it before [`handle_timeout`](Association::handle_timeout).
     pub fn heard(&mut self, id: CarrierId, at: Time) {
         if let Some(position) = self.position(id) {
             self.hear(position, at);
         }
     }
 
-    /// Notes a sign of life of a carrier.
     pub(super) fn hear(&mut self, position: usize, at: Time) {
         let listening = &self.carriers[position].listening;
         if at <= listening.heard_at() {
@@ -113,7 +109,7 @@ impl<P: Payload> Association<P> {
         }
         match self.carriers[position].on_heard(at) {
             Heard::Unchanged => {}
-            // What it has in flight and no other carrier has sent again yet stays with it.
+            // Data in flight that no other carrier has retransmitted stay with this one.
             Heard::Resumed => {
                 self.take_back(position);
                 self.trust(position);
@@ -122,7 +118,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// A suspected carrier has been heard again.
+    /// Clears the suspicion of a carrier.
     fn trust(&mut self, position: usize) {
         let trusted = Event::CarrierTrusted(self.carriers[position].id);
         self.events.push_back(trusted);

@@ -1,8 +1,8 @@
-//! Memory that an association takes, and how it is cut when that is too much.
+//! Memory use of an association, and its limit.
 //!
-//! Windows promise a peer more than memory has, since most streams use little of theirs. The driver bounds the
-//! memory in use instead: near the bound [`set_short`](Association::set_short) stops all growth, and beyond it
-//! [`free_memory`](Association::free_memory) resets the streams that hold most.
+//! Windows promise a peer more than the memory holds, since most streams use little of theirs. The driver
+//! bounds the memory in use instead: near the bound [`set_short`](Association::set_short) stops all growth,
+//! and beyond it [`free_memory`](Association::free_memory) resets the largest streams.
 
 use crate::control::Control;
 use crate::event::OUT_OF_MEMORY;
@@ -10,18 +10,18 @@ use crate::{Event, Payload, StreamId};
 
 use super::Association;
 
-/// Memory of a stream without data: its state at both the association and its driver.
+/// Bytes for a stream without data: its state in the association and in the driver.
 const STREAM: u64 = 4 << 10;
 
-/// Memory of a frame that is to be sent or acknowledged.
+/// Bytes for a frame that is queued or unacknowledged.
 const FRAME: u64 = 128;
 
-/// When memory is freed, this part of the memory of all streams is freed besides. Otherwise a peer could make
-/// each of its frames sort all streams.
+/// Freeing memory frees this fraction (1 / 8) of the memory of all streams in addition. Otherwise a peer
+/// could make each of its frames sort all streams.
 const MARGIN: u64 = 8;
 
 impl<P: Payload> Association<P> {
-    /// Memory that the association takes, in bytes: data held, and bookkeeping of streams, pieces and frames.
+    /// Returns the bytes of memory in use: data held, and state of streams, pieces and frames.
     #[must_use]
     pub fn cost(&self) -> u64 {
         let in_flight = self.carriers.iter().map(|carrier| carrier.in_flight.len());
@@ -30,14 +30,14 @@ impl<P: Payload> Association<P> {
         self.streams_cost + streams + frames as u64 * FRAME
     }
 
-    /// While memory is short, receive windows do not grow, and a stream takes little to send.
+    /// While memory is short, receive windows do not grow, and send buffers are small.
     pub fn set_short(&mut self, is_short: bool) {
         self.memory.set_short(is_short);
         self.send_memory.set_short(is_short);
     }
 
-    /// Resets streams, those that hold most first, until `excess` bytes and an eighth of the streams' memory are
-    /// free. Returns whether `excess` bytes are.
+    /// Resets streams, the largest first, until `excess` bytes and an eighth of the streams' memory are free.
+    /// Returns whether `excess` bytes are.
     pub fn free_memory(&mut self, excess: u64) -> bool {
         let mut held: Vec<(u64, u32)> = self
             .streams
@@ -59,7 +59,6 @@ impl<P: Payload> Association<P> {
         freed >= excess
     }
 
-    /// Resets both directions of a stream; both ends learn of it.
     fn drop_stream(&mut self, number: u32) {
         let stream = StreamId(number);
         let Some(state) = self.streams.get_mut(&number) else {
@@ -76,12 +75,12 @@ impl<P: Payload> Association<P> {
             self.events.push_back(Event::StreamStopped { stream, code });
             self.reset_send(number, code);
         }
-        // The stream is over now: what still arrives of it is ignored.
+        // The stream is over: data that still arrive are ignored.
         self.end_receive(number);
         self.wake_all();
     }
 
-    /// Counts a stream that has changed.
+    /// Updates the memory use of a stream that has changed.
     pub(super) fn recount(&mut self, number: u32) {
         if let Some(stream) = self.streams.get_mut(&number) {
             let cost = stream.cost();

@@ -1,4 +1,4 @@
-//! Carriers that fall silent or late: what they have in flight is sent again on others.
+//! Failover: data in flight on silent or late carriers are retransmitted on others.
 
 use std::mem;
 
@@ -10,13 +10,12 @@ use crate::carrier::in_flight::{Content, Sent};
 use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
 
-/// How long TCP may take to repair a loss, which needs a round trip. Where that is longer, it is not waited
-/// for.
+/// Most time TCP may take to repair a loss, which needs a round trip.
 const REPAIR: Time = Time::from_millis(100);
 
 impl<P: Payload> Association<P> {
-    /// When [`handle_timeout`](Association::handle_timeout) is to be called next. It may change after any
-    /// call.
+    /// Returns the time of the next call of [`handle_timeout`](Association::handle_timeout). It may change
+    /// after any call.
     #[must_use]
     pub fn poll_timeout(&mut self) -> Option<Time> {
         match self.due {
@@ -46,7 +45,7 @@ impl<P: Payload> Association<P> {
         (next < Time::MAX).then_some(next)
     }
 
-    /// When something is due on a carrier, if that is before `limit`; else a time that is not.
+    /// Returns when something is due on a carrier, if that is before `limit`; else a time that is not.
     pub(super) fn due_before(&mut self, at: usize, limit: Time) -> Time {
         let carrier = &self.carriers[at];
         let acknowledges_at = carrier
@@ -62,7 +61,7 @@ impl<P: Payload> Association<P> {
             .oldest()
             .map_or(Time::MAX, |sent| sent.due);
         let is_late = carrier.late;
-        // There is no room beyond the cap before the oldest frame is due.
+        // Room beyond the cap opens only when the oldest frame is overdue.
         let due = match oldest < due.min(limit) {
             true => due.min(or_never(self.room_at(at))),
             false => due,
@@ -74,8 +73,8 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Does what is due. The driver calls it at or after the time of
-    /// [`poll_timeout`](Association::poll_timeout); a call before that does no harm.
+    /// Handles all expired timers. Call it at or after the time of
+    /// [`poll_timeout`](Association::poll_timeout); an earlier call does no harm.
     pub fn handle_timeout(&mut self, now: Time) {
         self.due = None;
         if self.closed.is_some() {
@@ -114,12 +113,12 @@ impl<P: Payload> Association<P> {
                 self.carriers[at].fed = false;
                 self.carriers.wake(at);
             }
-            // What was done for this carrier may have changed those behind it.
+            // Handling this carrier may have changed the next ones.
             self.carriers.settle();
         }
     }
 
-    /// When a full carrier has room again without any acknowledgement.
+    /// Returns when a full carrier has room again without an acknowledgement.
     fn room_at(&self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
@@ -129,7 +128,7 @@ impl<P: Payload> Association<P> {
         room.filter(|room| *room > self.carriers.polled_at(at))
     }
 
-    /// When the throttle of a carrier that had nothing to send next lets it send.
+    /// Returns when the throttle of a carrier that had nothing to send next lets it send.
     fn opens_at(&self, at: usize) -> Option<Time> {
         let opens = self.carriers[at].usage.opens_at()?;
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
@@ -138,7 +137,7 @@ impl<P: Payload> Association<P> {
         Some(opens).filter(|opens| *opens > self.carriers.polled_at(at))
     }
 
-    /// Ends the association for a reason that is not this end's wish.
+    /// Ends the association for a reason other than a call of `close`.
     pub(super) fn end(&mut self, code: u32) {
         for number in self.streams.keys() {
             let stream = crate::StreamId(*number);
@@ -150,7 +149,7 @@ impl<P: Payload> Association<P> {
         self.events.push_back(Event::Closed { code });
     }
 
-    /// When an idle carrier is to be probed with a ping.
+    /// Returns when to ping an idle carrier.
     fn probe_at(&self, at: usize) -> Option<Time> {
         let keepalive = match self.streams.is_empty() {
             true => self.config.idle_keepalive,
@@ -163,7 +162,7 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// A carrier has been silent for too long.
+    /// Suspects a carrier that has been silent for too long.
     fn suspect(&mut self, now: Time, at: usize) {
         let carrier = &mut self.carriers[at];
         carrier.listening.suspect(now);
@@ -182,10 +181,10 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// When the oldest frame of a carrier is so late that it is also sent on another.
+    /// Returns when the oldest frame of a carrier is so late that another carrier also sends it.
     ///
-    /// At first only a frame that other data wait for counts as late. Once a carrier is late, each of its
-    /// frames is sent again when its own time has passed.
+    /// At first a frame counts as late only if it blocks later data. Once a carrier is late, each of its
+    /// frames is retransmitted when its own time has passed.
     fn overdue_at(&mut self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
         if carrier.listening.is_suspected() || carrier.in_flight.is_empty() {
@@ -212,8 +211,8 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Whether a stream has enough else to send for such a time: more than all carriers deliver meanwhile,
-    /// within its window. Then what it waits for delays nothing but itself.
+    /// Whether a stream has other data queued for this time, within its window: more than all carriers
+    /// deliver meanwhile. Then the missing data delay only themselves.
     fn can_wait(&mut self, time: Time, content: &Content) -> bool {
         let Content::Data { stream, .. } = content else {
             return false;
@@ -223,7 +222,7 @@ impl<P: Payload> Association<P> {
         stream.is_some_and(|stream| stream.send.sendable() as f64 > meanwhile)
     }
 
-    /// Whether later bytes of the stream have arrived and wait for these.
+    /// Whether later bytes of the stream have arrived and are blocked by these.
     pub(super) fn holds_up(&self, content: &Content) -> bool {
         let Content::Data { stream, start, .. } = content else {
             return false;
@@ -232,7 +231,7 @@ impl<P: Payload> Association<P> {
         stream.is_some_and(|stream| stream.send.is_held_up_by(*start))
     }
 
-    /// Sends the overdue frames of a carrier again on others. The carrier gets no new data until its oldest
+    /// Retransmits the overdue frames of a carrier on others. The carrier gets no new data until its oldest
     /// frame is acknowledged.
     fn overtake(&mut self, now: Time, at: usize) {
         self.carriers[at].late = true;
@@ -240,12 +239,11 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// Marks all that a carrier has in flight to be sent again on others.
+    /// Queues all data in flight on a carrier for retransmission on others.
     pub(super) fn give_up(&mut self, at: usize) {
         self.give_up_if(at, |_| true);
     }
 
-    /// Marks one frame of a carrier to be sent again on another.
     pub(super) fn give_up_one(&mut self, at: usize, content: Content) {
         self.give_up_where(at, |sent| sent.content == content);
     }
@@ -292,7 +290,7 @@ impl<P: Payload> Association<P> {
         self.resent_bytes += bytes;
     }
 
-    /// Makes another carrier that has a copy of this content in flight responsible for it, if there is one.
+    /// Makes another carrier with a copy of this content in flight responsible for it, if there is one.
     fn hand_over(&mut self, at: usize, content: &Content) -> bool {
         for other in (0..self.carriers.len()).filter(|other| *other != at) {
             if !self.carriers[other].is_good() {
@@ -307,7 +305,7 @@ impl<P: Payload> Association<P> {
         false
     }
 
-    /// What a carrier has in flight and no other has sent again yet stays with it after all.
+    /// Cancels retransmissions of a carrier's data that no other carrier has sent yet.
     pub(super) fn take_back(&mut self, at: usize) {
         for sent in self.carriers[at].in_flight.iter_mut() {
             if let Content::Data {

@@ -1,9 +1,8 @@
-//! Sends data that would miss their deadline on their carrier on a second one as well, if the scheduler asks
-//! for it.
+//! Copies of data that would miss their deadline, sent on a second carrier if the scheduler asks for it.
 //!
 //! A scheduler that weighs deadlines against prices leaves data on a cheap carrier as long as they arrive in
-//! time there. With such a scheduler a late frame alone (`failure.rs`) is no reason to pay for sending it
-//! again. A deadline that is about to be missed is one, even before the frame counts as late.
+//! time. For such a scheduler a late frame alone (`failure.rs`) does not justify a paid copy. A deadline that
+//! is about to be missed does, even before the frame counts as late.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::Deadline;
@@ -17,7 +16,7 @@ use crate::carrier::in_flight::Content;
 const BETWEEN_LOOKS: Time = Time::from_millis(5);
 
 impl<P: Payload> Association<P> {
-    /// The deadline of a frame's data, if the scheduler takes deadlines into account.
+    /// Returns the deadline of a frame's data, if the scheduler takes deadlines into account.
     pub(super) fn judged_by(&self, content: &Content) -> Option<Deadline> {
         let Content::Data { stream, start, .. } = *content else {
             return None;
@@ -26,7 +25,7 @@ impl<P: Payload> Association<P> {
         send.deadline_of(start).filter(|_| self.table.rescues)
     }
 
-    /// A frame was sent: if it has a deadline, checks are scheduled.
+    /// Schedules checks of a sent frame that has a deadline.
     pub(super) fn look_after(&mut self, now: Time, content: &Content) {
         if self.table.rescues && self.table.look_at.is_none() && self.judged_by(content).is_some() {
             self.table.look_at = Some(now + BETWEEN_LOOKS);
@@ -34,8 +33,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// At the time of a check, marks frames that would miss their deadline to be sent on other carriers as
-    /// well.
+    /// Queues frames that would miss their deadline for other carriers, if a check is due.
     pub(super) fn rescue_late(&mut self, now: Time) {
         if self.table.look_at.is_none_or(|at| at > now) {
             return;
@@ -50,7 +48,7 @@ impl<P: Payload> Association<P> {
                     Content::Data { stream, .. } => stream,
                     Content::Control(_) => continue,
                 };
-                // The data stand at the front of their stream's queue now.
+                // The data are now at the front of their stream's queue.
                 self.table.chosen = Some((self.carriers[to].id, stream));
                 self.carriers.wake(to);
             }
@@ -59,8 +57,8 @@ impl<P: Payload> Association<P> {
         self.due = None;
     }
 
-    /// The first frame of a carrier that another should carry as well, and which carrier; lowers `next`, the
-    /// time of the next check, where needed.
+    /// Returns the first frame of a carrier to copy, and the carrier for the copy. Lowers `next`, the time of
+    /// the next check, where needed.
     fn first_late(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! The association: streams over carriers.
+//! Association: streams over carriers.
 
 mod asking;
 mod carriers;
@@ -40,10 +40,10 @@ pub use statistics::{CarrierStatistics, StreamStatistics};
 /// ([`carrier_up`](Association::carrier_up), [`carrier_down`](Association::carrier_down)), passes in the
 /// frames that arrive on it ([`received`](Association::received)) and takes the frames to send on it
 /// ([`poll_transmit`](Association::poll_transmit)). After any call it drains
-/// [`poll_event`](Association::poll_event) and [`poll_wake`](Association::poll_wake), and asks
+/// [`poll_event`](Association::poll_event) and [`poll_wake`](Association::poll_wake), and reads
 /// [`poll_timeout`](Association::poll_timeout).
 ///
-/// All times are of one clock and never go back.
+/// All times are of one monotonic clock.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -71,14 +71,12 @@ pub use statistics::{CarrierStatistics, StreamStatistics};
 pub struct Association<P> {
     role: Role,
     config: Config,
-    /// Those that are up, in the order in which they came up.
     carriers: Carriers,
     next_carrier: u32,
     streams: BTreeMap<u32, Stream<P>>,
     ids: Ids,
     turns: Turns,
     control: ControlQueue,
-    /// Receive memory and send memory.
     memory: Memory,
     send_memory: Memory,
     events: VecDeque<Event>,
@@ -89,16 +87,15 @@ pub struct Association<P> {
     links: Links,
     next_token: u64,
     closed: Option<u32>,
-    /// Memory that the streams take, as last counted.
+    /// Memory of the streams, as last counted.
     streams_cost: u64,
     resent_bytes: u64,
-    /// Cached result of [`poll_timeout`](Association::poll_timeout); cleared by every call that may change
-    /// it.
+    /// Cached result of [`poll_timeout`](Association::poll_timeout).
     due: Option<Option<Time>>,
 }
 
 impl<P: Payload> Association<P> {
-    /// An end without carriers or streams.
+    /// Creates an end without carriers or streams.
     #[must_use]
     pub fn new(role: Role, config: Config) -> Association<P> {
         Association {
@@ -125,7 +122,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The next event, in the order in which they happened. It may change after any call.
+    /// Returns the oldest event. It may change after any call.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
@@ -137,8 +134,8 @@ impl<P: Payload> Association<P> {
         self.events.is_empty() && !self.carriers.is_any_awake()
     }
 
-    /// Ends the association: streams are dropped, and each carrier sends a last frame that says so. The
-    /// driver closes the connections once [`poll_transmit`](Association::poll_transmit) gives nothing more.
+    /// Ends the association: drops the streams, and announces the end with a last frame on each carrier. The
+    /// driver closes the connections once [`poll_transmit`](Association::poll_transmit) returns `None`.
     pub fn close(&mut self, code: u32) {
         self.due = None;
         if self.closed.is_none() {
@@ -157,22 +154,21 @@ impl<P: Payload> Association<P> {
         self.closed.is_some()
     }
 
-    /// Streams that are open in at least one direction.
+    /// Iterates over the streams that are open in at least one direction.
     pub fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
         self.streams.keys().map(|number| StreamId(*number))
     }
 
-    /// Carriers that are up, suspected ones included.
+    /// Iterates over the carriers that are up, suspected ones included.
     pub fn carriers(&self) -> impl Iterator<Item = CarrierId> + '_ {
         self.carriers.iter().map(|carrier| carrier.id)
     }
 
-    /// Index of a carrier in the list; `None` if it is gone.
     fn position(&self, id: CarrierId) -> Option<usize> {
         self.carriers.position(id)
     }
 
-    /// Something changed that may let carriers send: all that had nothing are to be polled again.
+    /// Wakes all idle carriers, since they may have something to send now.
     fn wake_all(&mut self) {
         self.carriers.wake_all();
     }

@@ -1,4 +1,4 @@
-//! What a received frame does.
+//! Processing of received frames.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::Frame;
@@ -11,12 +11,11 @@ use crate::stream::Stream;
 use crate::stream_ids::{index, is_opened_by};
 use crate::{CarrierId, Event, Payload, ProtocolError, Role, StreamId, Terms};
 
-/// How many streams a peer may skip, and how many refusals may wait to be sent, beyond the streams that may
-/// be open.
+/// Limit of the streams a peer may skip, and of the queued refusals, beyond the number of open streams.
 const STRAY: u64 = 65_536;
 
 impl<P: Payload> Association<P> {
-    /// A frame arrived on a carrier. It is ignored if that carrier is down.
+    /// Processes a frame that arrived on a carrier. It is ignored if that carrier is down.
     ///
     /// # Errors
     /// If the peer violates the protocol; the association cannot go on.
@@ -145,8 +144,8 @@ impl<P: Payload> Association<P> {
         Ok(())
     }
 
-    /// Limits what may be in flight on each carrier, so that the reassembly buffer can hold what the other
-    /// carriers deliver meanwhile. The peer's buffer is taken to be as large as this one's.
+    /// Limits the bytes in flight on each carrier, so that the reassembly buffer can hold the data that the
+    /// other carriers deliver meanwhile. The peer's buffer is assumed to be as large as this one's.
     fn bound_queues(&mut self) {
         self.carriers.settle();
         let lasts = self.config.buffer.as_u64() as f64 / self.carriers.rates();
@@ -195,7 +194,7 @@ impl<P: Payload> Association<P> {
         Ok(())
     }
 
-    /// So many bytes of a stream wait behind a gap: its window may have to grow.
+    /// Grows the window of a stream with `early` bytes behind a gap, if needed.
     fn make_room(&mut self, number: u32, early: u64) {
         if let Some(state) = self.streams.get_mut(&number)
             && state.window.on_gap(early, &mut self.memory)
@@ -230,8 +229,8 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The stream that a frame is about: an open one, or one that the peer opens with this frame. `None` if
-    /// it is over or refused.
+    /// Returns the stream of a frame: an open one, or one that the peer opens with this frame. `None` if it
+    /// is over or refused.
     fn stream_of_peer(&mut self, number: u32) -> Result<Option<&mut Stream<P>>, ProtocolError> {
         if self.streams.contains_key(&number) {
             return Ok(self.streams.get_mut(&number));
@@ -260,7 +259,7 @@ impl<P: Payload> Association<P> {
         Ok(Some(self.streams.entry(number).or_insert(stream)))
     }
 
-    /// The peer has opened one stream too many: both directions are reset, and no state is kept.
+    /// Refuses a stream beyond the limit: resets both directions and keeps no state.
     fn refuse(&mut self, number: u32) -> Result<(), ProtocolError> {
         if self.control.len() as u64 > STRAY {
             return Err(ProtocolError::TooManyStreams(number));

@@ -1,12 +1,12 @@
-//! Opportunistic retransmission: a faster carrier sends again what a slow one holds up.
+//! Opportunistic retransmission: a faster carrier retransmits data that block a stream.
 //!
-//! When a stream's window is full of bytes that wait for earlier ones, nothing new can be sent. Then a
-//! carrier with room sends the missing bytes itself, if it delivers them sooner than the carrier that has
-//! them in flight, and that carrier gets no new data until they are acknowledged (MPTCP's opportunistic
-//! retransmission and penalisation: Raiciu et al., NSDI 2012, section 4.2). So a link that fills the
-//! reassembly buffer costs no more than it contributes.
+//! When a stream's window is full of bytes behind a gap, nothing new can be sent. Then a carrier with room
+//! retransmits the missing bytes, if it delivers them sooner than the carrier that has them in flight. The
+//! slower carrier gets no new data until they are acknowledged (MPTCP's opportunistic retransmission and
+//! penalisation: Raiciu et al., NSDI 2012, section 4.2). So a link that fills the reassembly buffer costs no
+//! more than it contributes.
 //!
-//! When a link slows down, this does not wait until the window is full: what will fill it can be computed.
+//! When a link slows down, the retransmission does not wait for the window to be full.
 
 use ropewalk_quantities::Time;
 
@@ -16,8 +16,8 @@ use crate::carrier::deadline::OVERDUE;
 use crate::carriers::Holder;
 
 impl<P: Payload> Association<P> {
-    /// Called for a carrier that has room while nothing may be sent. Marks what blocks a stream to be sent
-    /// again if this carrier delivers it much sooner, or if it is overdue. Returns whether there is anything.
+    /// Queues the data that block a stream for retransmission, if the carrier `by` delivers them much sooner
+    /// or they are overdue. Called when `by` has room and nothing may be sent. Returns whether there are any.
     pub(super) fn rescue(&mut self, now: Time, by: usize) -> bool {
         let Some(holder) = self.holds_up_a_full_window() else {
             return false;
@@ -33,7 +33,7 @@ impl<P: Payload> Association<P> {
         true
     }
 
-    /// The carrier responsible for the bytes that a stream with a full window waits for, and when their
+    /// Returns the carrier responsible for the bytes that block a stream with a full window, and when their
     /// acknowledgement was expected.
     pub(super) fn holds_up_a_full_window(&mut self) -> Option<Holder> {
         let mut streams = self.streams.iter();
@@ -44,29 +44,27 @@ impl<P: Payload> Association<P> {
         self.carriers.holder(number, base)
     }
 
-    /// Whether an idle carrier would deliver what the holder has in flight much sooner, or it is overdue.
     pub(super) fn would_rescue(&self, now: Time, by: usize, holder: Holder) -> bool {
         holder.0 != by && self.is_sooner(now, self.carriers.arrival(by).arrives_in, holder)
     }
 
-    /// Whether a frame that arrives in so many seconds would be there much sooner than what the holder has in
-    /// flight, or that is overdue.
+    /// Whether a frame that arrives in `arrives_in` seconds is much sooner than the holder's data, or those
+    /// are overdue.
     pub(super) fn is_sooner(&self, now: Time, arrives_in: f64, (holder, due): Holder) -> bool {
         let left = due.saturating_sub(now).as_secs_f64() - self.back(holder);
         left > 2.0 * arrives_in + OVERDUE.as_secs_f64() || now >= due + OVERDUE / 2
     }
 
-    /// Seconds that an acknowledgement takes to come back over a carrier: half a round trip.
+    /// Estimates the seconds that an acknowledgement needs on a carrier: half a round trip.
     fn back(&self, at: usize) -> f64 {
         self.carriers[at].min_rtt() / 2.0
     }
 
-    /// Called when the link of a carrier has slowed down. The part of its data in flight that it would
-    /// deliver only after the reassembly buffer is full is sent again on the others at once, if together they
-    /// are faster.
+    /// Retransmits a part of the data in flight on a carrier whose link has slowed down: the part that it
+    /// would deliver only after the reassembly buffer is full, if the others together are faster.
     ///
-    /// Waiting until each frame is overdue would stop the stream for as long as the frames take at the new
-    /// rate. Sending them again costs the others less, in proportion to their higher rate.
+    /// Waiting until each frame is overdue would block the stream for the frames' transmission time at the
+    /// new rate.
     pub(super) fn shed(&mut self, at: usize) {
         let carrier = &self.carriers[at];
         let own = self.carriers.arrival(at).rate;

@@ -1,4 +1,4 @@
-//! Which carrier sends which part of which stream.
+//! Choice of the part of a stream that a carrier sends.
 
 use std::collections::VecDeque;
 
@@ -12,20 +12,19 @@ use crate::Payload;
 use crate::carrier::Carrier;
 use crate::stream::send::{Part, SendBuffer};
 
-/// How many streams are searched for a part ahead of a gap. With more streams each one's share of the gap is
+/// Number of streams searched for a part ahead of a gap. With more streams each one's share of the gap is
 /// small.
 pub(super) const LOOKED_AT: usize = 64;
 
-/// Least length of a part sent ahead of a gap. Shorter ones are left to the faster carriers: the frame would
-/// be little more than its header.
+/// Least length in bytes of a part sent ahead of a gap. A shorter frame would be little more than its header.
 const MIN_AHEAD: u64 = 1400;
 
-/// The same for a carrier whose frames have this much payload.
+/// The same for carriers with small frames.
 pub(super) fn least_ahead(payload: u64) -> u64 {
     (payload / 2).min(MIN_AHEAD)
 }
 
-/// A part of a stream that another carrier has sent and this one is to send too.
+/// A part that another carrier has sent and this one sends as a copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copied {
     stream: u32,
@@ -33,21 +32,19 @@ pub(super) struct Copied {
     end: u64,
 }
 
-/// A part to send next.
 pub(super) struct Next {
     pub(super) stream: u32,
     pub(super) part: Part,
-    /// It is a copy: another carrier is responsible for the part.
+    /// Another carrier is responsible for the part.
     pub(super) copy: bool,
 }
 
 impl<P: Payload> Association<P> {
-    /// Whether a carrier may be given frames of streams.
     pub(super) fn may_send(&self, at: usize) -> bool {
         self.carriers.may_send(at)
     }
 
-    /// The part that this carrier, which has room, sends now.
+    /// Chooses the next part for this carrier, which has room.
     pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
         self.carriers.settle();
         match self.config.scheduling {
@@ -76,18 +73,16 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Whether every carrier sends everything.
     pub(super) fn is_redundant(&self) -> bool {
         matches!(self.config.scheduling, SchedulerConfig::Redundant(_))
     }
 
-    /// The next part of the stream whose turn it is.
+    /// Returns the next part of the stream whose turn it is.
     fn head(&mut self, at: usize) -> Option<Next> {
         let number = self.turns.next(&mut self.streams)?;
         self.head_of(number, at)
     }
 
-    /// The next part of a stream.
     pub(super) fn head_of(&mut self, number: u32, at: usize) -> Option<Next> {
         let most = self.carriers[at].payload_len() as u64;
         let send = &mut self.streams.get_mut(&number)?.send;
@@ -103,8 +98,8 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// The part that this carrier would deliver in order. `gap_below` gives the bytes that the other usable
-    /// carriers deliver before it could, if that is less than its argument.
+    /// Returns the part that this carrier would deliver in order. `gap_below` gives the bytes that the other
+    /// usable carriers deliver before it, if less than its argument.
     fn by_earliest_arrival(
         &mut self,
         at: usize,
@@ -114,7 +109,7 @@ impl<P: Payload> Association<P> {
             return None;
         }
         let len = self.carriers[at].payload_len() as u64;
-        // The exact size of the gap does not matter if there is nothing to send behind it.
+        // Without data behind the gap its exact size does not matter.
         let beyond = self.nothing_beyond(least_ahead(len));
         let enough = beyond.map_or(u64::MAX, |beyond| (beyond + 1).max(len / 2));
         let gap = gap_below(self, enough)?;
@@ -124,7 +119,7 @@ impl<P: Payload> Association<P> {
         self.part_behind(gap, len)
     }
 
-    /// The first part, of at most `len` bytes, behind a gap of `gap` bytes.
+    /// Returns the first part, of at most `len` bytes, behind a gap of `gap` bytes.
     pub(super) fn part_behind(&mut self, gap: u64, len: u64) -> Option<Next> {
         let least = least_ahead(len);
         let pending = self
@@ -145,19 +140,19 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// If only one stream has something to send: the number of waiting bytes behind which no part of at least
-    /// `least` bytes begins. The whole gap is that stream's share.
+    /// If only one stream has something to send, returns the number of queued bytes behind which no part of
+    /// at least `least` bytes begins. The whole gap is that stream's share.
     pub(super) fn nothing_beyond(&mut self, least: u64) -> Option<u64> {
         Some(self.only_waiting()?.nothing_beyond(least))
     }
 
-    /// The only stream that has something to send, if it is only one.
+    /// Returns the only stream that has something to send, if there is exactly one.
     pub(super) fn only_waiting(&mut self) -> Option<&mut SendBuffer<P>> {
         let stream = self.streams.get_mut(&self.turns.only()?)?;
         Some(&mut stream.send)
     }
 
-    /// Bytes that wait to be sent, in all streams.
+    /// Sums the queued bytes of all streams.
     pub(super) fn waiting(&self) -> u64 {
         let streams = self
             .turns
@@ -166,7 +161,7 @@ impl<P: Payload> Association<P> {
         streams.map(|stream| stream.send.pending()).sum()
     }
 
-    /// Whether the cheaper carriers would take too long for what waits.
+    /// Whether the cheaper carriers would take too long for the queued bytes.
     fn is_needed(&self, overflow: OverflowConfig, at: usize, waiting: u64) -> bool {
         let rank = |carrier: &Carrier| (carrier.config.priority, carrier.config.terms.cost);
         let own = rank(&self.carriers[at]);
@@ -176,7 +171,7 @@ impl<P: Payload> Association<P> {
         overflow.is_needed(waiting, rates)
     }
 
-    /// The next part that another carrier has sent and this one has not.
+    /// Returns the next part that another carrier has sent and this one has not.
     fn copy(&mut self, at: usize) -> Option<Next> {
         let id = self.carriers[at].id;
         let most = self.carriers[at].payload_len() as u64;
@@ -204,7 +199,7 @@ impl<P: Payload> Association<P> {
         None
     }
 
-    /// A part was sent: in the redundant mode it is queued as a copy for the other carriers.
+    /// In the redundant mode, queues a sent part as a copy for the other carriers.
     pub(super) fn after_sent(&mut self, at: usize, stream: u32, part: Part, copy: bool) {
         let id = self.carriers[at].id;
         if copy {

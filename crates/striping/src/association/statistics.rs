@@ -9,59 +9,59 @@ use crate::{CarrierId, Payload, StreamId};
 /// A snapshot of a carrier.
 #[derive(Clone, Copy, Debug)]
 pub struct CarrierStatistics {
-    /// The driver's number of its link.
+    /// Link number chosen by the driver.
     pub link: u32,
-    /// It has been silent for too long.
+    /// Whether it has been silent for too long.
     pub suspected: bool,
-    /// When it was last heard; when it came up, if it never was.
+    /// When its last frame arrived; when it came up, if none has.
     pub heard_at: Time,
-    /// Smoothed round trip, queues and socket included; `None` before it was measured.
+    /// Smoothed round trip, queues and socket included; `None` before the first measurement.
     pub srtt: Option<Time>,
     /// Least round trip of the last ten seconds.
     pub min_rtt: Option<Time>,
-    /// Delivery rate, frame headers included; `None` before it was measured.
+    /// Delivery rate, frame headers included; `None` before the first measurement.
     pub rate: Option<Rate>,
-    /// Sent and not acknowledged, headers included.
+    /// Bytes sent and not acknowledged, headers included.
     pub in_flight: Bytes,
-    /// Sent so far, headers included.
+    /// Bytes sent so far, headers included.
     pub sent: Bytes,
-    /// Acknowledged so far, headers included.
+    /// Bytes acknowledged so far, headers included.
     pub acknowledged: Bytes,
-    /// Received so far, headers included.
+    /// Bytes received so far, headers included.
     pub received: Bytes,
-    /// Payload that was in flight on it and was sent again on others.
+    /// Payload that was in flight on it and was retransmitted on others.
     pub resent: Bytes,
-    /// What is left of its quota, if it has one.
+    /// Unused part of its quota, if it has one.
     pub quota_left: Option<Bytes>,
-    /// Rate limit of its terms, each way.
+    /// Rate limit of its terms, for each direction.
     pub throttle: Option<Rate>,
 }
 
 /// A snapshot of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamStatistics {
-    /// Written at this end so far.
+    /// Bytes written at this end so far.
     pub written: Bytes,
-    /// Of that, what the peer has in order.
+    /// Bytes that the peer has received in order.
     pub acknowledged: Bytes,
-    /// Of that, what waits to be sent, for the first time or again.
+    /// Bytes queued for transmission or retransmission.
     pub waiting: Bytes,
-    /// Sent again so far.
+    /// Bytes retransmitted so far.
     pub resent: Bytes,
-    /// Data wait that the peer's window does not allow.
+    /// Whether the peer's window blocks queued data.
     pub window_blocked: bool,
-    /// Read at this end so far.
+    /// Bytes read at this end so far.
     pub read: Bytes,
-    /// Received and not read.
+    /// Bytes received and not read.
     pub held: Bytes,
-    /// Of that, what waits for bytes before it.
+    /// Bytes received behind a gap.
     pub reassembling: Bytes,
-    /// Receive window: the most that may be held.
+    /// Receive window: limit of `held`.
     pub window: Bytes,
 }
 
 impl<P: Payload> Association<P> {
-    /// Of a carrier that is up.
+    /// Returns a snapshot of a carrier that is up.
     #[must_use]
     pub fn carrier_statistics(&self, id: CarrierId) -> Option<CarrierStatistics> {
         let carrier = &self.carriers[self.position(id)?];
@@ -83,14 +83,14 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Length of a full data frame of a carrier that is up, header included.
+    /// Returns the length of a full data frame of a carrier that is up, header included.
     #[must_use]
     pub fn frame_len(&self, id: CarrierId) -> Option<Bytes> {
         let carrier = &self.carriers[self.position(id)?];
         Some(Bytes::new((DATA_HEADER_LEN + carrier.payload_len()) as u64))
     }
 
-    /// Of a stream that is open in at least one direction.
+    /// Returns a snapshot of a stream that is open in at least one direction.
     #[must_use]
     pub fn stream_statistics(&self, stream: StreamId) -> Option<StreamStatistics> {
         let state = self.streams.get(&stream.0)?;
@@ -108,15 +108,15 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Bytes of a stream that wait to be sent, as in [`stream_statistics`](Association::stream_statistics),
-    /// for callers that ask before each write.
+    /// Returns the queued bytes of a stream, as [`stream_statistics`](Association::stream_statistics) does,
+    /// but cheaper.
     #[must_use]
     pub fn waiting_of(&self, stream: StreamId) -> Option<Bytes> {
         let state = self.streams.get(&stream.0)?;
         Some(Bytes::new(state.send.pending()))
     }
 
-    /// Payload that was sent again so far, on all carriers.
+    /// Returns the payload bytes retransmitted so far on all carriers.
     #[must_use]
     pub fn resent(&self) -> Bytes {
         Bytes::new(self.resent_bytes)

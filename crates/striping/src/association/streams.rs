@@ -1,4 +1,4 @@
-//! The application's side of streams.
+//! Streams as the application uses them.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::Deadline;
@@ -9,7 +9,7 @@ use crate::stream::Stream;
 use crate::stream_ids::{is_opened_by, number};
 use crate::{Event, Payload, StreamId};
 
-/// A writer is woken once this much room is free, or a quarter of the send buffer if that is smaller.
+/// Free bytes that wake a writer, or a quarter of the send buffer if that is smaller.
 const WORTH_WRITING: u64 = 64 << 10;
 
 impl<P: Payload> Association<P> {
@@ -27,9 +27,9 @@ impl<P: Payload> Association<P> {
         Some(StreamId(number))
     }
 
-    /// Takes as much off the front of `payload` as the stream has room for, and returns how many bytes that
-    /// was. If any are left, [`Writable`](Event::Writable) reports when there is room again. Nothing is taken
-    /// once the direction has ended.
+    /// Takes as many bytes off the front of `payload` as the send buffer has space for, and returns their
+    /// number. If any are left, [`Writable`](Event::Writable) reports when there is space. Takes nothing once
+    /// the direction has ended.
     ///
     /// Short pieces are sent at once if a carrier has room for them, and coalesced otherwise.
     pub fn write(&mut self, stream: StreamId, payload: &mut P) -> usize {
@@ -57,8 +57,8 @@ impl<P: Payload> Association<P> {
         taken
     }
 
-    /// Bytes that [`write`](Association::write) would take now. If that is zero,
-    /// [`Writable`](Event::Writable) reports when there is room. `None` once the direction has ended.
+    /// Returns the number of bytes that [`write`](Association::write) would take now. If zero,
+    /// [`Writable`](Event::Writable) reports when there is space. `None` once the direction has ended.
     #[must_use]
     pub fn room(&mut self, stream: StreamId) -> Option<u64> {
         let state = self.streams.get_mut(&stream.0)?;
@@ -71,8 +71,8 @@ impl<P: Payload> Association<P> {
         Some(room)
     }
 
-    /// As [`write`](Association::write), for bytes that should be delivered by `deadline`. Schedulers may
-    /// take it into account; late bytes are still delivered.
+    /// Writes as [`write`](Association::write) does, with a deadline for delivery. Schedulers may take it
+    /// into account; late bytes are still delivered.
     pub fn write_by(&mut self, stream: StreamId, payload: &mut P, deadline: Deadline) -> usize {
         let start = self
             .streams
@@ -87,7 +87,7 @@ impl<P: Payload> Association<P> {
         taken
     }
 
-    /// Ends this end's direction after what was written. The other direction goes on.
+    /// Ends this end's direction after the written data.
     pub fn finish(&mut self, stream: StreamId) {
         let Some(state) = self.streams.get_mut(&stream.0) else {
             return;
@@ -100,8 +100,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Resets this end's direction: what has not arrived is lost, and the peer's reader is told. The other
-    /// direction goes on.
+    /// Resets this end's direction: data that have not arrived are lost.
     pub fn reset(&mut self, stream: StreamId, code: u32) {
         self.due = None;
         self.reset_send(stream.0, code);
@@ -127,7 +126,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Stops reading: what arrives is dropped, and the peer is asked to reset its direction.
+    /// Stops reading: drops arriving data, and asks the peer to reset its direction.
     pub fn stop(&mut self, stream: StreamId, code: u32) {
         let Some(state) = self.streams.get_mut(&stream.0) else {
             return;
@@ -148,11 +147,10 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The next piece in order. Reading lets the peer send more.
+    /// Returns the next piece in order and lets the peer send more.
     ///
-    /// After `None`, [`Readable`](Event::Readable) reports when there is more, and
-    /// [`StreamFinished`](Event::StreamFinished) or [`StreamReset`](Event::StreamReset) that there will be
-    /// none.
+    /// After `None`, [`Readable`](Event::Readable) reports new data,
+    /// [`StreamFinished`](Event::StreamFinished) or [`StreamReset`](Event::StreamReset) the end.
     #[must_use]
     pub fn read(&mut self, now: Time, stream: StreamId) -> Option<P> {
         let piece = self.take(stream)?;
@@ -160,8 +158,8 @@ impl<P: Payload> Association<P> {
         Some(piece)
     }
 
-    /// As [`read`](Association::read), but the piece counts against the receive window, and the stream does not
-    /// finish, until the piece is [released](Association::release).
+    /// Reads as [`read`](Association::read) does, but the piece counts against the receive window, and the
+    /// stream does not finish, until the piece is [released](Association::release).
     #[must_use]
     pub fn take(&mut self, stream: StreamId) -> Option<P> {
         let state = self.streams.get_mut(&stream.0)?;
@@ -173,7 +171,7 @@ impl<P: Payload> Association<P> {
         piece
     }
 
-    /// The reader no longer holds this many bytes that it [took](Association::take): the peer may send more.
+    /// Returns bytes that were [taken](Association::take) to the receive window.
     pub fn release(&mut self, now: Time, stream: StreamId, bytes: u64) {
         let Some(state) = self.streams.get_mut(&stream.0) else {
             return;
@@ -193,7 +191,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// After data were read: raises the peer's limit, if that is worth a frame.
+    /// Raises the peer's limit after a read, if that is worth a frame.
     pub(super) fn give_credit(&mut self, now: Time, number: u32) {
         let slowest = self.slowest_round_trip();
         let Some(state) = self.streams.get_mut(&number) else {
@@ -210,14 +208,13 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Smoothed round trip of the slowest carrier that may be in use.
+    /// Returns the smoothed round trip of the slowest carrier that may be in use.
     fn slowest_round_trip(&mut self) -> Time {
         self.carriers.settle();
         let slowest = self.carriers.slowest();
         slowest.unwrap_or(Time::from_millis(100))
     }
 
-    /// The peer's direction is over.
     pub(super) fn end_receive(&mut self, number: u32) {
         if let Some(state) = self.streams.get_mut(&number) {
             state.receive_ended = true;
@@ -228,7 +225,7 @@ impl<P: Payload> Association<P> {
         self.forget_if_over(number);
     }
 
-    /// Removes a stream of which both directions have ended.
+    /// Removes a stream if both directions have ended.
     pub(super) fn forget_if_over(&mut self, number: u32) {
         if self.streams.get(&number).is_some_and(Stream::is_over) {
             if let Some(stream) = self.streams.remove(&number) {
@@ -241,7 +238,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Data of a stream were acknowledged: there may be room to write, or the stream may be finished.
+    /// Reports space to write, or the end of the stream, after an acknowledgement.
     pub(super) fn after_acknowledged(&mut self, number: u32) {
         self.recount(number);
         let Some(state) = self.streams.get_mut(&number) else {

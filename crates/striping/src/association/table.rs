@@ -1,4 +1,4 @@
-//! Schedulers of the transport, which see carriers as subflows.
+//! Adapter to the transport's schedulers, which see carriers as subflows.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::{
@@ -11,7 +11,7 @@ use super::schedule::{LOOKED_AT, Next};
 use crate::stream::send::SendBuffer;
 use crate::{CarrierId, Config, Payload};
 
-/// The carriers as the subflows of a scheduler, and what it has chosen.
+/// The scheduler's subflows, and its choice.
 #[derive(Debug)]
 pub(super) struct Table {
     /// `None` with the schedulers that choose among several streams (`schedule.rs`).
@@ -19,13 +19,12 @@ pub(super) struct Table {
     pub(super) rows: Vec<SubflowState>,
     /// The carrier for the next data of a stream.
     pub(super) chosen: Option<(CarrierId, u32)>,
-    /// When the scheduler asked to be called again.
     again_at: Option<Time>,
-    /// Whether the scheduler may have data sent on a second carrier to meet a deadline, and when that is
-    /// checked next, while data with a deadline are in flight.
+    /// Whether the scheduler may copy data to a second carrier to meet a deadline, and when that is checked
+    /// next.
     pub(super) rescues: bool,
     pub(super) look_at: Option<Time>,
-    /// Bytes written to all streams so far, and how many of them the peer has in order.
+    /// Bytes written to all streams, and those that the peer has in order.
     written: u64,
     acknowledged: u64,
 }
@@ -45,44 +44,38 @@ impl Table {
         }
     }
 
-    /// Another choice may be better now.
     pub(super) fn forget_choice(&mut self) {
         self.chosen = None;
     }
 
-    /// This carrier has sent, or cannot send, what it was chosen for.
     pub(super) fn forget_choice_of(&mut self, id: CarrierId) {
         self.chosen.take_if(|(chosen, _)| *chosen == id);
     }
 
-    /// When the scheduler is to be called again, or data with a deadline are to be checked; [`Time::MAX`] for
-    /// never.
     pub(super) fn due(&self) -> Time {
         let due = [self.again_at, self.look_at].into_iter().flatten();
         due.fold(Time::MAX, Time::min)
     }
 
-    /// Whether the scheduler has asked to be called by now; it is asked for once.
+    /// Whether the scheduler has asked to be called by now; clears the request.
     pub(super) fn is_asked_again(&mut self, now: Time) -> bool {
         self.again_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// These bytes were written to a stream.
     pub(super) fn count_written(&mut self, bytes: u64) {
         self.written += bytes;
     }
 
-    /// The peer has these bytes in order.
     pub(super) fn count_acknowledged(&mut self, bytes: u64) {
         self.acknowledged += bytes;
     }
 }
 
-/// The transport's scheduler, for schedulers that treat carriers as subflows.
+/// Builds the transport's scheduler, for schedulers that treat carriers as subflows.
 ///
-/// Three schedulers need more than a table of subflows and are implemented in `schedule.rs`: `earliest-arrival` and
-/// `overflow` send parts ahead of a gap from one of several streams, and `redundant` copies part by part.
-/// Their arithmetic is the transport's.
+/// Three schedulers need more than a table of subflows and are implemented in `schedule.rs`:
+/// `earliest-arrival` and `overflow` send parts ahead of a gap from one of several streams, and `redundant`
+/// copies part by part.
 fn scheduler(config: &Config) -> Option<PacketScheduler> {
     use SchedulerConfig::{EarliestArrival, Overflow, Redundant};
     if let EarliestArrival(_) | Overflow(_) | Redundant(_) = config.scheduling {
@@ -92,12 +85,11 @@ fn scheduler(config: &Config) -> Option<PacketScheduler> {
 }
 
 impl<P: Payload> Association<P> {
-    /// The part that this carrier, which has room, sends now, if the scheduler chooses it.
+    /// Returns the part that this carrier, which has room, sends now, if the scheduler chooses it.
     pub(super) fn by_table(&mut self, now: Time, at: usize) -> Option<Next> {
         let stream = self.turns.next(&mut self.streams)?;
         let own = self.carriers[at].id;
-        // A carrier that was passed over for its quota, or since it was behind, may be used once the others
-        // are unusable.
+        // A carrier that was skipped for its quota, or as late, may be used once the others are unusable.
         let may_send = |(id, _)| self.position(id).is_some_and(|at| self.may_send(at));
         if !self.table.chosen.is_some_and(may_send) {
             self.choose(now, at, stream);
@@ -106,7 +98,7 @@ impl<P: Payload> Association<P> {
         if chosen == own {
             let next = self.head_of(stream, at);
             if next.is_none() {
-                // The stream was reset, or its window closed, since the choice was made.
+                // The stream was reset, or its window closed, since the choice.
                 self.table.chosen = None;
             }
             return next;
@@ -117,8 +109,8 @@ impl<P: Payload> Association<P> {
         None
     }
 
-    /// Lets the transport's scheduler choose a carrier for the stream whose turn it is. If it prefers to
-    /// wait, streams with another deadline are tried.
+    /// Chooses a carrier for the stream whose turn it is. If the scheduler prefers to wait, streams with
+    /// another deadline are tried.
     fn choose(&mut self, now: Time, at: usize, stream: u32) {
         self.fill_table(now);
         self.table.again_at = None;
@@ -128,7 +120,7 @@ impl<P: Payload> Association<P> {
         if self.table.chosen.is_some() {
             return;
         }
-        // Streams that are gone keep their turn until it comes.
+        // Removed streams keep their turn until it comes.
         let others: Vec<u32> = self
             .turns
             .iter()
@@ -144,7 +136,7 @@ impl<P: Payload> Association<P> {
             .find_map(|other| self.ask(now, at, other));
     }
 
-    /// The carrier that is to send this stream's next data, if one is to now.
+    /// Returns the scheduler's carrier for this stream's next data.
     fn ask(&mut self, now: Time, at: usize, stream: u32) -> Option<(CarrierId, u32)> {
         let next = self.streams.get(&stream)?.send.next_deadline();
         let pending = Pending {
@@ -166,7 +158,7 @@ impl<P: Payload> Association<P> {
                 self.table.again_at = Some(self.table.again_at.map_or(time, |at| at.min(time)));
                 None
             }
-            // With nothing in flight, no event would ever make it choose otherwise.
+            // With nothing in flight, no event would change the scheduler's choice.
             Choice::Wait | Choice::WaitUntil(_) => self
                 .carriers
                 .iter()
@@ -176,7 +168,6 @@ impl<P: Payload> Association<P> {
         choice.map(|number| (self.carriers[number].id, stream))
     }
 
-    /// Writes the carriers into the table.
     pub(super) fn fill_table(&mut self, now: Time) {
         self.table.rows.clear();
         for number in 0..self.carriers.len() {
@@ -185,7 +176,6 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// A carrier as a subflow of the scheduler's table.
     fn row(&self, now: Time, at: usize) -> SubflowState {
         let carrier = &self.carriers[at];
         let mss = carrier.payload_len() as u64;
@@ -199,7 +189,6 @@ impl<P: Payload> Association<P> {
             usable: self.may_send(at),
             mss,
             cwnd: window,
-            // During start-up the cap still grows.
             ssthresh: if carrier.rate.is_full() {
                 window
             } else {

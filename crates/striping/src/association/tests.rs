@@ -1,4 +1,4 @@
-//! What is kept beside carriers is what looking at all of them would find.
+//! Tests that cached values of carriers equal recomputed ones.
 
 use std::collections::VecDeque;
 
@@ -20,20 +20,20 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(usize),
-    /// A carrier takes up to so many frames at one end.
+    /// A carrier takes up to this many frames at one end.
     Transmit(usize, usize, usize),
-    /// All that are awake at one end are asked.
+    /// All ready carriers of one end are polled.
     Ask(usize),
-    /// Up to so many of them arrive.
+    /// Up to this many frames arrive.
     Deliver(usize, usize, usize),
     Read,
     /// The carrier breaks, and another takes its place.
     Replace(usize),
     Block(usize, usize),
     Unblock(usize, usize),
-    /// A carrier may send so many kilobits per second, or as many as it can.
+    /// Rate limit of a carrier in kbit/s; zero for none.
     Bound(usize, u64),
-    /// The kernel has heard of a carrier just now.
+    /// The kernel received an acknowledgement on a carrier.
     Hear(usize, usize),
     Wait(u64),
 }
@@ -57,10 +57,10 @@ fn any_step(carriers: usize) -> impl Strategy<Value = Step> {
 }
 
 const CARRIERS: usize = 4;
-/// So many that most of them have nothing to send.
+/// Enough that most of them have nothing to send.
 const MANY: usize = 24;
 
-/// How many carriers there are, and what happens to them.
+/// Number of carriers, and steps.
 fn any_steps() -> impl Strategy<Value = (usize, Vec<Step>)> {
     let carriers = prop_oneof![Just(CARRIERS), Just(MANY)];
     carriers.prop_flat_map(|carriers| {
@@ -69,7 +69,7 @@ fn any_steps() -> impl Strategy<Value = (usize, Vec<Step>)> {
     })
 }
 
-/// A carrier's numbers at both ends, and what is under way, by the end that sent it.
+/// A carrier's numbers at both ends, and the frames in flight, by sender.
 struct Carrier {
     ids: [CarrierId; 2],
     frames: [VecDeque<Frame<Length>>; 2],
@@ -78,7 +78,7 @@ struct Carrier {
 fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32, is_last: bool) -> Carrier {
     let config = CarrierConfig {
         link,
-        // The last one soon has none left.
+        // The last one soon has no quota left.
         terms: Terms {
             quota: is_last.then_some(Bytes::new(100_000)),
             ..Terms::default()
@@ -92,7 +92,7 @@ fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32, is_last: b
     }
 }
 
-/// The next deadline, with a look at each carrier.
+/// The next deadline, by a scan of all carriers.
 fn scanned(end: &mut Association<Length>) -> Option<Time> {
     if end.is_closed() {
         return None;
@@ -106,7 +106,6 @@ fn scanned(end: &mut Association<Length>) -> Option<Time> {
     all.into_iter().flatten().min().filter(|at| *at < Time::MAX)
 }
 
-/// Two ends, and what is between them.
 struct Pair {
     now: Time,
     ends: [Association<Length>; 2],
@@ -115,16 +114,15 @@ struct Pair {
     polls: Polls,
 }
 
-/// Which carriers a driver polls, and in which order.
+/// Order in which a driver polls carriers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Polls {
-    /// All that are awake, in the order of the links.
+    /// All that are ready, in the order of the links.
     All,
     /// Those of [`next_to_ask`](Association::next_to_ask), in the order of the links.
     Next,
-    /// All that are awake, in the order in which they came up.
+    /// All that are ready, in the order in which they came up.
     AllAsTheyCameUp,
-    /// Those of [`poll_wake`](Association::poll_wake).
     Woken,
 }
 
@@ -205,7 +203,6 @@ impl Pair {
         }
     }
 
-    /// All carriers of an end are asked that are to be.
     fn ask(&mut self, end: usize) {
         let own = &mut self.ends[end];
         let ids: Vec<CarrierId> = self
@@ -235,7 +232,7 @@ impl Pair {
         }
     }
 
-    /// All that can be seen of an end, its carriers field by field.
+    /// The visible state of an end, its carriers field by field.
     fn seen(&mut self, end: usize) -> String {
         let frames: Vec<_> = self
             .carriers
@@ -265,7 +262,7 @@ fn a_redundant_carrier_is_asked_for_its_copy_of_the_last_part() {
     }
 }
 
-/// What that was is known of one that is still in place, else of the last.
+/// The link's history comes from a carrier that is up, else from the last one.
 #[test]
 fn a_new_carrier_expects_what_its_link_carried() {
     let mut end: Association<Length> = Association::new(Role::Initiator, Config::default());
@@ -307,7 +304,7 @@ fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
     let before = held_up(&pair);
     assert!(before.iter().all(|of| !of.is_empty()), "{before:?}");
     assert!(before.iter().flatten().all(|holds_up| !holds_up));
-    // What the second carries arrives and is acknowledged.
+    // Frames of the second arrive and are acknowledged.
     pair.go(Step::Deliver(1, 1, 40));
     pair.go(Step::Transmit(1, 1, 40));
     pair.go(Step::Deliver(1, 0, 40));
@@ -334,7 +331,7 @@ fn its_cap_holds_a_carrier_while_data_wait_and_a_bound_on_its_rate_does_not() {
     assert!(!is_full(&pair) && !is_held(&pair));
 }
 
-/// A faster carrier, blocked meanwhile, has found that nothing waits.
+/// A faster carrier, blocked meanwhile, has found nothing queued.
 #[test]
 fn a_carrier_at_its_cap_for_which_nothing_waits_is_not_held_by_it() {
     let filled = |bytes: usize, frames: usize| {
@@ -369,7 +366,7 @@ fn a_carrier_at_its_cap_for_which_nothing_waits_is_not_held_by_it() {
     assert!(!is_held(&pair));
 }
 
-/// The initiator's terms hold for both.
+/// The initiator's terms apply to both ends.
 #[test]
 fn the_initiator_tells_the_peer_how_fast_a_carrier_may_send_when_it_comes_up() {
     let tells = |role, rate: Option<Rate>| {

@@ -1,4 +1,4 @@
-//! The next frame of a carrier.
+//! Frames that a carrier sends.
 
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::Frame;
@@ -9,7 +9,7 @@ use crate::carrier::in_flight::Content;
 use crate::control::Control;
 use crate::{CarrierId, Payload, Terms};
 
-/// Terms as they go on the wire: the price in thousandths, and a rate of at least 1.
+/// Encodes terms: the price in thousandths, and a rate of at least 1.
 fn terms_frame<P>(terms: &Terms) -> Frame<P> {
     Frame::Terms {
         cost: (terms.cost * 1000.0).round() as u32,
@@ -19,7 +19,7 @@ fn terms_frame<P>(terms: &Terms) -> Frame<P> {
 }
 
 impl<P: Payload> Association<P> {
-    /// The next frame to send on this carrier; the driver must send it. `None` if there is nothing now:
+    /// Returns the next frame to send on this carrier; the driver must send it. `None` if there is none now:
     /// [`poll_wake`](Association::poll_wake) reports when to poll again.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, id: CarrierId) -> Option<Frame<P>> {
@@ -78,7 +78,7 @@ impl<P: Payload> Association<P> {
             .or_else(|| self.next_data(now, at))
     }
 
-    /// Control frames of streams go on the usable carrier with the shortest round trip.
+    /// Returns a control frame, if this is the usable carrier with the shortest round trip.
     fn next_control(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
         if self.control.is_empty() || self.carriers.quickest() != Some(at) {
             return None;

@@ -1,32 +1,32 @@
-//! When to acknowledge the frames that have arrived on a carrier.
+//! Times at which to acknowledge the frames of a carrier.
 
 use ropewalk_quantities::Time;
 
 /// Least interval between acknowledgements of a carrier.
 const DISTANCE: Time = Time::from_millis(2);
 
-/// An acknowledgement is sent at once after this many bytes: what a sender keeps for them should stay in the
+/// Bytes after which an acknowledgement is sent at once: the data that a sender keeps for it should fit the
 /// processor's cache on a fast path.
 const BYTES: u64 = 256 << 10;
 
-/// Counts frames that arrive, and decides when to acknowledge them.
+/// Counter of received frames that decides when to acknowledge them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acknowledgement {
     received: u64,
     told: u64,
     told_at: Option<Time>,
-    /// Bytes that are not acknowledged yet.
+    /// Bytes not acknowledged yet.
     untold: u64,
 }
 
 impl Acknowledgement {
-    /// A frame of `wire_len` bytes arrived that is to be acknowledged.
+    /// Counts a received frame of `wire_len` bytes that must be acknowledged.
     pub(crate) fn on_received(&mut self, wire_len: u64) {
         self.received += 1;
         self.untold += wire_len;
     }
 
-    /// When to send an acknowledgement; `None` if there is nothing to acknowledge.
+    /// Returns when to send an acknowledgement; `None` if there is nothing to acknowledge.
     pub(crate) fn due(&self) -> Option<Time> {
         (self.received > self.told).then(|| match self.told_at {
             Some(at) if self.untold < BYTES => at + DISTANCE,
@@ -34,7 +34,7 @@ impl Acknowledgement {
         })
     }
 
-    /// The count to acknowledge now, if it is due.
+    /// Returns the count to acknowledge, if an acknowledgement is due.
     pub(crate) fn take(&mut self, now: Time) -> Option<u64> {
         self.due().filter(|due| *due <= now)?;
         self.told = self.received;

@@ -1,28 +1,27 @@
-//! When something is due on a carrier, and a lower bound of that time.
+//! Deadlines of a carrier, and a lower bound of them.
 
 use ropewalk_quantities::Time;
 
 use super::{Carrier, DUE_ERROR};
 
-/// Least time by which the oldest frame is overdue before it is sent again.
+/// Least delay beyond `due` before the oldest frame is retransmitted.
 pub(crate) const OVERDUE: Time = Time::from_millis(25);
-/// If the oldest frame is later than this, something is wrong with the carrier.
+/// Delay of the oldest frame that shows trouble on the carrier.
 const LATE: Time = Time::from_millis(25);
-/// Least silence after which a carrier that has delivered data is probed.
+/// Least silence before a carrier that has delivered data is probed.
 const FED_SILENCE: Time = Time::from_millis(100);
 
-/// A time, or one that never comes.
 #[inline]
 pub(crate) fn or_never(time: Option<Time>) -> Time {
     time.unwrap_or(Time::MAX)
 }
 
 impl Carrier {
-    /// A lower bound of all deadlines of the carrier: its own, and those that depend on other carriers too,
-    /// which can only delay them. It depends on this carrier and on the shorter `keepalive` alone.
+    /// Returns a lower bound of all deadlines of the carrier: its own, and those that other carriers can only
+    /// delay. It depends on this carrier and on the shorter `keepalive` alone.
     ///
-    /// So it stays valid while nothing happens to the carrier, and of many carriers only those with a near
-    /// bound need be examined.
+    /// So it stays valid while nothing happens to the carrier, and only carriers with a near bound need be
+    /// examined.
     pub(crate) fn not_due_before(&self, keepalive: Time) -> Time {
         let opens_at = self.usage.opens_at().filter(|_| !self.blocked);
         or_never(self.acknowledgement.due())
@@ -33,8 +32,8 @@ impl Carrier {
             .min(or_never(opens_at))
     }
 
-    /// Lower bound of the time at which a frame counts as overdue: the other carriers' round trip and the
-    /// permitted wait come on top.
+    /// Returns a lower bound of the time at which a frame is overdue, without the other carriers' round trip
+    /// and the permitted delay.
     fn not_overdue_before(&self) -> Option<Time> {
         if self.listening.is_suspected() {
             None
@@ -46,8 +45,8 @@ impl Carrier {
         }
     }
 
-    /// Lower bound of the time at which there is room beyond the cap. What is in flight beyond it takes more
-    /// time, which depends on what all carriers deliver.
+    /// Returns a lower bound of the time at which there is room beyond the cap. Bytes in flight beyond it
+    /// take more time, which depends on all carriers.
     fn no_room_before(&self) -> Option<Time> {
         if self.blocked {
             return None;
@@ -56,7 +55,7 @@ impl Carrier {
         Some(oldest.due + Time::from_secs_f64(DUE_ERROR * self.min_rtt()))
     }
 
-    /// When the oldest frame or ping left that is not answered yet.
+    /// Returns when the oldest unanswered frame or ping was sent.
     pub(crate) fn waiting_since(&self) -> Option<Time> {
         let frame = self.in_flight.oldest().map(|sent| sent.at);
         let ping = self.pings.outstanding_since();
@@ -66,7 +65,7 @@ impl Carrier {
         }
     }
 
-    /// When a ping is to be sent, if no answer is outstanding: soon after data stopped arriving, since only
+    /// Returns when to send a ping, if no answer is outstanding: soon after data stopped arriving, since only
     /// this end can find out whether the link has failed, and then every `keepalive`.
     pub(crate) fn probe_at(&self, keepalive: Time) -> Option<Time> {
         if self.waiting_since().is_some() || self.pings.is_due() {
@@ -81,10 +80,11 @@ impl Carrier {
         Some(self.listening.heard_at() + silence)
     }
 
-    /// When its silence becomes suspicious; `None` if it owes no answer or is suspected already.
+    /// Returns when silence becomes suspicious; `None` if no answer is outstanding or the carrier is
+    /// suspected already.
     ///
-    /// Not before the oldest frame is overdue, which may take long on a slow link. Before the rate is known,
-    /// that time is not known either.
+    /// That is not before the oldest frame is overdue, which may take long on a slow link. It is unknown
+    /// before the first rate sample.
     pub(crate) fn suspicious_at(&self) -> Option<Time> {
         if self.listening.is_suspected() {
             return None;

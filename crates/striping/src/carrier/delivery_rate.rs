@@ -11,30 +11,29 @@ use ropewalk_quantities::Time;
 
 use super::in_flight::Sent;
 
-/// Number of rounds over which the largest sample is taken.
+/// Rounds over which the largest sample is taken.
 const ROUNDS: u64 = 10;
 /// Rounds without growth after which the pipe counts as full.
 const PLATEAU: u32 = 3;
 
-/// What a round trip says about the queue on the path.
+/// Queue on the path, estimated from a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queue {
-    /// There is none.
+    /// No queue.
     None,
-    /// As long as start-up is to end with.
+    /// A queue of the length at which start-up ends.
     Short,
-    /// Longer.
+    /// A longer one.
     Long,
 }
 
-/// Delivery rate, and whether start-up is over.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryRate {
     delivered: u64,
     delivered_at: Time,
-    /// When the most recently acknowledged frame was sent.
+    /// Send time of the most recently acknowledged frame.
     first_sent_at: Time,
-    /// Until this much is delivered, samples are application-limited.
+    /// Delivered bytes up to which samples are application-limited.
     app_limited_until: Option<u64>,
     round: u64,
     round_ends: u64,
@@ -45,7 +44,7 @@ pub(crate) struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Records in `sent` what the sample at its acknowledgement needs. `idle`: nothing else is in flight.
+    /// Records the state for the sample at the acknowledgement of `sent`. `idle`: nothing else is in flight.
     pub(crate) fn on_sent(&mut self, now: Time, idle: bool, sent: &mut Sent) {
         if idle {
             self.delivered_at = now;
@@ -57,18 +56,18 @@ impl DeliveryRate {
         sent.app_limited = self.app_limited_until.is_some();
     }
 
-    /// The carrier could have taken more than there was to send, with `in_flight` bytes in flight.
+    /// Notes that the carrier had room with nothing to send, and `in_flight` bytes in flight.
     pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = Some(self.delivered + in_flight.max(1));
     }
 
-    /// The socket is full: what is delivered now is what TCP achieves.
+    /// Notes that the socket is full: TCP limits the delivery rate.
     pub(crate) fn on_transport_limited(&mut self) {
         self.app_limited_until = None;
     }
 
-    /// Frames were acknowledged together: their bytes, the newest of them, and what its round trip says of
-    /// the queue. Returns whether a round is over.
+    /// Processes an acknowledgement of `bytes` bytes; `newest` is the newest frame. Returns whether a round
+    /// is over.
     pub(crate) fn on_acknowledged(
         &mut self,
         now: Time,
@@ -102,11 +101,11 @@ impl DeliveryRate {
         if new_round && (queue != Queue::None || !newest.app_limited) && !self.full {
             self.check_plateau(queue);
         }
-        // The first round begins with the first acknowledgement and is too short to say anything.
+        // The first round begins with the first acknowledgement and is too short.
         new_round && self.round > 1
     }
 
-    /// The connection starts again with slow start: earlier samples no longer count.
+    /// Discards the samples, since the connection is in slow start again.
     pub(crate) fn restart(&mut self) {
         self.largest.clear();
         self.round = 0;
@@ -115,8 +114,7 @@ impl DeliveryRate {
         self.plateau = (0.0, 0);
     }
 
-    /// Frames were acknowledged that were sent before [`restart`](DeliveryRate::restart): they give no
-    /// sample.
+    /// Counts frames that were sent before [`restart`](DeliveryRate::restart): they give no sample.
     pub(crate) fn on_stale(&mut self, now: Time, bytes: u64) {
         self.delivered += bytes;
         self.delivered_at = now;
@@ -138,8 +136,8 @@ impl DeliveryRate {
         }
     }
 
-    /// A standing queue also suggests a full pipe, but is not enough alone: while TCP's window grows, data
-    /// wait in the socket too.
+    /// A standing queue alone does not prove a full pipe: while TCP's window grows, the socket has a queue
+    /// too.
     fn check_plateau(&mut self, queue: Queue) {
         let rate = self.estimate().unwrap_or(0.0);
         if rate >= self.plateau.0 * 1.25 {
@@ -150,22 +148,21 @@ impl DeliveryRate {
         }
     }
 
-    /// Bytes per second; `None` before the first sample.
+    /// Returns bytes per second; `None` before the first sample.
     pub(crate) fn estimate(&self) -> Option<f64> {
         self.largest.front().map(|(rate, _)| *rate)
     }
 
-    /// Ends start-up with the present estimate.
+    /// Ends start-up with the current estimate.
     pub(crate) fn set_full(&mut self) {
         self.full = true;
     }
 
-    /// Whether the rate has stopped growing with what is in flight.
+    /// Whether the rate has stopped growing with the bytes in flight.
     pub(crate) fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Bytes acknowledged so far.
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }
@@ -195,7 +192,7 @@ mod tests {
         sent
     }
 
-    /// 1000 bytes a millisecond, acknowledged 20 ms later.
+    /// 1000 bytes per millisecond, acknowledged 20 ms later.
     #[test]
     fn a_steady_carrier_is_measured() {
         let mut rate = DeliveryRate::default();
@@ -212,7 +209,7 @@ mod tests {
         assert!(rate.is_full());
     }
 
-    /// One that is left idle at times, as a slow one beside a fast one is.
+    /// A carrier that is idle at times, as a slow one next to a fast one is.
     #[test]
     fn a_queue_ends_start_up_even_where_work_is_short() {
         let is_full_after_rounds = |queue| {

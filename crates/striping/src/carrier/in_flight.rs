@@ -1,4 +1,4 @@
-//! What a carrier has in flight: frames that are to be acknowledged, in the order sent.
+//! Frames in flight on a carrier, in the order sent.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 
 use crate::control::Control;
 
-/// What has to be sent again if the carrier fails.
+/// The part of a frame to retransmit if the carrier fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Data {
@@ -45,11 +45,11 @@ impl Content {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) content: Content,
-    /// Its length on the carrier, header included.
+    /// Length in bytes, header included.
     pub(crate) wire_len: u64,
     pub(crate) at: Time,
-    /// Another carrier is or will be responsible for the content: nothing has to be sent again if this one
-    /// fails.
+    /// Another carrier is or will be responsible for the content: it need not be retransmitted if this
+    /// carrier fails.
     pub(crate) elsewhere: bool,
     /// When its acknowledgement was expected.
     pub(crate) due: Time,
@@ -76,7 +76,7 @@ impl InFlight {
         self.frames.push_back(sent);
     }
 
-    /// The next frame that the peer has, where it says that `count` arrived in all.
+    /// Removes the next frame that is covered by an acknowledgement of `count` frames.
     pub(crate) fn pop_acknowledged(&mut self, count: u64) -> Option<Sent> {
         if self.acknowledged >= count {
             return None;
@@ -87,22 +87,18 @@ impl InFlight {
         Some(sent)
     }
 
-    /// Frames sent so far.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Frames acknowledged so far.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// Bytes not acknowledged.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Frames.
     pub(crate) fn len(&self) -> usize {
         self.frames.len()
     }
@@ -115,7 +111,7 @@ impl InFlight {
         self.frames.front()
     }
 
-    /// The oldest frame for which no other carrier is responsible.
+    /// Returns the oldest frame for which no other carrier is responsible.
     pub(crate) fn first_here(&self) -> Option<&Sent> {
         self.frames.iter().find(|sent| !sent.elsewhere)
     }

@@ -1,24 +1,24 @@
-//! Whether the peer is still heard on a carrier.
+//! Liveness of the peer on a carrier.
 
 use ropewalk_quantities::Time;
 
 /// Least silence that makes a busy carrier suspicious.
 const MIN_SILENCE: Time = Time::from_millis(60);
-/// A silence of this many usual gaps between signs of life is suspicious.
+/// A silence of this many mean gaps between frames is suspicious.
 const USUAL_GAPS: u64 = 8;
 /// Added to the round trip and its deviation before an answer counts as missing.
 const SLACK: Time = Time::from_millis(25);
 
-/// When a carrier was last heard, how often it usually is, and whether it is suspected.
+/// Time of the last frame, mean gap between frames, and suspicion of a carrier.
 #[derive(Clone, Debug)]
 pub(crate) struct Listening {
     heard_at: Time,
-    /// Smoothed gap between signs of life while something was in flight.
+    /// Smoothed gap between received frames while anything was in flight.
     gap: Option<Time>,
     suspected_at: Option<Time>,
-    /// The peer has answered anything on the carrier.
+    /// Whether the peer has answered anything on the carrier.
     is_answered: bool,
-    /// How long the first answer may take.
+    /// Time limit of the first answer.
     first_timeout: Time,
 }
 
@@ -33,23 +33,20 @@ impl Listening {
         }
     }
 
-    /// The peer answered what was sent.
     pub(crate) fn on_answer(&mut self) {
         self.is_answered = true;
     }
 
-    /// Whether the peer has answered anything.
     pub(crate) fn is_answered(&self) -> bool {
         self.is_answered
     }
 
-    /// How long the first answer may take.
     pub(crate) fn first_timeout(&self) -> Time {
         self.first_timeout
     }
 
-    /// A sign of life at `at`. `waiting_since`: when the oldest thing left that is not answered. Returns
-    /// whether this ends a suspicion.
+    /// Notes that the peer was heard at `at`. `waiting_since`: send time of the oldest unanswered frame or
+    /// ping. Returns whether this ends a suspicion.
     pub(crate) fn on_heard(&mut self, at: Time, waiting_since: Option<Time>) -> bool {
         if at <= self.heard_at {
             return false;
@@ -70,12 +67,11 @@ impl Listening {
         false
     }
 
-    /// When silence becomes suspicious. The oldest thing without an answer left at `waiting_since`; `srtt`
-    /// and `deviation` are those of the round trip.
+    /// Returns when silence becomes suspicious. `waiting_since` is the send time of the oldest unanswered
+    /// frame or ping; `srtt` and `deviation` are of the round trip.
     ///
     /// A carrier that is heard every few milliseconds (`steady`) is suspected after a short silence. One that
-    /// was idle cannot answer before a round trip has passed, and one in slow start sends a burst in each
-    /// round trip and is silent in between.
+    /// was idle cannot answer within a round trip, and one in slow start sends one burst in each round trip.
     pub(crate) fn deadline(
         &self,
         waiting_since: Time,
@@ -128,7 +124,7 @@ mod tests {
     #[test]
     fn an_idle_one_has_a_round_trip() {
         let mut listening = Listening::new(MS(0), MS(1000));
-        // Nothing is known of its usual gaps.
+        // Its mean gap is unknown.
         assert_eq!(listening.deadline(MS(500), MS(200), MS(10), true), MS(765));
         for at in 210..300 {
             listening.on_heard(MS(at), Some(MS(at - 210)));
@@ -142,7 +138,7 @@ mod tests {
     fn trusted_again_when_heard_after_the_suspicion() {
         let mut listening = Listening::new(MS(0), MS(1000));
         listening.suspect(MS(100));
-        // The driver asked the socket: the sign of life is older than the suspicion.
+        // The time comes from the socket: it is earlier than the suspicion.
         assert!(!listening.on_heard(MS(90), None));
         assert!(listening.is_suspected());
         assert!(listening.on_heard(MS(101), None));

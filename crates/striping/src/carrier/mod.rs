@@ -1,4 +1,4 @@
-//! A carrier as this end sees it: a reliable, ordered connection, until it fails.
+//! Sender's view of a carrier: a reliable, ordered connection, until it fails.
 
 pub(crate) mod acknowledgement;
 pub(crate) mod deadline;
@@ -33,52 +33,52 @@ use slow_start::SlowStart;
 use trim::{Estimates, Trim, TrimResult};
 use usage::Usage;
 
-/// Time that a full frame should take on a carrier.
+/// Transmission time of a full frame, in seconds.
 const FRAME_SECONDS: f64 = 0.005;
-/// Frames are not cut shorter than this to meet that time. Before the rate is known frames have this length,
-/// so that they measure it.
+/// Least payload of a full frame, whatever its transmission time. Until the rate is known frames have this
+/// length, to measure it.
 const MIN_PAYLOAD: usize = 1400;
-/// Factor on rate times round trip that gives the in-flight cap: it fills the queue that is to stand on the
-/// path, and lets the estimate grow by as much in a round.
+/// Gain of the in-flight cap: times rate times round trip. It allows a short standing queue, and lets the
+/// estimate grow by as much in a round.
 const CAP_GAIN: f64 = 1.25;
-/// The same factor during start-up. It fits a queue of one bandwidth-delay product; 2, as in TCP's slow
-/// start, would slightly overflow it.
+/// The same gain during start-up. It fits a queue of one bandwidth-delay product; 2, as in TCP's slow start,
+/// would slightly overflow it.
 const STARTUP_GAIN: f64 = 1.9;
-/// The same factor while the link is known to carry more. The measured rate is what a round trip delivered
-/// over a somewhat longer time, and the next round delivers twice as much.
+/// The same gain while the link is known to carry more. The measured rate lags, and the next round delivers
+/// twice as much.
 const SLOW_START_GAIN: f64 = 2.2;
 /// A carrier has found its link's earlier rate again if its own is within these factors of it.
 const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
-/// After start-up, rounds are merged until they are this long and have this many frames: with few frames, one
-/// more or less would change the rate by a fifth.
+/// Least length of a round after start-up; it also needs this many frames. With few frames, one more or less
+/// would change the rate by a fifth.
 const MIN_ROUND: Time = Time::from_millis(100);
 const MIN_FRAMES: u64 = 20;
 /// Relative error of the times at which frames are due: of the least round trip, and of the time in the
 /// queue, since the rate is the largest of its samples.
 const DUE_ERROR: f64 = 0.25;
-/// This much of the rate may be in flight on top of the cap. The least round trip is that of a short frame,
-/// but a full one is acknowledged only when its last byte has arrived, and acknowledgements have a least
-/// interval. Without it the carrier's rate would shrink to what it was given.
+/// Seconds of the rate that may be in flight on top of the cap. The least round trip is that of a short
+/// frame, but a full frame is acknowledged after its last byte, and acknowledgements have a least interval.
+/// Without it the rate would shrink.
 const CAP_SECONDS: f64 = 1.5 * FRAME_SECONDS;
-/// A queue stands if the round trip exceeds the least one by this factor and these seconds.
+/// A queue exists if the round trip exceeds the least one by this factor and these seconds.
 const QUEUED_GAIN: f64 = 1.5;
 const QUEUED_SECONDS: f64 = 0.005;
-/// Least retransmission timeout of TCP (Linux: `TCP_RTO_MIN`). After it TCP is in slow start and first sends
-/// again what it had sent before (RFC 6298, section 5).
+/// Least retransmission timeout of TCP (Linux: `TCP_RTO_MIN`). After it TCP is in slow start and first
+/// retransmits its earlier data (RFC 6298, section 5).
 const MIN_TIMEOUT: Time = Time::from_millis(200);
-/// TCP's initial window (RFC 6928), for a first guess of the rate.
+/// TCP's initial window in bytes (RFC 6928), for a first guess of the rate.
 const INITIAL_WINDOW: f64 = 14_600.0;
-/// A first guess of the round trip, in seconds.
+/// First guess of the round trip, in seconds.
 const INITIAL_RTT: f64 = 0.1;
 
-/// What state a sign of life has ended.
+/// Effect of a received frame on a suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// None: the carrier was not suspected.
+    /// The carrier was not suspected.
     Unchanged,
-    /// A suspicion.
+    /// The suspicion is over.
     Resumed,
-    /// A suspicion, during which TCP's retransmission timer has expired.
+    /// The suspicion is over, and TCP's retransmission timer has expired during it.
     ResumedAfterTimeout,
 }
 
@@ -86,32 +86,31 @@ pub(crate) enum Heard {
 pub(crate) struct Carrier {
     pub(crate) id: CarrierId,
     pub(crate) config: CarrierConfig,
-    /// Fixed payload length of its frames, if there is one.
+    /// Fixed payload length of its frames, if configured.
     payload: Option<usize>,
     pub(crate) usage: Usage,
-    /// The peer is to be told its terms.
+    /// Its terms must be announced to the peer.
     pub(crate) terms_due: bool,
-    /// Its socket would block.
     pub(crate) blocked: bool,
     pub(crate) in_flight: InFlight,
     pub(crate) round_trip: RoundTrip,
     pub(crate) rate: DeliveryRate,
-    /// The rate at present, where it has fallen well below the maximum.
+    /// Recent rate, if far below the maximum.
     present: PresentRate,
     pub(crate) acknowledgement: Acknowledgement,
     pub(crate) listening: Listening,
-    /// The oldest frame is overdue and was sent again on another carrier.
+    /// Its oldest frame is overdue and was retransmitted on another carrier.
     pub(crate) late: bool,
-    /// After an outage TCP first repairs what was in flight; this is the last of those frames.
+    /// Number of the last frame that TCP must repair after an outage.
     repaired_at: u64,
-    /// It has delivered data since it was probed last.
+    /// It has delivered data since the last probe.
     pub(crate) fed: bool,
     pub(crate) pings: Pings,
     pub(crate) close_sent: bool,
-    /// What its link carried before, on another connection or before an outage.
+    /// History of its link, from another connection or before an outage.
     expected: Option<LinkHistory>,
-    /// The last round trip shows the queue that start-up is to end with: start-up continues more slowly (as
-    /// in HyStart++, RFC 9406).
+    /// The last round trip shows the queue at which start-up ends: start-up continues more slowly (as in
+    /// HyStart++, RFC 9406).
     filling: bool,
     /// How far it is kept below TCP's own window.
     trim: Trim,
@@ -119,7 +118,7 @@ pub(crate) struct Carrier {
     slow_start: SlowStart,
 }
 
-/// What was learnt of a link on its previous carrier.
+/// State learnt on a link's previous carrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkHistory {
     /// Bytes per second.
@@ -129,8 +128,8 @@ pub(crate) struct LinkHistory {
 }
 
 impl Carrier {
-    /// A new carrier: it is given `first_timeout` for a first sign of life. `expected` is what its link carried
-    /// before, `payload` the fixed payload of its frames, if there is one.
+    /// Creates a carrier with `first_timeout` for its first answer. `expected` is the history of its link,
+    /// `payload` the fixed payload of its frames, if any.
     pub(crate) fn new(
         now: Time,
         id: CarrierId,
@@ -165,12 +164,12 @@ impl Carrier {
         }
     }
 
-    /// Whether it may be given data: it is heard in time, and its oldest frame is not overdue.
+    /// Whether it may be given data: it is not suspected, and its oldest frame is not overdue.
     pub(crate) fn is_good(&self) -> bool {
         !self.listening.is_suspected() && !self.is_behind()
     }
 
-    /// Whether new data would wait for what TCP has to repair first.
+    /// Whether TCP must repair earlier data before new data.
     pub(crate) fn is_behind(&self) -> bool {
         self.late || self.in_flight.acknowledged() < self.repaired_at
     }
@@ -180,43 +179,42 @@ impl Carrier {
         self.pings.owes_answer() || self.terms_due || self.pings.is_due()
     }
 
-    /// Changes its terms.
     pub(crate) fn set_terms(&mut self, terms: Terms) {
         self.usage.set_terms(&self.config.terms, &terms);
         self.config.terms = terms;
     }
 
-    /// The measured rate in bytes per second, bounded by its terms.
+    /// Returns the measured rate in bytes per second, limited by its terms.
     pub(crate) fn rate_estimate(&self) -> Option<f64> {
         Some(self.usage.at_most(self.rate.estimate()?))
     }
 
-    /// The least round trip in seconds, or a guess.
+    /// Returns the least round trip in seconds, or a guess.
     pub(crate) fn min_rtt(&self) -> f64 {
         self.round_trip.min().map_or(INITIAL_RTT, Time::as_secs_f64)
     }
 
-    /// The round trip in seconds without a queue of our own.
+    /// Returns the round trip in seconds without a queue of our own.
     fn floor(&self) -> f64 {
         self.min_rtt() + self.trim.extra() / CAP_GAIN
     }
 
-    /// Whether it is kept below TCP's window. Draining a queue as long as that window would take too long and
+    /// Whether it is kept below TCP's window. Draining a queue of TCP's whole window would take too long and
     /// leave TCP idle.
     fn is_trimmed(&self) -> bool {
         self.trim.extra().is_finite()
     }
 
-    /// The measured rate in bytes per second, or a guess that is surely too low.
+    /// Returns the measured rate in bytes per second, or a low guess.
     fn found_rate(&self) -> f64 {
         let guess = || self.usage.at_most(INITIAL_WINDOW / self.min_rtt());
         let found = self.rate_estimate().unwrap_or_else(guess);
         self.present.at_most(found).max(1.0)
     }
 
-    /// The rate in bytes per second. During start-up, while there is no queue, it is what TCP sends in a
-    /// round trip, which is measured only when the round is over: at least the initial window, and twice the
-    /// last measurement where the link is known to carry more.
+    /// Returns the rate in bytes per second. During start-up without a queue it is the rate of TCP's slow
+    /// start, which is measured only after the round: at least the initial window per round trip, and twice
+    /// the last measurement if the link is known to carry more.
     pub(crate) fn rate_or_guess(&self) -> f64 {
         let found = self.found_rate();
         if self.rate.is_full() || self.filling {
@@ -228,7 +226,7 @@ impl Carrier {
             .at_most(found.max(known).max(INITIAL_WINDOW / self.min_rtt()))
     }
 
-    /// What is known of its link: its own findings once start-up is over.
+    /// Returns the history of its link: its own results once start-up is over.
     pub(crate) fn link(&self) -> Option<LinkHistory> {
         let rate = self.rate.estimate().filter(|_| self.rate.is_full());
         let trim = self.trim.found();
@@ -236,20 +234,19 @@ impl Carrier {
         found.or(self.expected)
     }
 
-    /// Seconds until the acknowledgement of a frame sent now, after `more` further bytes: a round trip, or
-    /// the time that what is in flight takes at this rate if that is longer.
+    /// Returns the seconds until a frame sent now, after `more` further bytes, is acknowledged: a round trip,
+    /// or the time to drain the bytes in flight at this rate if that is longer.
     fn acknowledged_in(&self, more: u64, rate: f64) -> f64 {
         let queued = (self.in_flight.bytes() + more) as f64 / rate;
         queued.max(self.min_rtt())
     }
 
-    /// Seconds until the peer has a frame sent now, after `more` further bytes, at this rate: half a least round
-    /// trip before its acknowledgement arrives.
+    /// Returns the seconds until a frame sent now, after `more` further bytes, arrives at this rate: half a
+    /// least round trip before its acknowledgement.
     pub(crate) fn arrives_in(&self, more: u64, rate: f64) -> f64 {
         self.acknowledged_in(more, rate) - self.min_rtt() / 2.0
     }
 
-    /// Payload of its frames.
     pub(crate) fn payload_len(&self) -> usize {
         match (self.payload, self.rate_estimate()) {
             (Some(payload), _) => payload,
@@ -258,29 +255,28 @@ impl Carrier {
         }
     }
 
-    /// It was polled with data waiting, and the cap did not let it send.
+    /// Notes that data were queued and the cap did not allow them.
     pub(crate) fn on_cap_limited(&mut self) {
         self.rounds.on_cap_limited();
     }
 
-    /// Its socket takes no more.
     pub(crate) fn on_blocked(&mut self) {
         self.blocked = true;
         self.rounds.on_blocked();
         self.rate.on_transport_limited();
     }
 
-    /// It had room, and nothing was there to send.
+    /// Notes that it had room and nothing to send.
     pub(crate) fn on_app_limited(&mut self) {
         self.rounds.on_app_limited();
         self.present.on_app_limited();
         self.rate.on_app_limited(self.in_flight.bytes());
     }
 
-    /// A frame that is to be acknowledged is sent.
+    /// Records a sent frame that will be acknowledged.
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
-        // An estimate that is rather late: an overdue frame is sent again, and the rate is the largest of its
+        // A rather late estimate, since an overdue frame is retransmitted and the rate is the largest of its
         // samples.
         let takes = self.acknowledged_in(wire_len, self.found_rate());
         let error = DUE_ERROR * (takes - self.min_rtt());
@@ -300,14 +296,13 @@ impl Carrier {
         self.in_flight.push(sent);
     }
 
-    /// Frames were acknowledged: `bytes` in all, `newest` the newest of them. Returns whether that shows how
-    /// far its link has slowed down.
+    /// Processes an acknowledgement of `bytes` bytes; `newest` is the newest frame. Returns whether it shows
+    /// how far the link has slowed down.
     pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) -> bool {
         self.late = false;
         self.listening.on_answer();
         if self.in_flight.acknowledged() <= self.repaired_at {
-            // TCP retransmitted it, so the time since it was first sent is no sample (Karn's algorithm; RFC
-            // 6298, section 3).
+            // TCP retransmitted it, so it gives no sample (Karn's algorithm; RFC 6298, section 3).
             self.rate.on_stale(now, bytes);
             return false;
         }
@@ -321,7 +316,7 @@ impl Carrier {
             if in_flight < self.in_flight_cap().bytes(f64::INFINITY)
                 && self.pings.outstanding_since().is_none()
             {
-                // A ping rather than a frame, whose own transmission time would be in the round trip.
+                // Unlike a frame, a ping has no transmission time of its own in the round trip.
                 self.pings.ask();
             }
         }
@@ -389,13 +384,11 @@ impl Carrier {
         is_told && self.present.has_fallen_from(rate)
     }
 
-    /// Whether the current round is long enough to measure the rate.
     fn is_round_long_enough(&self, now: Time) -> bool {
         let brought = self.rounds.brought(self.rate.delivered());
         self.rounds.takes(now) >= MIN_ROUND && brought >= MIN_FRAMES * self.payload_len() as u64
     }
 
-    /// The answer to a ping arrived.
     pub(crate) fn on_pong(&mut self, now: Time, token: u64) {
         if let Some(left) = self.pings.on_pong(token) {
             let may_drain = self.is_trimmed();
@@ -405,7 +398,7 @@ impl Carrier {
         }
     }
 
-    /// A sign of life at `at`; says what it ends.
+    /// Notes that the peer was heard at `at`.
     pub(crate) fn on_heard(&mut self, at: Time) -> Heard {
         let waiting_since = self.waiting_since();
         let silence = at.saturating_sub(self.listening.heard_at());

@@ -1,27 +1,26 @@
-//! The rate at which a carrier delivers at present, where its link has slowed down.
+//! Recent delivery rate of a carrier whose link has slowed down.
 //!
 //! The rate estimate is the largest sample of ten rounds (BtlBw,
-//! draft-cardwell-iccrg-bbr-congestion-control-02, section 4.1). A round lasts as long as the queue that
-//! stands in it: if the rate of a link falls to a tenth, ten rounds last as long as a hundred did before. The
-//! in-flight cap may follow that slow estimate, since the link may recover, but the expected arrival of a
-//! frame must follow recent deliveries. So when frames are acknowledged after their expected time, what was
-//! delivered meanwhile bounds the rate, until more is delivered. A fall to more than half is ignored: jitter
-//! and bursts of a link cause as much.
+//! draft-cardwell-iccrg-bbr-congestion-control-02, section 4.1). A round lasts as long as its standing queue:
+//! if the rate of a link falls to a tenth, ten rounds last as long as a hundred did before. The in-flight cap
+//! may follow that slow estimate, since the link may recover, but the expected arrival of a frame must follow
+//! recent deliveries. So if frames are acknowledged late, the bytes delivered meanwhile limit the rate, until
+//! more is delivered. A fall to more than half is ignored: jitter and bursts of a link cause as much.
 
 use ropewalk_quantities::Time;
 
 /// Least span of a measurement: at least two service bursts of a link that serves in bursts.
 const MIN_SPAN: Time = Time::from_millis(200);
-/// The bound applies if it is less than this fraction of the rate.
+/// The limit applies if it is less than this fraction of the rate.
 const FALL: f64 = 0.5;
-/// A bound that was reached rises by this factor, as the rate itself may in a round.
+/// A limit that was reached rises by this factor, as the rate itself may in a round.
 const RISE: f64 = 1.25;
 
-/// Deliveries of the current span, and the bound that earlier spans gave.
+/// Deliveries of the current span, and the limit from earlier spans.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PresentRate {
     began: Time,
-    /// Bytes delivered in all when the span began.
+    /// Bytes delivered in total when the span began.
     delivered: u64,
     /// A frame was acknowledged late in the span.
     late: bool,
@@ -32,7 +31,6 @@ pub(crate) struct PresentRate {
 }
 
 impl PresentRate {
-    /// Nothing is known but that `delivered` bytes have arrived so far.
     pub(crate) fn new(now: Time, delivered: u64) -> PresentRate {
         PresentRate {
             began: now,
@@ -43,13 +41,13 @@ impl PresentRate {
         }
     }
 
-    /// There was nothing to send though there was room: the span is only a lower bound.
+    /// Notes that there was room and nothing to send: the span is only a lower bound.
     pub(crate) fn on_app_limited(&mut self) {
         self.dry = true;
     }
 
-    /// `delivered` bytes have arrived in all, and the newest was late or not, on a carrier of this least
-    /// round trip. Returns whether a span has ended that shows the present rate.
+    /// Processes an acknowledgement, with `delivered` bytes in total. `late`: the newest frame was late.
+    /// Returns whether a span has ended that shows the recent rate.
     pub(crate) fn on_acknowledged(
         &mut self,
         now: Time,
@@ -68,7 +66,8 @@ impl PresentRate {
         let has_slowed = self.late && !self.dry;
         let bound = match self.bound {
             _ if has_slowed => Some(rate),
-            // The bound relaxes with time: a carrier that gets little because of it could not refute it.
+            // The limit relaxes with time, since a carrier that gets little because of it could not refute
+            // it.
             Some(bound) if self.dry => Some(bound * RISE.powf(takes / span)),
             Some(bound) => Some(bound.max(RISE * rate)),
             None => None,
@@ -80,13 +79,13 @@ impl PresentRate {
         has_slowed
     }
 
-    /// The given rate in bytes per second, bounded by the present one.
+    /// Limits a rate in bytes per second to the recent one.
     pub(crate) fn at_most(&self, rate: f64) -> f64 {
         let fallen = self.bound.filter(|_| self.has_fallen_from(rate));
         fallen.unwrap_or(rate)
     }
 
-    /// Whether the present rate is much less than the given one, in bytes per second.
+    /// Whether the recent rate is much less than the given one, in bytes per second.
     pub(crate) fn has_fallen_from(&self, rate: f64) -> bool {
         self.bound.is_some_and(|bound| bound < FALL * rate)
     }
@@ -98,8 +97,8 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// Of a megabyte per second, what is left after spans of 200 ms: each brings so many bytes, late or not,
-    /// with enough to send or not.
+    /// The rate after spans of 200 ms, from 1 MB/s. A span: bytes delivered, whether late, whether
+    /// application-limited.
     fn left_after(spans: &[(u64, bool, bool)]) -> f64 {
         let mut present = PresentRate::new(MS(0), 0);
         let mut delivered = 0;
@@ -123,7 +122,6 @@ mod tests {
         assert_eq!(left_after(&[slowed]), 1e5);
         assert_eq!(left_after(&[slowed, steady, steady, steady]), 1.25e5);
         assert_eq!(left_after(&[slowed, (60_000, false, false)]), 3.75e5);
-        // Not a fall to half.
         assert_eq!(left_after(&[(120_000, true, false)]), 1e6);
         assert_eq!(left_after(&[slowed, (90_000, false, false)]), 1e6);
     }

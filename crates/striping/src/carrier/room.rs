@@ -1,4 +1,4 @@
-//! How much may be in flight on a carrier.
+//! In-flight cap of a carrier.
 
 use ropewalk_quantities::Time;
 
@@ -6,25 +6,24 @@ use super::{
     CAP_GAIN, CAP_SECONDS, Carrier, DUE_ERROR, INITIAL_WINDOW, SLOW_START_GAIN, STARTUP_GAIN,
 };
 
-/// Frames that may be in flight however slow the carrier is.
+/// Frames that may be in flight at any rate.
 const CAP_FRAMES: usize = 4;
 /// Gain while the queue is drained to measure the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
 
-/// The in-flight cap, in parts that depend on the carrier alone, so that they need not be computed again
-/// whenever another carrier changes how long the reassembly buffer lasts.
+/// The in-flight cap, in parts that depend on the carrier alone. They stay valid when another carrier changes
+/// how long the reassembly buffer lasts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlightCap {
     /// Bytes that fit the link.
     own: f64,
-    /// The rate in bytes per second, and the seconds for which its data wait for no other carrier's in the
+    /// The rate in bytes per second, and the seconds for which its data block no other carrier's in the
     /// reassembly buffer.
     rate: f64,
     seconds: f64,
 }
 
 impl InFlightCap {
-    /// A fixed number of bytes, however long the buffer lasts.
     fn of(bytes: f64) -> InFlightCap {
         InFlightCap {
             own: bytes,
@@ -33,20 +32,19 @@ impl InFlightCap {
         }
     }
 
-    /// In bytes, if all carriers together fill the reassembly buffer in `lasts` seconds.
+    /// Returns the cap in bytes, if all carriers together fill the reassembly buffer in `lasts` seconds.
     pub(crate) fn bytes(&self, lasts: f64) -> u64 {
         self.own.min(absorbed(self.rate, self.seconds, lasts)) as u64
     }
 }
 
-/// Bytes that may be in flight at this rate before the data of other carriers wait for them longer than the
-/// reassembly buffer lasts.
+/// Returns the bytes that may be in flight at this rate before they block the data of other carriers for
+/// longer than the reassembly buffer lasts.
 fn absorbed(rate: f64, seconds: f64, lasts: f64) -> f64 {
     (rate * (seconds + lasts)).max(INITIAL_WINDOW)
 }
 
 impl Carrier {
-    /// The in-flight cap.
     pub(crate) fn in_flight_cap(&self) -> InFlightCap {
         let Some(rate) = self.rate.estimate() else {
             // TCP sends no more than its initial window before the first acknowledgement. One segment of it
@@ -54,7 +52,7 @@ impl Carrier {
             return InFlightCap::of(0.8 * INITIAL_WINDOW);
         };
         if self.round_trip.is_probed() {
-            // At least one byte, so that an empty carrier has room whatever its bandwidth-delay product is.
+            // At least one byte, so that an empty carrier always has room.
             return InFlightCap::of((rate * DRAIN_GAIN * self.min_rtt()).max(1.0));
         }
         let floor = self.floor();
@@ -65,7 +63,7 @@ impl Carrier {
         } else if self.filling {
             trimmed.max(self.slow_start.bytes())
         } else {
-            // As fast as TCP's slow start, up to what the link is known to carry.
+            // As fast as TCP's slow start, up to the known rate of the link.
             let known = self
                 .expected
                 .map_or(0.0, |known| pipe(known.rate, CAP_GAIN));
@@ -79,18 +77,18 @@ impl Carrier {
         }
     }
 
-    /// Seconds for which what it is given waits for no other carrier.
+    /// Returns the seconds for which its data block no other carrier's.
     fn absorbs_after(&self) -> f64 {
         CAP_GAIN * self.min_rtt() + CAP_SECONDS
     }
 
-    /// Bytes that may be in flight at its present rate before the data of other carriers wait for them longer
-    /// than the reassembly buffer lasts.
+    /// Returns the bytes that may be in flight at its recent rate before they block the data of other
+    /// carriers for longer than the reassembly buffer lasts.
     pub(crate) fn absorbed_now(&self, lasts: f64) -> u64 {
         absorbed(self.found_rate(), self.absorbs_after(), lasts) as u64
     }
 
-    /// Whether another frame may be sent on it now, if the reassembly buffer lasts this long.
+    /// Whether another frame may be sent now, if the reassembly buffer lasts this long.
     pub(crate) fn has_room(&self, now: Time, lasts: f64) -> bool {
         let in_flight = self.in_flight.bytes();
         // Before the oldest frame is due, nothing may exceed the cap.
@@ -101,9 +99,9 @@ impl Carrier {
         !self.blocked && is_open && (in_flight < limit || beyond())
     }
 
-    /// When there is room beyond the cap of so many bytes. While TCP repairs a loss it acknowledges nothing in order, yet the
-    /// data behind it do leave the network: once the oldest frame is overdue, more may follow at the
-    /// carrier's rate, up to the cap once more.
+    /// Returns when there is room beyond a cap of `limit` bytes. While TCP repairs a loss it acknowledges
+    /// nothing in order, but later data leave the network. So once the oldest frame is overdue, more may
+    /// follow at the carrier's rate, up to twice the cap.
     pub(crate) fn room_at(&self, limit: u64) -> Option<Time> {
         if self.round_trip.is_probed() {
             return None;

@@ -1,8 +1,8 @@
-//! Measurements of a round: the rate, the round trips and what limited it.
+//! Measurements of a round: the rate, the round trips and the limiting factor.
 
 use ropewalk_quantities::Time;
 
-/// A finished round: from when data were sent until they were acknowledged.
+/// A finished round: from sending data until their acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Round {
     /// Delivery rate in bytes per second.
@@ -17,11 +17,10 @@ pub(crate) struct Round {
     pub(crate) held: bool,
     /// The cap or TCP limited it all the time.
     pub(crate) busy: bool,
-    /// The queue was drained on purpose: the rate means nothing.
+    /// The queue was drained on purpose, so the rate is invalid.
     pub(crate) drained: bool,
 }
 
-/// The current round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
     began: Time,
@@ -54,22 +53,19 @@ impl Rounds {
         }
     }
 
-    /// Data waited, and the cap did not let them go.
     pub(crate) fn on_cap_limited(&mut self) {
         self.held = true;
     }
 
-    /// The socket was full.
     pub(crate) fn on_blocked(&mut self) {
         self.blocked = true;
     }
 
-    /// There was nothing to send though there was room.
+    /// Notes that there was room and nothing to send.
     pub(crate) fn on_app_limited(&mut self) {
         self.dry = true;
     }
 
-    /// The queue is being drained.
     pub(crate) fn on_drained(&mut self) {
         self.drained = true;
     }
@@ -78,24 +74,24 @@ impl Rounds {
         self.held
     }
 
-    /// How long the current round has lasted.
+    /// Returns how long the current round has lasted.
     pub(crate) fn takes(&self, now: Time) -> Time {
         now.saturating_sub(self.began)
     }
 
-    /// Bytes delivered in it, where `delivered` have been delivered in all.
+    /// Returns the bytes delivered in it, given the total.
     pub(crate) fn brought(&self, delivered: u64) -> u64 {
         delivered - self.delivered
     }
 
-    /// An acknowledgement, with its round trip in seconds and the bytes in flight.
+    /// Processes an acknowledgement, with its round trip in seconds and the bytes in flight.
     pub(crate) fn on_acknowledged(&mut self, rtt: f64, in_flight: u64) {
         self.least = self.least.min(rtt);
         self.filled += in_flight as f64;
         self.samples += 1.0;
     }
 
-    /// Ends the round, with `delivered` bytes in all, in frames of `frame` bytes. `blocked`: the socket is
+    /// Ends the round, with `delivered` bytes in total, in frames of `frame` bytes. `blocked`: the socket is
     /// full as the next round begins.
     pub(crate) fn end(&mut self, now: Time, delivered: u64, frame: usize, blocked: bool) -> Round {
         let takes = now.saturating_sub(self.began).as_secs_f64();
@@ -142,7 +138,7 @@ mod tests {
             (second.held, second.busy, second.drained),
             (false, true, false)
         );
-        // For want of data neither the cap nor TCP limited it.
+        // Application-limited: neither the cap nor TCP limited it.
         rounds.on_cap_limited();
         rounds.on_blocked();
         rounds.on_app_limited();

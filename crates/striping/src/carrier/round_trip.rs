@@ -1,7 +1,7 @@
 //! Round trip of a carrier, from sending a frame to its acknowledgement.
 //!
 //! It includes the time in the socket and in the link's queue; the minimum includes neither. The minimum is
-//! valid for some seconds; then the carrier is drained for a moment, and the least sample taken meanwhile
+//! valid for some seconds. Then the carrier is drained for a moment, and the least sample taken meanwhile
 //! replaces it (ProbeRTT, draft-cardwell-iccrg-bbr-congestion-control-02, section 4.3.4).
 
 use ropewalk_quantities::Time;
@@ -28,7 +28,7 @@ struct Probe {
 }
 
 impl RoundTrip {
-    /// Begins with the round trip of the handshake, if it is known.
+    /// Begins with the round trip of the handshake, if known.
     pub(crate) fn new(now: Time, handshake: Option<Time>) -> RoundTrip {
         let mut round_trip = RoundTrip::default();
         if let Some(rtt) = handshake {
@@ -37,7 +37,7 @@ impl RoundTrip {
         round_trip
     }
 
-    /// A sample. Once the minimum is old it is measured anew, if the carrier may be drained.
+    /// Adds a sample. An expired minimum is measured again, if the carrier may be drained.
     pub(crate) fn sample(&mut self, now: Time, rtt: Time, may_drain: bool) {
         let rtt = rtt.max(Time::from_nanos(1));
         self.latest = rtt;
@@ -75,37 +75,31 @@ impl RoundTrip {
         };
     }
 
-    /// Smoothed; `None` before the first sample.
     pub(crate) fn smoothed(&self) -> Option<Time> {
         self.smoothed.map(|(srtt, _)| srtt)
     }
 
-    /// Mean deviation.
     pub(crate) fn deviation(&self) -> Time {
         self.smoothed.map_or(Time::ZERO, |(_, rttvar)| rttvar)
     }
 
-    /// The least one.
     pub(crate) fn min(&self) -> Option<Time> {
         self.min.map(|(min, _)| min)
     }
 
-    /// The newest sample.
     pub(crate) fn latest(&self) -> Time {
         self.latest
     }
 
-    /// Number of samples.
     pub(crate) fn samples(&self) -> u32 {
         self.samples
     }
 
-    /// Their sum.
     pub(crate) fn sum(&self) -> Time {
         self.sum
     }
 
-    /// Whether the minimum is being measured anew, for which the queue has to be drained.
+    /// Whether the minimum is being measured again, for which the queue must be drained.
     pub(crate) fn is_probed(&self) -> bool {
         self.probe.is_some()
     }

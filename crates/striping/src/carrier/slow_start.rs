@@ -1,31 +1,30 @@
 //! Start-up on links whose round trips vary from the beginning.
 //!
-//! During start-up a round trip much longer than the least one shows that a queue has been filled. On a link
-//! with jitter, or one that serves in bursts, it shows nothing, and a sender that believed it would stay at
-//! ten segments. So as long as more in flight has delivered proportionally more, the amount may double again,
-//! as in TCP's slow start.
+//! During start-up a round trip much longer than the least one is the sign of a full queue. On a link with
+//! jitter, or one that serves in bursts, it is no such sign, and a sender that relied on it would stay at ten
+//! segments. So as long as more bytes in flight deliver proportionally more, the amount may double again, as
+//! in TCP's slow start.
 
 use super::round::Round;
 
-/// A round of slow start sends this many times what the one before it did.
+/// A round of slow start sends this many times the bytes of the previous one.
 pub(crate) const FACTOR: f64 = 2.0;
-/// For a comparison of rates, what was in flight must have grown by this factor.
+/// Least growth of the bytes in flight for a comparison of rates.
 const MORE: f64 = 1.25;
 /// The rate must have grown by this fraction of that growth.
 const ELASTIC: f64 = 0.85;
 
-/// Rates of the rounds of start-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SlowStart {
     rate: f64,
     filled: f64,
-    /// A round without a queue has delivered more than the one before: if a queue is seen now, it is our own.
+    /// A round without a queue has delivered more than the previous one: a later queue is our own.
     has_grown: bool,
     bytes: f64,
 }
 
 impl SlowStart {
-    /// A round is over. `is_long`: its last round trip was long.
+    /// Ends a round. `is_long`: its last round trip was long.
     pub(crate) fn on_round(&mut self, round: &Round, is_long: bool) {
         let (more, faster) = (round.filled / self.filled, round.rate / self.rate);
         let is_elastic = more >= MORE && faster >= ELASTIC * more;
@@ -38,7 +37,7 @@ impl SlowStart {
         (self.rate, self.filled) = (round.rate, round.filled);
     }
 
-    /// Bytes that may be in flight although round trips are long.
+    /// Returns the bytes that may be in flight although round trips are long.
     pub(crate) fn bytes(&self) -> f64 {
         self.bytes
     }
@@ -71,7 +70,7 @@ mod tests {
         let rounds = [(10.0, 1.0), (20.0, 1.9), (40.0, 3.7), (80.0, 4.0)];
         let rounds = rounds.map(|(filled, rate)| (filled, rate, true));
         assert_eq!(bytes(&rounds)[..3], [20.0, 40.0, 80.0]);
-        // Once a round without a queue has grown, one that did not is the last.
+        // Once a round without a queue has grown, one without growth is the last.
         let clean = [(10.0, 1.0, false), (20.0, 2.0, false), (40.0, 2.4, true)];
         assert_eq!(bytes(&clean), [0.0; 3]);
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::control::Control;
 
-/// A byte in a round trip: nobody would measure it anew if it were given nothing.
+/// A bandwidth-delay product of a byte: a carrier without an allowance would never be measured again.
 #[test]
 fn a_carrier_of_small_round_trips_is_not_drained_for_good() {
     let (short, long) = (Time::from_micros(50), Time::from_millis(20));
@@ -25,7 +25,7 @@ fn a_carrier_of_small_round_trips_is_not_drained_for_good() {
     assert!(carrier.round_trip.min() > Some(short));
 }
 
-/// One that has been given frames of 1000 bytes every 10 ms, each answered after `rtt`.
+/// A carrier that was given frames of 1000 bytes every 10 ms, each answered after `rtt`.
 fn running(rtt: Time, frames: u64) -> (Carrier, Time) {
     let config = CarrierConfig {
         rtt: Some(rtt),
@@ -55,7 +55,7 @@ fn acknowledge(carrier: &mut Carrier, now: Time) {
     carrier.on_heard(now);
 }
 
-/// What an acknowledgement has taken out of flight was in flight until then.
+/// Bytes that an acknowledgement removes were in flight until then.
 #[test]
 fn a_round_counts_what_was_in_flight_before_its_acknowledgements() {
     let (mut carrier, now) = running(Time::from_millis(100), 50);
@@ -126,13 +126,13 @@ fn what_is_known_of_the_link_bounds_the_start() {
         }
         carrier.in_flight_cap().bytes(f64::INFINITY)
     };
-    // 120 kB/s, by 1.9 or 2.2 round trips, and 7.5 ms.
+    // 120 kB/s, times 1.9 or 2.2 round trips, and 7.5 ms.
     assert_eq!(cap(None), 23_700);
     assert_eq!(cap(Some(1e6)), 27_300);
     assert_eq!(cap(Some(10_000.0)), 23_700);
 }
 
-/// In rounds of 100 ms, each of twice as much as the one before, beginning with 4 kB.
+/// Rounds of 100 ms, each with twice the bytes of the previous one, from 4 kB.
 #[test]
 fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
     let rounds = |expected: Option<f64>| {
@@ -162,9 +162,9 @@ fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
         })
     };
     assert_eq!(rounds(None), None);
-    // 40, 80, 160, 320 kB/s: that is seen when the next round begins to be acknowledged.
+    // 40, 80, 160, 320 kB/s, seen at the first acknowledgement of the next round.
     assert_eq!(rounds(Some(330_000.0)), Some(4));
-    // It brings more now.
+    // It delivers more now.
     assert_eq!(rounds(Some(20_000.0)), None);
 }
 
@@ -174,14 +174,14 @@ fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
     for _ in 0..12 {
         send(&mut carrier, now);
     }
-    // One of them is known to be there, and says 10 kB/s.
+    // One of them is acknowledged, and shows 10 kB/s.
     acknowledge(&mut carrier, now + Time::from_millis(100));
     assert_eq!(carrier.rate.estimate(), Some(10_000.0));
     assert!((carrier.arrives_in(1000, carrier.rate_or_guess()) - 0.05).abs() < 0.04);
-    // When it is overdue is told by what was seen.
+    // The deadline follows from that measurement.
     send(&mut carrier, now + Time::from_millis(100));
     let last = carrier.in_flight.iter_mut().last().unwrap();
-    // A quarter of what it waits beyond a round trip may be the estimate's error.
+    // A quarter of the time beyond a round trip may be the estimate's error.
     assert_eq!(last.due, now + Time::from_millis(100 + 1200 + 275));
 }
 
@@ -206,7 +206,7 @@ fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
     carrier.rate.set_full();
     carrier.trim = Trim::default();
     let trimmed = carrier.in_flight_cap().bytes(f64::INFINITY);
-    // 100 kB/s, by 1.25 round trips and 7.5 ms.
+    // 100 kB/s, times 1.25 round trips and 7.5 ms.
     assert!((13_000..14_700).contains(&trimmed), "{trimmed}");
     assert_eq!(
         carrier.in_flight_cap().bytes(0.2),
@@ -215,7 +215,7 @@ fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
     );
     let rate = carrier.rate.estimate().unwrap();
     assert_eq!(carrier.absorbed_now(0.2), (rate * 0.3325) as u64);
-    // TCP's first window at the least.
+    // At least TCP's initial window.
     assert_eq!(carrier.absorbed_now(0.0), INITIAL_WINDOW as u64);
 }
 
@@ -244,7 +244,7 @@ fn when_nothing_is_acknowledged_less_than_twice_the_cap_is_in_flight() {
     assert_eq!(carrier.room_at(10_001), None, "it is not reached");
 }
 
-/// Of frames every 10 ms, each acknowledgement comes so much later than the one before.
+/// Frames every 10 ms; the gap between acknowledgements is longer.
 #[test]
 fn a_carrier_has_slowed_when_it_brings_less_than_half_of_its_rate() {
     let has_slowed = |every: u64| {

@@ -1,33 +1,33 @@
-//! How far below TCP's own window a carrier is kept, so that no queue stands on the path.
+//! Limit of the bytes in flight below TCP's own window, so that no queue stands on the path.
 //!
-//! What TCP would have in flight fills the queue of the link, which adds delay and no throughput. So a
-//! carrier is *trimmed*: its in-flight cap is the rate times the least round trip, and a little more. But a
-//! round trip may exceed the least one without a queue of our own: jitter, a link that serves in bursts, the
-//! queue of other traffic, a slow return path. Then less in flight delivers less, the measured rate falls,
-//! and the cap falls with it. Observing round trips cannot tell these cases apart; an experiment can (as in
-//! PCC Vivace, Dong et al., NSDI 2018): what matters is whether more in flight delivers more.
+//! TCP fills the queue of the link, which adds delay and no throughput. So a carrier is *trimmed*: its
+//! in-flight cap is the rate times the least round trip, and a little more. But a round trip may exceed the
+//! least one without a queue of our own: jitter, a link that serves in bursts, the queue of other traffic, a
+//! slow return path. Then less in flight delivers less, the measured rate falls, and the cap falls with it.
+//! Only an experiment can distinguish these cases (as in PCC Vivace, Dong et al., NSDI 2018): does more in
+//! flight deliver more?
 //!
 //! - A carrier is trimmed if start-up ends with rounds of equal rate and a growing queue. Otherwise its cap
-//!   is what is in flight at that time, and once a trial with more has paid off it is *free*: only TCP limits
-//!   it. Once the rate has not grown for some rounds, less is tried: halfway down to the least justified
-//!   amount, and so on. A trial that costs rate is undone, and the next one waits longer.
+//!   is the number of bytes in flight at that time. Once a trial with more has paid off, it is *free*: only
+//!   TCP limits it. Once the rate has not grown for some rounds, less is tried: halfway down to the least
+//!   justified amount, and again. A trial that costs rate is undone, and the next pause is longer.
 //! - A trimmed carrier is tried with more from time to time. It becomes free again if that pays off, or if
-//!   its rate falls below what it was when it was trimmed. A falling rate estimate does not reduce what is in
+//!   its rate falls below the rate when it was trimmed. A falling rate estimate does not reduce the bytes in
 //!   flight, unless a trial with more has just failed.
-//! - A single round may bring more than the link carries: what a lost segment held up arrives at once. So
-//!   more has paid off only if each judged round says so, and of two rounds the slower one counts as what
-//!   the carrier brings when trimmed.
-//! - If a round delivers much more than the one before, none of the earlier round trip was our own queue: the
-//!   least round trip of that round is a floor for the next ones (the minimum of a round, since bursts queue
-//!   within it: Copa's standing round trip, Arun and Balakrishnan, NSDI 2018).
+//! - A single round may deliver more than the link carries: data behind a repaired loss arrive at once. So
+//!   more has paid off only if each judged round shows it, and of two rounds the slower one gives the rate of
+//!   a trimmed carrier.
+//! - If a round delivers much more than the previous one, the earlier round trip contained no queue of our
+//!   own: the least round trip of that round is a floor for the next ones (the minimum of a round, since
+//!   bursts queue within it: Copa's standing round trip, Arun and Balakrishnan, NSDI 2018).
 
 use ropewalk_quantities::Time;
 
 use super::round::Round;
 
-/// A trial with more has this many times as much in flight.
+/// A trial with more has this many times the bytes in flight.
 const STEP: f64 = 1.25;
-/// The rate must grow by this fraction of the step to be worth the delay. In a queue shared with another TCP
+/// Fraction of the step by which the rate must grow to be worth the delay. In a queue shared with another TCP
 /// flow, more than half of the growth is that flow's.
 const PAYS: f64 = 0.35;
 /// Fraction of the rate that a trial with less may cost.
@@ -38,44 +38,42 @@ const TOO_LITTLE: f64 = 0.8;
 const JUDGED: u32 = 2;
 /// Rounds in which TCP may fill a higher cap.
 const WAITED: u32 = 8;
-/// Pause between trials, which doubles with each failed one: least and most, for trials with more and with
-/// less.
+/// Pause between trials, which doubles with each failed one: limits for trials with more and with less.
 const PAUSES: [Time; 2] = [Time::from_millis(500), Time::from_secs(8)];
 const TRIM_PAUSES: [Time; 2] = [Time::from_secs(1), Time::from_secs(32)];
 /// Trials take at most one part in this many of the time.
 const TRIALS: u64 = 12;
-/// A free carrier is not tried while its rate grows by this factor within so many rounds.
+/// A free carrier is not tried while its rate grows by this factor within this many rounds.
 const GROWS: f64 = 1.03;
 const PLATEAU: u32 = 6;
-/// A trimmed carrier becomes free again below this fraction of the rate it had when it was trimmed.
+/// A trimmed carrier becomes free again below this fraction of its rate when it was trimmed.
 const FELL: f64 = 0.9;
-/// Two rounds whose rates differ by less are equal, and a queue stands if the least round trip of a round is
-/// this many times the least of all.
+/// Rates of two rounds that differ by less are equal, and a queue stands if the least round trip of a round
+/// is this many times the least of all.
 const SAME: f64 = 0.03;
 const QUEUE: f64 = 1.1;
 /// A rate that grew by this factor from one round to the next was not the link's capacity.
 const GREW: f64 = 1.3;
-/// A trial with less is not worthwhile unless this many times the least justified amount is in flight.
+/// A trial with less needs this many times the least justified amount in flight.
 const EXCESS: f64 = 1.05;
 
-/// What may be in flight beyond `base` seconds at the estimated rate, and the trials that determine it.
+/// Bytes allowed in flight beyond `base` seconds at the estimated rate, and the trials that determine them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trim {
     /// Seconds of the rate; infinite if the carrier is free.
     extra: f64,
     trial: Option<Trial>,
-    /// The last two rounds.
     last: [Round; 2],
-    /// The highest rate, and for how many rounds it has not been exceeded.
+    /// The highest rate, and the number of rounds since.
     peak: (f64, u32),
     /// Consecutive rounds limited by the cap; limited by the cap or by TCP.
     held: u32,
     busy: u32,
-    /// Its rate when it was trimmed, or what two successive rounds have brought since, if that is more.
+    /// Its rate when it was trimmed, or the higher rate of two successive rounds since.
     trimmed_at: f64,
     /// The last trial has shown that more in flight delivers no more.
     futile: bool,
-    /// What was found on this link before the carrier started up.
+    /// Result on this link before the carrier started up.
     found: Option<TrimResult>,
     more: Pause,
     less: Pause,
@@ -88,7 +86,7 @@ pub(crate) struct TrimResult {
     trimmed_at: f64,
 }
 
-/// When the next trial of a kind may begin, and the pause after a failed one.
+/// Earliest begin of the next trial of a kind, and the pause after a failed one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pause {
     length: Time,
@@ -96,7 +94,7 @@ struct Pause {
 }
 
 impl Pause {
-    /// A trial that took this long has failed.
+    /// Doubles the pause after a failed trial that took this long.
     fn lengthen(&mut self, now: Time, took: Time, [least, most]: [Time; 2]) {
         self.length = (self.length * 2).clamp(least, most);
         self.until = now + self.length.max(took * TRIALS);
@@ -109,34 +107,34 @@ struct Trial {
     began: Time,
     extra_before: f64,
     rate_before: f64,
-    /// The highest and the lowest rate of its judged rounds, and how many rounds there were.
+    /// The highest and the lowest rate of its judged rounds, and their number.
     rate: f64,
     least_rate: f64,
     rounds: u32,
-    /// Rounds so far, including those in which it had no effect yet.
+    /// Rounds so far, including those before it took effect.
     waited: u32,
 }
 
 /// Estimates at the end of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimates {
-    /// Least time, in seconds, that what is in flight has to cover.
+    /// Least seconds of the rate that must be in flight.
     pub(crate) base: f64,
     /// The gain on the least round trip that is contained in `base`.
     pub(crate) gain: f64,
-    /// The least round trip, in seconds.
+    /// Least round trip, in seconds.
     pub(crate) min_rtt: f64,
-    /// The estimated rate in bytes per second, once start-up is over.
+    /// Estimated rate in bytes per second, once start-up is over.
     pub(crate) rate: Option<f64>,
 }
 
 impl Trim {
-    /// Seconds of the rate that may be in flight beyond the base.
+    /// Returns the seconds of the rate that may be in flight beyond the base.
     pub(crate) fn extra(&self) -> f64 {
         self.extra
     }
 
-    /// For a carrier that has yet to start up, with what was found on its link before.
+    /// Begins start-up, with an earlier result of its link.
     pub(crate) fn starting(found: Option<TrimResult>) -> Trim {
         Trim {
             found,
@@ -144,7 +142,7 @@ impl Trim {
         }
     }
 
-    /// What was found, valid if the link delivers again what it did.
+    /// Returns the result, valid if the link delivers its earlier rate again.
     pub(crate) fn found(&self) -> Option<TrimResult> {
         let extra = self.trial.map_or(self.extra, |trial| trial.extra_before);
         let trimmed_at = self.trimmed_at;
@@ -153,7 +151,7 @@ impl Trim {
             .then_some(TrimResult { extra, trimmed_at })
     }
 
-    /// Start-up is over. `is_found_again`: the link delivers what it did before.
+    /// Ends start-up. `is_found_again`: the link delivers its earlier rate.
     pub(crate) fn on_full(
         &mut self,
         now: Time,
@@ -174,14 +172,14 @@ impl Trim {
             self.more = Pause::default();
             self.more.lengthen(now, Time::ZERO, PAUSES);
         } else {
-            // TCP may be doubling what it has in flight, so that no queue would form: try more first.
+            // TCP may be doubling its window, so that no queue would form: try more first.
             self.release(now);
             let filled = STEP * round.filled / rate;
             self.extra = (filled - estimates.base).max(0.0);
         }
     }
 
-    /// The rate estimate changed from `old` to `new` in a round that was limited by the cap.
+    /// Follows the rate estimate from `old` to `new` after a round that was limited by the cap.
     pub(crate) fn on_estimate(&mut self, base: f64, old: f64, new: f64) {
         let same_in_flight = |extra: f64| ((base + extra) * old / new - base).max(0.0);
         let changed =
@@ -197,7 +195,6 @@ impl Trim {
         }
     }
 
-    /// A round is over.
     pub(crate) fn on_round(&mut self, now: Time, estimates: &Estimates, round: &Round) {
         let before = self.last[1];
         if before.rate > 0.0 && round.rate > GREW * before.rate {
@@ -231,7 +228,7 @@ impl Trim {
                 self.begin_less(now, estimates.base, self.extra, rate);
             }
         } else if self.busy >= 2 && self.is_trial_of_less_due(now) {
-            // Start from what TCP has in flight, which may be less than the cap.
+            // Start from TCP's bytes in flight, which may be less than the cap.
             let filled = (round.filled / estimate).min(whole);
             if filled > EXCESS * estimates.base {
                 self.begin_less(now, estimates.base, filled - estimates.base, rate);
@@ -256,7 +253,7 @@ impl Trim {
         let gain = trial.rate / trial.rate_before;
         if !round.held {
             if trial.waited > WAITED {
-                // TCP does not fill the cap: what more would deliver stays unknown.
+                // TCP does not fill the cap, so the effect of more is unknown.
                 self.trial = None;
                 if !trial.is_more {
                     self.undo(now, trial);
@@ -288,7 +285,7 @@ impl Trim {
         }
     }
 
-    /// Makes the carrier free: only TCP limits what is in flight.
+    /// Makes the carrier free: only TCP limits the bytes in flight.
     fn release(&mut self, now: Time) {
         self.extra = f64::INFINITY;
         self.futile = false;
@@ -297,7 +294,7 @@ impl Trim {
         self.less.lengthen(now, Time::ZERO, TRIM_PAUSES);
     }
 
-    /// A trial with less has cost rate.
+    /// Undoes a trial with less that has cost rate.
     fn undo(&mut self, now: Time, trial: Trial) {
         self.extra = trial.extra_before;
         self.futile = false;

@@ -1,24 +1,22 @@
-//! What a carrier has carried, and what its terms still let it carry.
+//! Bytes that a carrier has carried, and the limits of its terms.
 
 use ropewalk_quantities::Time;
 
 use crate::Terms;
 use crate::throttle::Throttle;
 
-/// Bytes with frames' headers, and the bounds that the terms set.
+/// Bytes with frames' headers, and the limits that the terms set.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
     sent: u64,
     received: u64,
-    /// Sent again on another carrier.
+    /// Payload retransmitted on another carrier.
     resent: u64,
-    /// Bytes left of the quota.
     quota_left: Option<u64>,
     throttle: Option<Throttle>,
 }
 
 impl Usage {
-    /// Nothing was carried yet.
     pub(crate) fn new(terms: &Terms) -> Usage {
         Usage {
             sent: 0,
@@ -29,7 +27,7 @@ impl Usage {
         }
     }
 
-    /// The terms change: the quota begins anew, and so does the limit of the rate if it is another.
+    /// Applies new terms: the quota begins again, and so does the rate limit if it changes.
     pub(crate) fn set_terms(&mut self, before: &Terms, terms: &Terms) {
         self.quota_left = terms.quota.map(|quota| quota.as_u64());
         if before.rate != terms.rate {
@@ -37,7 +35,7 @@ impl Usage {
         }
     }
 
-    /// A frame of this length is sent. Returns whether that uses up the quota.
+    /// Counts a sent frame. Returns whether that uses up the quota.
     pub(crate) fn count_sent(&mut self, now: Time, wire_len: u64) -> bool {
         self.sent += wire_len;
         if let Some(throttle) = &mut self.throttle {
@@ -46,13 +44,12 @@ impl Usage {
         self.charge(wire_len)
     }
 
-    /// A frame of this length arrived. Returns whether that uses up the quota.
+    /// Counts a received frame. Returns whether that uses up the quota.
     pub(crate) fn count_received(&mut self, wire_len: u64) -> bool {
         self.received += wire_len;
         self.charge(wire_len)
     }
 
-    /// Bytes of it are sent again on another carrier.
     pub(crate) fn count_resent(&mut self, bytes: u64) {
         self.resent += bytes;
     }
@@ -66,17 +63,17 @@ impl Usage {
         had_some && *left == 0
     }
 
-    /// Whether something is left of the quota, if there is one.
+    /// Whether any of the quota is left, if there is one.
     pub(crate) fn has_quota(&self) -> bool {
         self.quota_left != Some(0)
     }
 
-    /// When its rate limit next lets it send; `None` if it has none.
+    /// Returns when its rate limit next lets it send; `None` if it has none.
     pub(crate) fn opens_at(&self) -> Option<Time> {
         self.throttle.map(|throttle| throttle.opens_at())
     }
 
-    /// This rate, bounded by the terms; bytes per second.
+    /// Limits a rate, in bytes per second, to that of the terms.
     pub(crate) fn at_most(&self, rate: f64) -> f64 {
         self.throttle
             .map_or(rate, |throttle| rate.min(throttle.bytes_per_second()))

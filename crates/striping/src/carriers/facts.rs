@@ -1,4 +1,4 @@
-//! What is known of each carrier beside the others, without a look at the carrier itself.
+//! Cached properties of each carrier.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::Arrival;
@@ -6,7 +6,6 @@ use ropewalk_transport::scheduling::earliest_arrival::Arrival;
 use crate::carrier::Carrier;
 use crate::carrier::room::InFlightCap;
 
-/// What the other carriers need to know of one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// Borrowed mutably since these were computed.
@@ -22,17 +21,16 @@ pub(super) struct Facts {
     pub(super) conditions: SendConditions,
 }
 
-/// Whether a carrier that had nothing to send may have something now.
+/// Conditions for an idle carrier to have something to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendConditions {
-    /// When it has to send an acknowledgement; `Time::MAX` if there is none to send.
+    /// When it has to send an acknowledgement; `Time::MAX` for never.
     pub(crate) acknowledges_at: Time,
     pub(crate) payload: u64,
     pub(crate) in_flight: u64,
     /// When its oldest frame is due.
     pub(crate) due: Time,
     pub(crate) in_flight_cap: InFlightCap,
-    /// Its terms limit its rate.
     pub(crate) is_throttled: bool,
     /// It has to send a ping, an answer to one, or its terms.
     pub(crate) must_speak: bool,

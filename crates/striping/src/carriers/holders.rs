@@ -1,4 +1,4 @@
-//! Which carrier is responsible for a byte of a stream: the first that has it in flight.
+//! Carrier responsible for a byte of a stream: the first that has it in flight.
 
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
@@ -6,14 +6,14 @@ use ropewalk_quantities::Time;
 use crate::carrier::Carrier;
 use crate::carrier::in_flight::{Content, Sent};
 
-/// The index of the carrier responsible for some bytes, and when their acknowledgement was expected.
+/// Index of the carrier responsible for some bytes, and when their acknowledgement was expected.
 pub(crate) type Holder = (usize, Time);
 
 /// A stream's number and an offset in it.
 type Place = (u32, u64);
 
-/// The answer to the last query, and the carriers that were borrowed mutably since, whose frames in flight may
-/// have changed: the same byte is asked for again and again while a stream's window is full.
+/// The last query's result, and the carriers borrowed mutably since, whose frames in flight may have changed.
+/// While a stream's window is full, the same byte is queried again and again.
 #[derive(Debug, Default)]
 pub(super) struct Holders {
     last: Option<(Place, Option<Holder>)>,
@@ -21,22 +21,18 @@ pub(super) struct Holders {
 }
 
 impl Holders {
-    /// There are so many carriers.
     pub(super) fn grow(&mut self, carriers: usize) {
         self.changed.grow(carriers);
     }
 
-    /// A carrier is borrowed mutably.
     pub(super) fn mark(&mut self, number: usize) {
         self.changed.insert(number);
     }
 
-    /// Indices have moved.
     pub(super) fn forget(&mut self) {
         self.last = None;
     }
 
-    /// The first carrier that is responsible for this byte.
     pub(super) fn find(&mut self, carriers: &[Carrier], place: Place) -> Option<Holder> {
         let holder = match self.last {
             Some((known, holder)) if known == place => self.find_again(carriers, place, holder),
@@ -47,8 +43,7 @@ impl Holders {
         holder
     }
 
-    /// The same, where it is known which one was before. Carriers with a lower index that have not changed since
-    /// need not be looked at.
+    /// Repeats the last query. Unchanged carriers with a lower index are skipped.
     fn find_again(
         &self,
         carriers: &[Carrier],
@@ -67,7 +62,6 @@ impl Holders {
         })
     }
 
-    /// Whether the stored answer, brought up to date, is what a look at all carriers finds.
     #[cfg(test)]
     pub(super) fn is_as_if_new(&mut self, carriers: &[Carrier]) -> bool {
         let Some((place, _)) = self.last else {
@@ -77,12 +71,10 @@ impl Holders {
     }
 }
 
-/// The first carrier, from this index on, that is responsible for this byte.
 fn first(carriers: &[Carrier], place: Place, from: usize) -> Option<Holder> {
     (from..carriers.len()).find_map(|number| as_holder(carriers, number, place))
 }
 
-/// This carrier, if it is responsible for this byte.
 fn as_holder(carriers: &[Carrier], number: usize, (stream, at): Place) -> Option<Holder> {
     let holds = |sent: &&Sent| {
         !sent.elsewhere

@@ -1,17 +1,17 @@
-//! Which carriers are to be polled.
+//! Readiness of carriers: which of them must be polled.
 
 use ropewalk_quantities::Time;
 
 use super::Carriers;
 
-/// Whether a carrier is to be polled, and what is known of its socket.
+/// Readiness of a carrier, and state of its socket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waking {
     state: State,
-    /// Awake, and not reported to the driver yet.
+    /// Ready, and not reported to the driver yet.
     unreported: bool,
-    /// Its socket may take no other frame: since it was last polled with nothing to send it has sent, or was
-    /// blocked, or the length of its frames has changed.
+    /// Its socket may have no space for another frame. Since it was last polled with nothing to send, it has
+    /// sent, was blocked, or changed the length of its frames.
     may_be_full: bool,
     /// When it was last polled with nothing to send.
     polled_at: Time,
@@ -19,16 +19,15 @@ pub(super) struct Waking {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Polled with nothing to send: to be woken when that may have changed.
+    /// Polled with nothing to send.
     Asleep,
-    /// To be polled.
+    /// Must be polled.
     Awake,
     /// Its socket is full.
     Blocked,
 }
 
 impl Waking {
-    /// A new carrier is asleep.
     pub(super) const NEW: Waking = Waking {
         state: State::Asleep,
         unreported: false,
@@ -38,7 +37,7 @@ impl Waking {
 }
 
 impl Carriers {
-    /// A carrier was polled and had nothing to send: it is woken when that may have changed.
+    /// Makes a carrier idle that was polled and had nothing to send.
     pub(crate) fn fall_asleep(&mut self, now: Time, at: usize) {
         let waking = &mut self.waking[at];
         self.awake -= usize::from(waking.state == State::Awake);
@@ -50,38 +49,33 @@ impl Carriers {
         };
     }
 
-    /// Whether a carrier is asleep: polled, with nothing to send.
     pub(crate) fn is_asleep(&self, at: usize) -> bool {
         self.waking[at].state == State::Asleep
     }
 
-    /// When it was last polled and had nothing.
+    /// Returns when it was last polled and had nothing to send.
     pub(crate) fn polled_at(&self, at: usize) -> Time {
         self.waking[at].polled_at
     }
 
-    /// Whether it is to be polled.
     pub(crate) fn is_awake(&self, at: usize) -> bool {
         self.waking[at].state == State::Awake
     }
 
-    /// Whether any carrier is to be polled.
     pub(crate) fn is_any_awake(&self) -> bool {
         self.awake > 0
     }
 
-    /// Whether its socket may take no other frame.
     pub(super) fn may_be_full(&self, at: usize) -> bool {
         self.waking[at].may_be_full
     }
 
-    /// Its socket may take no other frame: it was given one, or its frames have another length.
+    /// Notes that its socket may have no space: it has sent a frame, or its frames have another length.
     pub(crate) fn note_may_be_full(&mut self, at: usize) {
         self.waking[at].may_be_full = true;
     }
 
-    /// Wakes a carrier that is asleep. That brings no deadline forward, so the carrier is not marked as
-    /// changed.
+    /// Makes an idle carrier ready. No deadline becomes earlier, so the carrier is not marked.
     pub(crate) fn wake(&mut self, at: usize) {
         let waking = &mut self.waking[at];
         if waking.state == State::Asleep {
@@ -91,14 +85,13 @@ impl Carriers {
         }
     }
 
-    /// Wakes all.
     pub(crate) fn wake_all(&mut self) {
         if self.awake < self.list.len() {
             (0..self.list.len()).for_each(|at| self.wake(at));
         }
     }
 
-    /// A carrier's socket is full.
+    /// Stops polling a carrier whose socket is full.
     pub(crate) fn block(&mut self, at: usize) {
         self[at].on_blocked();
         let waking = &mut self.waking[at];
@@ -107,7 +100,7 @@ impl Carriers {
         waking.may_be_full = true;
     }
 
-    /// A carrier's socket takes data again: it is to be polled.
+    /// Makes a carrier ready whose socket takes data again.
     pub(crate) fn unblock(&mut self, at: usize) {
         self[at].blocked = false;
         let waking = &mut self.waking[at];
@@ -116,8 +109,8 @@ impl Carriers {
         waking.unreported = true;
     }
 
-    /// The first carrier, from this index on, that is awake and has not been reported to the driver. It counts
-    /// as reported.
+    /// Returns the first ready carrier, from this index on, that has not been reported to the driver. It
+    /// counts as reported.
     pub(crate) fn next_unreported(&mut self, from: usize) -> Option<usize> {
         let is_due = |waking: &Waking| waking.unreported && waking.state == State::Awake;
         let at = from + self.waking.get(from..)?.iter().position(is_due)?;

@@ -1,9 +1,9 @@
 //! Memory shared by the streams of an association, beyond each one's guaranteed part.
 
-/// What a stream may always hold, in each direction.
+/// Bytes that a stream may always hold, in each direction.
 pub(crate) const ALWAYS: u64 = 64 << 10;
 
-/// What a stream may hold to be sent while memory is short.
+/// Bytes that a stream may queue while memory is short.
 const WHEN_SHORT: u64 = 4 << 10;
 
 /// The unused part of the shared memory, in one direction.
@@ -45,14 +45,13 @@ impl Memory {
     }
 }
 
-/// A stream's share of the send memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Share {
     taken: u64,
 }
 
 impl Share {
-    /// How much the stream may hold, if it could hold `most` alone.
+    /// Limit of a stream that could hold `most` bytes alone.
     pub(crate) fn bound(self, most: u64, memory: &Memory) -> u64 {
         match memory.is_short {
             true => most.min(WHEN_SHORT),
@@ -60,7 +59,7 @@ impl Share {
         }
     }
 
-    /// The stream holds `held` bytes now, at most its bound.
+    /// Accounts for `held` bytes, at most its limit.
     pub(crate) fn settle(&mut self, held: u64, memory: &mut Memory) {
         let needed = held.saturating_sub(ALWAYS);
         memory.left = memory.left + self.taken - needed;

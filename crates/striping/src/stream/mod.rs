@@ -1,4 +1,4 @@
-//! A stream as this end sees it: two directions that end separately.
+//! Stream at one end: two directions that end separately.
 
 pub(crate) mod memory;
 pub(crate) mod receive;
@@ -14,7 +14,7 @@ use receive::ReceiveBuffer;
 use send::SendBuffer;
 use window::{INITIAL_WINDOW, Window};
 
-/// Memory of a piece beside its bytes: its entry in a queue or tree, and what the allocator adds.
+/// Bytes for a piece in addition to its data: its entry in a queue or tree, and the allocator's overhead.
 const PIECE: u64 = 128;
 
 #[derive(Clone, Debug)]
@@ -27,11 +27,10 @@ pub(crate) struct Stream<P> {
     pub(crate) send_ended: bool,
     /// The peer's direction is over: all read, or reset.
     pub(crate) receive_ended: bool,
-    /// A write was refused or cut short: report when there is room.
+    /// A write was refused or cut short: report when there is space.
     pub(crate) wants_room: bool,
-    /// A read found nothing: report when there is data.
+    /// A read found nothing: report when there are data.
     pub(crate) wants_data: bool,
-    /// Its state in the deficit round robin of streams.
     pub(crate) turn: Turn,
     /// Bytes that it may still send in its turn.
     pub(crate) deficit: i64,
@@ -40,10 +39,9 @@ pub(crate) struct Stream<P> {
     pub(crate) counted: u64,
 }
 
-/// State of a stream in the round robin.
+/// State of a stream in the deficit round robin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing to send.
     Out,
     /// It was idle before: it is served before the others.
     Sparse,
@@ -51,7 +49,6 @@ pub(crate) enum Turn {
 }
 
 impl<P: Payload> Stream<P> {
-    /// A stream whose receive window may grow to `buffer`.
     pub(crate) fn new(buffer: u64) -> Stream<P> {
         Stream {
             send: SendBuffer::new(INITIAL_WINDOW),
@@ -69,19 +66,18 @@ impl<P: Payload> Stream<P> {
         }
     }
 
-    /// Memory that it takes: bytes held in both directions, and the bookkeeping of their pieces.
+    /// Returns the memory in use: bytes held in both directions, and overhead of their pieces.
     pub(crate) fn cost(&self) -> u64 {
         let sent = if self.send_ended { 0 } else { self.send.held() };
         let pieces = self.receive.pieces() + self.send.pieces();
         self.receive.held().0 + sent + PIECE * pieces as u64
     }
 
-    /// Bound of its send buffer, if it could have `most` alone.
+    /// Limit of its send buffer, if it could hold `most` alone.
     pub(crate) fn send_bound(&self, most: u64, memory: &Memory) -> u64 {
         self.send_share.bound(most, memory)
     }
 
-    /// Accounts for a change of the send buffer's content.
     pub(crate) fn settle_send(&mut self, memory: &mut Memory) {
         let held = if self.send_ended { 0 } else { self.send.held() };
         self.send_share.settle(held, memory);

@@ -1,31 +1,29 @@
-//! Receive buffer of a stream: puts parts in order again, in bounded memory.
+//! Receive buffer of a stream: reorders parts, in bounded memory.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Payload, ProtocolError};
 
-/// Consecutive pieces that together are shorter than this are joined, so that the memory of a piece of one
-/// byte is not that of its bookkeeping.
+/// Consecutive pieces that together are shorter are joined, since each piece has an overhead.
 const JOIN_BELOW: usize = 1024;
-/// Most fragments whatever the window is; beyond that, one per [`BYTES_PER_PIECE`].
+/// Limit of fragments for small windows; beyond that, one per [`BYTES_PER_PIECE`].
 const PIECES: usize = 4096;
 const BYTES_PER_PIECE: u64 = 256;
 
-/// Received and not read.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer<P> {
     /// In order, and readable.
     ready: VecDeque<P>,
-    /// Received ahead of a gap: disjoint, by offset.
+    /// Received behind a gap: disjoint, by offset.
     early: BTreeMap<u64, P>,
     early_bytes: u64,
     /// End of the data in order.
     edge: u64,
-    /// Bytes that the reader has taken and released.
+    /// Bytes taken and released by the reader.
     read: u64,
     final_size: Option<u64>,
     highest: u64,
-    /// The reader wants no more: what arrives is dropped.
+    /// The reader has stopped: arriving data are dropped.
     discard: bool,
 }
 
@@ -43,8 +41,8 @@ impl<P: Payload> ReceiveBuffer<P> {
         }
     }
 
-    /// Adds a part that arrived; duplicate bytes are dropped. Returns how many bytes are new. `limit` is the
-    /// window: distinct bytes that may arrive in all.
+    /// Adds a received part; duplicate bytes are dropped. Returns the number of new bytes. `limit` is the
+    /// window: distinct bytes that may arrive in total.
     pub(crate) fn insert(
         &mut self,
         stream: u32,
@@ -165,7 +163,7 @@ impl<P: Payload> ReceiveBuffer<P> {
         self.early.insert(start, payload);
     }
 
-    /// Moves the early pieces that have become in order to `ready`.
+    /// Moves the early pieces that are in order now to `ready`.
     fn move_up(&mut self) {
         while let Some(entry) = self.early.first_entry() {
             if *entry.key() != self.edge {
@@ -177,24 +175,21 @@ impl<P: Payload> ReceiveBuffer<P> {
         }
     }
 
-    /// The next piece in order. It counts as held until it is [released](ReceiveBuffer::release).
+    /// Takes the next piece in order. It counts as held until it is [released](ReceiveBuffer::release).
     pub(crate) fn take(&mut self) -> Option<P> {
         self.ready.pop_front()
     }
 
-    /// The reader no longer holds this many bytes that it took.
     pub(crate) fn release(&mut self, bytes: u64) {
         if !self.discard {
             self.read = self.edge.min(self.read + bytes);
         }
     }
 
-    /// Pieces held.
     pub(crate) fn pieces(&self) -> usize {
         self.ready.len() + self.early.len()
     }
 
-    /// The reader wants no more.
     pub(crate) fn discard(&mut self) {
         self.discard = true;
         self.ready.clear();
@@ -205,32 +200,31 @@ impl<P: Payload> ReceiveBuffer<P> {
         self.discard
     }
 
-    /// Whether there is something to read.
     pub(crate) fn is_readable(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Bytes that were released, or dropped for a reader that wants no more.
+    /// Returns the bytes that were released, or dropped after the reader has stopped.
     pub(crate) fn consumed(&self) -> u64 {
         self.read
     }
 
-    /// Distinct bytes received.
+    /// Returns the distinct bytes received.
     pub(crate) fn received(&self) -> u64 {
         self.edge + self.early_bytes
     }
 
-    /// Bytes held: in all, and those of them behind a gap.
+    /// Returns the bytes held: in total, and behind a gap.
     pub(crate) fn held(&self) -> (u64, u64) {
         (self.received() - self.read, self.early_bytes)
     }
 
-    /// Everything has arrived and was read.
+    /// Whether everything has arrived and was read.
     pub(crate) fn is_finished(&self) -> bool {
         self.final_size == Some(self.read)
     }
 
-    /// The end is known, and everything before it has arrived.
+    /// Whether the end is known, and everything before it has arrived.
     pub(crate) fn is_whole(&self) -> bool {
         self.final_size == Some(self.edge)
     }

@@ -1,4 +1,4 @@
-//! Send buffer of a stream: what was written, sent and acknowledged.
+//! Send buffer of a stream: data written, sent and acknowledged.
 
 mod search;
 
@@ -14,8 +14,7 @@ use crate::Payload;
 /// pieces are joined by copying.
 const JOIN_BELOW: usize = 4096;
 
-/// Consecutive pieces that together are shorter than this are joined when they are written, so that the memory
-/// of a piece of one byte is not that of its bookkeeping.
+/// Consecutive pieces that together are shorter are joined by a write, since each piece has an overhead.
 const SHORT: usize = 1024;
 
 /// The bytes of a stream from the first unacknowledged one on.
@@ -24,14 +23,14 @@ pub(crate) struct SendBuffer<P> {
     /// Pieces with their offsets.
     pieces: VecDeque<(u64, P)>,
     written: u64,
-    /// Deadlines of what was written; `None` if nothing was written with one.
+    /// Deadlines of the data; `None` if none was written with one.
     deadlines: Option<Box<Deadlines>>,
-    /// What is to be sent, for the first time or again.
+    /// Ranges to transmit or retransmit.
     pending: Waiting,
-    /// What was sent at least once, and so counts against the window.
+    /// Ranges sent at least once, which count against the window.
     claimed: RangeSet,
-    /// The intersection of `pending` and `claimed`: what is to be sent again. It has few ranges, if any,
-    /// where the other two have many.
+    /// The intersection of `pending` and `claimed`: ranges to retransmit. It has few ranges, if any; the
+    /// other two have many.
     again: RangeSet,
     acknowledged: RangeSet,
     /// The peer's limit on distinct bytes sent.
@@ -42,7 +41,7 @@ pub(crate) struct SendBuffer<P> {
     /// The last search of [`part_ahead`](SendBuffer::part_ahead) that found nothing; cleared by any change.
     vain: Option<Vain>,
     /// Where parts may begin while the window allows no new data ahead of the lowest; cleared when anything
-    /// but a write changes what waits.
+    /// but a write changes the pending ranges.
     openings: Openings,
 }
 
@@ -72,7 +71,6 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Appends a piece.
     pub(crate) fn write(&mut self, mut piece: P) {
         self.vain = None;
         let start = self.written;
@@ -91,7 +89,7 @@ impl<P: Payload> SendBuffer<P> {
         self.pieces.push_back((start, piece));
     }
 
-    /// What was written from this offset on has a deadline.
+    /// Sets the deadline of the data written from this offset on.
     pub(crate) fn note_deadline(&mut self, start: u64, deadline: Deadline) {
         let base = self.base();
         let deadlines = self.deadlines.get_or_insert_default();
@@ -99,13 +97,12 @@ impl<P: Payload> SendBuffer<P> {
         deadlines.note(start, self.written, deadline);
     }
 
-    /// The deadline of the first waiting byte, and how many bytes from it on share that deadline.
+    /// Returns the deadline of the first pending byte, and the number of bytes from it on that share it.
     pub(crate) fn next_deadline(&self) -> Option<(Deadline, u64)> {
         let (start, _) = self.pending.first()?;
         self.deadlines.as_ref()?.write_at(start)
     }
 
-    /// The deadline of the byte at this offset, if it has one.
     pub(crate) fn deadline_of(&self, place: u64) -> Option<Deadline> {
         self.deadlines.as_ref()?.of(place)
     }
@@ -121,17 +118,15 @@ impl<P: Payload> SendBuffer<P> {
         self.finished
     }
 
-    /// Bytes held: from the first unacknowledged one on.
+    /// Returns the bytes held: from the first unacknowledged one on.
     pub(crate) fn held(&self) -> u64 {
         self.written - self.base()
     }
 
-    /// Pieces held.
     pub(crate) fn pieces(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Offset of the first unacknowledged byte.
     pub(crate) fn base(&self) -> u64 {
         match self.acknowledged.first() {
             Some((0, end)) => end,
@@ -139,7 +134,7 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// End of what was ever sent.
+    /// Returns the highest end of the data sent so far.
     pub(crate) fn sent_end(&self) -> u64 {
         self.claimed.last().map_or(0, |(_, end)| end)
     }
@@ -148,17 +143,17 @@ impl<P: Payload> SendBuffer<P> {
         self.written
     }
 
-    /// Bytes to be sent, for the first time or again.
+    /// Returns the number of bytes to transmit or retransmit.
     pub(crate) fn pending(&self) -> u64 {
         self.pending.bytes()
     }
 
-    /// Everything is acknowledged, the end of the stream included.
+    /// Whether everything is acknowledged, the end of the stream included.
     pub(crate) fn is_done(&self) -> bool {
         self.fin_acknowledged && self.base() == self.written
     }
 
-    /// The peer's window changed; returns whether it grew.
+    /// Applies the peer's window; returns whether it grew.
     pub(crate) fn on_window(&mut self, limit: u64) -> bool {
         let grew = limit > self.limit;
         self.limit = self.limit.max(limit);
@@ -170,17 +165,17 @@ impl<P: Payload> SendBuffer<P> {
         self.limit - self.claimed.covered()
     }
 
-    /// Waiting bytes that the window allows.
+    /// Returns the pending bytes that the window allows.
     pub(crate) fn sendable(&self) -> u64 {
         self.credit().min(self.pending.bytes())
     }
 
-    /// Bytes sent above the lowest that was never sent.
+    /// Returns the bytes sent above the lowest one that was never sent.
     fn ahead(&self) -> u64 {
         self.claimed.covered() - self.lowest()
     }
 
-    /// Offset of the lowest byte that was never sent.
+    /// Returns the offset of the lowest byte that was never sent.
     fn lowest(&self) -> u64 {
         match self.claimed.first() {
             Some((0, end)) => end,
@@ -188,12 +183,11 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Bytes that may be sent ahead of the lowest one that was never sent.
+    /// Returns the bytes that may be sent ahead of the lowest one that was never sent.
     fn credit_ahead(&self) -> u64 {
         self.credit().saturating_sub(self.ahead()) / 2
     }
 
-    /// Whether anything may be sent next.
     pub(crate) fn is_ready(&self) -> bool {
         match self.pending.first() {
             None => self.fin_pending,
@@ -201,17 +195,17 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Data wait that may not be sent: beyond the window, or too far ahead of a gap.
+    /// Whether pending data must not be sent: beyond the window, or too far ahead of a gap.
     pub(crate) fn is_crowded(&self) -> bool {
         self.pending.bytes() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
     }
 
-    /// Data wait that the window does not allow.
+    /// Whether the window blocks pending data.
     pub(crate) fn is_window_blocked(&self) -> bool {
         !self.is_ready() && self.pending.bytes() > 0
     }
 
-    /// The part is sent; returns whether the stream ends with it.
+    /// Marks a part as sent; returns whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
         self.vain = None;
         self.openings.is_known = false;
@@ -225,12 +219,12 @@ impl<P: Payload> SendBuffer<P> {
         fin
     }
 
-    /// Whether a frame without data, which ends the stream, is to be sent.
+    /// Whether to send a frame without data that ends the stream.
     pub(crate) fn owes_fin_alone(&self) -> bool {
         self.fin_pending && self.pending.is_empty()
     }
 
-    /// An empty part at the end of the stream.
+    /// Returns an empty part at the end of the stream.
     pub(crate) fn end_alone(&self) -> Part {
         Part {
             start: self.written,
@@ -238,12 +232,11 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Whether the stream is known to end at `end`.
     pub(crate) fn ends_at(&self, end: u64) -> bool {
         self.finished && end == self.written
     }
 
-    /// The bytes from `start` on: up to `end`, or to the end of a long piece.
+    /// Returns the bytes from `start` on: up to `end`, or to the end of a long piece.
     pub(crate) fn bytes(&self, start: u64, end: u64) -> P {
         if start == end {
             return P::join(std::iter::empty(), 0);
@@ -275,7 +268,6 @@ impl<P: Payload> SendBuffer<P> {
         P::join(parts, len)
     }
 
-    /// The peer has acknowledged this part.
     pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
         self.vain = None;
         self.acknowledged.insert(start, end);
@@ -295,7 +287,7 @@ impl<P: Payload> SendBuffer<P> {
         {
             self.pieces.pop_front();
         }
-        // The front piece may be a length that grows without end: cut what is acknowledged.
+        // A `Length` piece may grow without end: cut its acknowledged front.
         if let Some((begin, piece)) = self.pieces.front_mut()
             && *begin < base
         {
@@ -304,8 +296,8 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// The carrier of this part has failed or is silent: the part is to be sent again, except for what was
-    /// acknowledged otherwise. Returns how many bytes that is.
+    /// Queues a part for retransmission whose carrier has failed or is silent, except for bytes acknowledged
+    /// otherwise. Returns the number of bytes.
     pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
         self.vain = None;
         self.openings.is_known = false;
@@ -321,8 +313,8 @@ impl<P: Payload> SendBuffer<P> {
         again
     }
 
-    /// This part need not be sent again after all: its carrier is alive. Returns whether any of it was still
-    /// to be sent.
+    /// Cancels the retransmission of a part whose carrier is alive. Returns whether any of it was still
+    /// queued.
     pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
         self.vain = None;
         self.openings.is_known = false;
@@ -339,13 +331,12 @@ impl<P: Payload> SendBuffer<P> {
         self.acknowledged.covered() > self.base()
     }
 
-    /// Whether bytes behind `start` have arrived and wait for it.
+    /// Whether bytes behind `start` have arrived and are blocked by it.
     pub(crate) fn is_held_up_by(&self, start: u64) -> bool {
         let base = self.base();
         start <= base && self.acknowledged.covered() > base
     }
 
-    /// Drops everything.
     pub(crate) fn clear(&mut self) {
         self.vain = None;
         self.openings.is_known = false;

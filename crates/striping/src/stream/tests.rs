@@ -1,4 +1,4 @@
-//! Both buffers of a stream, piece by piece.
+//! Tests of both buffers of a stream, piece by piece.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -15,7 +15,6 @@ fn written(len: usize, limit: u64) -> SendBuffer<Length> {
     send
 }
 
-/// Takes the next piece, and releases it.
 fn read_next<P: Payload>(receive: &mut ReceiveBuffer<P>) -> Option<P> {
     let piece = receive.take()?;
     receive.release(piece.len() as u64);
@@ -56,7 +55,7 @@ fn half_of_the_window_may_lie_ahead() {
     assert_eq!(send.part(0, 2000), part(0, 500));
     send.take(Part { start: 0, end: 500 });
     assert!(!send.is_ready());
-    // Sending again needs no window, and stops where the new begins.
+    // Retransmission needs no window, and stops where the new data begin.
     assert_eq!(send.on_lost(100, 200, false), 100);
     assert_eq!(send.part(0, 2000), part(100, 200));
 }
@@ -69,9 +68,9 @@ fn ahead_what_is_too_short_is_passed_over() {
     }
     assert_eq!(send.part_ahead(1000, 4000, 200), part(2000, 2300));
     assert_eq!(send.part_ahead(1000, 4000, 301), part(5000, 6300));
-    // Nor is what is left of a part that begins before.
+    // The rest of a part that begins earlier is skipped, too.
     assert_eq!(send.part_ahead(900, 4000, 301), part(5000, 6300));
-    // Of the 6300 that the window leaves, 3700 are as much as lies ahead: half of the rest may follow.
+    // The window leaves 6300 bytes, and 3700 lie ahead: half of the rest may follow.
     assert_eq!(send.part_ahead(1000, 4000, 1301), None);
 }
 
@@ -88,7 +87,7 @@ fn what_arrived_otherwise_is_not_sent_again() {
     assert_eq!(send.pending(), 300);
     send.on_acknowledged(0, 200, false);
     assert_eq!((send.base(), send.pending(), send.held()), (400, 100, 600));
-    // Its carrier lives: there is nothing to be sent again.
+    // Its carrier is alive: nothing is retransmitted.
     assert!(send.on_found(0, 500, false));
     assert_eq!(send.pending(), 0);
 }
@@ -191,7 +190,7 @@ proptest! {
         let mut sent: Vec<Part> = Vec::new();
         for (step, skip, most, least) in steps {
             let found = send.part_ahead(skip, most, least);
-            // What was found to be in vain is kept meanwhile.
+            // The cached failed search stays valid meanwhile.
             for (skip, most, least) in [
                 (skip, most, least),
                 (skip + most, most, least),
@@ -271,7 +270,7 @@ fn what_waits_first_says_by_when_it_is_due() {
         end: 1500,
     });
     assert_eq!(send.next_deadline(), None);
-    // Sent again, it is due when it was.
+    // Retransmitted data keep their deadline.
     send.on_lost(1200, 1300, false);
     assert_eq!(send.next_deadline(), Some((due, 300)));
 }

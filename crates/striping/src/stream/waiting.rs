@@ -1,8 +1,8 @@
-//! The waiting ranges of a stream, and the offset that a number of waiting bytes leads to.
+//! Pending ranges of a stream, and the offset behind a number of pending bytes.
 //!
-//! A carrier that arrives later by some bytes sends what waits after that many. With many links there are
-//! hundreds of waiting ranges between those sent ahead. So waiting bytes are counted per block of the stream,
-//! and ranges are searched only within the block that the offset is in.
+//! A carrier that delivers later by some bytes sends the data behind that many pending bytes. With many links
+//! there are hundreds of pending ranges between the parts sent ahead. So pending bytes are counted per block
+//! of the stream, and ranges are searched only within one block.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,18 @@ use ropewalk_transport::RangeSet;
 /// With 64 links a block has about ten ranges, and a window about ten blocks.
 const BLOCK: u64 = 256 << 10;
 
-/// Ranges to be sent, for the first time or again.
+/// Ranges to transmit or retransmit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     ranges: RangeSet,
-    /// Waiting bytes in each block, from block `first` on. Before it nothing waits; nothing behind the last
-    /// one was ever removed, so its bytes need no count.
+    /// Pending bytes in each block, from block `first` on. There are none before it, and everything behind
+    /// the last one is pending.
     blocks: VecDeque<u64>,
     first: u64,
 }
 
 impl Waiting {
-    /// Adds `start..end`; returns how many of its bytes did not wait before.
+    /// Adds `start..end`; returns how many of its bytes were not pending.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
         let counted = self.counted();
         let mut new = 0;
@@ -36,7 +36,7 @@ impl Waiting {
         new + self.ranges.insert(start.max(counted), end)
     }
 
-    /// Removes `start..end`; returns how many of its bytes waited.
+    /// Removes `start..end`; returns how many of its bytes were pending.
     pub(crate) fn remove(&mut self, start: u64, end: u64) -> u64 {
         while self.counted() < end {
             let from = self.counted();
@@ -64,7 +64,6 @@ impl Waiting {
         (self.first + self.blocks.len() as u64).saturating_mul(BLOCK)
     }
 
-    /// The count of a block below that offset.
     fn block(&mut self, number: u64) -> &mut u64 {
         while number < self.first {
             self.blocks.push_front(0);
@@ -81,22 +80,20 @@ impl Waiting {
         self.ranges.is_empty()
     }
 
-    /// The lowest range.
     pub(crate) fn first(&self) -> Option<(u64, u64)> {
         self.ranges.first()
     }
 
-    /// The range that contains a byte.
     pub(crate) fn containing(&self, place: u64) -> Option<(u64, u64)> {
         self.ranges.containing(place)
     }
 
-    /// The ranges from an offset on; one that spans it is cut.
+    /// Iterates over the ranges from an offset on; one that spans it is cut.
     pub(crate) fn after(&self, place: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.within(place, u64::MAX)
     }
 
-    /// Bytes that wait before an offset.
+    /// Counts the pending bytes before an offset.
     pub(crate) fn before(&self, place: u64) -> u64 {
         let block = (place / BLOCK).clamp(self.first, self.first + self.blocks.len() as u64);
         let whole = self.blocks.range(..(block - self.first) as usize);
@@ -104,7 +101,7 @@ impl Waiting {
         whole.sum::<u64>() + part.map(|(start, end)| end - start).sum::<u64>()
     }
 
-    /// Offset of the byte before which `skip` bytes wait.
+    /// Returns the offset of the byte behind `skip` pending bytes.
     pub(crate) fn place_of(&self, skip: u64) -> Option<u64> {
         if skip >= self.bytes() {
             return None;
@@ -126,7 +123,7 @@ impl Waiting {
     }
 }
 
-/// The intersections of `start..end` with each block.
+/// Iterates over the intersections of `start..end` with each block.
 fn blocks(start: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     let mut from = start;
     std::iter::from_fn(move || {

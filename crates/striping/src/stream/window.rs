@@ -1,31 +1,31 @@
-//! Receive window of a stream: how much the peer may send.
+//! Receive window of a stream: the limit of the peer's unread data.
 
 use ropewalk_quantities::Time;
 
 use super::memory::{ALWAYS, Memory};
 
-/// Every stream may always hold this much unread.
+/// Unread bytes that every stream may always hold.
 pub(crate) const INITIAL_WINDOW: u64 = ALWAYS;
 
 /// The receive window of one stream.
 ///
 /// It counts distinct bytes rather than limiting the highest offset: a slow carrier may be given data far
-/// ahead, and the gap before them takes no window until it is filled. What the peer may send beyond what was
-/// read never exceeds `size`.
+/// ahead, and the gap before them takes no window until it is filled. The limit never exceeds the bytes read
+/// by more than `size`.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     size: u64,
     most: u64,
-    /// Distinct bytes that the peer may send in all, as it was last told.
+    /// Distinct bytes that the peer may send in total, as announced last.
     limit: u64,
-    /// Bytes read when the present round trip began, and when that was.
+    /// Bytes read when the current round trip began, and when that was.
     epoch: (u64, Time),
     /// A frame with the newest limit is queued.
     pub(crate) queued: bool,
 }
 
 impl Window {
-    /// A window that may grow to `most`, which is at least the initial window.
+    /// Creates a window that may grow to `most`, which is at least the initial window.
     pub(crate) fn new(most: u64) -> Window {
         Window {
             size: INITIAL_WINDOW,
@@ -36,24 +36,22 @@ impl Window {
         }
     }
 
-    /// Distinct bytes that the peer may send in all.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The stream is gone: returns its share of the memory.
+    /// Returns the window's share of the memory.
     pub(crate) fn close(&mut self, memory: &mut Memory) {
         memory.give_back(self.size - INITIAL_WINDOW);
         self.size = INITIAL_WINDOW;
     }
 
-    /// Its size: the most that may be held.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// The reader waits, and `early` bytes wait behind a gap. If they take half of the window it is doubled,
-    /// as far as memory allows. Returns whether the peer should be told a new limit.
+    /// Grows the window while the reader has nothing to read and `early` bytes lie behind a gap. If these
+    /// take half of the window, it doubles, as far as memory allows. Returns whether to announce a new limit.
     pub(crate) fn on_gap(&mut self, early: u64, memory: &mut Memory) -> bool {
         let is_cramped = early >= self.size / 2;
         let before = self.size;
@@ -71,12 +69,12 @@ impl Window {
         }
     }
 
-    /// `read` bytes were read in all, and the slowest carrier in use has this round trip. Returns whether the
-    /// peer should be told a new limit.
+    /// Grows the window after `read` bytes were read in total; `round_trip` is that of the slowest carrier in
+    /// use. Returns whether to announce a new limit.
     ///
-    /// If a third of the window is consumed within a round trip, the window may be what limits the sender,
-    /// which doubles its rate in slow start: it is doubled, as far as memory allows (as Linux sizes its
-    /// receive buffer by what was copied in a round trip, tcp_rcv_space_adjust).
+    /// If a third of the window is read within a round trip, the window may limit the sender, which doubles
+    /// its rate in slow start. Then it doubles, as far as memory allows (as Linux sizes its receive buffer by
+    /// the bytes copied in a round trip, tcp_rcv_space_adjust).
     pub(crate) fn on_read(
         &mut self,
         now: Time,
@@ -114,18 +112,15 @@ mod tests {
     fn with_a_third_of_it_consumed_in_a_round_trip_it_doubles() {
         let mut memory = Memory::new(1 << 20);
         let mut window = Window::new(256 << 10);
-        // 20 KiB, then 22.
         assert!(window.on_read(MS(10), 20 << 10, MS(20), &mut memory));
         assert_eq!((window.size(), window.limit()), (64 << 10, 84 << 10));
         assert!(window.on_read(MS(15), 42 << 10, MS(20), &mut memory));
         assert_eq!((window.size(), window.limit()), (128 << 10, 170 << 10));
-        // Too slow.
         window.on_read(MS(35), 62 << 10, MS(20), &mut memory);
         window.on_read(MS(55), 102 << 10, MS(20), &mut memory);
         assert_eq!(window.size(), 128 << 10);
         window.on_read(MS(65), 202 << 10, MS(20), &mut memory);
         window.on_read(MS(75), 402 << 10, MS(20), &mut memory);
-        // Not beyond what it may.
         assert_eq!(window.size(), 256 << 10);
         assert_eq!(memory.left(), (1 << 20) - (192 << 10));
         window.close(&mut memory);
@@ -139,7 +134,7 @@ mod tests {
         assert!(!window.on_gap((32 << 10) - 1, &mut memory));
         assert!(window.on_gap(32 << 10, &mut memory));
         assert_eq!((window.size(), window.limit()), (128 << 10, 128 << 10));
-        // Each time it must be so again, and there must be memory.
+        // The condition must hold each time, and there must be memory.
         assert!(!window.on_gap((64 << 10) - 1, &mut memory));
         assert!(!window.on_gap(64 << 10, &mut memory));
         assert_eq!(window.size(), 128 << 10);

@@ -1,51 +1,50 @@
-//! What passes through the tunnel: how long it is quiet, and whether feedback is answered by feedback, too.
+//! Traffic of the tunnel: whether it is quiet, and whether feedback is answered by feedback.
 //!
-//! Packets and pings are always answered. Other datagrams, feedback above all, are answered only while packets take more
-//! bytes than the answers do: then each end measures every link both ways. Both ends see the same packets, at times
-//! that differ by the delay, so that each knows whether its peer answers.
+//! Packets and pings are always answered. Other datagrams, above all feedback, are answered only while
+//! packets take more bytes than the answers: then each end measures every link in both directions. Both ends
+//! see the same packets, apart from the delay, so each knows whether its peer answers.
 
 use ropewalk_quantities::Time;
 
 /// After this long without a packet in either direction the tunnel is quiet: links are only kept alive.
 const QUIET_AFTER: Time = Time::from_secs(2);
-/// Packets of fewer bytes a second do not keep the tunnel busy. Feedback about one link takes 20 kB a second each way.
+/// Least bytes per second of packets that keep the tunnel busy. Feedback about one link takes 20 kB/s in each
+/// direction.
 const LEAST_RATE: u64 = 32 * 1024;
-/// Much that has passed keeps the tunnel busy for this time, as long as it is not quiet: a connection that loses
-/// packets sends few until it has sent them again.
+/// Traffic keeps the tunnel busy for this time, unless it is quiet: a connection that loses packets sends few
+/// until it has retransmitted them.
 const LASTS: Time = Time::from_secs(10);
-/// An answer is expected only if the tunnel stays busy for this much longer: the peer has seen packets earlier or later,
-/// and may have seen fewer.
+/// An answer is expected only if the tunnel stays busy for this much longer: the peer sees packets earlier or
+/// later, and may have seen fewer.
 const MARGIN: Time = Time::from_secs(1);
 
-/// What has passed through the tunnel lately, in either direction.
+/// Recent traffic of the tunnel, in either direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Activity {
     /// When the last packet passed, or a link was added.
     packet_at: Time,
-    /// The tunnel is busy until then, unless it is quiet before.
+    /// The tunnel is busy until then, unless it becomes quiet.
     until: Time,
 }
 
 impl Activity {
-    /// A link is new, is back, or has a new path: it is measured, whether packets pass or not.
+    /// Starts measuring a link that is new, is back, or has a new path, with or without packets.
     pub(super) fn begin(&mut self, now: Time) {
         self.packet_at = self.packet_at.max(now);
         self.until = now + LASTS;
     }
 
-    /// A packet of `bytes` bytes passes.
     pub(super) fn on_packet(&mut self, now: Time, bytes: u32) {
         self.packet_at = self.packet_at.max(now);
         let adds = Time::from_nanos(u64::from(bytes) * 1_000_000_000 / LEAST_RATE);
         self.until = (self.until.max(now) + adds).min(now + LASTS);
     }
 
-    /// When the last packet passed.
     pub(super) fn packet_at(&self) -> Time {
         self.packet_at
     }
 
-    /// Without another packet the tunnel is quiet after this time.
+    /// Returns when the tunnel becomes quiet without another packet.
     pub(super) fn quiet_at(&self) -> Time {
         self.packet_at + QUIET_AFTER
     }
@@ -55,7 +54,7 @@ impl Activity {
         now <= self.until.min(self.quiet_at())
     }
 
-    /// Whether the peer surely answers everything.
+    /// Whether the peer certainly answers everything.
     pub(super) fn is_surely_busy(&self, now: Time) -> bool {
         self.is_busy(now + MARGIN)
     }
@@ -67,7 +66,7 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// Packets of so many bytes, every ten milliseconds; returns when the last one passed.
+    /// Packets of `bytes` bytes, every ten milliseconds; returns the time of the last one.
     fn pass(activity: &mut Activity, from: Time, packets: u64, bytes: u32) -> Time {
         let passed = (0..packets).map(|number| from + MS(number * 10));
         passed

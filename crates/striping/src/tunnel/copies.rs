@@ -1,4 +1,4 @@
-//! The redundant mode: each packet goes on one link first, and as a copy on the others.
+//! Redundant mode: each packet is sent on one link first, and as a copy on the others.
 
 use ropewalk_quantities::Time;
 
@@ -6,10 +6,10 @@ use super::room::give_back;
 use super::sending::Transmit;
 use crate::copies::Copies as Queues;
 
-/// A copy that has waited this long for a link is dropped: its packet has arrived by another link, and newer
+/// A copy that has been queued for this long is dropped: its packet has arrived by another link, and newer
 /// packets may not have.
 const MAX_AGE: Time = Time::from_millis(100);
-/// With more copies for one link the oldest are dropped.
+/// Limit of copies for one link; the oldest are dropped.
 const MAX: usize = 2048;
 
 /// For each link, the packets that others have sent and it has not.
@@ -30,7 +30,7 @@ impl<P> Default for Copies<P> {
 }
 
 impl<P: Clone> Copies<P> {
-    /// A packet is sent on a link: copies for the other ones of `links` are queued.
+    /// Queues copies of a sent packet for the other ones of `links`.
     pub(super) fn put(&mut self, first: &Transmit<P>, links: &[usize]) {
         let now = self.now;
         for &link in links.iter().filter(|&&link| link != first.link) {
@@ -49,12 +49,11 @@ impl<P: Clone> Copies<P> {
         }
     }
 
-    /// Drops all copies.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// The next copy for one of these links that has room.
+    /// Returns the next copy for one of these links that has room.
     pub(super) fn next(
         &mut self,
         now: Time,
@@ -62,7 +61,7 @@ impl<P: Clone> Copies<P> {
         has_room: impl Fn(usize) -> bool,
     ) -> Option<Transmit<P>> {
         self.now = now;
-        // Those of links that are not used any more, too.
+        // Includes links that are no longer used.
         for waiting in self.waiting.queues() {
             while waiting.front().is_some_and(|copy| is_old(copy, now)) {
                 waiting.pop_front();
@@ -78,7 +77,7 @@ impl<P: Clone> Copies<P> {
         })
     }
 
-    /// Those of these links for which a copy waits.
+    /// Iterates over the links for which copies are queued.
     pub(super) fn waited_for(&self, links: &[usize]) -> impl Iterator<Item = usize> {
         let links = links.iter().copied();
         links.filter(|&link| self.waiting.waits_for(link))

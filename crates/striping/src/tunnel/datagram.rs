@@ -1,62 +1,63 @@
-//! Lengths of datagrams, and which packets share one.
+//! Lengths of datagrams, and sharing of a datagram by packets.
 
 use ropewalk_wire::gateway::TAG_LEN;
 use ropewalk_wire::gateway::tunnel::{Feedback, TunnelFrame, TunnelHeader};
 
-/// Around the frames of an encrypted datagram: the tunnel's header, the clock, and the authentication tag.
+/// Bytes around the frames of an encrypted datagram: the tunnel's header, the clock, and the authentication
+/// tag.
 pub const AROUND: u32 = (TunnelHeader::LEN + TunnelFrame::CLOCK_LEN + TAG_LEN) as u32;
-/// Bytes that a datagram with one whole packet has besides, after the headers of IP and UDP.
+/// Overhead of a datagram with one whole packet, after the headers of IP and UDP.
 pub const ENVELOPE: u32 = TunnelFrame::ENVELOPE_LEN as u32;
-/// Bytes of a shared datagram that packets must leave to what is around them; IPv6 is assumed, to be safe.
+/// Overhead of a shared datagram; IPv6 is assumed, to be safe.
 const RESERVED: u32 = IPV6_UDP_LEN + AROUND;
 /// RFC 8200, section 3, and RFC 768.
 const IPV6_UDP_LEN: u32 = 40 + 8;
 const PACKET_OVERHEAD: u32 = TunnelFrame::PACKET_OVERHEAD as u32;
 
-/// Lengths of encrypted datagrams, from the IP header on.
+/// Lengths of encrypted datagrams in bytes, from the IP header on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatagramLengths {
     outside: u32,
 }
 
 impl DatagramLengths {
-    /// With IP and UDP headers of `outside` bytes.
+    /// Lengths with IP and UDP headers of `outside` bytes.
     #[must_use]
     pub fn behind(outside: u32) -> DatagramLengths {
         DatagramLengths { outside }
     }
 
-    /// Of a datagram with a single packet.
+    /// Returns the length of a datagram with a single packet.
     #[must_use]
     pub fn packet(self, bytes: u32) -> u32 {
         self.outside + ENVELOPE + bytes
     }
 
-    /// Of a datagram with `count` packets, of `bytes` bytes together.
+    /// Returns the length of a datagram with `count` packets, of `bytes` bytes together.
     #[must_use]
     pub fn packets(self, count: u32, bytes: u32) -> u32 {
         self.outside + AROUND + PACKET_OVERHEAD * count + bytes
     }
 
-    /// Of a datagram with feedback about a link.
+    /// Returns the length of a datagram with feedback about a link.
     #[must_use]
     pub fn feedback(self, feedback: &Feedback) -> u32 {
         self.outside + AROUND + feedback.frame_len() as u32
     }
 
-    /// Of a datagram with an unpadded ping, or a pong.
+    /// Returns the length of a datagram with an unpadded ping, or a pong.
     #[must_use]
     pub fn ping(self) -> u32 {
         self.outside + AROUND + TunnelFrame::PING_LEN as u32
     }
 
-    /// Of a datagram with the terms of a link.
+    /// Returns the length of a datagram with the terms of a link.
     #[must_use]
     pub fn terms(self) -> u32 {
         self.outside + AROUND + TunnelFrame::TERMS_LEN as u32
     }
 
-    /// Of a datagram that acknowledges terms.
+    /// Returns the length of a datagram that acknowledges terms.
     #[must_use]
     pub fn terms_seen(self) -> u32 {
         self.outside + AROUND + TunnelFrame::TERMS_SEEN_LEN as u32
@@ -70,15 +71,15 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Begins a datagram with a packet of `bytes` bytes, on a link that is known to carry datagrams of
-    /// `path_mtu`; `None` if the packet is too long to share one.
+    /// Begins a datagram with a packet of `bytes` bytes, on a link with this confirmed path MTU; `None` if
+    /// the packet is too long to share one.
     #[must_use]
     pub fn begin(path_mtu: u32, bytes: u32) -> Option<Shared> {
         let room = path_mtu.saturating_sub(RESERVED);
         (bytes + PACKET_OVERHEAD * 2 <= room / 2).then_some(Shared { room })
     }
 
-    /// A packet of `bytes` bytes is added; returns how long the next one may be.
+    /// Adds a packet of `bytes` bytes; returns the limit of the next one's length.
     pub fn put(&mut self, bytes: u32) -> u32 {
         self.room = self.room.saturating_sub(bytes + PACKET_OVERHEAD);
         self.room.saturating_sub(PACKET_OVERHEAD)

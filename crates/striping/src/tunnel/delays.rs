@@ -1,4 +1,4 @@
-//! Delays of a link: those that are its own, and those that a queue of our own adds.
+//! Delays of a link: its own, and those of a queue of our own.
 
 use std::cmp::Reverse;
 
@@ -13,7 +13,7 @@ const MEMORY: Time = Time::from_secs(10);
 /// A mean of round trips takes at least this many samples, and this time.
 const MIN_SAMPLES: u64 = 4;
 const MIN_MEAN: Time = Time::from_millis(40);
-/// Round trip of a link before anything is known.
+/// Assumed round trip before the first sample.
 const UNKNOWN: Time = Time::from_millis(100);
 
 /// Delays of one link, from feedback.
@@ -21,13 +21,13 @@ const UNKNOWN: Time = Time::from_millis(100);
 pub(super) struct Delays {
     least_round_trip: Windowed<Reverse<Time>>,
     least_one_way: Windowed<Reverse<i64>>,
-    /// RFC 6298, section 2.
+    /// As in RFC 6298, section 2.
     srtt: Option<Time>,
     rttvar: Time,
     /// Lowest recent one-way delay: jitter and bursts of the link leave it small, a queue does not.
     recent_one_way: Windowed<Reverse<i64>>,
     queueing: Time,
-    /// By how much delays exceeded the minimum although there was no queue of our own.
+    /// Excess of delays over the minimum without a queue of our own.
     noise: Time,
     /// The lowest recent mean.
     floor: Windowed<Reverse<Time>>,
@@ -62,8 +62,8 @@ impl Default for Delays {
 }
 
 impl Delays {
-    /// A report from feedback. A queue is what raises all delays of an eighth of a round trip. On a short link
-    /// the floor does not rise: the queue that the window allows there is in every mean.
+    /// Adds a report from feedback. A queue raises all delays of an eighth of a round trip. On a short link
+    /// the floor does not rise: every mean includes the queue that the window allows there.
     pub(super) fn note(&mut self, now: Time, report: &Report, is_short: bool) {
         let round_trip = report.round_trip;
         self.least_round_trip.insert(now, Reverse(round_trip));
@@ -88,7 +88,7 @@ impl Delays {
         }
     }
 
-    /// A mean covers at least a round trip, so that it includes what varies within one.
+    /// Adds to a mean over at least a round trip, so that it includes all variation within one.
     fn note_mean(&mut self, now: Time, round_trip: Time, is_short: bool) {
         let mean = &mut self.mean;
         if mean.count == 0 {
@@ -109,50 +109,50 @@ impl Delays {
         }
     }
 
-    /// The lowest recent one-way delay, in microseconds; only differences are meaningful.
+    /// Returns the lowest recent one-way delay, in microseconds; only differences are meaningful.
     pub(super) fn least_one_way(&self) -> i64 {
         self.least_one_way.best().map_or(0, |Reverse(least)| least)
     }
 
-    /// How long datagrams wait in the link's queue, as far as is known.
+    /// Returns the estimated queueing delay of the link.
     pub(super) fn queueing(&self) -> Time {
         self.queueing
     }
 
-    /// A burst of our own explains `own` of the queueing delay; the rest is noise of the link.
+    /// Notes that a burst of our own explains `own` of the queueing delay; the rest is noise of the link.
     pub(super) fn note_noise(&mut self, own: Time) {
         self.noise = self.noise.max(self.queueing.saturating_sub(own));
     }
 
-    /// Whether the queueing delay exceeds `short`, and what noise would cause.
+    /// Whether the queueing delay exceeds `short` and the noise.
     pub(super) fn is_queueing(&self, short: Time) -> bool {
         self.queueing > short.max(self.noise * 5 / 4)
     }
 
-    /// The lowest recent round trip; 100 ms before anything is known.
+    /// Returns the lowest recent round trip, 100 ms before the first sample.
     pub(super) fn round_trip(&self) -> Time {
         let least = self.least_round_trip.best();
         least.map_or(UNKNOWN, |Reverse(least)| least)
     }
 
-    /// The lowest recent mean round trip, of means over a round trip or more: the round trip without a queue
-    /// of our own, but with all that varies.
+    /// Returns the lowest recent mean round trip, over a round trip or more: without a queue of our own, but
+    /// with all variation.
     pub(super) fn floor(&self) -> Time {
         let floor = self.floor.best();
         floor.map_or(self.round_trip(), |Reverse(floor)| floor)
     }
 
-    /// The mean round trip, queues included.
+    /// Returns the mean round trip, queues included.
     pub(super) fn typical(&self) -> Time {
         self.typical.unwrap_or(self.round_trip())
     }
 
-    /// The smoothed round trip, once one is known.
+    /// Returns the smoothed round trip.
     pub(super) fn smoothed(&self) -> Option<Time> {
         self.srtt
     }
 
-    /// The smoothed round trip plus four times its variation, as in a retransmission timeout.
+    /// Returns the smoothed round trip plus four times its variation, as in a retransmission timeout.
     pub(super) fn varied(&self) -> Option<Time> {
         self.srtt.map(|srtt| srtt + self.rttvar * 4)
     }

@@ -1,16 +1,16 @@
-//! How much the connections inside have in flight.
+//! Bytes in flight of the connections inside the tunnel.
 //!
-//! What they have in flight arrives within a round trip of the slowest link in use, or as fast as the links
-//! carry it. Where that is too little to fill the links, fewer links with a shorter round trip carry more of
-//! it. Whether it grows is told as well: a window that doubles each round trip will soon fill more links.
+//! These bytes arrive within a round trip of the slowest link in use, or at the rate of the links. If they
+//! are too few to fill the links, fewer links with a shorter round trip carry more of them. Growth is
+//! estimated as well: a window that doubles each round trip will soon fill more links.
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::{Rate, Time};
 
-/// Shorter delays count as this: on a short link, most of the delay is a queue, which comes and goes.
+/// Lower limit of delays: on a short link, most of the delay is a queue, which varies.
 pub(super) const MIN_DELAY: Time = Time::from_millis(5);
-/// After this many rounds that did not grow by an eighth, what is in flight is all there is.
+/// After this many rounds without growth by an eighth, the bytes in flight are settled.
 const FLAT_ROUNDS: u32 = 3;
 /// The largest of this many rounds counts.
 const ROUNDS: usize = 4;
@@ -21,30 +21,31 @@ const MIN_BYTES: u64 = 20_000;
 /// After this many ignored rounds in a row, a new connection may have begun, with a handshake and an initial
 /// window.
 const QUIET_ROUNDS: u32 = 3;
-/// A round with fewer bytes, waiting ones included, is a pause.
+/// A round with fewer bytes, queued ones included, is a pause.
 const MIN_SMALL: u64 = 6_000;
-/// Rounds with fewer bytes are small. A slow start from an initial window (RFC 6928) is beyond that in its third
-/// round trip, so after this many small rounds in a row the application, the peer's window, or congestion control
-/// keeps it small; BBR for one allows two products of the lowest round trip it has ever seen.
+/// Rounds with fewer bytes are small. A slow start from an initial window (RFC 6928) exceeds that in its
+/// third round trip. So after this many small rounds in a row the application, the peer's window, or
+/// congestion control keeps it small; BBR, for one, allows two products of the lowest round trip it has ever
+/// seen.
 const MAX_SMALL: u64 = 40_000;
 const SMALL_ROUNDS: u32 = 8;
 
-/// What the connections inside have in flight, in bytes.
+/// Bytes in flight of the connections inside, with their growth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum InFlight {
-    /// It grows as in slow start, or nothing is known yet, and was this last.
+    /// The last round; they grow as in slow start, or nothing is known yet.
     Doubling(u64),
-    /// It grows more slowly, and was this last.
+    /// The last round; they grow more slowly.
     Growing(u64),
-    /// It has not grown for some rounds.
+    /// The largest recent round; they have not grown for some rounds.
     Settled(u64),
 }
 
-/// Bytes in flight, round by round.
+/// Estimator of the bytes in flight, round by round.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     begun_at: Time,
-    /// Bytes taken in all when the round began.
+    /// Bytes taken in total when the round began.
     taken: u64,
     /// Bytes in flight in each of the last rounds.
     rounds: VecDeque<u64>,
@@ -52,18 +53,19 @@ pub(super) struct Demand {
     best: u64,
     flat: u32,
     quiet: u32,
-    /// Whether the last round was larger than all before by a half: slow start doubles, although a round may be
-    /// less than a round trip of the connection; congestion avoidance is far slower.
+    /// Whether the last round was larger than all before by a half: slow start doubles, although a round may
+    /// be shorter than a round trip of the connection; congestion avoidance is far slower.
     doubles: bool,
     /// Small rounds in a row.
     small: u32,
 }
 
 impl Demand {
-    /// So far `taken` bytes were taken in all, of which `waiting` wait in the queue; the others arrive within
-    /// `round_trip`.
+    /// Updates the estimate: `taken` bytes were taken in total, `waiting` of these are queued; the others
+    /// arrive within `round_trip`.
     pub(super) fn note(&mut self, now: Time, taken: u64, waiting: u64, round_trip: Time) {
-        // As the selection of links counts it, or the links would seem to be filled by less than is in flight.
+        // The selection of links uses the same limit. With a shorter round trip the links would seem to be
+        // filled by fewer bytes.
         let round_trip = round_trip.max(MIN_DELAY);
         let span = now.saturating_sub(self.begun_at);
         if span < round_trip.max(MIN_ROUND) {
@@ -98,7 +100,6 @@ impl Demand {
         }
     }
 
-    /// What is in flight.
     pub(super) fn in_flight(&self) -> InFlight {
         let most = self.rounds.iter().copied().max().unwrap_or(MIN_BYTES);
         match self.flat == FLAT_ROUNDS || self.small == SMALL_ROUNDS {
@@ -113,7 +114,7 @@ impl Demand {
 mod tests {
     use super::*;
 
-    /// After rounds of 100 ms in which so many thousand bytes were taken each.
+    /// Rounds of 100 ms, with these kilobytes taken in each.
     fn after(rounds: &[u64]) -> Demand {
         let (mut demand, mut now, mut taken) = (Demand::default(), Time::ZERO, 0);
         for thousands in rounds {
@@ -142,7 +143,7 @@ mod tests {
         assert_eq!(in_flight, InFlight::Doubling(35_000));
     }
 
-    /// The pauses of an interactive session leave nothing in flight for whole rounds.
+    /// In the pauses of an interactive session nothing is in flight for whole rounds.
     #[test]
     fn what_stays_small_for_eight_rounds_is_settled() {
         let in_flight = |rounds: &[u64]| after(rounds).in_flight();

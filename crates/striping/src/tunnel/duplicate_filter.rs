@@ -1,4 +1,4 @@
-//! Duplicate detection: copies of packets that have arrived are dropped.
+//! Filter that drops copies of packets that have arrived.
 
 use ropewalk_wire::gateway::tunnel::Sequencing;
 
@@ -15,7 +15,7 @@ struct Lane {
 }
 
 impl DuplicateFilter {
-    /// A packet has arrived: whether it is the first with its lane and sequence.
+    /// Adds a packet; returns whether it is the first with its lane and sequence.
     pub(super) fn take(&mut self, sequencing: Sequencing) -> bool {
         let number = usize::from(sequencing.lane);
         if self.0.len() <= number {

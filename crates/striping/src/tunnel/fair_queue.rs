@@ -1,39 +1,37 @@
-//! The device's queue: one first-in-first-out queue for each lane, served in turn.
+//! Queue of the device: a first-in-first-out queue for each lane, served in turn.
 //!
-//! After FQ-CoDel's scheduler (RFC 8290, sections 4.1 and 4.2): deficit round robin, in which a lane that has
-//! just become active goes first, so that a page is not loaded behind an upload. What is beyond the bound is
-//! dropped from the longest lane, from its tail: after a silent outage the head is what the peer waits for.
-//! CoDel itself is left out: the bound follows what the links carry.
+//! The scheduler of FQ-CoDel (RFC 8290, sections 4.1 and 4.2): deficit round robin, in which a lane that has
+//! just become active goes first, so that a page is not loaded behind an upload. Packets beyond the limit are
+//! dropped from the tail of the longest lane: after a silent outage the peer needs those at the head. CoDel
+//! itself is left out, since the limit follows the rate of the links.
 
 use std::collections::VecDeque;
 
 use super::lanes::LANES;
 use super::queue::{Fifo, Queued};
 
-/// Bytes that a lane may send in its turn: an Ethernet frame, as RFC 8290 (section 5.2) has it.
+/// Bytes that a lane may send in its turn: an Ethernet frame, as in RFC 8290, section 5.2.
 const QUANTUM: i64 = 1514;
 /// Emptied queues that are kept for lanes that become active.
 const MAX_SPARE: usize = 8;
-/// Most packets: short ones take more memory than they have bytes.
+/// Limit of packets: short ones take more memory than they have bytes.
 const MAX_PACKETS: usize = 1 << 15;
 
-/// The device's queue.
 #[derive(Debug)]
 pub(super) struct FairQueue<P> {
     lanes: Vec<Lane<P>>,
-    /// Active lanes in the order of their turns: those that have become active since their last turn, before
-    /// the others.
+    /// Active lanes in the order of their turns: newly active ones, then the others.
     new: VecDeque<u8>,
     old: VecDeque<u8>,
     bytes: u64,
     packets: usize,
-    /// Emptied queues: a lane that was long once does not keep the room for it.
+    /// Emptied queues: a lane that was long once does not keep its memory.
     spare: Vec<Fifo<P>>,
 }
 
 #[derive(Debug)]
 struct Lane<P> {
-    /// While it is active.
+    /// `Some` while it is active.
     packets: Option<Fifo<P>>,
     /// Bytes that it may still send in this turn.
     deficit: i64,
@@ -59,7 +57,6 @@ impl<P> FairQueue<P> {
         self.bytes
     }
 
-    /// Number of packets.
     pub(super) fn packets(&self) -> usize {
         self.packets
     }
@@ -68,7 +65,6 @@ impl<P> FairQueue<P> {
         self.bytes == 0
     }
 
-    /// Takes a packet.
     pub(super) fn push(&mut self, packet: Queued<P>) {
         self.bytes += u64::from(packet.bytes);
         self.packets += 1;
@@ -84,20 +80,20 @@ impl<P> FairQueue<P> {
             .push(packet);
     }
 
-    /// The lane that has the most to send.
+    /// Returns the lane with the most bytes.
     fn longest(&self) -> Option<u8> {
         let active = self.new.iter().chain(&self.old).copied();
         active.max_by_key(|&lane| self.waiting(lane))
     }
 
-    /// Bytes of a lane that wait.
+    /// Returns the queued bytes of a lane.
     pub(super) fn waiting(&self, lane: u8) -> u64 {
         let packets = self.lanes[usize::from(lane)].packets.as_ref();
         packets.map_or(0, Fifo::bytes)
     }
 
-    /// Makes room for a packet of a lane, so that at most `most` bytes wait: drops from the tails of lanes that
-    /// have more to send. Returns how many packets were dropped, and whether there is room now.
+    /// Makes space for a packet of a lane within a limit of `most` bytes: drops packets from the tails of
+    /// longer lanes. Returns the number of dropped packets, and whether there is space now.
     pub(super) fn make_room(&mut self, lane: u8, bytes: u32, most: u64) -> (u64, bool) {
         let bytes = u64::from(bytes);
         let own = self.waiting(lane) + bytes;
@@ -112,8 +108,8 @@ impl<P> FairQueue<P> {
         (dropped, true)
     }
 
-    /// Drops packets from the tails of the longest lanes until at most `most` bytes are left; returns how many
-    /// were dropped.
+    /// Drops packets from the tails of the longest lanes until at most `most` bytes are left; returns their
+    /// number.
     pub(super) fn cut(&mut self, most: u64) -> u64 {
         let mut dropped = 0;
         while self.bytes > most {
@@ -135,13 +131,11 @@ impl<P> FairQueue<P> {
         }
     }
 
-    /// The next packet.
     pub(super) fn front(&mut self) -> Option<&Queued<P>> {
         let lane = self.turn()?;
         self.lanes[usize::from(lane)].packets.as_ref()?.front()
     }
 
-    /// Takes the next packet.
     pub(super) fn pop(&mut self) -> Option<Queued<P>> {
         let number = self.turn()?;
         let lane = &mut self.lanes[usize::from(number)];
@@ -152,7 +146,7 @@ impl<P> FairQueue<P> {
         Some(first)
     }
 
-    /// The lane whose turn it is (RFC 8290, section 4.2).
+    /// Returns the lane whose turn it is (RFC 8290, section 4.2).
     fn turn(&mut self) -> Option<u8> {
         while let Some(&number) = self.new.front().or_else(|| self.old.front()) {
             let is_new = !self.new.is_empty();
@@ -167,7 +161,7 @@ impl<P> FairQueue<P> {
                 lane.deficit += QUANTUM;
                 self.old.push_back(number);
             } else if is_new {
-                // It would go before the others again with its next packet.
+                // Otherwise it would go before the others again with its next packet.
                 self.old.push_back(number);
             } else {
                 self.spare.extend(lane.packets.take());
@@ -194,7 +188,7 @@ mod tests {
         }
     }
 
-    /// A queue with so many packets of 1000 bytes in each lane, numbered from one hundred times the lane on.
+    /// A queue with this number of packets of 1000 bytes in each lane, numbered from 100 times the lane on.
     fn filled(lanes: &[(u8, u32)]) -> FairQueue<u32> {
         let mut queue = FairQueue::new();
         for &(lane, count) in lanes {
@@ -212,7 +206,7 @@ mod tests {
     #[test]
     fn lanes_take_turns_by_bytes() {
         let mut queue = filled(&[(1, 4), (2, 4)]);
-        // 1514 bytes are two packets, of which the second one is owed for.
+        // 1514 bytes allow two packets, the second on credit.
         assert_eq!(
             drained(&mut queue),
             [100, 101, 200, 201, 102, 103, 202, 203]
@@ -230,7 +224,6 @@ mod tests {
             queue.push(queued(7, number, 1000));
         }
         assert_eq!(queue.front().map(|first| first.packet), Some(700));
-        // Then by turns.
         let order = drained(&mut queue);
         let of_new = order[..20].iter().filter(|&&packet| packet >= 700).count();
         assert!((9..=12).contains(&of_new), "{order:?}");
@@ -263,8 +256,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is lost but what is dropped, lanes keep their order, and lanes that wait all the while send
-        /// alike.
+        /// Only dropped packets are lost, lanes keep their order, and backlogged lanes send equally.
         #[test]
         fn it_is_fair_and_loses_nothing(
             events in prop::collection::vec((any::<bool>(), 0_u8..6, 40_u32..1500), 1..400),

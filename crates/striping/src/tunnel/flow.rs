@@ -1,4 +1,4 @@
-//! The flow of a packet, and how the tunnel treats it.
+//! Flow of a packet, and its treatment by the tunnel.
 
 use core::net::IpAddr;
 
@@ -9,12 +9,12 @@ use ropewalk_wire::{IpHeader, IpView, TcpFlags, TcpView, protocol};
 pub enum Class {
     /// A SYN: in order, and in step with the slowest link in use.
     Opening,
-    /// Data of a connection: as its SYN, but by the quickest link and in order alone once it has been thin for
-    /// some time.
+    /// Data of a connection: as its SYN. Once it has been thin for some time: by the quickest link, in order
+    /// only.
     InStep,
-    /// In order within its flow, and delivered as soon as it is.
+    /// In order within its flow, and delivered as soon as possible.
     Ordered,
-    /// Delivered as it comes, and not sent again.
+    /// Delivered on arrival, and not retransmitted.
     Unordered,
     /// Urgent while its flow is thin, else in order.
     Thin,
@@ -23,11 +23,11 @@ pub enum Class {
 }
 
 impl Class {
-    /// Of a TCP segment with these flags, and with data or without.
+    /// Class of a TCP segment with these flags, and with data or without.
     ///
-    /// A pure acknowledgement is cumulative: the next one says what a lost one said, and one that has been
-    /// overtaken says nothing new (RFC 9293, section 3.10.7.4). Behind a lost one it would only make the
-    /// round trip longer. What ends a connection must not overtake its data.
+    /// Pure ACKs are cumulative: a later ACK supersedes a lost one, and a reordered ACK carries no new
+    /// information (RFC 9293, section 3.10.7.4). Delivery in order would only prolong the round trip. A FIN
+    /// or RST must not overtake the data.
     #[must_use]
     pub fn of_tcp(opens: bool, ends: bool, has_data: bool) -> Class {
         if opens {
@@ -42,22 +42,21 @@ impl Class {
     }
 }
 
-/// The flow of a packet.
+/// Flow of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// Its lane: a hash of addresses, protocol and ports.
     pub lane: u8,
-    /// How its packets are treated.
+    /// Treatment of its packets.
     pub class: Class,
 }
 
-/// DSCPs of RFC 4594 that ask for low delay: CS4 and above, and AF21, which ssh(1) sets for interactive
-/// sessions.
+/// Least DSCP for low delay (RFC 4594): CS4 and above, and AF21, which ssh(1) sets for interactive sessions.
 const MIN_URGENT_DSCP: u8 = 32;
 const AF21: u8 = 18;
 
 impl Flow {
-    /// Of an IP packet, as far as it can be parsed.
+    /// Flow of an IP packet, as far as it can be parsed.
     #[must_use]
     pub fn of(packet: &[u8]) -> Flow {
         let urgent = Flow {

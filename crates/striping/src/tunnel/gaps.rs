@@ -1,4 +1,4 @@
-//! Datagrams missing on a link, which the receiver reports so that they are sent again.
+//! Datagrams missing on a link, which the receiver reports for retransmission.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use ropewalk_wire::gateway::tunnel::{Gap, Missing};
 use super::room::give_back;
 use super::windowed::Windowed;
 
-/// A gap is reported this many times, since reports may be lost.
+/// Number of reports of a gap, since reports may be lost.
 const TIMES: u8 = 3;
 /// Interval between the reports of a gap.
 const AGAIN: Time = Time::from_millis(15);
-/// With more gaps than this the oldest are forgotten. A report looks at each of them, and a datagram that splits
-/// one moves half of them.
+/// Limit of gaps; the oldest are dropped. A report visits each of them, and a datagram that splits one moves
+/// half of them.
 const MAX: usize = 1024;
-/// How long it is remembered how late a reordered datagram may be.
+/// How long the lateness of reordered datagrams is remembered.
 const MEMORY: Time = Time::from_secs(10);
 
 /// Datagrams that were overtaken by later ones.
@@ -24,9 +24,9 @@ pub(super) struct Gaps {
     /// In order of sequence.
     open: VecDeque<Open>,
     /// The earliest first report of any gap. Repeated reports only accompany first ones: otherwise reports
-    /// about lost reports would go on for ever.
+    /// about lost reports would never end.
     due: Option<Time>,
-    /// By how much some datagrams came later than those that overtook them.
+    /// Time from overtaking datagrams to the arrival of the overtaken ones.
     lateness: Windowed<Time>,
 }
 
@@ -50,7 +50,7 @@ impl Default for Gaps {
 }
 
 impl Gaps {
-    /// All from `first` up to `end` was overtaken.
+    /// Adds a gap from `first` up to `end`.
     pub(super) fn open(&mut self, now: Time, first: u64, end: u64) {
         self.open.push_back(Open {
             first,
@@ -64,7 +64,7 @@ impl Gaps {
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// An overtaken datagram has arrived.
+    /// Removes a datagram that has arrived late from the gaps.
     pub(super) fn close(&mut self, now: Time, sequence: u64) {
         let index = self.open.partition_point(|gap| gap.end <= sequence);
         let Some(gap) = self.open.get_mut(index) else {
@@ -93,20 +93,18 @@ impl Gaps {
         }
     }
 
-    /// With too many gaps the oldest is forgotten.
     fn forget_oldest(&mut self) {
         if self.open.len() > MAX {
             self.open.pop_front();
         }
     }
 
-    /// When a gap is to be reported.
     pub(super) fn due(&self) -> Option<Time> {
         self.due
     }
 
-    /// The gaps below `highest` to report now, and the sequence below which everything has arrived or been
-    /// reported.
+    /// Returns the gaps below `highest` to report now, and the sequence below which everything has arrived or
+    /// been reported.
     pub(super) fn tell(&mut self, now: Time, highest: u64) -> (Missing, u64) {
         let mut missing = Missing::default();
         let bound = self.lateness_bound();
@@ -133,7 +131,7 @@ impl Gaps {
         (missing, settled)
     }
 
-    /// How long an overtaken datagram may still arrive.
+    /// Returns how long an overtaken datagram may still arrive.
     fn lateness_bound(&self) -> Time {
         self.lateness.best().map_or(Time::ZERO, |late| late * 5 / 4)
     }

@@ -1,4 +1,4 @@
-//! Receiving end of a link: what has arrived, and when.
+//! Receiving end of a link: arrivals, and their feedback.
 
 use std::cmp::Reverse;
 
@@ -9,15 +9,15 @@ use super::gaps::Gaps;
 use super::replay::ReplayWindow;
 use super::windowed::Windowed;
 
-/// How long the least delay of a link is remembered, and the greatest.
+/// How long the least and the greatest delay of a link are remembered.
 const MIN_DELAY_MEMORY: Time = Time::from_secs(10);
 const GREATEST_MEMORY: Time = Time::from_secs(1);
-/// Feedback waits this long after a datagram arrived, so that it covers others that arrive with it.
+/// Delay of feedback after a datagram, so that it covers others that arrive with it.
 const TIMEOUT: Time = Time::from_millis(1);
-/// Interval of feedback. What is not reported yet counts as in flight.
+/// Interval of feedback. Unreported datagrams count as in flight.
 pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
-/// A wire is measured but not controlled, and feedback should take only a small part of the return path and
-/// of the slots in its queues: if fewer bytes than this have arrived, it is sent at the sparse interval.
+/// Bytes below which feedback of a wire uses the sparse interval. A wire is measured but not controlled, so
+/// feedback should take little of the return path and of its queues.
 const MUCH: u64 = 32 * 100;
 pub(super) const SPARSE_INTERVAL: Time = Time::from_millis(20);
 /// Interval of feedback that reports only gaps.
@@ -25,7 +25,7 @@ const GAP_INTERVAL: Time = Time::from_millis(20);
 /// A link that was silent for longer counts as dead.
 const SILENCE: Time = Time::from_secs(3);
 
-/// One link, one direction, at its receiving end.
+/// One direction of a link at its receiving end.
 #[derive(Clone, Debug)]
 pub struct Inbound {
     replay: ReplayWindow,
@@ -41,9 +41,9 @@ pub struct Inbound {
     reported_at: Time,
     reported_bytes: u64,
     is_wire: bool,
-    /// When the first datagram arrived that was not reported yet.
+    /// When the first unreported datagram arrived.
     unreported: Option<Time>,
-    /// When feedback is due; kept, since it is asked of all links after each datagram, which is of one.
+    /// When feedback is due. Cached, since it is read for all links after each datagram.
     report_at: Option<Time>,
 }
 
@@ -69,14 +69,14 @@ impl Default for Inbound {
 }
 
 impl Inbound {
-    /// Whether a datagram of that sequence would be new: checked before it is authenticated.
+    /// Whether a datagram of that sequence would be new: checked before authentication.
     #[must_use]
     pub fn is_new(&self, sequence: u64) -> bool {
         self.replay.is_new(sequence)
     }
 
-    /// An authenticated datagram of `bytes` bytes, sent at `sent` by the sender's clock in microseconds;
-    /// returns whether it is new.
+    /// Records an authenticated datagram of `bytes` bytes, sent at `sent` by the sender's clock in
+    /// microseconds; returns whether it is new.
     pub fn take(&mut self, now: Time, sequence: u64, bytes: u32, sent: i64) -> bool {
         if !self.replay.take(sequence) {
             return false;
@@ -105,24 +105,23 @@ impl Inbound {
         true
     }
 
-    /// Whether the link is a wire at present: used without the peer's rate control.
+    /// Whether the link is currently a wire: used without the peer's rate control.
     pub(super) fn is_wire(&self) -> bool {
         self.is_wire
     }
 
-    /// Sets whether it is one.
     pub(super) fn set_wire(&mut self, is_wire: bool) {
         self.is_wire = is_wire;
         self.report_at = self.find_report_at();
     }
 
-    /// What arrived by now is to be answered with feedback.
+    /// Schedules feedback about received datagrams.
     pub fn answer(&mut self, now: Time) {
         self.unreported.get_or_insert(now);
         self.report_at = self.find_report_at();
     }
 
-    /// When feedback is due.
+    /// Returns when feedback is due.
     #[must_use]
     pub fn report_at(&self) -> Option<Time> {
         debug_assert_eq!(self.report_at, self.find_report_at());
@@ -142,7 +141,7 @@ impl Inbound {
         news.into_iter().chain(gaps).min()
     }
 
-    /// The feedback, if it is due.
+    /// Returns the feedback, if it is due.
     pub fn report(&mut self, now: Time, link: u8) -> Option<Feedback> {
         if self.report_at()? > now {
             return None;
@@ -171,32 +170,31 @@ impl Inbound {
         self.received > 0 && now <= self.alive_until()
     }
 
-    /// When the newest datagram arrived; `None` if none has.
+    /// Returns when the newest datagram arrived; `None` if none has.
     #[must_use]
     pub fn heard_at(&self) -> Option<Time> {
         (self.received > 0).then_some(self.highest_at)
     }
 
-    /// Until when it is alive if nothing more arrives.
     pub(super) fn alive_until(&self) -> Time {
         self.highest_at + SILENCE
     }
 
-    /// The lowest and the greatest recent delay, in microseconds between the two clocks; `None` before anything has
-    /// arrived.
+    /// Returns the lowest and the greatest recent delay, in microseconds between the two clocks; `None`
+    /// before the first datagram.
     #[must_use]
     pub fn delays(&self) -> Option<(i64, i64)> {
         let Reverse(least) = self.least_delay.best()?;
         Some((least, self.greatest_delay.best()?))
     }
 
-    /// Datagrams that arrived after one that was sent later.
+    /// Returns the number of datagrams that arrived after one that was sent later.
     #[must_use]
     pub fn reordered(&self) -> u64 {
         self.reordered
     }
 
-    /// Datagrams and bytes received, IP headers included.
+    /// Returns the datagrams and bytes received, IP headers included.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.received, self.bytes)

@@ -1,21 +1,20 @@
-//! Whether a link loses datagrams without congestion.
+//! Detector of losses without congestion.
 //!
 //! A TCP that has filled a queue causes losses while that queue stands. Losses without a queue are the link's
 //! own.
 
 use ropewalk_quantities::Time;
 
-/// A shorter queue, absolute or as a part of the round trip, may be the tunnel's own.
+/// A shorter queue, absolute or relative to the round trip, may be the tunnel's own.
 const MIN_QUEUE: Time = Time::from_millis(10);
 const MIN_QUEUE_DIVISOR: u64 = 8;
-/// A link is lossy if the losses without a queue exceed twice those with one by this number.
+/// A link is lossy if the losses without a queue exceed twice the losses with one by this number.
 const MANY: i32 = 3;
-/// Bound of that difference, either way.
+/// Limit of the absolute difference.
 const MAX: i32 = 8;
 /// How long losses count.
 const MEMORY: Time = Time::from_secs(10);
 
-/// Losses of a link, with and without a queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Losses {
     balance: i32,
@@ -24,8 +23,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// `lost` datagrams were lost at a time when the queue was `queueing` long; negative if datagrams
-    /// reported lost arrived late.
+    /// Adds `lost` losses at this queueing delay; negative if datagrams reported lost arrived late.
     pub(super) fn note(&mut self, now: Time, lost: i64, queueing: Time, round_trip: Time) {
         if now > self.lost_at + MEMORY {
             *self = Losses::default();
@@ -40,7 +38,6 @@ impl Losses {
         self.is_lossy = self.balance >= if self.is_lossy { 1 } else { MANY };
     }
 
-    /// Whether the link loses datagrams without congestion.
     pub(super) fn is_lossy(&self) -> bool {
         self.is_lossy
     }
@@ -52,7 +49,7 @@ mod tests {
 
     const ROUND_TRIP: Time = Time::from_millis(40);
 
-    /// After losses, ten a second, each with what queued then in milliseconds.
+    /// Ten losses per second, with these queueing delays in milliseconds.
     fn after(losses: &mut Losses, queueing: impl IntoIterator<Item = u64>) -> bool {
         for queueing in queueing {
             let now = losses.lost_at + Time::from_millis(100);

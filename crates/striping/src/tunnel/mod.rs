@@ -1,28 +1,28 @@
-//! A virtual device over several links (song-2018), without sockets and without a clock.
+//! Virtual device over several links (song-2018), without sockets and without a clock.
 //!
 //! Packets of the device travel in datagrams over several links. A TCP connection inside must see a single
 //! link, with one rate, one delay and one queue. Three mechanisms achieve that:
 //!
-//! - [`RateControl`] estimates the rate and delay of each link, and keeps little more in flight than fits, so
-//!   that packets wait in the [`Sender`]'s own bounded queue and not in the link's;
-//! - the queue, in which flows take turns, is drained by whichever link has room, so that packets of a flow leave
-//!   in order and a slow link takes only its share ([`Scheduler`]);
-//! - the [`Receiver`] puts each lane (a flow, by a hash of its addresses) in order again, and delivers the
+//! - [`RateControl`] estimates the rate and delay of each link, and keeps little more in flight than fits. So
+//!   packets are queued in the [`Sender`]'s own bounded queue instead of the link's.
+//! - The queue, in which flows take turns, is drained by any link with room. So packets of a flow leave in
+//!   order and a slow link takes only its share ([`Scheduler`]).
+//! - The [`Receiver`] puts each lane (a flow, by a hash of its addresses) in order again. It delivers the
 //!   packets of a connection *in step*: no sooner than they would have arrived by the slowest link in use.
-//!   Otherwise a connection would first measure the fast link's delay, and later take the slow link's for a
-//!   queue or a loss. A connection that stays thin goes by the quickest link, in order alone.
+//!   Otherwise a connection would first measure the fast link's delay, and later mistake the slow link's for
+//!   a queue or a loss. A connection that stays thin uses the quickest link, in order only.
 //!
-//! Urgent packets, such as those of thin UDP flows, go first by the quickest link, in no order. All of them are kept
-//! until they have arrived, like the packets of lanes.
+//! Urgent packets, such as those of thin UDP flows, go first by the quickest link, in no order. All of them
+//! are kept until they have arrived, like the packets of lanes.
 //!
-//! The receiver reports what a link loses, and the sender sends it again on the link that delivers it first:
-//! the TCP inside sees no losses but those of the tunnel's own queue, which signal congestion. A gap is given
-//! up when nothing can fill it any more: when the slowest link, and a retransmission too, would have done so.
-//! A link of low rate and long delay, which would delay all others more than it contributes, is left out, and
-//! tried again from time to time.
+//! The receiver reports lost datagrams of a link, and the sender retransmits them on the link that delivers
+//! them first. So the TCP inside sees only losses of the tunnel's own queue, which signal congestion. The
+//! receiver gives a gap up once the slowest link, and a retransmission, would have filled it. A link of low
+//! rate and long delay, which would delay all others more than it contributes, is left out, and tried again
+//! from time to time.
 //!
-//! A link that is alone is used as a *wire*: there is nothing to share or to keep in step with, so packets
-//! pass without rate control, and the connections inside find out what the link carries.
+//! A link that is alone is used as a *wire*: there is no other link to share or keep in step with, so packets
+//! pass without rate control, and the connections inside probe its rate.
 
 mod activity;
 mod copies;

@@ -1,4 +1,4 @@
-//! Sending end of a link: what is in flight, and what feedback says of it.
+//! Sending end of a link: datagrams in flight, and evaluation of feedback.
 
 use std::collections::VecDeque;
 
@@ -7,33 +7,32 @@ use ropewalk_wire::gateway::tunnel::Feedback;
 
 use super::room::give_back;
 
-/// Least span of a rate measurement: below it, batching in the machines is noise.
+/// Least span of a rate measurement: below it, batching in the hosts is noise.
 const MIN_SPAN: Time = Time::from_millis(20);
 /// Least distance of the marks of the receiver's progress.
 const MARK_SPACING: Time = Time::from_millis(4);
 
-/// Most datagrams in flight on one link or several; beyond that the oldest count as gone.
+/// Limit of datagrams in flight on all links; beyond that the oldest count as gone.
 const MAX_OUTSTANDING: usize = 1 << 16;
 
-/// Datagrams of a link, from when they are sent until feedback covers them.
+/// Datagrams of a link, from their transmission until feedback covers them.
 #[derive(Clone, Debug)]
 pub struct Outbound {
     next: u64,
     /// Those up to `next`, without gaps.
     outstanding: VecDeque<Outstanding>,
-    /// Most of them.
+    /// Limit of their number.
     most: usize,
-    /// Sequence of the oldest one that is to be answered, or `next`.
+    /// Sequence of the oldest one with an answer of its own, or `next`.
     answered: u64,
     in_flight: u64,
     sent_bytes: u64,
-    /// The newest feedback.
     known: Option<Feedback>,
     marks: VecDeque<Mark>,
-    /// Up to this number of sent bytes, the link was application-limited.
+    /// Number of sent bytes up to which the link was application-limited.
     limited_until: u64,
     lost: u64,
-    /// The first difference of the two clocks, relative to which others are counted.
+    /// The first difference of the two clocks, the origin of later ones.
     base: Option<u32>,
 }
 
@@ -50,12 +49,12 @@ struct Outstanding {
 struct Mark {
     clock: u32,
     bytes: u64,
-    /// Bytes sent up to the datagram that it is about, and when that was sent.
+    /// Bytes sent up to the reported datagram, and when that was sent.
     sent_bytes: u64,
     sent_at: Time,
 }
 
-/// What one feedback shows.
+/// Result of one feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// From sending to feedback, without the time that the receiver held the feedback back.
@@ -64,11 +63,11 @@ pub struct Report {
     pub one_way: i64,
     /// Rate of arrival, and whether the sender was application-limited.
     pub rate: Option<(Rate, bool)>,
-    /// Bytes that have left the network since the feedback before, lost ones included.
+    /// Bytes that have left the network since the previous feedback, lost ones included.
     pub gone: u64,
-    /// Datagrams reported since the feedback before, and how many of them were lost.
+    /// Datagrams reported since the previous feedback.
     pub datagrams: u64,
-    /// Negative if datagrams reported lost have arrived late.
+    /// Lost ones of these; negative if datagrams reported lost have arrived late.
     pub lost: i64,
 }
 
@@ -91,12 +90,12 @@ impl Default for Outbound {
 }
 
 impl Outbound {
-    /// It is one of so many links, which share the memory for datagrams in flight.
+    /// Shares the memory for datagrams in flight among `links` links.
     pub(super) fn share(&mut self, links: usize) {
         self.most = MAX_OUTSTANDING / links;
     }
 
-    /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence. One that is not
+    /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence. A datagram that is not
     /// `answered` by itself is covered by the feedback about a later one.
     pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
         if !answered {
@@ -121,19 +120,17 @@ impl Outbound {
         sequence
     }
 
-    /// Sequence of the oldest datagram in flight.
     fn first(&self) -> u64 {
         self.next - self.outstanding.len() as u64
     }
 
-    /// The oldest datagram is no longer in flight.
     fn forget_first(&mut self) -> Option<Outstanding> {
         let first = self.outstanding.pop_front()?;
         self.in_flight -= u64::from(first.bytes);
         Some(first)
     }
 
-    /// Finds the oldest datagram that is to be answered: none before it is, so each is looked at once.
+    /// Finds the oldest datagram with an answer of its own, visiting each once.
     fn find_answered(&mut self) {
         let first = self.first();
         self.answered = self.answered.max(first);
@@ -146,8 +143,7 @@ impl Outbound {
         give_back(&mut self.outstanding);
     }
 
-    /// Of unanswered datagrams at the front, all but the newest are dropped: only that one may ever be
-    /// reported.
+    /// Drops unanswered datagrams at the front, except for the newest: only that one may ever be reported.
     fn forget_unanswered(&mut self) {
         while self
             .outstanding
@@ -158,23 +154,23 @@ impl Outbound {
         }
     }
 
-    /// There is nothing more to send, although the link could carry more.
+    /// Notes that the link could carry more than there was to send.
     pub fn note_limited(&mut self) {
         self.limited_until = self.sent_bytes;
     }
 
-    /// Whether [`note_limited`](Outbound::note_limited) was called since something was last sent.
+    /// Whether [`note_limited`](Outbound::note_limited) was called since the last transmission.
     pub(super) fn is_limited(&self) -> bool {
         self.limited_until == self.sent_bytes
     }
 
-    /// The one-way delay from which reports count, plus the difference of the ends' clocks, in microseconds,
-    /// modulo 2^32.
+    /// Returns the one-way delay from which reports count, plus the difference of the ends' clocks, in
+    /// microseconds, modulo 2^32.
     pub(super) fn first_one_way(&self) -> u32 {
         self.base.unwrap_or(0)
     }
 
-    /// Feedback about the link; `None` if it says nothing new, or what cannot be true.
+    /// Processes feedback about the link; `None` if it is old or impossible.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback, span: Time) -> Option<Report> {
         let before = self.known;
         let known = before.map_or((0, 0, 0), |k| (k.highest + 1, k.received, k.bytes));
@@ -218,11 +214,11 @@ impl Outbound {
         })
     }
 
-    /// The rate over the last `span` of the receiver's clock, or slightly more.
+    /// Returns the rate over the last `span` of the receiver's clock, or slightly more.
     fn rate_since(&mut self, newest: Mark, span: Time) -> Option<(Rate, bool)> {
         let since =
             |mark: &Mark| Time::from_micros(u64::from(newest.clock.wrapping_sub(mark.clock)));
-        // A clock that runs backwards is none.
+        // A clock that runs backwards is invalid.
         if self
             .marks
             .back()
@@ -258,7 +254,7 @@ impl Outbound {
         self.lost = self.lost.saturating_sub(1);
     }
 
-    /// Takes everything in flight for lost.
+    /// Counts everything in flight as lost.
     pub fn forget_outstanding(&mut self) {
         self.outstanding.clear();
         self.marks.clear();
@@ -266,37 +262,37 @@ impl Outbound {
         self.find_answered();
     }
 
-    /// Bytes in flight.
+    /// Returns the bytes in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// When the oldest datagram in flight that is to be answered was sent.
+    /// Returns when the oldest datagram in flight with an answer of its own was sent.
     #[must_use]
     pub fn oldest(&self) -> Option<Time> {
         let index = (self.answered - self.first()) as usize;
         self.outstanding.get(index).map(|datagram| datagram.at)
     }
 
-    /// Datagrams sent, and lost as far as is known.
+    /// Returns the datagrams sent, and those known to be lost.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.next, self.lost)
     }
 
-    /// Bytes that arrived, as far as feedback has reported.
+    /// Returns the bytes that arrived, as far as reported.
     #[must_use]
     pub fn arrived_bytes(&self) -> u64 {
         self.known.map_or(0, |known| known.bytes)
     }
 
-    /// Bytes sent up to the newest datagram that feedback has reported.
+    /// Returns the bytes sent up to the newest datagram that feedback has reported.
     pub(super) fn told_bytes(&self) -> u64 {
         self.sent_bytes - self.in_flight
     }
 
-    /// Bytes sent so far, IP headers included.
+    /// Returns the bytes sent so far, IP headers included.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {
         self.sent_bytes
@@ -333,7 +329,7 @@ mod tests {
             ..feedback(3, 3, 508)
         };
         let later = outbound.on_feedback(ms(30), &later, ms(20)).unwrap();
-        // Sent 3 ms later, it came 8 ms later: 5 ms more on the way.
+        // Sent 3 ms later, it arrives 8 ms later: 5 ms more of one-way delay.
         let expected = Report {
             round_trip: ms(25),
             one_way: 5000,
@@ -359,7 +355,7 @@ mod tests {
         }
         let mut rates = Vec::new();
         for number in 0..100 {
-            // A byte a microsecond: a thousand every millisecond.
+            // 1 MB/s: 1000 bytes every millisecond.
             let told = feedback(number, number + 1, 50 + number as u32);
             let report = outbound.on_feedback(ms(200), &told, ms(20)).unwrap();
             rates.extend(report.rate);

@@ -1,31 +1,34 @@
-//! Path MTU discovery by probes (DPLPMTUD, RFC 8899): how long a datagram a link carries.
+//! Path MTU discovery by probes (DPLPMTUD, RFC 8899): the longest datagram that a link carries.
 //!
 //! A probe is a ping padded to the size in question, followed by a short ping. If both are answered, the link
 //! carries that size. If only the short one is, the probe was lost, after [`MAX_PROBES`] of them because of
-//! its size. If neither is, the link is silent, which says nothing about sizes.
+//! its size. If neither is, the link is silent, which gives no information on sizes.
 //!
 //! Unlike in RFC 8899, MAX_PLPMTU is assumed and probed first: an ordinary link then never carries less.
 //!
-//! A datagram that is longer than [`PathMtu::whole`] is sent in IP fragments, as the last resort. That is so
-//! from the first lost probe of a size in use until the search has found another, so that a path MTU that
-//! falls costs a round trip or two, and on a link that does not carry the longest packet that its device must
-//! be able to send ([`PathMtuConfig::least`]). Whether such a link carries fragments is probed, too: many
-//! firewalls drop them. Example: a device with IPv6 needs 1348 bytes on IPv4 links. A link of 1300 bytes
-//! carries a packet of 1280 bytes in two fragments.
+//! As the last resort, a datagram that is longer than [`PathMtu::whole`] is sent in IP fragments. This
+//! happens in two cases:
+//!
+//! - From the first lost probe of a size in use until the search has found another. So a falling path MTU
+//!   costs a round trip or two.
+//! - On a link that does not carry the longest packet that its device must be able to send
+//!   ([`PathMtuConfig::least`]). Such a link is also probed with fragments, since many firewalls drop them.
+//!   Example: a device with IPv6 needs 1348 bytes on IPv4 links. A link of 1300 bytes carries a packet of
+//!   1280 bytes in two fragments.
 
 use std::mem;
 
 use ropewalk_quantities::Time;
 
-/// The BASE_PLPMTU that RFC 8899, section 5.1.2, recommends.
+/// Recommended BASE_PLPMTU of RFC 8899, section 5.1.2.
 pub const BASE_PLPMTU: u32 = 1200;
 /// After this many lost probes a size counts as too long (section 5.1.2).
 pub const MAX_PROBES: u32 = 3;
-/// Least time to wait for the answers to a probe and its short ping (section 5.1.1), and the most.
+/// Limits of the time to wait for the answers to a probe and its short ping (section 5.1.1).
 const PROBE_TIMER: Time = Time::from_secs(1);
 const MAX_PROBE_TIMER: Time = Time::from_secs(8);
-/// An answer to a probe that is later than that to the short ping by a quarter of the round trip, or by this,
-/// was not just overtaken: the probe counts as lost.
+/// A probe counts as lost if its answer is later than that to the short ping by a quarter of the round trip,
+/// or by this: more than reordering.
 const OVERTAKING: Time = Time::from_millis(20);
 /// After a loss the PLPMTU is confirmed, at most this often.
 const CONFIRMATION_TIMER: Time = Time::from_secs(1);
@@ -33,18 +36,16 @@ const CONFIRMATION_TIMER: Time = Time::from_secs(1);
 const PMTU_RAISE_TIMER: Time = Time::from_secs(600);
 /// A link that does not carry BASE_PLPMTU is probed again after this time.
 const ERROR_TIMER: Time = Time::from_secs(10);
-/// How long a search goes on before a lower PLPMTU is reported: senders that were told one keep to it for
-/// minutes.
+/// How long a search goes on before a lower PLPMTU is reported: senders keep to a reported one for minutes.
 const SETTLING: Time = Time::from_secs(2);
 /// The search ends within this many bytes of a size that is too long.
 const GRANULARITY: u32 = 8;
-/// Common MTUs: IPv6's minimum, tunnels and overlays over Ethernet, PPPoE, and those that FDDI and ATM have
-/// left.
+/// Common MTUs: IPv6's minimum, tunnels and overlays over Ethernet, PPPoE, FDDI and ATM.
 const COMMON: [u32; 14] = [
     1280, 1320, 1358, 1380, 1400, 1420, 1440, 1450, 1460, 1472, 1480, 1492, 4352, 4470,
 ];
 
-/// The range in which a link's PLPMTU is searched.
+/// The range in which a link's PLPMTU is searched, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathMtuConfig {
     /// BASE_PLPMTU: a link that carries less is not used.
@@ -61,9 +62,9 @@ pub const IPV6_MIN_MTU: u32 = 1280;
 const IN_FRAGMENTS: u32 = 1;
 
 impl PathMtuConfig {
-    /// For a device on links that are first tried with `link_mtu`. Linux removes a device's IPv6 addresses if
-    /// its MTU is below IPv6's minimum: with such addresses each link must carry a packet of that length,
-    /// with `beside` bytes around it in the datagram.
+    /// Returns the range for a device on links that are first tried with `link_mtu`. Linux removes a device's
+    /// IPv6 addresses if its MTU is below IPv6's minimum: with such addresses each link must carry a packet
+    /// of that length, with `beside` bytes of overhead.
     #[must_use]
     pub fn of_device(link_mtu: u32, has_ipv6: bool, beside: u32) -> PathMtuConfig {
         let base = BASE_PLPMTU.min(link_mtu);
@@ -92,9 +93,9 @@ impl Default for PathMtuConfig {
 /// A ping that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Repeated by the answer: it names the size and tells probes apart.
+    /// Repeated by the answer: it names the size and identifies the probe.
     pub token: u32,
-    /// Pad the ping to this; `None` for the short one that follows.
+    /// Pad the ping to this length; `None` for the short one that follows.
     pub bytes: Option<u32>,
     /// It may be sent in fragments.
     pub in_fragments: bool,
@@ -105,9 +106,9 @@ pub struct Probe {
 pub struct PathMtu {
     config: PathMtuConfig,
     phase: Phase,
-    /// The size that is reported.
+    /// The reported size.
     plpmtu: u32,
-    /// The largest size that was acknowledged; zero if none was.
+    /// The largest acknowledged size; zero if there is none.
     low: u32,
     /// The smallest size that is too long.
     high: u32,
@@ -118,10 +119,10 @@ pub struct PathMtu {
     lost: u32,
     /// Number of the last probe.
     number: u16,
-    /// Probes that were sent since the path last changed.
+    /// Probes sent since the path last changed.
     sent: u16,
     probe_timer: Time,
-    /// When the next probe of a search may go.
+    /// When the next probe of a search may be sent.
     due: Time,
     /// When the search began.
     since: Time,
@@ -131,16 +132,16 @@ pub struct PathMtu {
     raise_at: Time,
 }
 
-/// Section 5.2.
+/// Phase of the search (section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// BASE_PLPMTU is being probed.
     Base,
     Search,
-    /// Whether fragments are carried is being probed.
+    /// Datagrams in fragments are being probed.
     Fragments,
     SearchComplete,
-    /// Not even BASE_PLPMTU is carried, or less than is needed and no fragments.
+    /// The link does not carry BASE_PLPMTU, or less than needed and no fragments.
     Error,
 }
 
@@ -153,12 +154,12 @@ struct InFlight {
     followed: bool,
     /// The short ping was answered.
     heard: bool,
-    /// Answers are waited for until then.
+    /// Time limit of the answers.
     until: Time,
 }
 
 impl PathMtu {
-    /// For a link of which nothing is known.
+    /// Begins a search on an unknown link.
     #[must_use]
     pub fn new(now: Time, config: PathMtuConfig) -> PathMtu {
         PathMtu {
@@ -181,13 +182,13 @@ impl PathMtu {
         }
     }
 
-    /// The PLPMTU; zero if the link does not carry what it must.
+    /// Returns the PLPMTU; zero if the link does not carry the required length.
     #[must_use]
     pub fn plpmtu(&self) -> u32 {
         self.plpmtu
     }
 
-    /// Longest datagram to send in one piece. Longer ones are sent in fragments.
+    /// Returns the length of the longest datagram to send in one piece. Longer ones are sent in fragments.
     #[must_use]
     pub fn whole(&self) -> u32 {
         let is_doubted = self.lost > 0 && self.phase == Phase::SearchComplete;
@@ -199,25 +200,25 @@ impl PathMtu {
         }
     }
 
-    /// Longest packet that is known to arrive, or BASE_PLPMTU.
+    /// Returns the longest acknowledged length, or BASE_PLPMTU.
     #[must_use]
     pub fn confirmed(&self) -> u32 {
         self.low.max(self.config.base)
     }
 
-    /// The link has a new path: its MTU is searched anew.
+    /// Searches the MTU of a new path of the link.
     pub fn on_new_path(&mut self, now: Time) {
         self.forget(now);
         self.phase = Phase::Search;
         self.high = self.config.max + 1;
     }
 
-    /// Something that was sent on the link was lost.
+    /// Notes that a datagram on the link was lost.
     pub fn on_loss(&mut self) {
         self.doubtful = true;
     }
 
-    /// The ping with this token was answered; late answers count.
+    /// Processes the answer to the ping with this token; late answers count.
     pub fn on_pong(&mut self, now: Time, token: u32) {
         let (number, bytes) = split(token);
         let probe = self.probe.as_mut().filter(|probe| probe.number == number);
@@ -245,21 +246,21 @@ impl PathMtu {
         }
     }
 
-    /// The network interface refuses the probe for its length.
+    /// Notes that the network interface refuses the probe for its length.
     pub fn on_too_long(&mut self, now: Time) {
         if let Some(probe) = self.probe.take() {
             self.on_failed(now, probe.bytes);
         }
     }
 
-    /// The network interface refuses a datagram of this length that is no probe: its MTU has fallen.
+    /// Notes that the network interface refuses another datagram of this length: its MTU has fallen.
     pub fn on_refused(&mut self, now: Time, bytes: u32) {
         if bytes <= self.whole() && self.phase != Phase::Error {
             self.on_black_hole(now, bytes);
         }
     }
 
-    /// The ping that is due, if one is.
+    /// Returns the ping that is due.
     #[must_use]
     pub fn poll_probe(&mut self, now: Time) -> Option<Probe> {
         if let Some(probe) = &mut self.probe {
@@ -299,8 +300,8 @@ impl PathMtu {
         })
     }
 
-    /// To be called at the time of [`poll_timeout`](PathMtu::poll_timeout). Returns whether a probe was lost
-    /// on a link that carried what followed it.
+    /// Handles timeouts; call it at the time of [`poll_timeout`](PathMtu::poll_timeout). Returns whether a
+    /// probe was lost on a link that carried the short ping.
     pub fn handle_timeout(&mut self, now: Time) -> bool {
         if self.settles_at().is_some_and(|at| at <= now) {
             self.plpmtu = self.confirmed();
@@ -320,8 +321,8 @@ impl PathMtu {
         true
     }
 
-    /// When [`handle_timeout`](PathMtu::handle_timeout) or [`poll_probe`](PathMtu::poll_probe) is to be
-    /// called next. It may change after each call of the others.
+    /// Returns when to call [`handle_timeout`](PathMtu::handle_timeout) or
+    /// [`poll_probe`](PathMtu::poll_probe). It may change after each call of the others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let next = match (self.probe, self.phase) {
@@ -335,7 +336,7 @@ impl PathMtu {
         }
     }
 
-    /// When the next probe is sent, and its size.
+    /// Returns when the next probe is sent, and its size.
     fn next(&self) -> Option<(Time, u32)> {
         match self.phase {
             Phase::Base | Phase::Error => Some((self.due, self.config.base)),
@@ -393,7 +394,7 @@ impl PathMtu {
         }
     }
 
-    /// Whether the link is known to carry datagrams of the length that it must carry.
+    /// Whether the link is known to carry datagrams of the required length.
     fn carries_least(&self) -> bool {
         self.low >= self.config.least || self.carries_fragments
     }
@@ -418,7 +419,7 @@ impl PathMtu {
         }
     }
 
-    /// A size that was carried is no longer (section 4.3).
+    /// Restarts the search below a size that is no longer carried (section 4.3).
     fn on_black_hole(&mut self, now: Time, bytes: u32) {
         self.forget(now);
         self.phase = Phase::Base;
@@ -442,7 +443,7 @@ impl PathMtu {
         }
     }
 
-    /// What was acknowledged so far no longer counts.
+    /// Discards all acknowledged sizes.
     fn forget(&mut self, now: Time) {
         self.low = 0;
         self.carries_fragments = false;
@@ -454,14 +455,14 @@ impl PathMtu {
         self.doubtful = false;
     }
 
-    /// When a PLPMTU that is too long is lowered although no other has been found yet.
+    /// Returns when to lower a PLPMTU that is too long although no other has been found.
     fn settles_at(&self) -> Option<Time> {
         let too_long = self.plpmtu >= self.high && self.plpmtu > self.confirmed();
         too_long.then_some(self.since + SETTLING)
     }
 }
 
-/// The number and the size in a probe's token.
+/// Splits a probe's token into number and size.
 fn split(token: u32) -> (u16, u32) {
     ((token >> 16) as u16, token & 0xffff)
 }

@@ -12,15 +12,15 @@ struct Run {
     capacity: f64,
     /// Seconds of a round trip without our queue.
     path: f64,
-    /// Most that TCP has in flight.
+    /// Most bytes that TCP has in flight.
     window: f64,
-    /// The largest rates of late, and what is believed.
+    /// The largest recent rates, and the estimate.
     rates: Vec<f64>,
     estimate: f64,
 }
 
 impl Run {
-    /// Start-up ends, with rounds of these rates behind it and a queue as long as the least round trip.
+    /// Start-up ends after rounds of these rates, with a queue as long as the least round trip.
     fn new(capacity: f64, path: f64, window: f64, rates: [f64; 2]) -> Run {
         let mut run = Run {
             trim: Trim::default(),
@@ -57,7 +57,7 @@ impl Run {
         }
     }
 
-    /// Rounds for so many seconds; says what the last one brought and for how long it was under way.
+    /// Rounds for `seconds` seconds; returns the rate and the round trip of the last one.
     fn pass(&mut self, seconds: u64) -> (f64, f64) {
         let until = self.now + Time::from_secs(seconds);
         let mut last = (0.0, 0.0);
@@ -67,7 +67,7 @@ impl Run {
         last
     }
 
-    /// A round that brings so many times what the link carries.
+    /// A round that delivers `times` times the link's capacity.
     fn round(&mut self, times: f64) -> (f64, f64) {
         let cap = self.estimate * (BASE + self.trim.extra());
         let filled = cap.min(self.window);
@@ -109,8 +109,8 @@ fn without_jitter_no_queue_is_left_to_stand() {
 
 #[test]
 fn a_single_fast_round_frees_no_carrier() {
-    // What TCP held back behind a lost segment arrives at once: a round brings more than the link carries,
-    // also within trials.
+    // Data behind a repaired loss arrive at once: a round delivers more than the link carries, also within
+    // trials.
     for every in 3..20 {
         let mut run = Run::new(1e6, MIN, 1e6, [1e6, 1e6]);
         for index in 0..400 {
@@ -122,7 +122,7 @@ fn a_single_fast_round_frees_no_carrier() {
 
 #[test]
 fn what_fills_a_queue_is_trimmed_when_the_rate_grows_no_more() {
-    // Start-up ended for no good reason, with a round trip more in flight than is needed.
+    // Start-up ended for no good reason, with a round trip more in flight than needed.
     let mut run = Run::new(1e6, MIN, 4e5, [0.7e6, 0.9e6]);
     assert!((run.trim.extra() - (2.0 * STEP * MIN - BASE)).abs() < 1e-9);
     run.pass(20);
@@ -133,7 +133,7 @@ fn what_fills_a_queue_is_trimmed_when_the_rate_grows_no_more() {
 
 #[test]
 fn a_long_way_back_is_no_queue() {
-    // A round trip takes three times the least, without a queue.
+    // A round trip is three times the least, without a queue.
     let mut run = Run::new(1e6, 3.0 * MIN, 3.1e5, [1e6, 1e6]);
     assert_eq!(run.trim.extra(), 0.0);
     run.pass(3);
@@ -149,7 +149,7 @@ fn a_long_way_back_is_no_queue() {
 fn a_rate_learnt_while_the_link_was_fast_is_forgotten() {
     let mut run = Run::new(3e8, MIN, 6e7, [3e8, 3e8]);
     run.pass(5);
-    // From 2.4 Gbit/s to 8 Mbit/s; TCP is told by losses.
+    // From 2.4 Gbit/s to 8 Mbit/s; TCP notices by losses.
     run.capacity = 1e6;
     run.window = 2e5;
     run.pass(10);
@@ -170,7 +170,7 @@ fn more_is_found_when_there_is_more() {
 
 #[test]
 fn beside_anothers_tcp_half_is_kept() {
-    // The other holds as much in the queue as we have in flight.
+    // The other flow has as much in the queue as we have in flight.
     let mut run = Run::new(1e6, MIN, 2e5, [0.7e6, 0.9e6]);
     run.trim.release(run.now);
     let mut least: f64 = 1e9;
@@ -247,7 +247,7 @@ fn a_carrier_begins_where_the_last_one_of_its_link_was_if_the_rate_is_the_same()
     assert!(extra > 0.05);
     assert_eq!(begun(true), extra);
     assert_eq!(begun(false), 0.0);
-    // Of one that was free there is nothing to hand on.
+    // A free carrier has no result.
     let mut free = Trim::default();
     free.release(run.now);
     assert_eq!(free.found(), None);
@@ -280,7 +280,7 @@ fn a_frame_more_or_less_is_the_same_rate() {
 #[test]
 fn less_is_tried_where_the_cap_or_tcp_was_the_limit_for_two_rounds() {
     let tries = |is_busy: fn(usize) -> bool| {
-        // TCP alone bounds it.
+        // Only TCP limits it.
         let mut trim = Trim {
             extra: f64::INFINITY,
             ..Trim::default()

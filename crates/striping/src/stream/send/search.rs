@@ -1,60 +1,58 @@
-//! The search for the next part of a stream to send, and what it remembers of searches that found nothing.
+//! Search for the next part of a stream to send, with cached results.
 
 use super::{Part, SendBuffer};
 use crate::Payload;
 
-/// No part of at least so many bytes begins after so many waiting bytes or more.
+/// A failed search: no part of at least `least` bytes begins after `skip` pending bytes or more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vain {
     skip: u64,
     least: u64,
 }
 
-/// Where parts may begin, of the lowest data that never was sent and of what is to be sent again. Carriers ask
-/// for parts of different least lengths in turn, so it is kept for any of these.
+/// Offsets where parts may begin: of the lowest data that were never sent, and of retransmissions. Carriers
+/// search for parts of different least lengths in turn, so these are valid for any length.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Openings {
     /// The rest is up to date.
     pub(super) is_known: bool,
-    /// Bytes that wait before the lowest one that was never sent.
+    /// Pending bytes before the lowest one that was never sent.
     lowest: u64,
-    /// What is to be sent again above that, in ascending order.
+    /// Retransmissions above that, in ascending order.
     again: Vec<Opening>,
 }
 
-/// A range of bytes to be sent again.
+/// A range of bytes to retransmit.
 #[derive(Clone, Copy, Debug)]
 struct Opening {
-    /// Bytes that wait before it.
+    /// Pending bytes before it.
     before: u64,
     len: u64,
-    /// It follows on other waiting bytes: a part begins there only if the search does so.
+    /// It follows on other pending bytes: a part begins there only if the search does.
     follows: bool,
 }
 
 impl Opening {
-    /// The last place where a part of at least `least` bytes may begin.
+    /// Returns the last place where a part of at least `least` bytes may begin.
     fn last(&self, least: u64) -> Option<u64> {
         Some(self.before + self.len.checked_sub(least)?)
     }
 }
 
 impl Openings {
-    /// No part of at least `least` bytes begins after more waiting bytes.
+    /// Returns the number of pending bytes behind which no part of at least `least` bytes begins.
     fn last(&self, least: u64) -> u64 {
         let mut from_last = self.again.iter().rev();
         let last = from_last.find_map(|opening| opening.last(least));
         last.unwrap_or(self.lowest)
     }
 
-    /// Whether a part of at least `least` bytes may begin after so many waiting bytes, or at a range behind
-    /// them.
+    /// Whether a part of at least `least` bytes may begin after `skip` pending bytes, or at a later range.
     fn may_begin_at(&self, skip: u64, least: u64) -> bool {
         let is_here = |opening: &Opening| {
             opening.last(least).is_some_and(|last| skip <= last)
                 && (!opening.follows || opening.before <= skip)
         };
-        // What ends before so many bytes cannot be meant.
         let behind = || {
             let ends_before = |opening: &Opening| opening.before + opening.len < skip;
             self.again.partition_point(ends_before)
@@ -64,14 +62,14 @@ impl Openings {
 }
 
 impl<P: Payload> SendBuffer<P> {
-    /// The next part of at most `most` bytes that begins after `skip` waiting bytes.
+    /// Returns the next part of at most `most` bytes that begins after `skip` pending bytes.
     pub(crate) fn part(&mut self, skip: u64, most: u64) -> Option<Part> {
         self.part_ahead(skip, most, 1)
     }
 
-    /// As [`part`](SendBuffer::part), but of at least `least` bytes: shorter parts are skipped.
+    /// Returns a part as [`part`](SendBuffer::part) does, but skips parts shorter than `least`.
     ///
-    /// Bytes ahead of the lowest one that was never sent may take only half of the window that is left.
+    /// Bytes ahead of the lowest one that was never sent may take only half of the remaining window.
     /// Otherwise the whole window could lie ahead of a gap that could then not be filled.
     pub(crate) fn part_ahead(&mut self, skip: u64, most: u64, least: u64) -> Option<Part> {
         if !self.may_begin(skip, least) {
@@ -79,7 +77,7 @@ impl<P: Payload> SendBuffer<P> {
         }
         let from = self.pending.place_of(skip)?;
         let found = self.find_part(from, most, least);
-        // Beyond what is to be sent again, searching for more bytes or from farther on cannot find more.
+        // Beyond the retransmissions, a search for more bytes or from farther on cannot find more.
         let again_ends = self.again.last().map_or(0, |(_, end)| end);
         if found.is_none() && again_ends <= from && most >= least {
             self.vain = Some(Vain { skip, least });
@@ -87,14 +85,13 @@ impl<P: Payload> SendBuffer<P> {
         found
     }
 
-    /// Whether a part of at least `least` bytes may begin after `skip` waiting bytes, or at a range behind them.
     fn may_begin(&mut self, skip: u64, least: u64) -> bool {
         skip <= self.nothing_beyond(least)
             && (self.credit_ahead() >= least || self.find_openings().may_begin_at(skip, least))
     }
 
-    /// A number of waiting bytes after which no part of at least `least` bytes begins. It is small when all
-    /// that may be sent is the lowest part that never was, and what is sent again.
+    /// Returns a number of pending bytes after which no part of at least `least` bytes begins. It is small
+    /// when only the lowest unsent part and retransmissions may be sent.
     pub(crate) fn nothing_beyond(&mut self, least: u64) -> u64 {
         let vain = self.vain.filter(|vain| vain.least <= least);
         let all = vain
@@ -106,7 +103,7 @@ impl<P: Payload> SendBuffer<P> {
         self.find_openings().last(least).min(all)
     }
 
-    /// The openings, found anew if they are out of date.
+    /// Returns the openings, updated if needed.
     #[inline(always)]
     fn find_openings(&mut self) -> &Openings {
         if !self.openings.is_known {
@@ -133,13 +130,13 @@ impl<P: Payload> SendBuffer<P> {
         self.openings.is_known = true;
     }
 
-    /// The first suitable part that begins at `from` or at the start of a later waiting range.
+    /// Returns the first suitable part that begins at `from` or at the start of a later pending range.
     fn find_part(&self, from: u64, most: u64, least: u64) -> Option<Part> {
         let part = |(start, end): (u64, u64)| self.part_of(start, end, most, least);
         if self.credit_ahead() >= least {
             return self.pending.after(from).find_map(part);
         }
-        // Then the part is one of few: the lowest that was never sent, or one to be sent again.
+        // Then the part is one of few: the lowest that was never sent, or a retransmission.
         let lowest = self.lowest();
         let again = || self.again.within(from, u64::MAX).map(|(start, _)| start);
         let below = again().take_while(|start| *start < lowest);
@@ -151,10 +148,11 @@ impl<P: Payload> SendBuffer<P> {
         })
     }
 
-    /// The part of the waiting range `start..end` that fits a frame: either sent before, or never sent.
+    /// Returns the part of the pending range `start..end` that fits a frame: either sent before, or never
+    /// sent.
     fn part_of(&self, start: u64, end: u64, most: u64, least: u64) -> Option<Part> {
         let end = end.min(start + most);
-        // Ranges too short anyway need no lookup: there are many of these between parts that were sent ahead.
+        // Many ranges between parts sent ahead are too short; these need no lookup.
         if end < start + least.max(1) {
             return None;
         }
@@ -176,8 +174,8 @@ impl<P: Payload> SendBuffer<P> {
 
 #[cfg(test)]
 impl<P: Payload> SendBuffer<P> {
-    /// What [`part_ahead`](SendBuffer::part_ahead) finds, by comparing every waiting range with all that was
-    /// sent.
+    /// Searches as [`part_ahead`](SendBuffer::part_ahead) does, by comparing every pending range with all
+    /// data sent.
     pub(in crate::stream) fn find_part_in_all(
         &self,
         skip: u64,
@@ -206,7 +204,6 @@ impl<P: Payload> SendBuffer<P> {
         })
     }
 
-    /// Whether `again` is the intersection of `pending` and `claimed`.
     pub(in crate::stream) fn knows_what_is_sent_again(&self) -> bool {
         let pending = self.pending.after(0);
         let again = pending.flat_map(|(start, end)| self.claimed.within(start, end));
