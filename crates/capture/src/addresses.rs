@@ -1,25 +1,24 @@
-//! Addresses and ports for packets in a capture, since a scenario only names links.
+//! Addresses and ports of captured packets. A scenario has only names of links.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ropewalk_transport::{IpVersion, MAX_SUBFLOWS};
 
-/// The servers' port: one that no dissector takes for another protocol's.
+/// Port of the servers, which no dissector assigns to a protocol.
 pub(crate) const SERVER_PORT: u16 = 50_000;
-/// A client's port on its first subflow; further subflows use the next ones. Ports from here on are IANA's
-/// dynamic range.
+/// A client's port on its first subflow, the first of IANA's dynamic range. Further subflows use
+/// the next ports.
 const CLIENT_PORT: u16 = 49_152;
-/// Both ports of a virtual device's datagrams: those of Generic UDP Encapsulation (GUE) at IANA.
+/// UDP port of tunnels: Generic UDP Encapsulation (GUE) at IANA.
 pub(crate) const TUNNEL_PORT: u16 = 6080;
 
-/// A client's address on one of its paths: 10.0.0.1 on the first, 10.0.0.2 on the second. The bytes in the
-/// middle are the flow's number.
+/// A client's address on one of its paths: 10.0.0.1 on the first, 10.0.0.2 on the second. The
+/// middle bytes are the flow's number.
 pub(crate) fn client(version: IpVersion, flow: usize, path: usize) -> IpAddr {
     host(version, 10, 1, (flow << 8 | (path + 1)) as u32)
 }
 
-/// A client's port on a subflow whose path had `dial` connections before. First connections have the lowest
-/// ports.
+/// A client's port on a subflow whose path had `dial` earlier connections.
 pub(crate) fn client_port(subflow: usize, dial: u16) -> u16 {
     let number = subflow + usize::from(dial) * MAX_SUBFLOWS;
     CLIENT_PORT + (number % usize::from(u16::MAX - CLIENT_PORT)) as u16
@@ -30,9 +29,9 @@ pub(crate) fn server(version: IpVersion, flow: usize) -> IpAddr {
     host(version, 172, 2, (0x10 << 16 | (flow + 1)) as u32)
 }
 
-/// Addresses of a flow's virtual devices at both ends: 192.168.0.1 and .2 for the measured flow.
+/// Inner addresses of a tunnel's ends: 192.168.0.1 and .2 for the measured flow.
 pub(crate) fn devices(version: IpVersion, flow: usize) -> [IpAddr; 2] {
-    // IPv4 has no more private addresses of this range.
+    // IPv4 has no more private addresses in this range.
     let first = 2 * (flow as u32 % 0x7fff);
     [1, 2].map(|end| host(version, 192, 3, 0xa8 << 16 | (first + end)))
 }

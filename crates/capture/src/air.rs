@@ -1,5 +1,5 @@
-//! Frames of an 802.11 channel as a receiver in monitor mode records them: radiotap header, frame, frame
-//! check sequence.
+//! Frames of an 802.11 channel in a receiver's monitor mode: radiotap header, frame, frame check
+//! sequence.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::error::FileError;
 use crate::packet_file::PacketFile;
 use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 
-/// A file of frames from one or several channels.
+/// A file of frames from one or more channels.
 #[derive(Debug)]
 pub struct AirCapture {
     file: PacketFile,
@@ -47,15 +47,15 @@ impl AirCapture {
         })
     }
 
-    /// Writes a frame of a channel, given by its number; `packet` is the IP packet of a data frame. The time
-    /// stamp is the end of the frame. A frame in error has a wrong check sequence and a comment with the
-    /// reason.
+    /// Writes a frame of the channel with this number; `packet` is the IP packet of a data frame.
+    /// The time stamp is the end of the frame. A corrupted frame has a wrong check sequence and a
+    /// comment with the reason.
     ///
     /// # Errors
     /// As [`PacketFile::write`].
     ///
     /// # Panics
-    /// If there is no such channel, or the packet has not the length that the frame was heard with.
+    /// If there is no such channel, or the packet's length differs from the frame's.
     pub fn write<P>(
         &mut self,
         channel: usize,
@@ -97,7 +97,7 @@ impl AirCapture {
     }
 }
 
-/// A radio's MAC address: locally administered, made of channel and number.
+/// A radio's locally administered MAC address, from channel and radio number.
 fn address(channel: usize, radio: usize) -> MacAddress {
     let [high, low] = (radio as u16).to_be_bytes();
     [0x02, 0, 0, channel as u8, high, low]
@@ -109,13 +109,13 @@ fn micros(time: Time) -> u16 {
 }
 
 fn radiotap<P>(channel: usize, heard: &Heard<P>) -> Radiotap {
-    // Channels that do not overlap: 1, 6, 11; 36, 40, 44 and so on.
+    // Non-overlapping channels: 1, 6, 11; 36, 40, 44 and so on.
     let channel = channel as u16;
     let frequency_mhz = match heard.standard {
         Standard::B | Standard::G => 2412 + 25 * (channel % 3),
         Standard::A => 5180 + 20 * (channel % 4),
     };
-    // Where no power is received, the value is below what any receiver reports.
+    // Without received power, the value is below the range of any receiver.
     let dbm = |dbm: f64| dbm.round().clamp(-128.0, 127.0) as i8;
     Radiotap {
         time_us: heard.start.as_nanos() / 1000,

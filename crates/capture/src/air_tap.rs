@@ -1,4 +1,4 @@
-//! Captures frames of 802.11 channels at an observation point into a file.
+//! Capture of 802.11 frames at an observation point.
 
 use std::path::Path;
 
@@ -12,14 +12,13 @@ use crate::flows::{Flows, sent};
 use crate::observation_point::ObservationPoint;
 use crate::tap::Tag;
 
-/// Captures the frames of a channel, or those at a node.
+/// Captures the frames of a channel, or of a node's radios.
 #[derive(Debug)]
 pub(crate) struct AirTap {
     listeners: Vec<(usize, Listener)>,
     flows: Flows,
     bytes: Vec<u8>,
     file: AirCapture,
-    /// The error that stopped the writing.
     failure: Option<FileError>,
 }
 
@@ -61,8 +60,8 @@ impl AirTap {
         }
     }
 
-    /// A frame ended. A packet of a tunnel or an association is longer than the segment shown for it: the
-    /// rest is filled with zeros.
+    /// Records the end of a frame. A packet of a tunnel or an association is longer than its
+    /// captured segment: zeros fill the rest.
     pub(crate) fn heard(
         &mut self,
         channel: usize,
@@ -86,7 +85,6 @@ impl AirTap {
         self.failure = self.file.write(interface, frame, &self.bytes).err();
     }
 
-    /// Whether writing has failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }

@@ -1,20 +1,19 @@
-//! The wall-clock time that stands for the start of a run in files.
+//! Wall-clock time of the start of a run in files.
 
 use std::time::Duration;
 
 use ropewalk_quantities::Time;
 
-/// The start of a run in files: 2000-01-01T00:00:00Z, since 1970.
+/// Start of a run in files: 2000-01-01T00:00:00Z, as time since 1970.
 ///
-/// Not 1970 itself, since some tools (tcptrace among them) take a time of zero
-/// for "not set". Not the day of the run either, since the same run gives the
-/// same file, byte by byte.
+/// Not 1970 itself, since some tools, such as tcptrace, take zero for "not set". Not the real date,
+/// since equal runs give byte-identical files.
 pub const EPOCH: Duration = Duration::from_secs(946_684_800);
 
-/// [`EPOCH`] after RFC 3339.
+/// [`EPOCH`] in RFC 3339 format.
 pub(crate) const EPOCH_RFC3339: &str = "2000-01-01T00:00:00.000Z";
 
-/// A simulated time as time since 1970.
+/// Converts simulated time to time since 1970.
 pub(crate) fn since_1970(time: Time) -> Duration {
     EPOCH + Duration::from_nanos(time.as_nanos())
 }

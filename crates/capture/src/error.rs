@@ -1,4 +1,4 @@
-//! Why a file could not be written.
+//! Errors of writing files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,28 +9,28 @@ use ropewalk_quantities::Time;
 /// Why a file could not be written, with its name.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The file's ending is that of no known format.
+    /// The file extension is unknown.
     #[error("{}: unknown ending of a {what}; allowed: {allowed}", path.display())]
     UnknownEnding {
-        /// The file.
+        /// File name.
         path: PathBuf,
-        /// What it would hold.
+        /// Expected content.
         what: &'static str,
-        /// Endings of known formats.
+        /// Known extensions.
         allowed: &'static str,
     },
-    /// The system refused.
+    /// The operating system reported an error.
     #[error("cannot write {}: {source}", path.display())]
     Io {
-        /// The file.
+        /// File name.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The packet's time is beyond the format's last.
+    /// The packet's time exceeds the format's range.
     #[error("cannot write {}: a packet at {time}, which is later than the format can tell", path.display())]
     TooLate {
-        /// The file.
+        /// File name.
         path: PathBuf,
         /// The packet's time in the run.
         time: Time,
@@ -46,7 +46,6 @@ impl FileError {
     }
 }
 
-/// Why a format could not take a packet.
 #[derive(Debug)]
 pub(crate) enum WriteError {
     Io(io::Error),
@@ -71,7 +70,7 @@ impl From<PcapError> for WriteError {
     }
 }
 
-/// The I/O error inside the library's error, whose own message speaks of reading.
+/// The I/O error inside the library's error, whose message mentions reading.
 pub(crate) fn into_io(error: PcapError) -> io::Error {
     match error {
         PcapError::IoError(error) => error,

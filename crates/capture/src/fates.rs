@@ -1,4 +1,4 @@
-//! Packets wait here in order until their fate is known.
+//! Queue of captured packets until their fate is known.
 
 use std::collections::VecDeque;
 
@@ -7,22 +7,18 @@ use ropewalk_quantities::Time;
 use crate::flow::Sent;
 use crate::record::Direction;
 
-/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is still in the network.
     Open,
-    /// It arrived, and there is nothing to comment on.
     Arrived,
     /// Its receiver already had its data.
     Spurious,
-    /// The queue of the link of this number was full.
+    /// The queue of this link was full.
     Dropped(usize),
-    /// It was lost on the link of this number.
+    /// Lost on this link.
     Lost(usize),
 }
 
-/// A packet that was captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) time: Time,
@@ -33,15 +29,15 @@ pub(crate) struct Seen {
     pub(crate) fate: Fate,
 }
 
-/// Identifies a waiting packet.
+/// Identifies a queued packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket(Option<u64>);
 
-/// Packets in the order in which they were captured.
+/// Packets in capture order.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
     waiting: VecDeque<Seen>,
-    /// How many have been written: the number of the first that waits.
+    /// Number of packets written, which is the number of the first queued one.
     gone: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Builds the bytes of a flow's packets.
+//! Encoding of a flow's packets.
 
 use std::net::IpAddr;
 
@@ -12,27 +12,26 @@ use ropewalk_wire::{
 
 use crate::addresses::{self, SERVER_PORT, TUNNEL_PORT};
 
-/// A flow's connection and its addresses.
+/// A flow's connection and addresses.
 #[derive(Debug)]
 pub(crate) struct Flow {
     connection: Connection,
-    /// The addresses of client and server, for each subflow.
+    /// Client and server address of each subflow.
     ends: Vec<[IpAddr; 2]>,
-    /// The addresses of client and server outside a virtual device, for each path.
+    /// Outer client and server address of each path of a tunnel.
     outside: Option<Vec<[IpAddr; 2]>>,
-    /// Whether it carries datagrams instead of TCP segments.
     datagrams: bool,
 }
 
-/// A packet in the form in which it waits to be written.
+/// A packet to be written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) from: Side,
     pub(crate) subflow: usize,
     pub(crate) path: usize,
-    /// How many connections the subflow had before this one.
+    /// Number of earlier connections of the subflow.
     pub(crate) dial: u16,
-    /// IP identification: how many packets its host has sent before.
+    /// IP identification: number of packets that its host has sent before.
     pub(crate) identification: u16,
     pub(crate) segment: Segment,
 }
@@ -49,7 +48,7 @@ impl Flow {
         let mut paths: Vec<usize> = Vec::new();
         let mut ends = Vec::new();
         for &path in &facts.paths {
-            // A path's index among those of the flow selects the client's address.
+            // The index of the path in the flow selects the client's address.
             let known = paths.iter().position(|&other| other == path);
             let place = known.unwrap_or(paths.len());
             if known.is_none() {
@@ -83,12 +82,12 @@ impl Flow {
         }
     }
 
-    /// Learns from a SYN what later segments of the subflow depend on.
+    /// Stores the parameters of a SYN for later segments of the subflow.
     pub(crate) fn learn(&mut self, from: Side, subflow: usize, segment: &Segment) {
         self.connection.learn(from, subflow, segment);
     }
 
-    /// Writes a packet to `out`, in place of its old content.
+    /// Encodes a packet into `out`, which is cleared first.
     pub(crate) fn write(&mut self, sent: &Sent, out: &mut Vec<u8>) {
         if self.datagrams {
             return self.write_datagram(sent, out);
@@ -174,7 +173,7 @@ impl Flow {
     }
 }
 
-/// The initial state of a subflow's side, such as its first sequence number.
+/// Initial state of a subflow's side, such as its first sequence number.
 fn start(config: &Config, address_id: u8, random: &mut impl Rng) -> Start {
     let (isn, clock) = (random.next_u32(), random.next_u32());
     Start {
@@ -196,7 +195,7 @@ fn ip_header(ends: [IpAddr; 2], from: Side, protocol: u8, identification: u16) -
     }
 }
 
-/// Source and destination, given client and server.
+/// Source and destination.
 fn directed<T>([client, server]: [T; 2], from: Side) -> [T; 2] {
     match from {
         Side::Client => [client, server],

@@ -1,4 +1,4 @@
-//! All flows of a run, and how many packets their ends have sent.
+//! All flows of a run, with packet counters of their ends.
 
 use ropewalk_simulator::{FlowFacts, Sighting};
 use ropewalk_transport::Flags;
@@ -6,11 +6,11 @@ use ropewalk_wire::Side;
 
 use crate::flow::{Flow, Sent};
 
-/// The flows, by their numbers.
+/// Flows by number.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     flows: Vec<Flow>,
-    /// The number of packets that each flow's client and server have sent.
+    /// Packets sent by each flow's client and server.
     identifications: Vec<[u16; 2]>,
 }
 
@@ -20,7 +20,7 @@ impl Flows {
         self.identifications.push([0; 2]);
     }
 
-    /// Counts a packet that leaves its host; its number becomes the IP identification.
+    /// Counts a packet that leaves its host; returns its IP identification.
     pub(crate) fn leaves_host(&mut self, sighting: &Sighting<'_>) -> u16 {
         let from = side(sighting);
         let count = &mut self.identifications[sighting.flow][from as usize];
@@ -32,13 +32,11 @@ impl Flows {
         identification
     }
 
-    /// Writes a packet to `out`, in place of its old content.
     pub(crate) fn write(&mut self, flow: usize, sent: &Sent, out: &mut Vec<u8>) {
         self.flows[flow].write(sent, out);
     }
 }
 
-/// A packet in the form in which it waits to be written.
 pub(crate) fn sent(sighting: &Sighting<'_>, identification: u16) -> Sent {
     Sent {
         from: side(sighting),

@@ -1,17 +1,16 @@
-//! Files of a run for other programs to read.
+//! Files of a run for other programs: packets, 802.11 frames, and the sender's state.
 //!
-//! - [`PacketFile`] holds packets, as pcapng (with interfaces, directions and comments) or as classic pcap
-//!   (which the oldest tools read).
-//! - [`AirCapture`] holds 802.11 frames with radiotap headers, as a receiver in monitor mode writes them.
-//! - [`QlogFile`] holds the state of senders: congestion windows, round-trip times, losses.
+//! - [`PacketFile`]: packets, as pcapng (with interfaces, directions and comments) or as classic pcap
+//!   (for the oldest tools).
+//! - [`AirCapture`]: 802.11 frames with radiotap headers, as from a receiver in monitor mode.
+//! - [`QlogFile`]: congestion windows, round-trip times and losses of senders.
 //!
-//! A [`Recording`] observes a run and writes them: each packet that passes an [`ObservationPoint`], as the
-//! bytes on the wire there, and the state of the measured connection's sender. [`reading`] reads captures of
-//! any program.
+//! A [`Recording`] observes a run and writes these files: each packet at an [`ObservationPoint`] in
+//! wire format, and the sender's state of the measured connection. [`reading`] reads captures of any
+//! program.
 //!
-//! All use simulated time, which in files counts from [`EPOCH`], so that they agree. A file appears under its
-//! name once it is finished. If it is dropped unfinished, nothing appears, and an older file of that name
-//! stays.
+//! All files have the same simulated time, from [`EPOCH`]. A file appears under its name when it is
+//! finished. If it is dropped before, an older file of that name stays.
 //!
 //! ```
 //! use ropewalk_capture::{Direction, Interface, InterfaceCounts, PacketFile, Record, Settings};

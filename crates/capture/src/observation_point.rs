@@ -1,4 +1,4 @@
-//! Where packets are captured: RFC 5470 calls it an observation point.
+//! Place of a packet capture: an observation point of RFC 5470.
 
 use ropewalk_network::Capacity;
 use ropewalk_network::radio::Listener;
@@ -6,37 +6,37 @@ use ropewalk_scenario::Scenario;
 
 use crate::record::Interface;
 
-/// Where packets are captured.
+/// Place of a packet capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObservationPoint {
-    /// At the measured connection's sender: all that it sends, lost or not, and all that reaches it.
+    /// The measured connection's sender: all packets that it sends, lost or not, and receives.
     Sender,
-    /// At its receiver.
+    /// The measured connection's receiver.
     Receiver,
-    /// At the sender's end of the link of this number: all flows' packets that enter the link there or come
-    /// out of it.
+    /// The sender's end of the link with this number: packets of all flows.
     Link(usize),
-    /// On the 802.11 channel of this number: all frames.
+    /// The 802.11 channel with this number: all frames.
     Channel(usize),
-    /// At the radios of the node of this number: frames that they send or receive.
+    /// The radios of the node with this number: frames that they send or receive.
     Node(usize),
 }
 
-/// There is no such observation point.
+/// Error of an unknown observation point.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?}: no place to capture at; allowed: {allowed}")]
 pub struct UnknownObservationPoint {
-    /// The name that was given.
+    /// Given name.
     pub name: String,
-    /// The names that exist.
+    /// Known names.
     pub allowed: String,
 }
 
 impl ObservationPoint {
-    /// `sender`, `receiver`, a link's name; `channel/NAME` and `node/NAME` for frames in the air.
+    /// Parses `sender`, `receiver`, a link's name, and `channel/NAME` or `node/NAME` for 802.11
+    /// frames.
     ///
     /// # Errors
-    /// The scenario has no such link, channel or node.
+    /// If the scenario has no such link, channel or node.
     pub fn parse(
         name: &str,
         scenario: &Scenario,
@@ -66,7 +66,7 @@ impl ObservationPoint {
         })
     }
 
-    /// The channels that are captured there, by number, and at which radios.
+    /// Captured channels by number, with the listening radios.
     pub fn listeners(self, scenario: &Scenario) -> Vec<(usize, Listener)> {
         let wireless = &scenario.wireless;
         match self {
@@ -87,7 +87,7 @@ impl ObservationPoint {
         }
     }
 
-    /// The links that are captured there, by number.
+    /// Captured links by number.
     pub fn links(self, scenario: &Scenario) -> Vec<usize> {
         let paths = scenario
             .first()
@@ -105,7 +105,7 @@ impl ObservationPoint {
         links
     }
 
-    /// The interfaces of a file of packets: those links, with their rates.
+    /// Interfaces of a packet file: the captured links with their rates.
     pub fn interfaces(self, scenario: &Scenario) -> Vec<Interface> {
         let links = self.links(scenario).into_iter();
         let interface = |link: usize| Interface {
@@ -118,7 +118,7 @@ impl ObservationPoint {
         links.map(interface).collect()
     }
 
-    /// A description for the file's comment.
+    /// Description for the file's comment.
     pub fn describe(self, scenario: &Scenario) -> String {
         match self {
             ObservationPoint::Sender => "at the sender".to_owned(),

@@ -1,4 +1,4 @@
-//! A file of packets, in the format of its ending.
+//! Packet files in the format of their extension.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use crate::pcapng::Pcapng;
 use crate::record::{Interface, InterfaceCounts, Record, Settings};
 use crate::replacing_file::{ReplacingFile, is_stream};
 
-/// A file of packets, pcapng or classic pcap.
+/// A pcapng or classic pcap file.
 ///
-/// It appears under its name when it is [finished](PacketFile::finish). If it is dropped before, nothing
-/// appears, and an older file of that name stays. A FIFO, a device or standard output is written while
-/// packets come (in pieces of 1 MiB), as pcapng unless its name ends in `.pcap`.
+/// It appears under its name when it is [finished](PacketFile::finish). If dropped before, it
+/// leaves an older file of that name in place. A FIFO, a device or standard output is written at
+/// once in pieces of 1 MiB, as pcapng unless the name ends in `.pcap`.
 pub struct PacketFile {
     path: PathBuf,
     format: Format,
@@ -27,10 +27,10 @@ enum Format {
 }
 
 impl PacketFile {
-    /// Creates a file: pcapng if its name ends so, classic pcap if it ends in `.pcap`.
+    /// Creates a file for the extension `.pcapng` or `.pcap`.
     ///
     /// # Errors
-    /// The ending is unknown, or the system refuses.
+    /// If the extension is unknown, or the file cannot be created.
     pub fn create(
         path: &Path,
         interfaces: &[Interface],
@@ -59,11 +59,11 @@ impl PacketFile {
         })
     }
 
-    /// Writes a packet. Times need not be in order, though some readers expect it.
+    /// Writes a packet. Times may be out of order, though some readers expect order.
     ///
     /// # Errors
-    /// The system refuses, or the time is beyond the format's last: the year 2106 in classic pcap, 2554 in
-    /// pcapng.
+    /// If the file cannot be written, or the time exceeds the format: the year 2106 in classic
+    /// pcap, 2554 in pcapng.
     ///
     /// # Panics
     /// If there is no such interface.
@@ -85,14 +85,14 @@ impl PacketFile {
         Ok(())
     }
 
-    /// Completes the file with each interface's counts, and returns its number of packets. Classic pcap
-    /// cannot hold the counts.
+    /// Completes the file with each interface's counts (pcapng only), and returns its number of
+    /// packets.
     ///
     /// # Errors
-    /// The system refuses; then nothing appears.
+    /// If the file cannot be written; then nothing appears.
     ///
     /// # Panics
-    /// If there are not as many counts as interfaces.
+    /// If the number of counts differs from the number of interfaces.
     pub fn finish(self, counts: &[InterfaceCounts]) -> Result<u64, FileError> {
         assert_eq!(counts.len(), self.interfaces, "counts of each interface");
         let file = match self.format {

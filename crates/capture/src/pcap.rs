@@ -10,7 +10,7 @@ use crate::error::WriteError;
 use crate::record::{LinkType, Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
-/// Little-endian on every machine, so that the same run gives the same file.
+/// Little-endian on every machine, for reproducible files.
 pub(crate) struct Pcap {
     writer: PcapWriter<ReplacingFile>,
     snaplen: usize,

@@ -21,15 +21,15 @@ use crate::error::WriteError;
 use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
-/// The resolution of time stamps: 10^-9 s.
+/// Time stamp resolution: 10^-9 s.
 const NANOSECONDS: u8 = 9;
-/// An option's length field has 16 bits.
+/// Largest option length: the field has 16 bits.
 const LONGEST_OPTION: usize = u16::MAX as usize;
 
-/// One section, little-endian on every machine, so that the same run gives the same file.
+/// One section, little-endian on every machine, for reproducible files.
 pub(crate) struct Pcapng {
     writer: PcapNgWriter<ReplacingFile>,
-    /// The interfaces, until the first packet decides their link type.
+    /// Interfaces until the first packet decides their link type.
     interfaces: Vec<InterfaceDescriptionBlock<'static>>,
     link_type: LinkType,
     snaplen: usize,
@@ -105,15 +105,15 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Writes each interface's counts up to the last packet.
+    /// Writes each interface's counts after the last packet.
     pub(crate) fn write_counts(&mut self, counts: &[InterfaceCounts]) -> PcapResult<()> {
         self.begin(&[])?;
         let nanos = self.last.as_nanos() as u64;
         for (interface_id, counts) in (0..).zip(counts) {
             self.writer.write_pcapng_block(InterfaceStatisticsBlock {
                 interface_id,
-                // The upper half comes first in the file, whatever the byte order, but the library writes a
-                // plain little-endian number.
+                // The upper half comes first in either byte order, but the library writes a plain
+                // little-endian number.
                 timestamp: nanos.rotate_left(32),
                 options: vec![
                     InterfaceStatisticsOption::IsbIfRecv(counts.received),
@@ -124,10 +124,11 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Writes the interface descriptions, if that has not been done.
+    /// Writes the interface descriptions once.
     ///
-    /// libpcap (until 1.10), and so tcpdump, cannot read a file whose second interface has LINKTYPE_RAW. It
-    /// can read LINKTYPE_IPV4 and LINKTYPE_IPV6, for which readers still look at each packet's version.
+    /// libpcap (until 1.10), and so tcpdump, cannot read a file whose second interface has
+    /// LINKTYPE_RAW. It accepts LINKTYPE_IPV4 and LINKTYPE_IPV6, with which readers still check
+    /// each packet's version.
     fn begin(&mut self, first_packet: &[u8]) -> PcapResult<()> {
         let version = first_packet.first().map(|byte| byte >> 4);
         let linktype = match (self.interfaces.len(), version) {
@@ -149,7 +150,7 @@ impl Pcapng {
     }
 }
 
-/// The part of a text that fits an option; the library would write more bytes than the length field says.
+/// The part of a text that fits the 16-bit option length, which the library does not check.
 fn fitting(text: &str) -> &str {
     let mut end = text.len().min(LONGEST_OPTION);
     while !text.is_char_boundary(end) {

@@ -1,4 +1,4 @@
-//! A qlog file: JSON Text Sequences (RFC 7464), one record an event.
+//! qlog files: JSON Text Sequences (RFC 7464), one record per event.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -17,29 +17,28 @@ use crate::replacing_file::{ReplacingFile, is_stream};
 /// The header of a qlog file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// A title: the scenario's and the seed, say.
+    /// A title, such as the scenario's title and the seed.
     pub title: String,
     /// `TCP` or `MPTCP`.
     pub protocol: String,
-    /// The path of each subflow: its index is the `path_id` and its name the `group_id`, by which viewers
-    /// tell subflows apart. Names must differ.
+    /// Path of each subflow: its index is the `path_id`, its name the `group_id`, by which viewers
+    /// distinguish subflows. Names must differ.
     pub paths: Vec<String>,
 }
 
 /// A qlog file after draft-ietf-quic-qlog-main-schema.
 ///
-/// Its schema is `urn:ietf:params:qlog:file:sequential` (QlogFileSeq), from the client's vantage point. Each
-/// event has the `path_id` of its subflow. Where the draft leaves a choice:
+/// Its schema is `urn:ietf:params:qlog:file:sequential` (QlogFileSeq), from the client's vantage
+/// point. Each event has the `path_id` of its subflow. Choices that the draft leaves open:
 ///
-/// - The draft recommends the ending `.sqlog`, since `.qlog` is for plain JSON, and viewers that go by the
-///   ending alone want it. A FIFO, a device or standard output may have any.
-/// - The clock is called `system`, since only that may have a date as its epoch (a `monotonic` one must not).
-///   The epoch is [`EPOCH`](crate::EPOCH), as in packet files. Times are in milliseconds, with nanoseconds as
-///   decimals.
-/// - `event_schemas`, which must not be empty, names that of QUIC: TCP has none, and the events' data are
-///   QUIC's. Their names are older: see [`QlogEvent`].
-/// - `qlog_version` and `qlog_format` are those of drafts until 2024, by which qvis recognises a file.
-///   Readers of later drafts ignore them.
+/// - The extension is `.sqlog`, as the draft recommends and some viewers require. A FIFO, a device
+///   or standard output may have any.
+/// - The clock is called `system`, since a `monotonic` one must not have a date as its epoch, which
+///   is [`EPOCH`](crate::EPOCH). Times are in milliseconds with nanoseconds as decimals.
+/// - `event_schemas`, which must not be empty, names QUIC's: TCP has none, and the events have
+///   QUIC's data. Event names are older: see [`QlogEvent`].
+/// - `qlog_version` and `qlog_format` are from drafts until 2024, by which qvis recognises a file.
+///   Later readers ignore them.
 ///
 /// It appears under its name when it is [finished](QlogFile::finish), like a
 /// [`PacketFile`](crate::PacketFile).
@@ -55,10 +54,10 @@ struct PathState {
 }
 
 impl QlogFile {
-    /// Creates a file, with one `connectivity:path_assigned` event for each path.
+    /// Creates a file, with one `connectivity:path_assigned` event per path.
     ///
     /// # Errors
-    /// The ending is not `.sqlog`, or the system refuses.
+    /// If the extension is not `.sqlog`, or the file cannot be created.
     pub fn create(path: &Path, header: &Header) -> Result<QlogFile, FileError> {
         let ending = path.extension().unwrap_or_default();
         if !ending.eq_ignore_ascii_case("sqlog") && !is_stream(path) {
@@ -89,10 +88,10 @@ impl QlogFile {
         Ok(qlog)
     }
 
-    /// Writes an event. The draft wants times in order.
+    /// Writes an event. The draft requires times in order.
     ///
     /// # Errors
-    /// The system refuses.
+    /// If the file cannot be written.
     ///
     /// # Panics
     /// If there is no such path.
@@ -124,7 +123,7 @@ impl QlogFile {
     /// Completes the file.
     ///
     /// # Errors
-    /// The system refuses; then nothing appears.
+    /// If the file cannot be written; then nothing appears.
     pub fn finish(self) -> Result<(), FileError> {
         self.file.finish()
     }
@@ -155,7 +154,7 @@ impl fmt::Debug for QlogFile {
     }
 }
 
-/// The first record, whose first two fields must come first.
+/// First record; the order of its first two fields is fixed.
 #[derive(Serialize)]
 struct FileRecord<'a> {
     file_schema: &'static str,
@@ -219,7 +218,6 @@ impl FileRecord<'_> {
     }
 }
 
-/// An event's record.
 #[derive(Serialize)]
 struct EventRecord<'a, D> {
     time: f64,
@@ -229,7 +227,7 @@ struct EventRecord<'a, D> {
     data: D,
 }
 
-/// A record of JSON Text Sequences.
+/// Writes a record of a JSON Text Sequence.
 fn put(file: &mut ReplacingFile, record: &impl Serialize) -> io::Result<()> {
     file.write_all(b"\x1e")?;
     serde_json::to_writer(&mut *file, record)?;

@@ -1,89 +1,86 @@
-//! Events of a sender, and their form in qlog.
+//! Events of a sender and their qlog form.
 //!
-//! The names are those of drafts until 2024 (`recovery:metrics_updated`; draft-ietf-quic-qlog-quic-events has
-//! had `quic:recovery_metrics_updated` since), because qvis draws these and implementations still write them.
-//! The data are the same in all drafts, except where noted here.
+//! Names follow the drafts until 2024 (`recovery:metrics_updated`, now
+//! `quic:recovery_metrics_updated`), which qvis draws and implementations still write. The data are
+//! equal in all drafts unless noted.
 
 use ropewalk_quantities::{Bytes, Time};
 use serde::Serialize;
 
-/// Something that happened at a subflow's sender.
+/// An event at a subflow's sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QlogEvent {
-    /// Its congestion window or its estimates of the path changed.
+    /// The congestion window or RTT estimates changed.
     Metrics(Metrics),
-    /// It declared a segment lost.
+    /// A segment was declared lost.
     PacketLost(PacketLost),
-    /// A segment that it had declared lost had arrived.
+    /// A segment declared lost had arrived.
     SpuriousLoss(SpuriousLoss),
 }
 
 /// A sender's state of a path (`recovery:metrics_updated`).
 ///
-/// Only the fields that changed since the path's last event are written; if none did, no event is.
+/// Only changed fields are written; without changes there is no event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// The congestion window.
     pub congestion_window: Bytes,
-    /// Bytes that are neither acknowledged nor declared lost.
+    /// Bytes neither acknowledged nor declared lost.
     pub bytes_in_flight: Bytes,
-    /// The slow start threshold; `None` while there is none. A threshold that is removed again is written as
-    /// 2^53 - 1, the largest integer of I-JSON.
+    /// Slow start threshold; `None` if unset. A threshold that is unset again is written as 2^53 -
+    /// 1, the largest integer of I-JSON.
     pub ssthresh: Option<Bytes>,
-    /// The smoothed round-trip time; `None` before the first sample.
+    /// Smoothed RTT; `None` before the first sample.
     pub smoothed_rtt: Option<Time>,
-    /// The latest sample of the round-trip time.
+    /// Latest RTT sample.
     pub latest_rtt: Option<Time>,
-    /// The smallest sample of the round-trip time.
+    /// Smallest RTT sample.
     pub min_rtt: Option<Time>,
 }
 
-/// A segment that is declared lost (`recovery:packet_lost`).
+/// A segment declared lost (`recovery:packet_lost`).
 ///
-/// TCP numbers bytes and not packets: the packet number is the offset of the segment's first byte in the
-/// subflow's stream, and the payload's length is given, too. The packet type, which the drafts require, is
-/// `unknown`.
+/// TCP numbers bytes: the packet number is the offset of the segment's first byte in the subflow's
+/// stream, with the payload's length. The required packet type is `unknown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketLost {
-    /// The offset of its first byte in the subflow's stream.
+    /// Offset of its first byte in the subflow's stream.
     pub offset: u64,
-    /// The length of its payload.
+    /// Payload length.
     pub length: Bytes,
-    /// Why it was declared lost.
+    /// Reason of the declaration.
     pub cause: LossCause,
 }
 
-/// Why a segment is declared lost.
+/// Reason for declaring a segment lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossCause {
-    /// Later segments were acknowledged: by duplicate ACKs or SACK (`reordering_threshold`).
+    /// Duplicate ACKs or SACK (`reordering_threshold`).
     FastRetransmit,
-    /// The retransmission timer expired (`pto_expired`, the nearest that the drafts have).
+    /// The retransmission timer expired (`pto_expired`, the closest value of the drafts).
     Timeout,
 }
 
-/// A segment that was retransmitted although the receiver had it (`recovery:spurious_loss`).
+/// A segment retransmitted although the receiver had it (`recovery:spurious_loss`).
 ///
-/// No draft has such an event; the name and `packet_number` are quic-go's.
+/// No draft has this event; the name and `packet_number` are quic-go's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpuriousLoss {
-    /// The offset of its first byte in the subflow's stream.
+    /// Offset of its first byte in the subflow's stream.
     pub offset: u64,
-    /// The length of its payload.
+    /// Payload length.
     pub length: Bytes,
 }
 
-/// The largest integer that every reader of JSON represents exactly (RFC 7493).
+/// Largest integer that every JSON reader represents exactly (RFC 7493).
 const LARGEST_INTEGER: u64 = (1 << 53) - 1;
 
-/// The `data` of `connectivity:path_assigned`, which names a path.
 #[derive(Serialize)]
 pub(crate) struct PathAssignedData<'a> {
     pub(crate) path_id: usize,
     pub(crate) path_name: &'a str,
 }
 
-/// The `data` of `recovery:metrics_updated`.
 #[derive(Default, PartialEq, Serialize)]
 pub(crate) struct MetricsData {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +98,7 @@ pub(crate) struct MetricsData {
 }
 
 impl MetricsData {
-    /// The fields in which `now` differs from `before`; `None` if there are none.
+    /// Fields in which `now` differs from `before`; `None` without differences.
     pub(crate) fn changes(before: Option<&Metrics>, now: &Metrics) -> Option<MetricsData> {
         let bytes = |field: fn(&Metrics) -> Bytes| {
             let changed = before.is_none_or(|before| field(before) != field(now));
@@ -125,7 +122,6 @@ impl MetricsData {
     }
 }
 
-/// The `data` of `recovery:packet_lost`.
 #[derive(Serialize)]
 pub(crate) struct PacketLostData {
     header: PacketHeader,
@@ -162,7 +158,6 @@ impl From<&PacketLost> for PacketLostData {
     }
 }
 
-/// The `data` of `recovery:spurious_loss`.
 #[derive(Serialize)]
 pub(crate) struct SpuriousLossData {
     packet_number: u64,

@@ -1,28 +1,28 @@
-//! The content of a packet file, whatever its format.
+//! Format-independent content of a packet file.
 
 use ropewalk_quantities::{Rate, Time};
 
-/// Where packets are captured: one end of a link.
+/// A capture interface: one end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its rate, where it has one.
+    /// Rate, if it has one.
     pub speed: Option<Rate>,
 }
 
 /// Settings of a packet file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// How many bytes of each packet are kept; `None` and zero mean all, as for `tcpdump -s`.
+    /// Number of bytes kept per packet; `None` and zero mean all, as for `tcpdump -s`.
     pub snaplen: Option<u32>,
-    /// A description of the file: the scenario's title and the seed, say. Classic pcap cannot hold it.
+    /// Description, such as the scenario's title and the seed; pcapng only.
     pub comment: String,
-    /// What each packet begins with.
+    /// First header of each packet.
     pub link_type: LinkType,
 }
 
-/// What each packet of a file begins with.
+/// First header of each packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkType {
     /// An IP header.
@@ -33,43 +33,43 @@ pub enum LinkType {
 }
 
 impl Settings {
-    /// The snaplen for the file's header. For "all" it is tcpdump's value, which is larger than any packet,
-    /// since some readers do not accept zero.
+    /// Snaplen of the file's header. For "all" it is tcpdump's value, since some readers reject
+    /// zero.
     pub(crate) fn kept(&self) -> u32 {
         const ALL: u32 = 262_144;
         self.snaplen.filter(|&bytes| bytes != 0).unwrap_or(ALL)
     }
 }
 
-/// The direction of a packet, seen from the interface's host.
+/// Direction of a packet at the interface's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// It was received.
+    /// Received.
     Inbound,
-    /// It was sent.
+    /// Sent.
     Outbound,
 }
 
-/// One packet. Classic pcap keeps its time and its bytes only.
+/// One packet. Classic pcap keeps only its time and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// The time since the start of the run.
+    /// Time since the start of the run.
     pub time: Time,
-    /// The index of its interface in the list that the file was created with.
+    /// Index of its interface in the file's list.
     pub interface: usize,
-    /// The direction.
+    /// Direction at the interface.
     pub direction: Direction,
-    /// The complete packet, from its IP header (or radiotap header) on; the file cuts it to the snaplen.
+    /// Complete packet from its IP or radiotap header; the file cuts it to the snaplen.
     pub bytes: &'a [u8],
-    /// A comment, such as its fate.
+    /// Comment, such as the packet's fate.
     pub comment: Option<&'a str>,
 }
 
-/// The counts of an interface.
+/// Packet counts of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceCounts {
-    /// Packets that it was offered.
+    /// Packets offered to it.
     pub received: u64,
-    /// Those of them that it dropped.
+    /// Packets dropped by it.
     pub dropped: u64,
 }

@@ -1,4 +1,4 @@
-//! Records a run's packets and its sender's state in files.
+//! Recording of a run's packets and sender state.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,33 +16,32 @@ use crate::observation_point::ObservationPoint;
 use crate::sender_log::SenderLog;
 use crate::tap::{Tag, Tap};
 
-/// Which files a run writes.
+/// Files to write for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Packets, if wanted.
+    /// Packet file, if any.
     pub packets: Option<PacketPlan>,
-    /// The sender's state as qlog, if wanted.
+    /// qlog file of the sender's state, if any.
     pub qlog: Option<PathBuf>,
 }
 
-/// Which packets are captured, and in which file.
+/// Packets to capture, and their file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketPlan {
-    /// The file; its ending selects the format.
+    /// File name, whose extension selects the format.
     pub path: PathBuf,
-    /// Where they are captured.
+    /// Place of the capture.
     pub place: ObservationPoint,
-    /// How many bytes of each packet are kept; all if `None`.
+    /// Number of bytes kept per packet; `None`: all.
     pub snaplen: Option<u32>,
 }
 
-/// Observes a run and writes what it sees to files.
+/// Observes a run and writes its files.
 ///
-/// If it is dropped unfinished, no file appears. A file that cannot be written ends the run early.
+/// If dropped unfinished, no file appears. A file error ends the run early.
 #[derive(Debug)]
 pub struct Recording {
     tap: Option<Tap>,
-    /// The 802.11 frames.
     air: Option<AirTap>,
     log: Option<SenderLog>,
     abandoned: Arc<AtomicBool>,
@@ -52,7 +51,7 @@ impl Recording {
     /// Creates the files of a run.
     ///
     /// # Errors
-    /// A file cannot be created.
+    /// If a file cannot be created.
     pub fn create(plan: &Plan, scenario: &Scenario, seed: u64) -> Result<Recording, FileError> {
         let title = match scenario.title.as_str() {
             "" => format!("seed {seed}"),
@@ -83,16 +82,16 @@ impl Recording {
         })
     }
 
-    /// A flag that another thread can set to end the run early.
+    /// Flag for other threads to end the run early.
     pub fn abandoned(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.abandoned)
     }
 
-    /// Completes the files and returns how many packets were captured, if any were to be. A run that was
-    /// abandoned has no files.
+    /// Completes the files and returns the number of captured packets, if there is a packet file.
+    /// An abandoned run has no files.
     ///
     /// # Errors
-    /// A file could not be written, and does not appear.
+    /// If a file cannot be written, which then does not appear.
     pub fn finish(self) -> Result<Option<u64>, FileError> {
         if self.abandoned.load(Ordering::Relaxed) {
             return Ok(None);
@@ -105,8 +104,8 @@ impl Recording {
 }
 
 impl Recording {
-    /// The tap, if the packet has a TCP segment or a datagram's payload. The control messages of a tunnel are
-    /// not captured.
+    /// The tap of a packet with a TCP segment or a datagram's payload. Control messages of a tunnel
+    /// are not captured.
     fn tap_of(&mut self, sighting: &Sighting<'_>) -> Option<&mut Tap> {
         self.tap.as_mut().filter(|_| has_segment(sighting))
     }

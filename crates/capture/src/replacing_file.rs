@@ -1,4 +1,4 @@
-//! A file that appears under its name when it is complete.
+//! Files that appear under their names only when complete.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -12,15 +12,15 @@ use crate::writer_lock::{create, is_leftover};
 
 const BUFFER: usize = 1 << 20;
 
-/// A buffered file that replaces the file of its name when it is [finished](ReplacingFile::finish). If it is
-/// dropped before, it leaves no trace.
+/// A buffered file that replaces the file of its name when it is [finished](ReplacingFile::finish),
+/// and leaves no trace if dropped before.
 ///
-/// Until then it is a hidden file in the same folder, since a rename is atomic only within a file system. A
-/// file that is not regular (a FIFO, a device, standard output) cannot be replaced: it is written at once.
+/// It is written as a hidden file in the same folder, since a rename is atomic only within a file
+/// system. A FIFO, a device or standard output cannot be replaced and is written at once.
 ///
-/// A killed process leaves its hidden file behind, and the next file in that folder removes it. A lock shows
-/// whether a process still writes it: the system releases the lock when the process ends, whereas a process
-/// number could be that of another process by now.
+/// A killed process leaves its hidden file, which the next file in that folder removes. A lock
+/// shows whether a process still writes it; unlike a process number, the system releases it when
+/// the process ends.
 pub(crate) struct ReplacingFile {
     path: PathBuf,
     writer: BufWriter<File>,
@@ -35,7 +35,7 @@ struct Replacement {
 impl ReplacingFile {
     pub(crate) fn create(path: &Path) -> Result<ReplacingFile, FileError> {
         let opened = if is_stream(path) {
-            // Appending, so that standard output keeps its content if it is a file.
+            // Appending keeps the content of standard output if it is a file.
             let file = OpenOptions::new().append(true).open(path);
             file.map(|file| (file, None))
         } else {
@@ -88,9 +88,8 @@ impl Drop for ReplacingFile {
     }
 }
 
-/// Whether the file of this name cannot be replaced, and is written at once.
-///
-/// Standard output may be a regular file, but others have it open.
+/// Whether the file cannot be replaced, and is written at once: also standard output as a regular
+/// file, which others have open.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let standard = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
     standard.iter().any(|name| path.starts_with(name))
@@ -99,14 +98,14 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 
 fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    // A symbolic link stays: the file that it points to is replaced.
+    // The target of a symbolic link is replaced.
     let destination = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     loop {
         let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!(".ropewalk-{}-{counter}.partial", process::id());
         let temporary = destination.with_file_name(name);
         match create(&temporary) {
-            // Another process took it for a leftover before it was locked.
+            // Another process removed it as a leftover before it was locked.
             Ok(None) => {}
             Ok(Some(file)) => {
                 remove_leftovers(&temporary);
@@ -123,8 +122,8 @@ fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
     }
 }
 
-/// Removes hidden files of killed processes beside the file that is being written. Files that cannot be
-/// opened or removed stay.
+/// Removes hidden files of killed processes in the same folder; skips files that it cannot open or
+/// remove.
 fn remove_leftovers(beside: &Path) {
     let folder = beside.parent().filter(|parent| *parent != Path::new(""));
     let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
@@ -140,7 +139,7 @@ fn remove_leftovers(beside: &Path) {
     }
 }
 
-/// Whether a name is that of a hidden file of this kind: `.ropewalk-PROCESS-NUMBER.partial`.
+/// Whether a name has the form `.ropewalk-PROCESS-NUMBER.partial`.
 fn is_temporary(name: &OsStr) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     name.to_str()

@@ -1,4 +1,4 @@
-//! Writes the state of the measured connection's sender to a qlog file.
+//! qlog file of the measured connection's sender.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss}
 #[derive(Debug)]
 pub(crate) struct SenderLog {
     file: QlogFile,
-    /// For each subflow, which of its path's connections reported last: events of earlier ones are ignored.
+    /// Newest connection of each subflow; events of earlier ones are ignored.
     dials: Vec<u16>,
     failure: Option<FileError>,
 }
@@ -44,7 +44,7 @@ impl SenderLog {
         })
     }
 
-    /// An endpoint of the measured flow reports an event.
+    /// Logs an event of the measured flow's endpoints.
     pub(crate) fn event(&mut self, event: &EndpointEvent) {
         let Recorded { time, subflow, .. } = event.recorded;
         if event.dial < self.dials[subflow] {
@@ -57,7 +57,7 @@ impl SenderLog {
                 length: Bytes::new(u64::from(lost.len)),
                 cause: cause(lost.sign),
             }),
-            // Only the other end finds out that a retransmission was spurious.
+            // Only the receiver detects a spurious retransmission.
             (Happening::DuplicateArrived(twice), true) => QlogEvent::SpuriousLoss(SpuriousLoss {
                 offset: twice.seq,
                 length: Bytes::new(u64::from(twice.len)),
@@ -68,12 +68,10 @@ impl SenderLog {
         self.write(time, subflow, &event);
     }
 
-    /// Whether writing has failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }
 
-    /// Completes the file.
     pub(crate) fn finish(self) -> Result<(), FileError> {
         match self.failure {
             None => self.file.finish(),
@@ -110,7 +108,7 @@ fn metrics(settled: &Settled) -> Metrics {
     }
 }
 
-/// A name for each subflow: that of its path, with a number if the path has several.
+/// Names of subflows: the path's name, with a number if the path has several.
 fn subflow_names(scenario: &Scenario) -> Vec<String> {
     let flow = scenario.first();
     let name = |path: &usize| scenario.paths[*path].name.clone();

@@ -1,4 +1,4 @@
-//! Captures packets at an observation point into a file.
+//! Capture of packets at an observation point.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::observation_point::ObservationPoint;
 use crate::packet_file::PacketFile;
 use crate::record::{Direction, InterfaceCounts, LinkType, Record, Settings};
 
-/// What a packet carries through the network: its number at its host, and its ticket among the captured
+/// Tag of a packet in the network: its number at its host, and its ticket among the captured
 /// packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tag {
@@ -22,7 +22,6 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The tag of the packet with this number at its host.
     pub(crate) fn numbered(identification: u16) -> Tag {
         Tag {
             identification,
@@ -30,26 +29,23 @@ impl Tag {
         }
     }
 
-    /// The packet's number at its host.
     pub(crate) fn identification(self) -> u16 {
         self.identification
     }
 }
 
-/// Captures packets at an observation point.
 #[derive(Debug)]
 pub(crate) struct Tap {
     place: ObservationPoint,
-    /// The names of all links, for comments.
+    /// Names of all links, for comments.
     names: Vec<String>,
-    /// The interface of each link that is captured.
+    /// Interface of each captured link.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
     flows: Flows,
     fates: Fates,
     bytes: Vec<u8>,
     file: PacketFile,
-    /// The error that stopped the writing.
     failure: Option<FileError>,
 }
 
@@ -148,7 +144,6 @@ impl Tap {
         self.tell(tag, fate);
     }
 
-    /// Whether writing has failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }

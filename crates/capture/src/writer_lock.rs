@@ -1,11 +1,11 @@
-//! Files that show whether a process still writes them.
+//! Locks of files that a process writes.
 
 #[cfg(unix)]
 pub(crate) use unix::{create, is_leftover};
 #[cfg(windows)]
 pub(crate) use windows::{create, is_leftover};
 
-/// A lock of the file (flock(2)), which the kernel releases when the process ends.
+/// A file lock (flock(2)), which the kernel releases when the process ends.
 #[cfg(unix)]
 mod unix {
     use std::fs::{File, OpenOptions};
@@ -15,10 +15,10 @@ mod unix {
 
     use rustix::fs::{FlockOperation, flock};
 
-    /// Creates a new file and locks it; none if another process removed it before it was locked.
+    /// Creates and locks a file; `None` if another process removed it before the lock.
     pub(crate) fn create(path: &Path) -> io::Result<Option<File>> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        // On file systems without locks, nobody removes another process's files.
+        // On file systems without locks, other processes' files are never removed.
         let _ = flock(&file, FlockOperation::LockExclusive);
         let is_removed = file.metadata()?.nlink() == 0;
         Ok((!is_removed).then_some(file))
@@ -39,10 +39,10 @@ mod windows {
     use std::os::windows::fs::OpenOptionsExt;
     use std::path::Path;
 
-    /// Others may rename or delete the file meanwhile (CreateFileW): a finished file is renamed.
+    /// Allows renaming and deleting meanwhile (CreateFileW), for a finished file.
     const FILE_SHARE_DELETE: u32 = 4;
 
-    /// Creates a new file that no other process can open.
+    /// Creates a file that no other process can open.
     pub(crate) fn create(path: &Path) -> io::Result<Option<File>> {
         let mut options = OpenOptions::new();
         options
@@ -52,7 +52,6 @@ mod windows {
         options.open(path).map(Some)
     }
 
-    /// Whether no process writes the file any more.
     pub(crate) fn is_leftover(path: &Path) -> bool {
         File::open(path).is_ok()
     }

@@ -1,4 +1,4 @@
-//! A channel's frames in files, read back.
+//! Frames of a channel in files, read back.
 
 use std::fs::File;
 
@@ -15,7 +15,7 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::wifi::{MacFrame, Radiotap, fcs_is_right};
 use ropewalk_wire::{Checksum, IpHeader, UdpHeader, protocol};
 
-/// Of a UDP packet with 1000 bytes of payload.
+/// A UDP packet with 1000 bytes of payload.
 const SIZE: u32 = 1028;
 
 fn radio(node: &str, x: f64) -> RadioConfig {
@@ -43,8 +43,8 @@ fn radio(node: &str, x: f64) -> RadioConfig {
     }
 }
 
-/// Two senders hidden from each other, one of them with RTS, as a monitor hears them; and how many
-/// retries are counted.
+/// Frames of two mutually hidden senders, one of them with RTS, at a monitor; and the number of
+/// retries.
 fn heard() -> (Vec<Heard<u16>>, u64) {
     let channel = ChannelConfig {
         name: "one".to_owned(),
@@ -98,7 +98,6 @@ fn heard() -> (Vec<Heard<u16>>, u64) {
     (channel.heard().collect(), retries)
 }
 
-/// A UDP packet with this number.
 fn packet(number: u16) -> Vec<u8> {
     let ends = ["10.0.0.1", "10.0.0.2"].map(|address| address.parse().unwrap());
     let ip = IpHeader::new(ends[0], ends[1], protocol::UDP).unwrap();

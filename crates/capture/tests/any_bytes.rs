@@ -33,7 +33,6 @@ static CAPTURES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     captures
 });
 
-/// The corpus of the fuzz target; fuzzing adds files named `found_`.
 #[test]
 fn the_fuzz_corpus() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus/capture");

@@ -1,4 +1,4 @@
-//! The bytes of packet files, as the formats' specifications give them.
+//! Bytes of packet files, by the formats' specifications.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use ropewalk_capture::{
 };
 use ropewalk_quantities::{Rate, Time};
 
-/// Two packets: the first is cut, the second has no comment.
+/// Writes two packets: the first is cut, the second has no comment.
 fn write_two(path: &Path) -> u64 {
     let interfaces = [
         Interface {
@@ -61,7 +61,7 @@ fn pcapng_is_as_its_specification_has_it() {
     let path = folder.path().join("two.pcapng");
     assert_eq!(write_two(&path), 2);
 
-    // The application's name has the version, so its length is not known here.
+    // The application's name contains the version.
     let application = format!("ropewalk {}", env!("CARGO_PKG_VERSION"));
     let mut padded = application.clone().into_bytes();
     padded.resize(application.len().next_multiple_of(4), 0);
@@ -216,7 +216,7 @@ fn whole_packets_are_kept_unless_a_length_is_given() {
     }
 }
 
-/// libpcap wants of several interfaces that they are not raw.
+/// libpcap rejects several interfaces of LINKTYPE_RAW.
 #[test]
 fn the_link_type_is_that_of_the_first_packet_for_several_interfaces_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -244,7 +244,7 @@ fn the_link_type_is_that_of_the_first_packet_for_several_interfaces_alone() {
     }
 }
 
-/// Whatever the lengths, blocks begin at multiples of four and say their lengths twice.
+/// Blocks have lengths of a multiple of four, stated twice.
 #[test]
 fn blocks_of_any_length_are_framed() {
     let folder = tempfile::tempdir().unwrap();
@@ -272,7 +272,7 @@ fn blocks_of_any_length_are_framed() {
             let captured = number(&body[12..]);
             assert_eq!(captured, number(&body[16..]));
             let packet = body[20..20 + captured].to_vec();
-            // Behind the padding and the flags.
+            // After the padding and the flags.
             let comment = &body[20 + captured.next_multiple_of(4) + 8..];
             assert_eq!(comment[..2], [1, 0]);
             let length = usize::from(u16::from_le_bytes([comment[2], comment[3]]));
@@ -284,7 +284,7 @@ fn blocks_of_any_length_are_framed() {
     assert_eq!(read, written);
 }
 
-/// Lengths of options have 16 bits; a letter is not cut in half.
+/// Options have 16-bit lengths; a character is never split.
 #[test]
 fn a_comment_is_cut_to_what_an_option_holds() {
     let folder = tempfile::tempdir().unwrap();
@@ -388,7 +388,7 @@ fn packet_of(bytes: &[u8]) -> Record<'_> {
     }
 }
 
-/// Bytes from lines of hexadecimal digits; behind two spaces stands what they are.
+/// Bytes from lines of hexadecimal digits; comments follow two spaces.
 fn hex(text: &str) -> Vec<u8> {
     let lines = text.lines().map(|line| line.trim_start());
     let digits: Vec<u8> = lines
@@ -403,7 +403,6 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Type and body of each block.
 fn blocks(mut bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     std::iter::from_fn(move || {
         let kind = (!bytes.is_empty()).then(|| number(bytes))?;
@@ -416,7 +415,6 @@ fn blocks(mut bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// The body of the first interface's block.
 fn interface(bytes: &[u8]) -> &[u8] {
     blocks(bytes).find(|(kind, _)| *kind == 1).unwrap().1
 }

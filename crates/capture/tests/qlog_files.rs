@@ -5,7 +5,7 @@ use std::fs;
 use ropewalk_capture::{Header, LossCause, Metrics, PacketLost, QlogEvent, QlogFile, SpuriousLoss};
 use ropewalk_quantities::{Bytes, Time};
 
-/// What a file of these events says, record by record, behind the first.
+/// Records of a file with these events, without the first.
 fn records(paths: &[&str], events: &[(Time, usize, QlogEvent)]) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.sqlog");
@@ -136,7 +136,7 @@ fn losses_say_what_and_why() {
     );
 }
 
-/// A float of milliseconds tells nanoseconds for runs of up to a week and more.
+/// A float of milliseconds represents nanoseconds for more than a week.
 #[test]
 fn nanoseconds_survive() {
     let week = 7 * 86_400 * 1_000_000_000;

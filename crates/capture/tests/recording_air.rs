@@ -10,7 +10,7 @@ use ropewalk_simulator::{Options, Outcome, simulate, simulate_watched};
 use ropewalk_wire::wifi::{MacFrame, Radiotap, fcs_is_right};
 use ropewalk_wire::{Packet, Transport};
 
-/// TCP over two hops of a channel, the ends hidden from each other, and one of another channel.
+/// TCP over two hops of a channel with mutually hidden ends, and one hop of another channel.
 const CHAIN: &str = r#"
 duration = "2 s"
 [wifi]
@@ -97,7 +97,7 @@ fn capture(place: &str) -> (Outcome, Vec<(u32, Vec<u8>)>) {
     (outcome.expect("what the simulator has"), frames)
 }
 
-/// Whether it is in order and was sent before, and the packet of a data frame.
+/// Check sequence is right, retry flag, and the packet of a data frame.
 fn parse(bytes: &[u8]) -> (bool, bool, Option<&[u8]>) {
     let (radiotap, frame) = Radiotap::parse(bytes).expect("radiotap");
     let intact = fcs_is_right(frame);
@@ -144,7 +144,7 @@ fn a_node_hears_its_channels_and_not_who_is_far() {
             .filter(move |(interface, _)| *interface == number)
     };
     assert!(on(0).count() > 100 && on(1).count() > 100);
-    // Frames of A do not come to C, nor A's to B.
+    // Frames of A do not reach C.
     let far = [0x02, 0, 0, 0, 0, 0];
     for (_, bytes) in on(0) {
         let (_, frame) = Radiotap::parse(bytes).expect("radiotap");

@@ -1,4 +1,4 @@
-//! Files appear when they are finished, and not before.
+//! Files appear only when they are finished.
 
 use std::fs;
 use std::io;
@@ -83,7 +83,7 @@ fn of_two_files_of_one_name_the_last_finished_stays() {
     assert_eq!(names_in(folder.path()), ["run.pcap"]);
 }
 
-/// What a process left that was killed: its locks are gone, its file is not.
+/// A killed process leaves its file, without a lock.
 #[test]
 fn what_the_killed_left_is_removed_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ fn a_full_disk_is_an_error_that_names_the_file() {
     assert!(error.to_string().starts_with("cannot write /dev/full: "));
 }
 
-/// Somebody listens at the other end; what comes is pcapng unless the name says else.
+/// A reader listens at the other end; the format is pcapng unless the name ends in `.pcap`.
 #[cfg(unix)]
 #[test]
 fn a_fifo_is_written_at_once() {

@@ -1,32 +1,27 @@
-//! The internet checksum (RFC 1071): a sum in ones' complement of 16-bit words.
+//! The internet checksum (RFC 1071): the ones' complement sum of 16-bit words.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-/// A sum in progress.
+/// A partial sum. Pieces are added in packet order. After a piece of odd length the next one begins
+/// in the middle of a word, as if both had been added as one.
 ///
-/// Bytes are added in the order in which they stand in the packet. Any of the
-/// pieces may have an odd length: the next one then begins in the middle of a
-/// word, as it would had they been added as one.
-///
-/// A packet that carries its own checksum adds up to zero: see
-/// [`finish`](Checksum::finish).
+/// A packet with a correct checksum field sums to zero: see [`finish`](Checksum::finish).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checksum {
-    /// Modulo 2^64 - 1, of which 2^16 - 1 is a factor, and of words in the
-    /// machine's own byte order (RFC 1071, section 2).
+    /// Modulo 2^64 - 1, a multiple of 2^16 - 1, of words in native byte order (RFC 1071, section
+    /// 2).
     sum: u64,
     odd: bool,
 }
 
 impl Checksum {
-    /// The sum of nothing.
+    /// The sum of no bytes.
     #[inline]
     pub const fn new() -> Checksum {
         Checksum { sum: 0, odd: false }
     }
 
-    /// What an IPv4 packet's addresses, protocol and transport length add up
-    /// to (RFC 9293, section 3.1; RFC 768).
+    /// Sum of an IPv4 pseudo-header (RFC 9293, section 3.1; RFC 768).
     #[inline]
     pub fn pseudo_header_v4(
         source: Ipv4Addr,
@@ -40,8 +35,7 @@ impl Checksum {
             .add_u64(u64::from(protocol) + len as u64)
     }
 
-    /// What an IPv6 packet's addresses, transport length and upper-layer
-    /// protocol add up to (RFC 8200, section 8.1).
+    /// Sum of an IPv6 pseudo-header (RFC 8200, section 8.1).
     #[inline]
     pub fn pseudo_header_v6(
         source: Ipv6Addr,
@@ -83,15 +77,14 @@ impl Checksum {
         self.add(value.to_be(), false)
     }
 
-    /// Adds another sum, as if its bytes came next.
+    /// Adds another sum, as if its bytes followed.
     #[inline]
     #[must_use]
     pub fn add_sum(self, other: Checksum) -> Checksum {
         self.add(other.sum, other.odd)
     }
 
-    /// The checksum: the complement of the sum. Zero if the checksum was
-    /// already among what was added, and is right.
+    /// The checksum: the complement of the sum. Zero if the bytes contain their correct checksum.
     #[inline]
     #[must_use]
     pub fn finish(self) -> u16 {
@@ -100,8 +93,7 @@ impl Checksum {
 
     #[inline]
     fn add(self, sum: u64, odd: bool) -> Checksum {
-        // After an odd byte every byte stands in the other half of its word
-        // (RFC 1071, section 2: byte order independence).
+        // After an odd byte the halves of all words are swapped (RFC 1071, section 2).
         let sum = if self.odd {
             u64::from(fold(sum).swap_bytes())
         } else {
@@ -128,10 +120,8 @@ fn fold(sum: u64) -> u16 {
     ((sum >> 16) + (sum & 0xffff)) as u16
 }
 
-/// Sum of the bytes' 32-bit words in the machine's byte order, of zeros after the last.
-///
-/// The lanes are independent and wider than the words added, so that the compiler can keep them in vector
-/// registers and need not handle carries.
+/// Sum of the bytes' native 32-bit words, zero-padded. Independent 64-bit lanes need no carries and
+/// let the compiler vectorise.
 fn sum_of(bytes: &[u8]) -> u64 {
     let mut lanes = [0_u64; 8];
     let (blocks, rest) = bytes.as_chunks::<32>();

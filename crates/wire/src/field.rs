@@ -1,8 +1,8 @@
-//! Access to header fields: numbers in network byte order at fixed offsets.
+//! Access to header fields: network byte order, fixed offsets.
 
 use crate::error::Malformed;
 
-/// That bytes do not end too early.
+/// Checks for a minimum length.
 #[inline]
 pub(crate) fn at_least(needed: usize, bytes: &[u8]) -> Result<(), Malformed> {
     let got = bytes.len();
@@ -12,10 +12,7 @@ pub(crate) fn at_least(needed: usize, bytes: &[u8]) -> Result<(), Malformed> {
     }
 }
 
-/// `N` bytes from `at` on.
-///
-/// # Panics
-/// If the slice is too short: callers have checked the length.
+/// `N` bytes from `at`. Callers have checked the length.
 #[inline]
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("a slice of N bytes")

@@ -7,15 +7,15 @@ use crate::ipv4::{Ipv4Header, Ipv4View};
 const DONT_FRAGMENT: u16 = 0x4000;
 const MORE_FRAGMENTS: u16 = 0x2000;
 const OFFSET: u16 = 0x1fff;
-/// Flag of an option's type: copied into all fragments.
+/// Option type flag: copied into all fragments.
 const COPIED: u8 = 0x80;
 const END_OF_OPTIONS: u8 = 0;
 const NO_OPERATION: u8 = 1;
 
-/// Splits a packet, or fragment, into fragments of at most `mtu` bytes. `None` if it is not an IPv4 packet,
-/// must not be fragmented, or the MTU has no room for 8 bytes after its header.
+/// Splits a packet or fragment into fragments of at most `mtu` bytes. `None` if it is not IPv4,
+/// must not be fragmented, or `mtu` leaves less than 8 bytes for payload.
 ///
-/// The checksum of its transport header must be complete.
+/// The transport checksum must be complete.
 #[must_use]
 pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let view = Ipv4View::parse(packet).ok()?;
@@ -52,7 +52,7 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(made.collect())
 }
 
-/// Replaces options that only the first fragment has by no-operations.
+/// Replaces options that belong to the first fragment only by no-operations.
 fn drop_options(mut options: &mut [u8]) {
     while let [kind, ..] = *options {
         let len = match kind {
@@ -60,7 +60,7 @@ fn drop_options(mut options: &mut [u8]) {
             NO_OPERATION => 1,
             _ => usize::from(options.get(1).copied().unwrap_or(0)),
         };
-        // Without a valid length it is not an option, and is left unchanged.
+        // Malformed options stay unchanged.
         if len == 0 || len > options.len() {
             return;
         }
@@ -99,7 +99,7 @@ mod tests {
         packet
     }
 
-    /// What a receiver makes of them: whole, if the last was there.
+    /// Reassembled payload, and whether the last fragment was present.
     fn reassemble(fragments: &[Vec<u8>]) -> (Vec<u8>, bool) {
         let mut payload = Vec::new();
         let mut more = true;
@@ -124,7 +124,7 @@ mod tests {
             let made = fragments(&packet(&payload, &[]), mtu).unwrap();
             prop_assert!(made.iter().all(|fragment| fragment.len() <= mtu));
             prop_assert_eq!(reassemble(&made), (payload.clone(), true));
-            // A fragment is fragmented likewise.
+            // A fragment can be fragmented again.
             let made: Vec<_> = made.iter().flat_map(|one| fragments(one, again).unwrap()).collect();
             prop_assert!(made.iter().all(|fragment| fragment.len() <= again));
             prop_assert_eq!(reassemble(&made), (payload, true));

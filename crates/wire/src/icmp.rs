@@ -1,6 +1,6 @@
-//! ICMP errors of a router: for a packet that is too long for the next hop, fragmentation needed (RFC 792,
-//! RFC 1191), or packet too big in ICMPv6 (RFC 4443, section 3.2); for a packet that a filter refuses,
-//! administratively prohibited (RFC 1812, section 5.2.7.1; RFC 4443, section 3.1).
+//! ICMP errors of a router: fragmentation needed (RFC 792, RFC 1191), packet too big (RFC 4443,
+//! section 3.2), and administratively prohibited (RFC 1812, section 5.2.7.1; RFC 4443, section
+//! 3.1).
 
 use core::net::IpAddr;
 
@@ -10,31 +10,31 @@ use crate::ip::{IpHeader, IpView, protocol};
 
 /// Type, code, checksum, and the MTU.
 const HEAD: usize = 8;
-/// Longest message; it contains as much of the packet as fits (RFC 1812, section 4.3.2.3, and RFC 4443,
+/// Longest message; it quotes as much of the packet as fits (RFC 1812, section 4.3.2.3; RFC 4443,
 /// section 3.2).
 const LONGEST_V4: usize = 576;
 const LONGEST_V6: usize = 1280;
-/// ICMP types of errors: 3 to 5, 11 and 12. In ICMPv6 all below 128.
+/// ICMP error types: 3 to 5, 11 and 12. In ICMPv6, all below 128.
 const ERRORS_V4: [u8; 5] = [3, 4, 5, 11, 12];
 const FIRST_INFORMATIONAL_V6: u8 = 128;
 
-/// The error for a packet when at most `mtu` bytes are possible, with the packet's destination as its source.
-/// `None` if there must be none: for what is not an IP packet, for an error, for a fragment other than the
-/// first, for a source that is not a single host (RFC 1122, section 3.2.2; RFC 4443, section 2.4).
+/// The error for a packet that exceeds `mtu`, with the packet's destination as source. `None` for
+/// non-IP packets, ICMP errors, later fragments and sources that are not a single host (RFC 1122,
+/// section 3.2.2; RFC 4443, section 2.4).
 #[must_use]
 pub fn packet_too_big(packet: &[u8], mtu: u32) -> Option<Vec<u8>> {
     let short = u16::try_from(mtu).unwrap_or(u16::MAX);
     error(packet, ([3, 4], u32::from(short)), ([2, 0], mtu))
 }
 
-/// The error for a packet that is administratively prohibited, with the packet's destination as its source.
-/// `None` in the cases of [`packet_too_big`].
+/// The error for a prohibited packet, with the packet's destination as source. `None` in the same
+/// cases as [`packet_too_big`].
 #[must_use]
 pub fn prohibited(packet: &[u8]) -> Option<Vec<u8>> {
     error(packet, ([3, 13], 0), ([1, 1], 0))
 }
 
-/// An error with type and code, and the four bytes after the checksum, for each family.
+/// An error; for each family the type, the code and the four bytes after the checksum.
 fn error(packet: &[u8], v4: ([u8; 2], u32), v6: ([u8; 2], u32)) -> Option<Vec<u8>> {
     let ip = IpView::parse(packet).ok()?;
     if !wants_answer(&ip) {

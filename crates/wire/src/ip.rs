@@ -1,4 +1,4 @@
-//! IP of either version, distinguished by the first four bits.
+//! IP of either version.
 
 use core::net::IpAddr;
 
@@ -42,7 +42,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// The header's fields; options and extension headers are omitted.
+    /// Fields of the header, without options and extension headers.
     #[inline]
     pub fn header(&self) -> IpHeader {
         match self {
@@ -87,7 +87,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// The payload after the header, options and extension headers.
+    /// Payload after the header, options and extension headers.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         match self {
@@ -96,7 +96,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// Whether the header checksum is right; IPv6 has none.
+    /// Whether the header checksum is right; true for IPv6, which has none.
     #[inline]
     pub fn checksum_is_right(&self) -> bool {
         match self {
@@ -105,25 +105,25 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// Checksum of the pseudo-header for a segment or datagram of `len` bytes.
+    /// Pseudo-header sum of a segment or datagram of `len` bytes.
     #[inline]
     pub fn pseudo_header(&self, len: usize) -> Checksum {
         self.header().pseudo_header(len)
     }
 }
 
-/// The fields of an IP header.
+/// Fields of an IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpHeader {
-    /// Of an IPv4 packet.
+    /// IPv4 header.
     V4(Ipv4Header),
-    /// Of an IPv6 packet.
+    /// IPv6 header.
     V6(Ipv6Header),
 }
 
 impl IpHeader {
-    /// From `source` to `destination`, with a hop limit of 64, other fields zero, and don't fragment in IPv4.
-    /// `None` if the addresses are of different versions.
+    /// A header with hop limit 64, DF in IPv4, and zeros elsewhere. `None` if the versions of the
+    /// addresses differ.
     pub fn new(source: IpAddr, destination: IpAddr, protocol: u8) -> Option<IpHeader> {
         match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Some(IpHeader::V4(Ipv4Header {
@@ -156,8 +156,7 @@ impl IpHeader {
         }
     }
 
-    /// Writes the header of a packet with `payload_len` bytes of payload to
-    /// the front of `out`.
+    /// Writes the header of a packet with `payload_len` bytes of payload to `out`.
     ///
     /// # Panics
     /// If `out` is shorter than the header, or the packet too long for its length field.
@@ -168,7 +167,7 @@ impl IpHeader {
         }
     }
 
-    /// Checksum of the pseudo-header for a segment or datagram of `len` bytes.
+    /// Pseudo-header sum of a segment or datagram of `len` bytes.
     #[inline]
     pub fn pseudo_header(&self, len: usize) -> Checksum {
         match self {

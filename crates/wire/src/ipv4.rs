@@ -6,15 +6,15 @@ use crate::checksum::Checksum;
 use crate::error::Malformed;
 use crate::field::{array, at_least, put, u16_at};
 
-/// An IPv4 packet, over its bytes.
+/// A view of an IPv4 packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Ipv4View<'a> {
-    /// Up to the packet's total length.
+    /// Ends at the total length.
     bytes: &'a [u8],
 }
 
 impl<'a> Ipv4View<'a> {
-    /// Takes `bytes` for an IPv4 packet; what follows its total length is left out.
+    /// Parses an IPv4 packet; bytes after its total length are ignored.
     pub fn parse(bytes: &'a [u8]) -> Result<Ipv4View<'a>, Malformed> {
         at_least(Ipv4Header::LEN, bytes)?;
         if bytes[0] >> 4 != 4 {
@@ -34,7 +34,7 @@ impl<'a> Ipv4View<'a> {
         })
     }
 
-    /// What the header says, options and fragmentation left out.
+    /// Fields of the header, without options and fragmentation.
     #[inline]
     pub fn header(&self) -> Ipv4Header {
         Ipv4Header {
@@ -48,49 +48,49 @@ impl<'a> Ipv4View<'a> {
         }
     }
 
-    /// Where the packet comes from.
+    /// Source address.
     #[inline]
     pub fn source(&self) -> Ipv4Addr {
         Ipv4Addr::from(array::<4>(self.bytes, 12))
     }
 
-    /// Where it goes.
+    /// Destination address.
     #[inline]
     pub fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::from(array::<4>(self.bytes, 16))
     }
 
-    /// What it carries: see [`protocol`](crate::protocol).
+    /// Protocol of the payload: see [`protocol`](crate::protocol).
     #[inline]
     pub fn protocol(&self) -> u8 {
         self.bytes[9]
     }
 
-    /// Whether it is a part of a larger packet: more parts follow, or came before.
+    /// Whether the packet is a fragment.
     #[inline]
     pub fn is_fragment(&self) -> bool {
         u16_at(self.bytes, 6) & 0x3fff != 0
     }
 
-    /// Where in the larger packet its payload belongs, in bytes.
+    /// Fragment offset in bytes.
     #[inline]
     pub fn fragment_offset(&self) -> usize {
         usize::from(u16_at(self.bytes, 6) & 0x1fff) * 8
     }
 
-    /// The options, as they stand.
+    /// Options, unparsed.
     #[inline]
     pub fn options(&self) -> &'a [u8] {
         &self.bytes[Ipv4Header::LEN..header_len(self.bytes[0])]
     }
 
-    /// What follows the header.
+    /// Payload.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.bytes[header_len(self.bytes[0])..]
     }
 
-    /// Whether the header's checksum is right.
+    /// Whether the header checksum is right.
     #[inline]
     pub fn checksum_is_right(&self) -> bool {
         let header = &self.bytes[..header_len(self.bytes[0])];
@@ -103,34 +103,33 @@ fn header_len(first: u8) -> usize {
     usize::from(first & 0x0f) * 4
 }
 
-/// What an IPv4 header without options says of a packet that is not a fragment.
+/// An IPv4 header without options, of an unfragmented packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4Header {
-    /// Where the packet comes from.
+    /// Source address.
     pub source: Ipv4Addr,
-    /// Where it goes.
+    /// Destination address.
     pub destination: Ipv4Addr,
-    /// Tells its fragments from those of others.
+    /// Identification of the packet's fragments.
     pub identification: u16,
-    /// Whether it must not be fragmented.
+    /// Don't fragment (DF).
     pub dont_fragment: bool,
-    /// How many more routers it may pass.
+    /// Time to live, in hops.
     pub ttl: u8,
-    /// What it carries: see [`protocol`](crate::protocol).
+    /// Protocol of the payload: see [`protocol`](crate::protocol).
     pub protocol: u8,
     /// Differentiated services (6 bits, RFC 2474) and ECN (2 bits, RFC 3168).
     pub traffic_class: u8,
 }
 
 impl Ipv4Header {
-    /// What the header takes, in bytes.
+    /// Header length in bytes.
     pub const LEN: usize = 20;
 
-    /// Writes the header of a packet with `payload_len` bytes of payload to
-    /// the front of `out`.
+    /// Writes the header of a packet with `payload_len` bytes of payload to `out`.
     ///
     /// # Panics
-    /// If `out` is shorter than the header, or the packet would be longer than 65 535 bytes.
+    /// If `out` is shorter than the header, or the packet longer than 65 535 bytes.
     pub fn emit(&self, payload_len: usize, out: &mut [u8]) {
         let total = u16::try_from(Ipv4Header::LEN + payload_len).expect("a packet of 16-bit size");
         let out = &mut out[..Ipv4Header::LEN];

@@ -1,11 +1,11 @@
-//! The IPv6 header and the extension headers on the way to what it carries (RFC 8200, sections 3 and 4).
+//! The IPv6 header and extension headers (RFC 8200, sections 3 and 4).
 
 use core::net::Ipv6Addr;
 
 use crate::error::Malformed;
 use crate::field::{array, at_least, put, u16_at, u32_at};
 
-/// How many extension headers are passed before a packet is refused.
+/// Largest number of extension headers in an accepted packet.
 pub const MAX_EXTENSION_HEADERS: usize = 8;
 
 const HOP_BY_HOP: u8 = 0;
@@ -13,25 +13,24 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
-/// An IPv6 packet, over its bytes.
+/// A view of an IPv6 packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Ipv6View<'a> {
-    /// Up to the end of the payload.
+    /// Ends with the payload.
     bytes: &'a [u8],
     protocol: u8,
-    /// Where what follows all extension headers begins.
+    /// Offset after all extension headers.
     payload: usize,
     fragment: bool,
     fragment_offset: usize,
 }
 
 impl<'a> Ipv6View<'a> {
-    /// Takes `bytes` for an IPv6 packet; what follows its payload length is left out.
+    /// Parses an IPv6 packet; bytes after its payload length are ignored.
     ///
-    /// Hop-by-hop options, routing, fragment and destination options headers
-    /// are passed, up to [`MAX_EXTENSION_HEADERS`] of them. In a fragment that
-    /// is not the first, what follows the fragment header is payload.
-    /// Jumbograms (RFC 2675) are packets without payload here.
+    /// Skips up to [`MAX_EXTENSION_HEADERS`] hop-by-hop options, routing, fragment and destination
+    /// options headers. After the fragment header of a later fragment everything is payload.
+    /// Jumbograms (RFC 2675) count as packets without payload.
     pub fn parse(bytes: &'a [u8]) -> Result<Ipv6View<'a>, Malformed> {
         at_least(Ipv6Header::LEN, bytes)?;
         if bytes[0] >> 4 != 6 {
@@ -59,7 +58,7 @@ impl<'a> Ipv6View<'a> {
         }
     }
 
-    /// Goes on to the next header; false if it is none of the extension headers that are known.
+    /// Skips one header; false if it is not a known extension header.
     fn pass_extension_header(&mut self) -> Result<bool, Malformed> {
         let len = match self.protocol {
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {
@@ -81,7 +80,7 @@ impl<'a> Ipv6View<'a> {
         Ok(true)
     }
 
-    /// What the header says, extension headers left out.
+    /// Fields of the header, without extension headers.
     #[inline]
     pub fn header(&self) -> Ipv6Header {
         let first = u32_at(self.bytes, 0);
@@ -95,67 +94,65 @@ impl<'a> Ipv6View<'a> {
         }
     }
 
-    /// Where the packet comes from.
+    /// Source address.
     #[inline]
     pub fn source(&self) -> Ipv6Addr {
         Ipv6Addr::from(array::<16>(self.bytes, 8))
     }
 
-    /// Where it goes.
+    /// Destination address.
     #[inline]
     pub fn destination(&self) -> Ipv6Addr {
         Ipv6Addr::from(array::<16>(self.bytes, 24))
     }
 
-    /// What it carries after its extension headers: see [`protocol`](crate::protocol).
+    /// Protocol after the extension headers: see [`protocol`](crate::protocol).
     #[inline]
     pub fn protocol(&self) -> u8 {
         self.protocol
     }
 
-    /// Whether it is a part of a larger packet: more parts follow, or came
-    /// before. An atomic fragment (RFC 6946) is whole, and is none.
+    /// Whether the packet is a fragment. An atomic fragment (RFC 6946) is not.
     #[inline]
     pub fn is_fragment(&self) -> bool {
         self.fragment
     }
 
-    /// Where in the larger packet its payload belongs, in bytes.
+    /// Fragment offset in bytes.
     #[inline]
     pub fn fragment_offset(&self) -> usize {
         self.fragment_offset
     }
 
-    /// What follows the header and its extension headers.
+    /// Payload after the extension headers.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.bytes[self.payload..]
     }
 }
 
-/// What an IPv6 header says of a packet without extension headers.
+/// An IPv6 header without extension headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv6Header {
-    /// Where the packet comes from.
+    /// Source address.
     pub source: Ipv6Addr,
-    /// Where it goes.
+    /// Destination address.
     pub destination: Ipv6Addr,
-    /// How many more routers it may pass.
+    /// Hop limit.
     pub hop_limit: u8,
-    /// What it carries: see [`protocol`](crate::protocol).
+    /// Protocol of the payload: see [`protocol`](crate::protocol).
     pub protocol: u8,
     /// Differentiated services (6 bits, RFC 2474) and ECN (2 bits, RFC 3168).
     pub traffic_class: u8,
-    /// Tells flows apart (RFC 6437); 20 bits, others are not written.
+    /// Flow label (RFC 6437): 20 bits; higher bits are not written.
     pub flow_label: u32,
 }
 
 impl Ipv6Header {
-    /// What the header takes, in bytes.
+    /// Header length in bytes.
     pub const LEN: usize = 40;
 
-    /// Writes the header of a packet with `payload_len` bytes of payload to
-    /// the front of `out`.
+    /// Writes the header of a packet with `payload_len` bytes of payload to `out`.
     ///
     /// # Panics
     /// If `out` is shorter than the header, or the payload longer than 65 535 bytes.

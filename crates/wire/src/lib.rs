@@ -2,28 +2,26 @@
 //!
 //! # Layers
 //!
-//! 1. **Network**: [`Ipv4View`] and [`Ipv6View`], [`Ipv4Header`] and [`Ipv6Header`]; [`IpHeader`] is either.
-//!    [`fragments`] splits a packet; [`icmp`] answers one that cannot be forwarded.
+//! 1. **Network**: [`Ipv4View`] and [`Ipv6View`], [`Ipv4Header`] and [`Ipv6Header`]; [`IpHeader`] is
+//!    either. [`fragments`] splits a packet; [`icmp`] builds the error for one that cannot be forwarded.
 //! 2. **Transport**: [`TcpView`] and [`TcpHeader`], [`UdpView`] and [`UdpHeader`].
-//! 3. **Options**: values of [`TcpOption`], with those of MPTCP (RFC 8684) among them. [`TcpOptions`] reads
-//!    them one by one, [`emit_options`] writes them with their padding.
-//! 4. **Connections** ([`Connection`]): conversion between the segments of `ropewalk-transport`, with 64-bit
-//!    offsets, and packets, with 32-bit numbers.
+//! 3. **Options**: values of [`TcpOption`], including MPTCP (RFC 8684). [`TcpOptions`] parses them one
+//!    by one, [`emit_options`] writes them with padding.
+//! 4. **Connections** ([`Connection`]): conversion between the segments of `ropewalk-transport`, with
+//!    64-bit offsets, and packets, with 32-bit numbers.
 //! 5. **The gateway** ([`gateway`]): frames and datagrams of Ropewalk's own protocols.
 //!
-//! Beside the layers, [`wifi`] has the headers of 802.11.
+//! [`wifi`] has the headers of 802.11.
 //!
-//! A header has two forms. A view lies over bytes of the caller: `parse` checks once that all fields are
-//! there, and accessors then read without copying. An owned struct holds the values of the fields, and `emit`
-//! writes it.
-//!
-//! No input makes a parser panic: errors are [`Malformed`]. Reserved bits are ignored when read and zero when
-//! written.
+//! A header has two forms. A view borrows the caller's bytes: `parse` checks their length once, and
+//! accessors then read without copying. An owned struct has the values of the fields, and `emit` writes
+//! it. No input makes a parser panic: errors are [`Malformed`]. Reserved bits are ignored when parsed and
+//! zero when written.
 //!
 //! # Example
 //!
-//! A [`Checksum`] is a running sum until it is [finished](Checksum::finish). So a payload is summed once, for
-//! the checksum of its DSS option and for that of TCP:
+//! A [`Checksum`] is a running sum until it is [finished](Checksum::finish), so that one sum of the
+//! payload serves the checksums of both the DSS option and TCP:
 //!
 //! ```
 //! use core::net::Ipv4Addr;

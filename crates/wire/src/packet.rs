@@ -1,36 +1,35 @@
-//! A whole packet: IP, and TCP or UDP in it.
+//! A whole packet: IP with TCP or UDP.
 
 use crate::error::Malformed;
 use crate::ip::{IpView, protocol};
 use crate::tcp::TcpView;
 use crate::udp::UdpView;
 
-/// A packet, over its bytes.
+/// A view of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
-    /// The packet as IP has it.
+    /// IP header and payload.
     pub ip: IpView<'a>,
-    /// What it carries.
+    /// Transport header and payload.
     pub transport: Transport<'a>,
 }
 
-/// What a packet carries.
+/// Payload of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport<'a> {
     /// A TCP segment.
     Tcp(TcpView<'a>),
     /// A UDP datagram.
     Udp(UdpView<'a>),
-    /// Something else: the packet's [`payload`](IpView::payload).
+    /// Another protocol: see the packet's [`payload`](IpView::payload).
     Other,
 }
 
 impl<'a> Packet<'a> {
-    /// Takes `bytes`, from the IP header on, for a packet; what follows its
-    /// length (an Ethernet frame may be longer) is left out.
+    /// Parses a packet from its IP header; bytes after its length, such as Ethernet padding, are
+    /// ignored.
     ///
-    /// A fragment, the first one included, is refused: what it carries is not
-    /// whole. [`IpView`] reads it.
+    /// Fails for fragments, the first one included. [`IpView`] parses them.
     pub fn parse(bytes: &'a [u8]) -> Result<Packet<'a>, Malformed> {
         let ip = IpView::parse(bytes)?;
         if ip.is_fragment() {
@@ -44,10 +43,9 @@ impl<'a> Packet<'a> {
         Ok(Packet { ip, transport })
     }
 
-    /// Whether the checksums of IPv4, TCP and UDP are right, as far as they are
-    /// there. UDP may go without over IPv4 (RFC 768), but not over IPv6 (RFC
-    /// 8200, section 8.1). An IPv6 packet that a routing header still leads to
-    /// other places is not right before its last.
+    /// Whether all checksums of IPv4, TCP and UDP are right. UDP needs none over IPv4 (RFC 768),
+    /// but one over IPv6 (RFC 8200, section 8.1). IPv6 packets with unvisited addresses in a
+    /// routing header fail.
     pub fn checksums_are_right(&self) -> bool {
         self.ip.checksum_is_right()
             && match self.transport {

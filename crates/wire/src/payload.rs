@@ -1,11 +1,9 @@
-//! Payload that can be checked: a stream whose bytes say where they stand.
+//! Payload that verifies itself: each byte depends on its offset in the stream.
 //!
-//! The eight bytes at offset `o` of the stream, a multiple of eight, are `o` as
-//! a big-endian number. So any piece of it can be made, and any piece that
-//! arrives can be checked, from its offset alone; and in a dump of a packet
-//! that went astray one reads where it belongs.
+//! The eight bytes at offset `o`, a multiple of eight, are `o` as a big-endian number. Any piece
+//! can be generated and verified from its offset alone, and a packet dump shows the offset.
 
-/// Fills `out` with the stream's bytes from `offset` on.
+/// Fills `out` with the stream's bytes from `offset`.
 pub fn fill(offset: u64, out: &mut [u8]) {
     let (head, rest) = out.split_at_mut(head_len(offset, out.len()));
     let word = word_at(offset);
@@ -20,7 +18,8 @@ pub fn fill(offset: u64, out: &mut [u8]) {
     tail.copy_from_slice(&at.to_be_bytes()[..tail.len()]);
 }
 
-/// Where `bytes` first differ from the stream from `offset` on; `None` if nowhere.
+/// Index of the first byte of `bytes` that differs from the stream at `offset`; `None` if all
+/// match.
 #[must_use]
 pub fn first_difference(offset: u64, bytes: &[u8]) -> Option<usize> {
     let (head, rest) = bytes.split_at(head_len(offset, bytes.len()));
@@ -31,7 +30,7 @@ pub fn first_difference(offset: u64, bytes: &[u8]) -> Option<usize> {
         .zip(0_u64..)
         .take_while(|(word, index)| **word == start.wrapping_add(index * 8).to_be_bytes())
         .count();
-    // Only the bytes before and after the words that are right are looked at one by one.
+    // Compares single bytes only outside the run of matching words.
     let right = head.len()..head.len() + same * 8;
     let differs = |index: &usize| {
         let at = offset.wrapping_add(*index as u64);
@@ -48,13 +47,11 @@ fn head_len(offset: u64, len: usize) -> usize {
     (offset.wrapping_neg() % 8).min(len as u64) as usize
 }
 
-/// The word that the byte at `offset` is in.
 #[inline]
 fn word_at(offset: u64) -> [u8; 8] {
     (offset & !7).to_be_bytes()
 }
 
-/// Where in its word the byte at `offset` is.
 #[inline]
 fn within(offset: u64) -> usize {
     (offset % 8) as usize

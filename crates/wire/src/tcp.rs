@@ -5,14 +5,14 @@ use crate::error::{Malformed, OptionsTooLong};
 use crate::field::{at_least, put, u16_at, u32_at};
 use crate::tcp_options::{TcpOption, TcpOptions, emit_options};
 
-/// A TCP segment, over its bytes.
+/// A view of a TCP segment.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpView<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> TcpView<'a> {
-    /// Takes all of `bytes` for a TCP segment.
+    /// Parses a TCP segment of all bytes.
     pub fn parse(bytes: &'a [u8]) -> Result<TcpView<'a>, Malformed> {
         at_least(TcpHeader::LEN, bytes)?;
         let view = TcpView { bytes };
@@ -24,7 +24,7 @@ impl<'a> TcpView<'a> {
         Ok(view)
     }
 
-    /// What the header says, options left out.
+    /// Fields of the header, without options.
     #[inline]
     pub fn header(&self) -> TcpHeader {
         TcpHeader {
@@ -38,13 +38,13 @@ impl<'a> TcpView<'a> {
         }
     }
 
-    /// What header and options take, in bytes: the data offset.
+    /// Length of header and options in bytes: the data offset.
     #[inline]
     pub fn header_len(&self) -> usize {
         usize::from(self.bytes[12] >> 4) * 4
     }
 
-    /// The options, one by one.
+    /// Options, parsed one by one.
     #[inline]
     pub fn options(&self) -> TcpOptions<'a> {
         TcpOptions::new(&self.bytes[TcpHeader::LEN..self.header_len()])
@@ -56,47 +56,45 @@ impl<'a> TcpView<'a> {
         self.bytes
     }
 
-    /// What follows header and options.
+    /// Payload.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.bytes[self.header_len()..]
     }
 
-    /// Whether the checksum is right. `pseudo_header` is that of a segment of
-    /// [`as_bytes`](TcpView::as_bytes)' length.
+    /// Whether the checksum is right. `pseudo_header` is for [`as_bytes`](TcpView::as_bytes)'
+    /// length.
     #[inline]
     pub fn checksum_is_right(&self, pseudo_header: Checksum) -> bool {
         pseudo_header.add_bytes(self.bytes).finish() == 0
     }
 }
 
-/// What a TCP header says; data offset and checksum left out.
+/// A TCP header without data offset and checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpHeader {
-    /// Port that the segment comes from.
+    /// Source port.
     pub source_port: u16,
-    /// Port that it goes to.
+    /// Destination port.
     pub destination_port: u16,
     /// Sequence number of the first byte, or of SYN.
     pub seq: u32,
-    /// Next sequence number expected from the other side; counts with [`TcpFlags::ACK`].
+    /// Acknowledgement number; valid with [`TcpFlags::ACK`].
     pub ack: u32,
     /// Control bits.
     pub flags: TcpFlags,
-    /// Advertised receive window as it stands, before scaling (RFC 7323, section 2.2).
+    /// Receive window before scaling (RFC 7323, section 2.2).
     pub window: u16,
-    /// Where urgent data ends, from `seq` on; counts with [`TcpFlags::URG`].
+    /// End of urgent data, relative to `seq`; valid with [`TcpFlags::URG`].
     pub urgent: u16,
 }
 
 impl TcpHeader {
-    /// What the header takes without options, in bytes.
+    /// Length without options, in bytes.
     pub const LEN: usize = 20;
 
-    /// Writes header and options to the front of `out`; returns what they take,
-    /// which is [`LEN`](TcpHeader::LEN) and
-    /// [`options_len`](crate::options_len). `rest` is what the pseudo-header
-    /// and the payload add up to.
+    /// Writes header and options to `out`; returns their length, [`LEN`](TcpHeader::LEN) plus
+    /// [`options_len`](crate::options_len). `rest` is the sum of the pseudo-header and the payload.
     ///
     /// # Panics
     /// If `out` is shorter than header and options.
@@ -116,7 +114,7 @@ impl TcpHeader {
         put(out, 14, self.window.to_be_bytes());
         put(out, 16, [0, 0]);
         put(out, 18, self.urgent.to_be_bytes());
-        // Header and options end at an even place: it is all the same that the payload came first.
+        // Header and options have an even length, so that the order of the sums does not matter.
         let checksum = Checksum::new().add_bytes(out).add_sum(rest).finish();
         put(out, 16, checksum.to_be_bytes());
         Ok(len)
@@ -129,12 +127,12 @@ impl From<TcpView<'_>> for TcpHeader {
     }
 }
 
-/// The control bits (RFC 9293, section 3.1).
+/// Control bits (RFC 9293, section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpFlags(u8);
 
 impl TcpFlags {
-    /// None.
+    /// No bits.
     pub const NONE: TcpFlags = TcpFlags(0);
     /// No more data from the sender.
     pub const FIN: TcpFlags = TcpFlags(0x01);
@@ -142,24 +140,24 @@ impl TcpFlags {
     pub const SYN: TcpFlags = TcpFlags(0x02);
     /// Resets the connection.
     pub const RST: TcpFlags = TcpFlags(0x04);
-    /// Asks the receiver to hand on what it has.
+    /// Asks the receiver to pass the data on at once.
     pub const PSH: TcpFlags = TcpFlags(0x08);
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: TcpFlags = TcpFlags(0x10);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: TcpFlags = TcpFlags(0x20);
     /// ECN echo (RFC 3168).
     pub const ECE: TcpFlags = TcpFlags(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: TcpFlags = TcpFlags(0x80);
 
-    /// From the header's byte.
+    /// Decodes the header's byte.
     #[inline]
     pub const fn from_bits(bits: u8) -> TcpFlags {
         TcpFlags(bits)
     }
 
-    /// The header's byte.
+    /// Encodes the header's byte.
     #[inline]
     pub const fn bits(self) -> u8 {
         self.0
@@ -171,7 +169,7 @@ impl TcpFlags {
         self.0 & other.0 == other.0
     }
 
-    /// With the bits of `other` as well.
+    /// Sets the bits of `other` as well.
     #[inline]
     #[must_use]
     pub const fn with(self, other: TcpFlags) -> TcpFlags {

@@ -1,10 +1,10 @@
-//! TCP options: one by one from bytes, and all of a header's to bytes, padded.
+//! TCP options: parsing one by one, and emitting with padding.
 
 use crate::error::{Malformed, OptionsTooLong};
 use crate::field::{put, u16_at, u32_at};
 use crate::mptcp::MptcpOption;
 
-/// What a TCP header has room for: its length is a number of four bits, in words of four bytes.
+/// Largest length of a header's options: the data offset has four bits, in words of four bytes.
 pub const MAX_OPTIONS_LEN: usize = 40;
 
 const END_OF_LIST: u8 = 0;
@@ -15,57 +15,53 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 const MULTIPATH: u8 = 30;
-/// Kind of an option that is an experiment's (RFC 4727, section 2.3).
+/// Kind of experimental options (RFC 4727, section 2.3).
 const EXPERIMENT: u8 = 253;
-/// Which one it is: TCP-DOOR's numbers (RFC 6994, section 3; not registered with IANA).
+/// Experiment identifier of TCP-DOOR (RFC 6994, section 3; not registered with IANA).
 const TCP_DOOR: [u8; 2] = *b"RW";
-/// Data was overtaken; all other bits are reserved.
+/// Data arrived out of order; other bits are reserved.
 const OUT_OF_ORDER: u16 = 1;
 
 /// A TCP option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpOption<'a> {
-    /// Largest payload that the sender of this takes (RFC 9293, section 3.7.1).
+    /// Largest payload that the sender accepts (RFC 9293, section 3.7.1).
     MaximumSegmentSize(u16),
-    /// How far the windows of the sender of this are shifted (RFC 7323,
-    /// section 2); above 14 counts as 14, which is the receiver's to do.
+    /// Window shift of the sender (RFC 7323, section 2). The receiver clamps it to 14.
     WindowScale(u8),
-    /// The sender of this understands [`Sack`](TcpOption::Sack) (RFC 2018, section 2).
+    /// The sender supports [`Sack`](TcpOption::Sack) (RFC 2018, section 2).
     SackPermitted,
-    /// Selective acknowledgement (RFC 2018, section 3); its first block may be
-    /// a duplicate's (RFC 2883).
+    /// Selective acknowledgement (RFC 2018, section 3). The first block may be a D-SACK (RFC 2883).
     Sack(SackBlocks),
     /// Timestamps (RFC 7323, section 3).
     Timestamps {
-        /// The sender's clock (TSval).
+        /// TSval: the sender's clock.
         value: u32,
-        /// The receiver's, as last seen (TSecr).
+        /// TSecr: the last clock received from the peer.
         echo: u32,
     },
     /// MPTCP (RFC 8684).
     Multipath(MptcpOption),
-    /// Data was overtaken by later data, says the receiver (TCP-DOOR's OOO, Wang and Zhang 2002); an
-    /// experiment's option (RFC 6994).
+    /// The receiver saw data out of order (OOO of TCP-DOOR, Wang and Zhang 2002; RFC 6994).
     OutOfOrder,
-    /// A transmission number, with or without [`OutOfOrder`](TcpOption::OutOfOrder): the same experiment's.
+    /// Transmission number of TCP-DOOR, with or without [`OutOfOrder`](TcpOption::OutOfOrder).
     Transmission {
-        /// Which data segment it is (TPSN), or which acknowledgement of the same data (ADSN).
+        /// Number of the data segment (TPSN), or of the duplicate acknowledgement (ADSN).
         number: u16,
-        /// Data was overtaken.
+        /// Data arrived out of order.
         out_of_order: bool,
     },
-    /// Any other option, MPTCP's of an unknown subtype included; written as it
-    /// stands.
+    /// Any other option, or an unknown MPTCP subtype; written unchanged.
     Unknown {
-        /// Its kind.
+        /// Option kind.
         kind: u8,
-        /// What follows kind and length.
+        /// Bytes after kind and length.
         data: &'a [u8],
     },
 }
 
 impl<'a> TcpOption<'a> {
-    /// What the option takes without padding, in bytes.
+    /// Length without padding, in bytes.
     #[inline]
     pub fn wire_len(&self) -> usize {
         match self {
@@ -81,7 +77,7 @@ impl<'a> TcpOption<'a> {
         }
     }
 
-    /// Takes a whole option, kind and length included, of at least two bytes.
+    /// Parses a whole option of at least two bytes, kind and length included.
     fn parse(bytes: &'a [u8]) -> Result<TcpOption<'a>, Malformed> {
         let kind = bytes[0];
         let option = match (kind, bytes.len()) {
@@ -113,7 +109,6 @@ impl<'a> TcpOption<'a> {
         Ok(option)
     }
 
-    /// Writes the option to `out`, which is as long as it is.
     fn emit(&self, out: &mut [u8]) {
         let len = out.len() as u8;
         match self {
@@ -179,7 +174,7 @@ fn impossible_length(bytes: &[u8]) -> Malformed {
     }
 }
 
-/// One to four blocks of a SACK option: first sequence number of each, and the one after its last.
+/// One to four SACK blocks: the first sequence number of each, and the one after its last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackBlocks {
     len: u8,
@@ -187,7 +182,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// These blocks; `None` if there is none, or more than four, which no header has room for.
+    /// `None` for no blocks, or more than four, which exceed any header.
     pub fn new(blocks: &[(u32, u32)]) -> Option<SackBlocks> {
         let mut all = [(0, 0); 4];
         all.get_mut(..blocks.len())?.copy_from_slice(blocks);
@@ -197,13 +192,12 @@ impl SackBlocks {
         })
     }
 
-    /// The blocks, in the option's order.
+    /// Blocks in the option's order.
     #[inline]
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
     }
 
-    /// From one to four times eight bytes.
     fn parse(bytes: &[u8]) -> SackBlocks {
         let mut blocks = [(0, 0); 4];
         let (words, _) = bytes.as_chunks::<8>();
@@ -217,24 +211,23 @@ impl SackBlocks {
     }
 }
 
-/// The options of a header, one by one, padding left out.
+/// The options of a header, without padding.
 ///
-/// An option of a length that it cannot have is an error, and the next one
-/// follows it. A length that leads nowhere, below two or past the end, is an
-/// error and ends the options.
+/// An invalid length for the kind is an error, and parsing continues. A length below two or past
+/// the end is an error and ends the options.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpOptions<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> TcpOptions<'a> {
-    /// Of the bytes between a TCP header and its payload.
+    /// Parses the bytes between a TCP header and its payload.
     #[inline]
     pub const fn new(bytes: &'a [u8]) -> TcpOptions<'a> {
         TcpOptions { rest: bytes }
     }
 
-    /// Bytes that are not read yet. They tell the place of the next option, its padding first.
+    /// Unparsed bytes: they give the offset of the next option or its padding.
     #[inline]
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
@@ -264,7 +257,7 @@ impl<'a> Iterator for TcpOptions<'a> {
 
 impl core::iter::FusedIterator for TcpOptions<'_> {}
 
-/// What [`emit_options`] writes for these options, padding included; a multiple of four.
+/// Length that [`emit_options`] writes, padding included; a multiple of four.
 pub fn options_len(options: &[TcpOption<'_>]) -> usize {
     let mut at = 0;
     for (index, option) in options.iter().enumerate() {
@@ -274,13 +267,11 @@ pub fn options_len(options: &[TcpOption<'_>]) -> usize {
     at
 }
 
-/// Writes options to the front of `out`; returns what they take, padding included.
+/// Writes options to `out`; returns their length with padding.
 ///
-/// NOPs stand before an option, so that each ends on a multiple of four and
-/// the numbers in it are aligned as far as they can be (RFC 7323, appendix A);
-/// those of MPTCP have them behind, as Linux writes them. SACK-permitted goes
-/// without when timestamps follow: their 2 and 10 bytes need no padding
-/// between them.
+/// NOPs precede an option so that it ends on a multiple of four, with its numbers aligned as far as
+/// possible (RFC 7323, appendix A). NOPs follow an MPTCP option, as in Linux. SACK-permitted before
+/// timestamps has none: their 2 and 10 bytes make up a multiple of four.
 ///
 /// # Panics
 /// If `out` is shorter than [`options_len`].
@@ -302,7 +293,7 @@ pub fn emit_options(options: &[TcpOption<'_>], out: &mut [u8]) -> Result<usize, 
     Ok(at)
 }
 
-/// How many NOPs stand before `option` at `at`, and after it.
+/// Number of NOPs before and after `option` at offset `at`.
 #[inline]
 fn padding(at: usize, option: &TcpOption<'_>, next: Option<&TcpOption<'_>>) -> [usize; 2] {
     let missing = (at + option.wire_len()).wrapping_neg() % 4;

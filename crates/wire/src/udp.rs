@@ -4,15 +4,14 @@ use crate::checksum::Checksum;
 use crate::error::Malformed;
 use crate::field::{at_least, put, u16_at};
 
-/// A UDP datagram, over its bytes.
+/// A view of a UDP datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpView<'a> {
-    /// Up to the datagram's length.
     bytes: &'a [u8],
 }
 
 impl<'a> UdpView<'a> {
-    /// Takes `bytes` for a UDP datagram; what follows its length is left out.
+    /// Parses a UDP datagram; bytes after its length are ignored.
     pub fn parse(bytes: &'a [u8]) -> Result<UdpView<'a>, Malformed> {
         at_least(UdpHeader::LEN, bytes)?;
         let len = usize::from(u16_at(bytes, 4));
@@ -25,7 +24,7 @@ impl<'a> UdpView<'a> {
         })
     }
 
-    /// What the header says.
+    /// Fields of the header.
     #[inline]
     pub fn header(&self) -> UdpHeader {
         UdpHeader {
@@ -34,7 +33,7 @@ impl<'a> UdpView<'a> {
         }
     }
 
-    /// The checksum as it stands; zero if there is none.
+    /// Checksum field; zero if unused.
     #[inline]
     pub fn checksum(&self) -> u16 {
         u16_at(self.bytes, 6)
@@ -46,41 +45,39 @@ impl<'a> UdpView<'a> {
         self.bytes
     }
 
-    /// What follows the header.
+    /// Payload.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         &self.bytes[UdpHeader::LEN..]
     }
 
-    /// Whether the checksum is right. `pseudo_header` is that of a datagram of
-    /// [`as_bytes`](UdpView::as_bytes)' length; over IPv4 a datagram without
-    /// checksum is right, too, which is the caller's to see.
+    /// Whether the checksum is right. `pseudo_header` is for [`as_bytes`](UdpView::as_bytes)'
+    /// length. The caller accepts IPv4 datagrams without a checksum.
     #[inline]
     pub fn checksum_is_right(&self, pseudo_header: Checksum) -> bool {
         self.checksum() != 0 && pseudo_header.add_bytes(self.bytes).finish() == 0
     }
 }
 
-/// What a UDP header says, length and checksum left out.
+/// A UDP header without length and checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdpHeader {
-    /// Port that the datagram comes from.
+    /// Source port.
     pub source_port: u16,
-    /// Port that it goes to.
+    /// Destination port.
     pub destination_port: u16,
 }
 
 impl UdpHeader {
-    /// What the header takes, in bytes.
+    /// Header length in bytes.
     pub const LEN: usize = 8;
 
-    /// Writes the header of a datagram with `payload_len` bytes of payload to
-    /// the front of `out`. `rest` is what the pseudo-header and the payload add
-    /// up to. A checksum of zero is written as 0xffff (RFC 768; RFC 8200,
-    /// section 8.1), since zero says that there is none.
+    /// Writes the header of a datagram with `payload_len` bytes of payload to `out`. `rest` is the
+    /// sum of the pseudo-header and the payload. Zero means no checksum, so a checksum of zero is
+    /// written as 0xffff (RFC 768; RFC 8200, section 8.1).
     ///
     /// # Panics
-    /// If `out` is shorter than the header, or the datagram would be longer than 65 535 bytes.
+    /// If `out` is shorter than the header, or the datagram longer than 65 535 bytes.
     pub fn emit(&self, payload_len: usize, rest: Checksum, out: &mut [u8]) {
         let len = u16::try_from(UdpHeader::LEN + payload_len).expect("a datagram of 16-bit size");
         let checksum = Checksum::new()

@@ -1,5 +1,4 @@
-//! Packets as two Linux 6.18 hosts exchanged them: what they say, that their
-//! checksums are right, and that we would have written the same bytes.
+//! Packets that two Linux 6.18 hosts exchanged: fields, checksums, and byte-identical emission.
 
 mod hex;
 
@@ -48,7 +47,6 @@ const DATA_OVER_IPV6: &str = "
     c5801389ae5e20dd3c1e292ce018003f12ab0000
     0101080a6e7a9f018a5ebc2c 1e18200d2a493f9da19d8b9e8232dfe400000001000a42e0
     68656c6c6f2077697265";
-/// Without a checksum, and so with padding.
 const CAPABLE_WITH_DATA: &str = "
     4500005666c240004006bddd0a0001010a000102 b20c1389315c6f65464e0b5be018003f3c440000
     0101080aa3745dbd47ec1824 1e160101337a1df8f1a7253d758bc6bb21da966e000a 0101
@@ -92,7 +90,7 @@ fn emitted(packet: &Packet<'_>) -> Vec<u8> {
     out
 }
 
-/// The packet's flags, its options but for timestamps, its payload.
+/// The packet's flags, options without timestamps, and payload.
 fn said<T>(hex: &str, look: impl FnOnce(TcpFlags, &[TcpOption<'_>], &[u8]) -> T) -> T {
     let packet = bytes(hex);
     let packet = Packet::parse(&packet).unwrap();
@@ -139,7 +137,7 @@ fn checksums_are_right_and_wrong_after_any_change() {
                 is_right
             })
             .collect();
-        // IPv6's flow label and hop limit are in no checksum; nor is that of another protocol known.
+        // No checksum covers IPv6's flow label and hop limit, nor an unknown protocol.
         let expected: &[usize] = if packet[0] >> 4 == 6 {
             &[1, 2, 3, 6, 7]
         } else {

@@ -6,7 +6,7 @@ use hex::bytes;
 use proptest::prelude::*;
 use ropewalk_wire::Checksum;
 
-/// As RFC 1071, section 1 says it: 16-bit words, carries added back, all bits turned over.
+/// The definition of RFC 1071, section 1: 16-bit words, end-around carry, complement.
 fn by_definition(bytes: &[u8]) -> u16 {
     let mut sum = 0_u32;
     for (index, byte) in bytes.iter().enumerate() {
@@ -42,7 +42,7 @@ fn the_largest_bytes_carry_all_the_way() {
     assert_eq!(sum.finish(), !1);
 }
 
-/// Some of these carry once more than most sums do.
+/// Sums with one carry more than most.
 #[test]
 fn words_at_the_edges() {
     let edges = [0x0000_u64, 0x0001, 0x0100, 0xfeff, 0xfffe, 0xffff];

@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, with what is said of each file.
+//! The corpora of the fuzz targets, with the expected result of each file.
 
 #[path = "../../../tests/fuzz/properties/connection.rs"]
 mod connection;
@@ -276,7 +276,7 @@ fn replay(target: &str, expected: &[(&str, &str)], say: impl Fn(&[u8]) -> String
             let name = file.file_stem().unwrap().to_string_lossy().into_owned();
             (name, say(&fs::read(&file).unwrap()))
         })
-        // Those that fuzzing has found are not listed.
+        // Inputs found by fuzzing are not listed.
         .filter(|(name, _)| !name.starts_with("found_"))
         .collect();
     said.sort();

@@ -1,11 +1,10 @@
-//! The gateway's frames: literal bytes, bounds, and whatever a peer may send.
+//! The gateway's frames: literal bytes, bounds, and arbitrary input.
 
 use proptest::prelude::*;
 use ropewalk_wire::gateway::{
     Frame, Join, JoinAnswer, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame,
 };
 
-/// Each type, and its bytes.
 fn literals() -> Vec<(Frame<usize>, &'static [u8])> {
     vec![
         (

@@ -1,4 +1,4 @@
-//! Headers of IP, byte by byte: what they say, how they are written, and what is refused.
+//! IP headers, byte by byte: fields, emission, and errors.
 
 mod hex;
 
@@ -71,7 +71,7 @@ fn ipv4_every_field_has_its_place() {
 
 #[test]
 fn ipv4_options_are_part_of_the_header() {
-    // A router alert (RFC 2113); the checksum covers it.
+    // A router alert (RFC 2113), covered by the checksum.
     let mut packet = bytes("46c0 0020 0000 4000 0102 4200 c0000201 e0000016 94040000 16000904");
     packet.extend_from_slice(&bytes("e00000fb ffff"));
     let view = Ipv4View::parse(&packet).unwrap();
@@ -149,7 +149,6 @@ fn ipv4_longer_than_can_be_said() {
     header.emit(65_516, &mut [0; 20]);
 }
 
-/// Version, class, flow label; length, next header, hop limit; addresses.
 fn ipv6_packet(next_header: u8, rest: &str) -> Vec<u8> {
     let rest = bytes(rest);
     let mut packet = bytes("6b9abcde 0000 00 40");
@@ -226,7 +225,7 @@ fn ipv6_fragments_are_told() {
     );
     assert_eq!(view.payload(), [0xaa, 0xbb]);
 
-    // What would be an extension header in the first is payload here.
+    // An extension header in the first fragment is payload here.
     let last = ipv6_packet(44, "3c00 0010 12345678 0600010400000000 aabb");
     let view = Ipv6View::parse(&last).unwrap();
     assert!(view.is_fragment());
@@ -249,7 +248,7 @@ fn ipv6_that_is_none() {
     assert_eq!(parse(&ipv4_packet()), Malformed::Version(4));
     assert_eq!(parse(&packet[..39]), truncated(40, 39));
     assert_eq!(parse(&packet[..41]), truncated(42, 41));
-    // An extension header that ends after the packet, even if there are bytes after it.
+    // The extension header ends after the packet, though more bytes follow.
     let mut cut = ipv6_packet(0, "0600010400000000");
     cut[5] = 7;
     assert_eq!(parse(&cut), truncated(48, 47));

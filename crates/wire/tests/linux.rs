@@ -1,4 +1,4 @@
-//! Linux's own packets, read and written again.
+//! Packets of Linux, parsed and emitted again.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -33,8 +33,7 @@ fn a_connection_of_linux_reads_as_segments_that_are_written_the_same() {
         }
         assert_eq!(read.subflows.len(), 3);
         assert_eq!((read.delivered, read.data_fins), (12_800, 8));
-        // The others have an option that segments know nothing of (ADD_ADDR and its echo), or share
-        // a mapping.
+        // Excluded: ADD_ADDR and its echo, which segments do not have, and shared mappings.
         assert_eq!((read.packets, read.same), (56, 56 - 2 - 9), "{name}");
     }
 }
@@ -64,7 +63,7 @@ impl Reading {
                     address_id,
                     ..Start::default()
                 };
-                // Joins come from the client's second address, to the server's second and first.
+                // The client joins from its second address, to the server's second and first.
                 let number = self.subflows.len() - 1;
                 let ids = [[0, 0], [1, 1], [1, 0]][number];
                 (

@@ -1,5 +1,5 @@
-//! MPTCP's options: each form's bytes, with keys, tokens, random numbers and
-//! HMACs that two Linux hosts exchanged (tests/reference/mptcp-handshake-vectors.json).
+//! MPTCP options: bytes of each form, with keys, tokens, random numbers and HMACs of two Linux
+//! hosts (tests/reference/mptcp-handshake-vectors.json).
 
 mod hex;
 
@@ -18,7 +18,7 @@ fn parse(bytes: &[u8]) -> Result<TcpOption<'_>, Malformed> {
     option
 }
 
-/// Reads as `option`, which is written as this and its padding.
+/// Checks that the bytes parse as `option`, and that it is written as these bytes.
 fn both_ways(hex: &str, option: MptcpOption) {
     let option = TcpOption::Multipath(option);
     let written = bytes(hex);
@@ -31,7 +31,7 @@ fn both_ways(hex: &str, option: MptcpOption) {
     assert!(padding.len() < 4 && padding.iter().all(|byte| *byte == 1));
 }
 
-/// Reads as `option`, though it is written in another way.
+/// Checks that the bytes parse as `option`, which has another encoding.
 fn reads(hex: &str, option: MptcpOption) {
     assert_eq!(
         parse(&bytes(hex)),
@@ -218,7 +218,7 @@ fn dss_in_all_its_lengths() {
     );
 }
 
-/// Sizes of numbers count only with the numbers (section 3.3); reserved bits never.
+/// Size flags count only with their numbers (section 3.3); reserved bits never.
 #[test]
 fn dss_flags_that_do_not_count() {
     reads("1e04 2f ea", MptcpOption::Dss(Dss::default()));
@@ -252,7 +252,7 @@ fn dss_of_a_length_that_its_flags_do_not_have() {
     }
 }
 
-/// Of all lengths an option beginning with these two bytes can have the `right` ones alone.
+/// Checks that options beginning with these bytes have no lengths but the `right` ones.
 fn lengths_are(begin: &[u8; 2], right: &[u8]) {
     for len in 3..=40_u8 {
         let mut option = vec![0x55; usize::from(len).max(4)];
@@ -357,7 +357,7 @@ fn removed_addresses() {
 
     assert_eq!(AddressIds::new(&[]), None);
     assert_eq!(AddressIds::new(&[0; AddressIds::MAX + 1]), None);
-    // Longer than any header has room for; but a length field can say it.
+    // Longer than any header, though the length field allows it.
     let mut long = vec![30, 41, 0x40];
     long.resize(41, 9);
     assert_eq!(
@@ -405,20 +405,19 @@ fn resets_and_their_reasons() {
     }
 }
 
-/// Each from a mapping of a Linux host with its payload.
 #[test]
 fn dss_checksums_of_linux() {
     let sum = |bytes: &[u8]| Checksum::new().add_bytes(bytes);
     let dsn = 0xc394_0bc4_3974_ef81;
     assert_eq!(dss_checksum(dsn, 1, 10, sum(b"hello wire")), 0xd9e4);
-    // A mapping of three segments, whose payloads are summed one by one.
+    // A mapping of three segments, whose payloads are summed separately.
     let first = sum(&[b'x'; 1420]);
     let all = first.add_sum(first).add_bytes(&[b'x'; 160]);
     assert_eq!(dss_checksum(dsn + 10, 11, 3000, all), 0x1a02);
-    // DATA_FIN alone.
+    // A lone DATA_FIN.
     let fin = 0xc394_0bc4_3974_fb43;
     assert_eq!(dss_checksum(fin, 0, 1, Checksum::new()), 0xfbed);
-    // MP_CAPABLE with data: the number after the initial one, and the subflow's first byte.
+    // MP_CAPABLE with data: the initial number plus 1, and the subflow's first byte.
     let initial = 0xc606_d9fd_92a5_7482;
     assert_eq!(dss_checksum(initial + 1, 1, 10, sum(b"hello wire")), 0x2b06);
 }

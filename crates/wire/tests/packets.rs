@@ -1,11 +1,11 @@
-//! Whole packets that are not TCP, not whole, or not right.
+//! Whole packets that are not TCP, incomplete or invalid.
 
 mod hex;
 
 use hex::bytes;
 use ropewalk_wire::*;
 
-/// A datagram over IP of the version of these addresses.
+/// A datagram over the IP version of these addresses.
 fn datagram(source: &str, destination: &str) -> Vec<u8> {
     let (source, destination) = (source.parse().unwrap(), destination.parse().unwrap());
     let ip = IpHeader::new(source, destination, protocol::UDP).unwrap();

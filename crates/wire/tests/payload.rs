@@ -1,4 +1,4 @@
-//! The stream that says where its bytes stand.
+//! The self-verifying payload.
 
 use proptest::prelude::*;
 use ropewalk_wire::payload::{fill, first_difference};

@@ -1,4 +1,4 @@
-//! What is written is read as it was said; whatever is read does no harm.
+//! Emitted values parse to themselves, and arbitrary bytes never panic.
 
 #[path = "../../../tests/fuzz/properties/packet.rs"]
 mod packet;
@@ -112,7 +112,7 @@ proptest! {
         tcp_options::hold(&bytes);
     }
 
-    /// Of right options with some bytes changed: lengths and subtypes above all.
+    /// Valid options with some bytes changed, mostly lengths and subtypes.
     #[test]
     fn damaged_options(
         options in prop::collection::vec(values::tcp_option(), 0..4),
@@ -132,7 +132,7 @@ proptest! {
         let _ = packet::hold(&bytes);
     }
 
-    /// Right packets with some bytes changed.
+    /// Valid packets with some bytes changed.
     #[test]
     fn damaged_packets(
         v4 in values::ipv4_header(),

@@ -1,4 +1,4 @@
-//! TCP options: each one's bytes, their padding, and lists that are wrong.
+//! TCP options: bytes of each one, padding, and malformed lists.
 
 mod hex;
 
@@ -23,7 +23,7 @@ fn emitted(options: &[TcpOption<'_>]) -> Vec<u8> {
     out[..len].to_vec()
 }
 
-/// Reads as `options`, which are written as this.
+/// Checks that the bytes parse as `options`, and that they are written as these bytes.
 fn both_ways(hex: &str, options: &[TcpOption<'_>]) {
     let list = bytes(hex);
     let read: Vec<_> = options.iter().copied().map(Ok).collect();
@@ -50,7 +50,7 @@ fn each_option_alone() {
         "0101 0522 00000001 00000002 00000003 00000004 00000005 00000006 00000007 00000008",
         &[sack(&[(1, 2), (3, 4), (5, 6), (7, 8)])],
     );
-    // A fast open cookie request (RFC 7413), and an MPTCP subtype that is for private use.
+    // A fast open cookie request (RFC 7413), and a private MPTCP subtype.
     both_ways(
         "0101 2202",
         &[TcpOption::Unknown {
@@ -65,7 +65,7 @@ fn each_option_alone() {
             data: &[0xf1, 0x22, 0x33],
         }],
     );
-    // TCP-DOOR's, with and without a number; reserved bits are passed over.
+    // TCP-DOOR, with and without a number; reserved bits are ignored.
     both_ways("fd04 5257", &[TcpOption::OutOfOrder]);
     let transmission = |out_of_order| TcpOption::Transmission {
         number: 0xabcd,
@@ -77,7 +77,7 @@ fn each_option_alone() {
         parse(&bytes("fd08 5257 abcd fffe")),
         [Ok(transmission(false))]
     );
-    // Another experiment's.
+    // Another experiment.
     both_ways(
         "fd04 5258",
         &[TcpOption::Unknown {
@@ -88,7 +88,7 @@ fn each_option_alone() {
     both_ways("", &[]);
 }
 
-/// As Linux writes the options of a SYN, and of an acknowledgement with holes.
+/// Options of a Linux SYN, and of an acknowledgement with holes.
 #[test]
 fn options_are_padded_as_appendix_a_of_rfc_7323_has_it() {
     both_ways(
@@ -170,7 +170,7 @@ fn padding_is_passed_and_the_end_ends() {
     assert_eq!(parse(&ended_later), [Ok(TcpOption::WindowScale(7))]);
 }
 
-/// Every length but the right ones is an error, and the next option is read.
+/// Any invalid length is an error, and the next option is parsed.
 #[test]
 fn known_kinds_of_other_lengths() {
     for (kind, right) in [

@@ -1,4 +1,4 @@
-//! Headers of UDP and TCP, byte by byte: what they say, how they are written, and what is refused.
+//! UDP and TCP headers, byte by byte: fields, emission, and errors.
 
 mod hex;
 
@@ -42,7 +42,7 @@ fn udp_never_writes_that_it_has_no_checksum() {
         source_port: 0x1234,
         destination_port: 0x5678,
     };
-    // Pseudo-header and payload that make the sum 0xffff, and its complement zero.
+    // The pseudo-header and payload make the sum 0xffff, and its complement zero.
     let rest = Checksum::new().add_u16(0xffff - 0x1234 - 0x5678 - 8);
     let mut written = [0; 8];
     header.emit(0, rest, &mut written);

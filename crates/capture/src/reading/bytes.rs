@@ -1,11 +1,10 @@
-//! Bytes of a packet from some header on, captured in full or in part.
+//! Bytes of a packet from some header, captured in full or in part.
 
-/// The captured bytes of a packet from some header on, and their number on the link.
+/// Captured bytes of a packet from some header, and their number on the link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes<'a> {
-    /// The captured bytes.
     pub(super) data: &'a [u8],
-    /// Bytes on the link; at least as many as captured.
+    /// Bytes on the link, at least the captured ones.
     pub(super) on_wire: usize,
 }
 
@@ -17,12 +16,11 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Whether all bytes were captured.
     pub(super) fn is_whole(&self) -> bool {
         self.data.len() == self.on_wire
     }
 
-    /// The bytes behind a header of `len` bytes; `None` if the header was not captured in full.
+    /// Bytes after a header of `len` bytes; `None` if the header was not captured in full.
     pub(super) fn after(&self, len: usize) -> Option<Bytes<'a>> {
         Some(Bytes {
             data: self.data.get(len..)?,

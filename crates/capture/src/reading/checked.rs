@@ -5,16 +5,16 @@ use etherparse::checksum::Sum16BitWords;
 /// State of a checksum in a captured packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checked {
-    /// The packet has none.
+    /// The packet has no checksum.
     #[default]
     Absent,
-    /// Not all of the covered bytes were captured.
+    /// Not all covered bytes were captured.
     Unknown,
-    /// It is right.
+    /// The checksum is right.
     Right,
-    /// It is the sum of the pseudo-header alone, or 0 in an IPv4 header: the host left it to its network device.
+    /// Checksum offload: the sum of the pseudo-header alone, or 0 in an IPv4 header.
     Partial,
-    /// It is wrong by this much, as a ones' complement number.
+    /// The checksum is wrong by this ones' complement number.
     Wrong(u16),
 }
 
@@ -27,7 +27,7 @@ impl Checked {
         }
     }
 
-    /// The word for it in messages and in Python.
+    /// Name in messages and in Python.
     pub fn name(self) -> &'static str {
         match self {
             Checked::Absent => "none",
@@ -38,7 +38,7 @@ impl Checked {
         }
     }
 
-    /// The worse of two states: of an outer and an inner header, say.
+    /// The worse of two states, such as an outer and an inner header's.
     pub(super) fn worse(self, other: Checked) -> Checked {
         let rank = |state| match state {
             Checked::Absent => 0,

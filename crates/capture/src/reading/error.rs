@@ -1,28 +1,28 @@
-//! Why a capture could not be read.
+//! Errors of reading a capture.
 
 use std::io;
 
-/// Why a capture could not be read; the file's name is the caller's to add.
+/// Why a capture could not be read. The caller adds the file name.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The system refused.
+    /// The operating system reported an error.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The file ends before its header does.
+    /// The file header is truncated.
     #[error("a file of {0} bytes holds no packets")]
     TooShort(usize),
-    /// The file begins with no known magic number.
+    /// The magic number is unknown.
     #[error("unknown magic number {0:08x}, so it is no capture; allowed: pcap, pcapng")]
     Magic(u32),
-    /// The file header has another version than 2.
+    /// The version of the file header is not 2.
     #[error("pcap version {0}.{1}; allowed: 2.x")]
     Version(u16, u16),
     /// A block violates the file format.
     #[error("before byte {at}: {what}")]
     Block {
-        /// The offset of the block's end, or of its start where the end is not known.
+        /// Offset of the block's end, or of its start if the end is unknown.
         at: usize,
-        /// The violation.
+        /// Violation.
         what: String,
     },
 }

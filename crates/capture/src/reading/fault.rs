@@ -1,11 +1,11 @@
-//! Violations that the headers of a packet show by themselves.
+//! Violations by single packets' headers.
 
-/// A violation, with the clause that it violates.
+/// A violation with its clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The clause: "RFC 791, 3.1".
+    /// Clause, such as "RFC 791, 3.1".
     pub clause: &'static str,
-    /// The violation in a sentence without its full stop.
+    /// Description: a sentence without full stop.
     pub text: String,
 }
 

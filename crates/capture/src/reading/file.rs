@@ -1,6 +1,7 @@
-//! Packets of a capture file, one by one: pcapng (draft-ietf-opsawg-pcapng) and classic pcap.
+//! Packets of a pcapng (draft-ietf-opsawg-pcapng) or classic pcap file.
 //!
-//! The `pcap-parser` crate reads blocks and headers; this module keeps the interfaces and picks the options.
+//! The `pcap-parser` crate reads blocks and headers; this module keeps the interfaces and picks the
+//! options.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::Read;
@@ -25,13 +26,13 @@ use super::layers::Layers;
 use super::packet::CapturedPacket;
 use super::tunnel::Unwrapping;
 
-/// Bytes of the read buffer at first.
+/// Initial read buffer, bytes.
 const BUFFER: usize = 1 << 20;
-/// The longest block that is read: above the snap length of any program, below what exhausts the memory.
+/// Longest accepted block, in bytes: above the snap length of any program.
 const LONGEST: usize = 1 << 24;
-/// Type of the block that begins a pcapng file, and its magic number.
+/// Type of a pcapng file's first block, and its magic number.
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
-/// pcapng's obsolete Packet Block, which is counted and not read.
+/// The obsolete Packet Block, which is counted but not read.
 const OBSOLETE_PACKET: u32 = 2;
 const EPB_FLAGS: u16 = 2;
 const COUNTERS: [(u16, &str); 5] = [
@@ -42,10 +43,10 @@ const COUNTERS: [(u16, &str); 5] = [
     (8, "usrdeliv"),
 ];
 
-/// Reads the packets of a capture in a constant amount of memory.
+/// Reads the packets of a capture in bounded memory.
 ///
-/// The number of interfaces, of addresses and ports with segments, and of packets in reassembly is all that it
-/// keeps.
+/// Memory grows only with the number of interfaces, endpoints with segments, and packets in
+/// reassembly.
 pub struct CaptureReader {
     blocks: Box<dyn PcapReaderIterator + Send + Sync>,
     size: u64,
@@ -65,10 +66,10 @@ impl std::fmt::Debug for CaptureReader {
 }
 
 impl CaptureReader {
-    /// Opens a capture; `-` is standard input, and gzip is decompressed.
+    /// Opens a capture; `-` is standard input; gzip is decompressed.
     ///
     /// # Errors
-    /// The system refuses, or the file begins like neither pcapng nor pcap.
+    /// If the file cannot be read, or is neither pcapng nor pcap.
     pub fn open(
         path: &Path,
         unwrapping: Unwrapping,
@@ -80,7 +81,7 @@ impl CaptureReader {
     /// Reads a capture from memory or a pipe; gzip is decompressed.
     ///
     /// # Errors
-    /// As of [`CaptureReader::open`].
+    /// As [`CaptureReader::open`].
     pub fn from_bytes(
         bytes: impl Read + Send + Sync + 'static,
         unwrapping: Unwrapping,
@@ -123,10 +124,10 @@ impl CaptureReader {
         })
     }
 
-    /// Reads the next packet; `None` at the end.
+    /// Reads the next packet; `None` at the end and after an error.
     ///
     /// # Errors
-    /// The system refuses, or a block violates the format. Reading on gives `None`.
+    /// If the file cannot be read, or a block violates the format.
     pub fn next_packet(&mut self) -> Result<Option<CapturedPacket>, ReadError> {
         loop {
             if let Some(packet) = self.packets.ready.pop_front() {
@@ -142,27 +143,27 @@ impl CaptureReader {
         }
     }
 
-    /// Bytes of the (uncompressed) file up to the last packet.
+    /// Uncompressed bytes up to the last packet.
     pub fn position(&self) -> u64 {
         self.blocks.consumed() as u64
     }
 
-    /// Bytes of the file; 0 if that is not known, as of a pipe or a compressed file.
+    /// File size in bytes; 0 if unknown, as for a pipe or a compressed file.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether the file ends within a packet, as when the capturing program was stopped.
+    /// Whether the file ends within a packet, as after a killed capture.
     pub fn ends_within_packet(&self) -> bool {
         self.ends_within_packet
     }
 
-    /// Interfaces of the file so far, of all its sections.
+    /// Interfaces so far, of all sections.
     pub fn interfaces(&self) -> &[CapturedInterface] {
         &self.packets.interfaces
     }
 
-    /// IP fragments whose packet was never complete.
+    /// Number of IP fragments whose packet was never complete.
     pub fn lost_fragments(&self) -> u64 {
         self.packets.layers.lost_fragments()
     }
@@ -190,7 +191,7 @@ impl CaptureReader {
                     let what = format!("a block of more than {LONGEST} bytes");
                     return Err(ReadError::Block { at, what });
                 }
-                // Doubles the buffer: unread data fills the rest of it.
+                // Doubles the buffer, since unread data fill it.
                 self.blocks.grow((2 * held).max(2 * BUFFER));
                 return self.refill();
             }
@@ -223,12 +224,11 @@ fn reason<I>(error: &PcapError<I>) -> &'static str {
     }
 }
 
-/// The packets of the blocks read so far, with their interfaces and local addresses.
+/// Packets of the blocks read so far, with interfaces and local addresses.
 struct Packets {
     layers: Layers,
     local: HashSet<IpAddr>,
     interfaces: Vec<CapturedInterface>,
-    /// Index of the section's first interface.
     section: usize,
     is_big_endian: bool,
     count: u64,
@@ -236,10 +236,9 @@ struct Packets {
     ready: VecDeque<CapturedPacket>,
 }
 
-/// The frame of a packet and what its block says of it.
+/// A packet's frame and the fields of its block.
 struct Frame<'a> {
     interface: usize,
-    /// `None` if the block has no time.
     time_ns: Option<i64>,
     direction: Option<Direction>,
     comments: Vec<String>,
@@ -314,7 +313,7 @@ impl Packets {
         }
         self.interfaces.push(CapturedInterface {
             name: None,
-            // The upper half tells the length of frame check sequences.
+            // The upper half is the length of frame check sequences.
             link_type: header.network.0 as u16,
             snap_length: header.snaplen,
             speed: None,
@@ -436,7 +435,7 @@ impl Packets {
         Ok(())
     }
 
-    /// The index of an interface of this section.
+    /// Index of an interface of this section.
     fn numbered(&self, number: u32) -> Result<usize, String> {
         let index = self.section + number as usize;
         if index < self.interfaces.len() {

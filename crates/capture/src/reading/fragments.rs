@@ -7,10 +7,10 @@ use etherparse::IpFragOffset;
 use etherparse::IpNumber;
 use etherparse::defrag::IpDefragBuf;
 
-/// Packets in reassembly at a time; each takes at most 64 KiB.
+/// Largest number of packets in reassembly, each up to 64 KiB.
 const MOST: usize = 256;
 
-/// Identity of a packet whose fragments arrive.
+/// Identity of a fragmented packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FragmentId {
     pub(super) source: IpAddr,
@@ -19,14 +19,14 @@ pub(super) struct FragmentId {
     pub(super) protocol: IpNumber,
 }
 
-/// A fragment's place in its packet.
+/// Position of a fragment in its packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub(super) offset: IpFragOffset,
     pub(super) more: bool,
 }
 
-/// Packets in reassembly. When there are too many, the oldest is dropped.
+/// Packets in reassembly. Above the limit, the oldest is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     waiting: HashMap<FragmentId, Waiting>,
@@ -43,7 +43,7 @@ struct Waiting {
 }
 
 impl Fragments {
-    /// Adds a fragment; returns the payload of its packet if that is complete now.
+    /// Adds a fragment; returns the payload of its packet once complete.
     pub(super) fn add(&mut self, id: FragmentId, place: Place, payload: &[u8]) -> Option<Vec<u8>> {
         let waiting = self.waiting.entry(id).or_insert_with(|| {
             self.begun += 1;
@@ -55,7 +55,7 @@ impl Fragments {
             }
         });
         waiting.fragments += 1;
-        // A fragment that contradicts the others is as good as lost.
+        // A fragment that contradicts the others counts as lost.
         let added = waiting.buffer.add(place.offset, place.more, payload);
         if added.is_ok() && waiting.buffer.is_complete() {
             let whole = self.waiting.remove(&id)?;
@@ -66,13 +66,13 @@ impl Fragments {
         None
     }
 
-    /// Fragments whose packets were never complete.
+    /// Number of fragments whose packets were never complete.
     pub(super) fn lost(&self) -> u64 {
         let waiting = self.waiting.values().map(|waiting| waiting.fragments);
         self.lost + waiting.sum::<u64>()
     }
 
-    /// Drops the oldest packets beyond the limit, and entries of the queue that are complete.
+    /// Drops the oldest packets above the limit, and completed queue entries.
     fn forget(&mut self) {
         while let Some((id, number)) = self.oldest.front().copied() {
             let is_waiting = self

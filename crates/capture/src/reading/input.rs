@@ -1,4 +1,4 @@
-//! Bytes of a capture: a file or standard input, compressed by gzip or not.
+//! Bytes of a capture, from a file or standard input, optionally compressed by gzip.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -8,18 +8,17 @@ use std::sync::{Arc, Mutex};
 use flate2::read::MultiGzDecoder;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// Bytes that are read ahead: the parser wants the header of a file in one piece.
+/// Bytes read ahead: the parser needs a file's header in one piece.
 const HEAD: u64 = 256 * 1024;
 
-/// The last error of an input; the parser does not hand it on.
+/// Last error of an input, which the parser does not return.
 pub(super) type LastError = Arc<Mutex<Option<io::Error>>>;
 
-/// An input with its first bytes read.
 pub(super) struct Input {
-    /// Bytes that are already read; they come again from `bytes`.
+    /// Bytes read ahead, which `bytes` repeats.
     pub(super) head: Vec<u8>,
     pub(super) bytes: Box<dyn Read + Send + Sync>,
-    /// Its size, 0 if it is not known.
+    /// Size in bytes, 0 if unknown.
     pub(super) size: u64,
     pub(super) last_error: LastError,
 }
@@ -35,7 +34,7 @@ impl Input {
         Input::new(Box::new(file), size)
     }
 
-    /// Reads the first bytes of an input of this size (0: unknown).
+    /// Reads ahead in an input of this size (0: unknown).
     pub(super) fn new(raw: Box<dyn Read + Send + Sync>, size: u64) -> io::Result<Input> {
         let (head, bytes) = peeked(raw)?;
         let (head, bytes, size) = if head.starts_with(&GZIP) {
@@ -58,12 +57,12 @@ impl Input {
     }
 }
 
-/// Reads the first bytes; returns them, and a reader that begins with them again.
+/// Reads ahead; returns these bytes, and a reader that repeats them.
 fn peeked(
     mut raw: Box<dyn Read + Send + Sync>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send + Sync>)> {
     let mut head = Vec::new();
-    // Of a compressed file that is cut short, the bytes before the cut are read.
+    // A truncated compressed file is read up to its end.
     match raw.by_ref().take(HEAD).read_to_end(&mut head) {
         Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error),
         _ => {}
@@ -72,7 +71,7 @@ fn peeked(
     Ok((head, Box::new(again)))
 }
 
-/// A reader that keeps its last error, and reads on after an interrupt.
+/// A reader that keeps its last error and continues after interrupts.
 struct Watched {
     bytes: Box<dyn Read + Send + Sync>,
     last_error: LastError,
@@ -83,7 +82,7 @@ impl Read for Watched {
         loop {
             match self.bytes.read(out) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A compressed file that is cut short ends there.
+                // End of a truncated compressed file.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
                 Err(error) => {
                     let kind = error.kind();

@@ -2,23 +2,24 @@
 
 use std::collections::BTreeMap;
 
-/// An interface on which packets were captured.
+/// An interface with captured packets.
 #[derive(Clone, Debug)]
 pub struct CapturedInterface {
-    /// Its name, where the file has one.
+    /// Name, if the file has one.
     pub name: Option<String>,
-    /// Its link type, a LINKTYPE value of tcpdump.org: 1 is Ethernet.
+    /// Link type, a LINKTYPE value of tcpdump.org: 1 is Ethernet.
     pub link_type: u16,
-    /// The largest number of bytes kept of a packet, 0 for all.
+    /// Largest number of captured bytes per packet, 0 for all.
     pub snap_length: u32,
-    /// Its rate in bits per second.
+    /// Rate in bit/s.
     pub speed: Option<u64>,
-    /// Packet counts by the capturing program: `ifrecv`, `ifdrop`, `filteraccept`, `osdrop`, `usrdeliv`.
+    /// Packet counts of the capturing program: `ifrecv`, `ifdrop`, `filteraccept`, `osdrop`,
+    /// `usrdeliv`.
     pub statistics: BTreeMap<&'static str, u64>,
     pub(super) clock: Clock,
 }
 
-/// Units and origin of an interface's timestamps.
+/// Unit and origin of an interface's timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     ticks_per_second: u128,
@@ -35,7 +36,8 @@ impl Clock {
         offset_s: 0,
     };
 
-    /// The clock of the options `if_tsresol` and `if_tsoffset`; `None` for a resolution finer than 10^-30 s.
+    /// Clock of the options `if_tsresol` and `if_tsoffset`; `None` for a resolution finer than
+    /// 10^-30 s.
     pub(super) fn new(resolution: u8, offset_s: i64) -> Option<Clock> {
         let exponent = u32::from(resolution & 0x7f);
         let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };

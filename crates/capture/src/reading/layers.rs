@@ -1,4 +1,4 @@
-//! Headers of a frame, one after the other, down to the TCP segment.
+//! Parsing of a frame's headers down to the TCP segment.
 
 use etherparse::ip_number;
 
@@ -13,14 +13,14 @@ use super::tcp;
 use super::tunnel::{self, Unwrapping};
 use super::{link, wifi};
 
-/// Frames of Ethernet are padded to this length, without their check sequence.
+/// Ethernet's minimum frame length without check sequence.
 const MIN_ETHERNET: usize = 60;
-/// IP packets inside each other at most.
+/// Largest number of nested IP packets.
 const DEEPEST: usize = 8;
-/// Headers before an IP header at most: more are no packet.
+/// Largest number of headers before an IP header.
 const MOST_HEADERS: usize = 32;
 
-/// Reads frames, and keeps fragments until their packets are complete.
+/// Parser of frames, with fragments in reassembly.
 #[derive(Debug)]
 pub(super) struct Layers {
     unwrapping: Unwrapping,
@@ -39,7 +39,8 @@ impl Layers {
         self.fragments.lost()
     }
 
-    /// Reads a frame: its direction, if the link header tells, and its packet; an aggregate of 802.11 has several.
+    /// Parses a frame: its direction, if the link header has one, and its packets (several in an
+    /// 802.11 aggregate).
     pub(super) fn read(
         &mut self,
         link_type: u16,
@@ -74,7 +75,7 @@ impl Layers {
         (link::direction(link_type, frame), contents)
     }
 
-    /// Reads headers until an IP header.
+    /// Parses headers down to an IP header.
     fn follow(&mut self, mut next: Next<'_>, content: &mut Content, depth: usize) {
         for _ in 0..MOST_HEADERS {
             let following = match next {
@@ -95,7 +96,7 @@ impl Layers {
         content.skipped = Some("too many headers".into());
     }
 
-    /// Reads an IP packet, or takes a fragment of one.
+    /// Parses an IP packet, or stores a fragment.
     fn packet(&mut self, packet: Bytes<'_>, content: &mut Content, depth: usize) {
         if depth == 0 {
             content.skipped = Some("too many packets inside each other".into());
@@ -127,7 +128,7 @@ impl Layers {
         }
     }
 
-    /// Reads the payload of an IP packet.
+    /// Parses the payload of an IP packet.
     fn upper(&mut self, payload: &Payload<'_>, content: &mut Content, depth: usize) {
         let inside = match payload.protocol {
             ip_number::TCP => {

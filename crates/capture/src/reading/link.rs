@@ -13,20 +13,20 @@ pub(super) const ETHERNET: u16 = 1;
 pub(super) const WIFI: u16 = 105;
 pub(super) const WIFI_WITH_RADIOTAP: u16 = 127;
 pub(super) const PER_PACKET_INFORMATION: u16 = 192;
-/// Linux's cooked captures, of version 1 and 2.
+/// Linux cooked captures, versions 1 and 2.
 const COOKED: u16 = 113;
 const COOKED_2: u16 = 276;
-/// PPP after a byte that tells the direction.
+/// PPP after a direction byte.
 const PPP_PPPD: u16 = 166;
 const PPP_WITH_DIRECTION: u16 = 204;
 
-/// Below it the field after Ethernet's addresses is a length (IEEE 802.3, 3.2.6).
+/// Smallest EtherType; below, the field is a length (IEEE 802.3, 3.2.6).
 const LEAST_ETHER_TYPE: u16 = 0x0600;
 
-/// Returns what follows the link header of a frame; `None` if the header was not captured in full.
+/// Skips the link header of a frame; `None` if it was not captured in full.
 pub(super) fn read(link_type: u16, frame: Bytes<'_>) -> Option<Next<'_>> {
     Some(match link_type {
-        // BSD loopback: a protocol family in the byte order of some machine.
+        // BSD loopback: a protocol family in either byte order.
         0 | 108 => {
             let packet = frame.after(4)?;
             match packet.u8(0)? >> 4 {
@@ -36,15 +36,15 @@ pub(super) fn read(link_type: u16, frame: Bytes<'_>) -> Option<Next<'_>> {
         }
         ETHERNET => Next::Ethernet(frame),
         9 => Next::Ppp(frame),
-        // PPP in HDLC-like framing (RFC 1662), or Cisco HDLC, which names the protocol by its EtherType.
+        // PPP in HDLC-like framing (RFC 1662), or Cisco HDLC, which has an EtherType.
         50 => match frame.u16(0)? {
             0x0f00 | 0x8f00 => Next::EtherType(frame.u16(2)?, frame.after(4)?),
             _ => Next::Ppp(frame),
         },
         51 => Next::Pppoe(frame),
-        // Raw IP: 12 and 14 by their numbers on BSD.
+        // Raw IP; 12 and 14 are BSD's numbers.
         12 | 14 | 101 | 228 | 229 => Next::Ip(frame),
-        // Cisco's HDLC.
+        // Cisco HDLC.
         104 => Next::EtherType(frame.u16(2)?, frame.after(4)?),
         COOKED => Next::EtherType(frame.u16(14)?, frame.after(16)?),
         COOKED_2 => Next::EtherType(frame.u16(0)?, frame.after(20)?),
@@ -53,7 +53,7 @@ pub(super) fn read(link_type: u16, frame: Bytes<'_>) -> Option<Next<'_>> {
     })
 }
 
-/// The direction of a frame, if its link header tells.
+/// Direction of a frame, if its link header has one.
 pub(super) fn direction(link_type: u16, frame: Bytes<'_>) -> Option<Direction> {
     let kind = match link_type {
         COOKED => frame.u16(0)?,
@@ -72,7 +72,7 @@ pub(super) fn direction(link_type: u16, frame: Bytes<'_>) -> Option<Direction> {
     }
 }
 
-/// The link type and the frame after per-packet information (PPI), whose fields are little-endian.
+/// Link type and frame after per-packet information (PPI), whose fields are little-endian.
 pub(super) fn after_information(frame: Bytes<'_>) -> Option<(u16, Bytes<'_>)> {
     Some((frame.u16_le(4)?, frame.after(frame.u16_le(2)?.into())?))
 }
@@ -115,7 +115,7 @@ fn ether_type_name(kind: EtherType) -> Cow<'static, str> {
 /// LLC, with SNAP before an EtherType (RFC 1042).
 pub(super) fn llc(packet: Bytes<'_>) -> Option<Next<'_>> {
     Some(match *packet.data {
-        // Of Ethernet, and of bridged AppleTalk and IPX (IEEE 802.1H).
+        // Ethernet, bridged AppleTalk and IPX (IEEE 802.1H).
         [0xaa, 0xaa, 0x03, 0, 0, 0 | 0xf8, ..] => match packet.u16(6)? {
             kind if kind < LEAST_ETHER_TYPE => Next::skipped("LLC"),
             kind => Next::EtherType(kind, packet.after(8)?),
@@ -127,13 +127,14 @@ pub(super) fn llc(packet: Bytes<'_>) -> Option<Next<'_>> {
     })
 }
 
-/// A session's packet of PPP over Ethernet (RFC 2516, section 4).
+/// A session packet of PPP over Ethernet (RFC 2516, section 4).
 pub(super) fn pppoe(packet: Bytes<'_>) -> Option<Next<'_>> {
     let len = packet.u16(4)?;
     Some(Next::Ppp(packet.after(6)?.up_to(len.into())))
 }
 
-/// PPP, with or without its address and control bytes (RFC 1662, 3.1; RFC 1661, 6.5 for a protocol of one byte).
+/// PPP, with or without address and control bytes (RFC 1662, 3.1) and with protocols of one or two
+/// bytes (RFC 1661, 6.5).
 pub(super) fn ppp(packet: Bytes<'_>) -> Option<Next<'_>> {
     let packet = match packet.data {
         [0xff, 0x03, ..] => packet.after(2)?,
@@ -152,7 +153,7 @@ pub(super) fn ppp(packet: Bytes<'_>) -> Option<Next<'_>> {
     })
 }
 
-/// A label of MPLS (RFC 3032, 2.1); behind the last one, an IP packet is told by its version.
+/// An MPLS label (RFC 3032, 2.1); the last one precedes an IP packet of either version.
 pub(super) fn mpls(packet: Bytes<'_>) -> Option<Next<'_>> {
     let is_last = packet.u8(2)? & 1 == 1;
     let rest = packet.after(4)?;

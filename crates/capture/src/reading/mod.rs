@@ -1,13 +1,14 @@
-//! Captured packets, read from pcapng and pcap files of any program.
+//! Reading of packets from pcapng and pcap files of any program.
 //!
-//! Four steps: blocks of the capture file ([`CaptureReader`], on the `pcap-parser` crate), the
-//! link header (`link`, `wifi`), IP with its extension headers, fragments and tunnels (`network`, `tunnel`, on
-//! `etherparse`), and the TCP segment with its options (`tcp`, `options`, on `etherparse` and
-//! [`TcpOptions`](ropewalk_wire::TcpOptions)). The module `layers` calls them in turn. None of
-//! them shares code with the writers of this crate, except the TCP options.
+//! Four steps, called in turn by the module `layers`:
+//! - blocks of the capture file ([`CaptureReader`], on the `pcap-parser` crate),
+//! - the link header (`link`, `wifi`),
+//! - IP with extension headers, fragments and tunnels (`network`, `tunnel`, on `etherparse`),
+//! - the TCP segment with its options (`tcp`, `options`, on `etherparse` and
+//!   [`TcpOptions`](ropewalk_wire::TcpOptions)).
 //!
-//! A packet that is not TCP, or cannot be read as far as its TCP header, has the reason in
-//! [`Content::skipped`]. No bytes make the reader panic.
+//! Only the TCP options share code with the writers of this crate. A packet without a readable TCP
+//! header has a reason in [`Content::skipped`]. No input makes the reader panic.
 
 mod bytes;
 mod checked;

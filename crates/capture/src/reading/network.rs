@@ -1,4 +1,4 @@
-//! Headers of IPv4 (RFC 791) and IPv6 (RFC 8200) with its extension headers, read by the `etherparse` crate.
+//! Headers of IPv4 (RFC 791) and IPv6 (RFC 8200) with extension headers, on the `etherparse` crate.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -18,19 +18,19 @@ use super::next::CUT_SHORT;
 const IPV4_HEADER: usize = 20;
 const IPV6_HEADER: usize = 40;
 
-/// The payload of an IP packet, and the parts of the header that its checksum covers.
+/// Payload of an IP packet, with the pseudo-header's fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payload<'a> {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
     pub(super) protocol: IpNumber,
     pub(super) bytes: Bytes<'a>,
-    /// Its place in the payload of a fragmented packet, with the packet's identification.
+    /// Identification and position of a fragment.
     pub(super) fragment: Option<(u32, Place)>,
 }
 
 impl Payload<'_> {
-    /// The sum of the pseudo-header (RFC 9293, 3.1; RFC 768; RFC 8200, 8.1) for a length of the upper layer.
+    /// Pseudo-header sum for an upper-layer length (RFC 9293, 3.1; RFC 768; RFC 8200, 8.1).
     fn pseudo_header(&self, len: usize) -> Sum16BitWords {
         let mut sum = Sum16BitWords::new();
         for address in [self.source, self.destination] {
@@ -43,7 +43,7 @@ impl Payload<'_> {
             .add_2bytes([0, self.protocol.0])
     }
 
-    /// The state of a checksum of the upper layer; `covered` is all that it covers but the pseudo-header.
+    /// State of an upper-layer checksum; `covered` excludes the pseudo-header.
     pub(super) fn checked(&self, covered: Bytes<'_>, field: u16) -> Checked {
         let pseudo_header = self.pseudo_header(covered.on_wire);
         let is_partial = !pseudo_header.ones_complement() == field.to_be();
@@ -58,9 +58,7 @@ impl Payload<'_> {
     }
 }
 
-/// Reads the header of an IP packet, of the version that its first bits tell.
-///
-/// Without a payload, the content has the reason.
+/// Parses an IP header of either version. Without a payload, the content has the reason.
 pub(super) fn read<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Payload<'a>> {
     match packet.u8(0).map(|first| first >> 4) {
         Some(4) => ipv4(packet, content),
@@ -73,7 +71,7 @@ pub(super) fn read<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Paylo
     }
 }
 
-/// Reads extension headers of a reassembled packet, which may follow its fragment header.
+/// Parses extension headers of a reassembled packet, which may follow its fragment header.
 pub(super) fn after_fragments<'a>(payload: Payload<'a>) -> Payload<'a> {
     if payload.source.is_ipv4() {
         return payload;
@@ -110,7 +108,7 @@ fn ipv4<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Payload<'a>> {
         let fault = "IPv4 time to live is 0";
         content.faults.push(Fault::new("RFC 1122, 3.2.1.7", fault));
     }
-    // A sum may also be right with a field of 0: of one header in 65,536.
+    // A sum may also be right with a field of 0: one header in 65,536.
     let checked = match Checked::of(Sum16BitWords::new().add_slice(header.slice())) {
         Checked::Wrong(_) if header.header_checksum() == 0 => Checked::Partial,
         checked => checked,
@@ -151,7 +149,7 @@ fn ipv6<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Payload<'a>> {
     }
     content.identification = None;
     content.hop_limit = header.hop_limit();
-    // A length of 0 is a jumbogram's (RFC 2675, 3), or of a packet that a device is to cut.
+    // A length of 0 means a jumbogram (RFC 2675, 3) or segmentation offload.
     let total = match len {
         0 if header.next_header() != ip_number::IPV6_NO_NEXT_HEADER => 0,
         _ => IPV6_HEADER + len,
@@ -168,7 +166,7 @@ fn ipv6<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Payload<'a>> {
         bytes: rest(packet, slice.payload().payload.len()),
         fragment: None,
     };
-    // The bytes behind a fragment header are extension headers in the first fragment alone.
+    // Extension headers follow the fragment header in the first fragment only.
     if slice.is_payload_fragmented() {
         return ipv6_fragment(packet, extensions, payload);
     }
@@ -182,7 +180,7 @@ fn ipv6<'a>(packet: Bytes<'a>, content: &mut Content) -> Option<Payload<'a>> {
     Some(payload)
 }
 
-/// A fragment: all behind its fragment header is payload (RFC 8200, 4.5).
+/// A fragment: all bytes after its fragment header are payload (RFC 8200, 4.5).
 fn ipv6_fragment<'a>(
     packet: Bytes<'a>,
     extensions: &Ipv6ExtensionsSlice<'_>,
@@ -207,9 +205,9 @@ fn ipv6_fragment<'a>(
     None
 }
 
-/// A packet of the length that its header tells; 0 means all of the frame.
+/// Limits a packet to its length field; 0 means the whole frame.
 ///
-/// A frame that is shorter was captured in part, whatever the file says.
+/// A shorter frame was captured in part, even if the file differs.
 fn limited<'a>(
     packet: Bytes<'a>,
     total: usize,
@@ -252,9 +250,11 @@ fn extension_len(extension: &Ipv6ExtensionSlice<'_>) -> usize {
     }
 }
 
-/// The address that the checksum covers: with segments left in a routing header, its last (RFC 8200, 8.1).
+/// Destination of the pseudo-header: with segments left in a routing header, its last (RFC 8200,
+/// 8.1).
 ///
-/// Routing types 0 and 2 (RFC 5095, RFC 6275) have the last address at the end; type 4 (RFC 8754) has it first.
+/// Routing types 0 and 2 (RFC 5095, RFC 6275) have the last address at the end, type 4 (RFC 8754)
+/// at the start.
 fn final_destination(extensions: &Ipv6ExtensionsSlice<'_>, destination: Ipv6Addr) -> Ipv6Addr {
     let is_fragment = |one: &_| matches!(one, Ipv6ExtensionSlice::Fragment(_));
     let mut before = extensions

@@ -1,30 +1,28 @@
-//! What follows a header.
+//! Remainder of a packet after a header.
 
 use std::borrow::Cow;
 
 use super::bytes::Bytes;
 
-/// The reason for a packet whose headers were not captured in full.
+/// Reason for a packet with incompletely captured headers.
 pub(super) const CUT_SHORT: &str = "cut short";
 
-/// What follows a header.
+/// Remainder of a packet after a header, by protocol.
 #[derive(Clone, Debug)]
 pub(super) enum Next<'a> {
-    /// A frame that begins with Ethernet's addresses.
     Ethernet(Bytes<'a>),
-    /// A packet, and the EtherType that tells its protocol.
+    /// A packet of the protocol with this EtherType.
     EtherType(u16, Bytes<'a>),
-    /// A header of LLC (IEEE 802.2).
+    /// LLC (IEEE 802.2).
     Llc(Bytes<'a>),
-    /// A header of PPP over Ethernet (RFC 2516).
+    /// PPP over Ethernet (RFC 2516).
     Pppoe(Bytes<'a>),
-    /// A header of PPP (RFC 1661).
+    /// PPP (RFC 1661).
     Ppp(Bytes<'a>),
-    /// A label of MPLS (RFC 3032).
+    /// MPLS (RFC 3032).
     Mpls(Bytes<'a>),
-    /// A packet of IP.
     Ip(Bytes<'a>),
-    /// Nothing to examine, for a reason.
+    /// A packet not to be examined, with the reason.
     Skipped(Cow<'static, str>),
 }
 

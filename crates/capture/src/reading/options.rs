@@ -1,7 +1,7 @@
-//! The options of a captured segment, read by [`ropewalk_wire::TcpOptions`].
+//! Options of a captured segment, read by [`ropewalk_wire::TcpOptions`].
 //!
-//! A malformed option is a fault with its place, and the others are still read. Options of unknown kinds are
-//! kept, and skipped by their length (RFC 9293, section 3.1, MUST-6).
+//! A malformed option is a fault with its position; the others are still read. Options of unknown
+//! kinds are kept, and skipped by their length (RFC 9293, section 3.1, MUST-6).
 
 use std::borrow::Cow;
 
@@ -14,20 +14,20 @@ use super::fault::Fault;
 const END_OF_LIST: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const MULTIPATH: u8 = 30;
-/// RFC 7413, 4.1.1; and its experiment (RFC 6994) before, of the kind 254.
+/// RFC 7413, 4.1.1; and the earlier experiment of kind 254 (RFC 6994).
 const FAST_OPEN: u8 = 34;
 const FAST_OPEN_EXPERIMENT: (u8, [u8; 2]) = (254, [0xf9, 0x89]);
-/// Counters of AccECN in two orders (RFC 9768, 3.2.3).
+/// AccECN counters in two orders (RFC 9768, 3.2.3).
 const ACCURATE_ECN: [u8; 2] = [172, 174];
-/// Experiments' options (RFC 4727, 2.3), and the one that Ropewalk writes: TCP-DOOR's numbers.
+/// Experimental options (RFC 4727, 2.3), and TCP-DOOR's numbers, which Ropewalk writes.
 const EXPERIMENT: u8 = 253;
 const TCP_DOOR: [u8; 2] = *b"RW";
 /// RFC 7323, 2.3.
 const LARGEST_SCALE: u8 = 14;
-/// The subtype of private experiments (RFC 8684, 7.2).
+/// Subtype of private experiments (RFC 8684, 7.2).
 const MPTCP_EXPERIMENT: u8 = 0xf;
 
-/// Options of MPTCP by their subtypes, with the clauses that describe them.
+/// MPTCP options by subtype, with their clauses.
 const MPTCP_NAMES: [(&str, &str); 9] = [
     ("MP_CAPABLE", "RFC 8684, 3.1"),
     ("MP_JOIN", "RFC 8684, 3.2"),
@@ -43,47 +43,47 @@ const MPTCP_NAMES: [(&str, &str); 9] = [
 /// The options of one segment.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Bytes of all options, padding included.
+    /// Length of all options with padding, bytes.
     pub len: usize,
     /// Maximum segment size.
     pub mss: Option<u16>,
     /// Window scale.
     pub window_scale: Option<u8>,
-    /// Whether SACK is permitted.
+    /// SACK permitted.
     pub sack_permitted: bool,
     /// SACK blocks.
     pub sack: Option<SackBlocks>,
     /// Timestamp value and echo.
     pub timestamps: Option<(u32, u32)>,
-    /// TCP-DOOR's number of a data segment or of an acknowledgement.
+    /// TCP-DOOR's number of a data segment or an acknowledgement.
     pub transmission: Option<u16>,
-    /// Whether TCP-DOOR's receiver reports reordered data.
+    /// TCP-DOOR's receiver reports reordered data.
     pub out_of_order: bool,
-    /// Cookie of TCP Fast Open, empty in a request for one.
+    /// TCP Fast Open cookie, empty in a request.
     pub fast_open: Option<Vec<u8>>,
-    /// Kind and counters of AccECN.
+    /// AccECN kind and counters.
     pub accurate_ecn: Option<(u8, Vec<u32>)>,
-    /// Options of MPTCP, version 1.
+    /// MPTCP options, version 1.
     pub mptcp: Vec<Multipath>,
-    /// Kinds and bodies of all other options.
+    /// Kinds and bodies of other options.
     pub others: Vec<(u8, Vec<u8>)>,
-    /// Violations by the options, with their places.
+    /// Violations by options, with their positions.
     pub faults: Vec<Fault>,
-    /// Violations by MPTCP options of version 1. Options of version 0 have other forms.
+    /// Violations by MPTCP options of version 1; version 0 has other forms.
     pub mptcp_faults: Vec<Fault>,
 }
 
-/// An option of MPTCP.
+/// An MPTCP option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multipath {
-    /// The option.
+    /// Parsed option.
     pub option: MptcpOption,
-    /// The flags of MP_CAPABLE, those without a name included; 0 in others.
+    /// Flags of MP_CAPABLE, including unassigned ones; 0 in others.
     pub flags: u8,
 }
 
 impl Options {
-    /// Reads the bytes between a TCP header and its payload.
+    /// Parses the bytes between a TCP header and its payload.
     pub(super) fn read(bytes: &[u8]) -> Options {
         let mut options = Options {
             len: bytes.len(),
@@ -220,13 +220,13 @@ impl Options {
     }
 }
 
-/// Whether a Fast Open cookie has a valid length: an even number of bytes, 4 to 16, or none, which asks for a
-/// cookie. A receiver ignores other lengths (RFC 7413, 4.1.1).
+/// Whether a Fast Open cookie has a valid length: 4 to 16 bytes and even, or empty in a request.
+/// Receivers ignore other lengths (RFC 7413, 4.1.1).
 fn is_cookie(cookie: &[u8]) -> bool {
     cookie.is_empty() || (4..=16).contains(&cookie.len()) && cookie.len().is_multiple_of(2)
 }
 
-/// Options from the first on that is no padding; from an end of the list on, all.
+/// Skips padding; after an end of the list, keeps all bytes.
 fn without_padding(rest: &[u8]) -> &[u8] {
     let padding = rest.iter().take_while(|kind| **kind == NO_OPERATION);
     let rest = &rest[padding.count()..];
@@ -236,7 +236,7 @@ fn without_padding(rest: &[u8]) -> &[u8] {
     }
 }
 
-/// The name of an option, and the clause that describes it.
+/// Name of an option, and its clause.
 fn name(kind: u8, subtype: u8) -> (Cow<'static, str>, &'static str) {
     let (name, clause) = match (kind, subtype) {
         (2, _) => ("MSS", "RFC 9293, 3.2"),
@@ -254,8 +254,8 @@ fn name(kind: u8, subtype: u8) -> (Cow<'static, str>, &'static str) {
     (name.into(), clause)
 }
 
-/// A violation of an MPTCP option by itself: a DATA_FIN that is not mapped (RFC 8684, 3.3.3), an unknown reason
-/// of a reset (3.6), or a bit that its sender must leave 0 (the figures of section 3).
+/// Violation by a single MPTCP option: an unmapped DATA_FIN (RFC 8684, 3.3.3), an unknown reset
+/// reason (3.6), or a reserved bit that is set (figures of section 3).
 fn mptcp_fault(option: MptcpOption, raw: &[u8]) -> Option<Fault> {
     let (name, clause) = name(MULTIPATH, raw[2] >> 4);
     let must_be_zero = match option {

@@ -7,18 +7,18 @@ use super::content::Content;
 /// A captured packet.
 #[derive(Clone, Debug)]
 pub struct CapturedPacket {
-    /// Its number in the file, from 1.
+    /// Number in the file, from 1.
     pub number: u64,
-    /// Its time in nanoseconds since 1970. A packet without a time has that of the packet before it.
+    /// Nanoseconds since 1970. A packet without a time has its predecessor's.
     pub time_ns: i64,
-    /// The index of its interface in the list of the reader.
+    /// Index of its interface in the reader's list.
     pub interface: usize,
-    /// Its direction, if the file, the link header or an address tells.
+    /// Direction, if the file, the link header or an address shows it.
     pub direction: Option<Direction>,
-    /// Whether all of its bytes were captured.
+    /// Whether all bytes were captured.
     pub is_whole: bool,
-    /// Its comments.
+    /// Comments.
     pub comments: Vec<String>,
-    /// Its headers, and the TCP segment in it.
+    /// Headers and TCP segment.
     pub content: Content,
 }

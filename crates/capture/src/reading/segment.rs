@@ -8,9 +8,9 @@ use super::options::Options;
 /// A captured TCP segment.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// Its sender.
+    /// Source address and port.
     pub source: SocketAddr,
-    /// Its receiver.
+    /// Destination address and port.
     pub destination: SocketAddr,
     /// Sequence number.
     pub sequence: u32,
@@ -20,15 +20,15 @@ pub struct Segment {
     pub flags: u16,
     /// The three reserved bits.
     pub reserved: u8,
-    /// Advertised window, not scaled.
+    /// Advertised window, unscaled.
     pub window: u16,
     /// Urgent pointer.
     pub urgent: u16,
     /// Options.
     pub options: Options,
-    /// The payload, as far as it was captured.
+    /// Captured payload.
     pub payload: Vec<u8>,
-    /// Bytes of the payload on the link.
+    /// Payload length on the link, bytes.
     pub len: usize,
     /// State of the checksum.
     pub checksum: Checked,

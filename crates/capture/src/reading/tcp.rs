@@ -1,4 +1,4 @@
-//! The TCP header (RFC 9293, section 3.1), read by the `etherparse` crate.
+//! The TCP header (RFC 9293, section 3.1), on the `etherparse` crate.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use super::next::CUT_SHORT;
 use super::options::Options;
 use super::segment::Segment;
 
-/// Reads the segment of an IP packet. Without one, the content has the reason.
+/// Parses the segment of an IP packet. Without one, the content has the reason.
 pub(super) fn read(payload: &Payload<'_>, content: &mut Content) -> Option<Segment> {
     const CLAUSE: &str = "RFC 9293, 3.1";
     let bytes = payload.bytes;

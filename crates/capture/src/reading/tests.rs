@@ -1,4 +1,4 @@
-//! Captures of all kinds, made here byte by byte, and what the reader makes of them.
+//! Captures of all kinds, built byte by byte, and their parsed content.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -13,7 +13,8 @@ mod network;
 mod options;
 mod packets;
 
-/// A segment with a wrong checksum field in IPv4: 10.0.0.1:1000 to 10.0.0.2:80, ACK, `len` bytes of payload.
+/// An IPv4 segment with a wrong checksum: 10.0.0.1:1000 to 10.0.0.2:80, ACK, `len` bytes of
+/// payload.
 fn segment(len: usize) -> Vec<u8> {
     let mut bytes = vec![
         0x03, 0xe8, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x50, 0x10, 1, 0, 0, 0, 0, 0,
@@ -103,7 +104,6 @@ fn packets(content: &[u8]) -> Vec<CapturedPacket> {
     std::iter::from_fn(|| reader.next_packet().unwrap()).collect()
 }
 
-/// The content of the only packet of a capture.
 fn content(link_type: u32, packet: Vec<u8>) -> Content {
     let [packet] = packets(&pcap(link_type, &[packet])).try_into().unwrap();
     packet.content

@@ -1,4 +1,4 @@
-//! UDP (RFC 768), and packets inside others: VXLAN, Geneve, GTP-U, GRE.
+//! UDP (RFC 768) and tunnels: VXLAN, Geneve, GTP-U, GRE.
 
 use std::borrow::Cow;
 
@@ -17,22 +17,22 @@ const GENEVE: u16 = 6081;
 const GTP_U: u16 = 2152;
 /// Bridged Ethernet in GRE (RFC 7637, 3.2) and in Geneve (RFC 8926, 3.4).
 const BRIDGED_ETHERNET: u16 = 0x6558;
-/// Extension headers of GTP-U that are read at most.
+/// Largest number of GTP-U extension headers.
 const MOST_EXTENSIONS: usize = 16;
 
-/// Datagrams of UDP that hold an IP packet without any header between.
+/// UDP datagrams with a bare IP packet as payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unwrapping {
-    /// None are expected.
+    /// None.
     #[default]
     Off,
-    /// All whose payload looks like an IP packet.
+    /// On all ports, if the payload looks like an IP packet.
     AnyPort,
-    /// Those from or to a port.
+    /// From or to this port.
     Port(u16),
 }
 
-/// The name of a protocol that is not examined.
+/// Name of an unexamined protocol.
 pub(super) fn protocol_name(protocol: IpNumber) -> Cow<'static, str> {
     match protocol {
         ip_number::ICMP => "ICMP".into(),
@@ -46,9 +46,8 @@ pub(super) fn protocol_name(protocol: IpNumber) -> Cow<'static, str> {
     }
 }
 
-/// Reads a UDP header; returns the name of a tunnel, and the packet in it.
-///
-/// Without one, the content has the reason.
+/// Parses a UDP header; returns the tunnel's name and its packet. Without one, the content has the
+/// reason.
 pub(super) fn udp<'a>(
     payload: &Payload<'a>,
     unwrapping: Unwrapping,
@@ -65,7 +64,8 @@ pub(super) fn udp<'a>(
             "a UDP header",
         );
     };
-    // Bytes behind the datagram are options (RFC 9868); a length of 0 is a jumbogram's (RFC 2675, 4).
+    // Bytes after the datagram are options (RFC 9868); a length of 0 means a jumbogram (RFC 2675,
+    // 4).
     let datagram = match usize::from(header.length()) {
         0 => carried,
         len if (UdpHeader::LEN..=carried.on_wire).contains(&len) => carried.up_to(len),
@@ -87,7 +87,7 @@ pub(super) fn udp<'a>(
     let body = datagram.after(UdpHeader::LEN)?;
     let tunnel = tunnelled(ports[1], body);
     if checked == Checked::Absent && payload.source.is_ipv6() && tunnel.is_none() {
-        // Tunnels may do without (RFC 6935).
+        // Tunnels may omit it (RFC 6935).
         let fault = "UDP over IPv6 without a checksum";
         content.faults.push(Fault::new("RFC 8200, 8.1", fault));
     }
@@ -109,10 +109,10 @@ fn is_ip(bytes: Bytes<'_>) -> bool {
     matches!(bytes.u8(0).map(|first| first >> 4), Some(4 | 6))
 }
 
-/// The packet in a datagram to the port of a tunnel, with the tunnel's name.
+/// The packet in a datagram to a tunnel's port, with the tunnel's name.
 fn tunnelled(port: u16, body: Bytes<'_>) -> Option<(&'static str, Next<'_>)> {
     match port {
-        // The flag says that the network's number is there; the reserved bits are 0.
+        // With the flag for a network identifier; reserved bits are 0.
         port if VXLAN.contains(&port) && body.u8(0)? == 0x08 => {
             Some(("VXLAN", Next::Ethernet(body.after(8)?)))
         }
@@ -136,14 +136,15 @@ fn bridged_or_not(kind: u16, packet: Bytes<'_>) -> Next<'_> {
     }
 }
 
-/// The packet of a user in GTP-U, version 1 (3GPP TS 29.281, 5.1 and 5.2).
+/// The user packet in GTP-U, version 1 (3GPP TS 29.281, 5.1 and 5.2).
 fn gtp_payload(body: Bytes<'_>) -> Option<Bytes<'_>> {
     let flags = body.u8(0)?;
     let is_user_packet = flags >> 5 == 1 && flags & 0x10 != 0 && body.u8(1)? == 0xff;
     if !is_user_packet {
         return None;
     }
-    // Any of the three flags brings all three fields: sequence number, N-PDU number, next extension header.
+    // Each of the three flags adds all three fields: sequence number, N-PDU number, next extension
+    // header.
     let mut at = match flags & 0x07 {
         0 => return body.after(8),
         _ => 12,
@@ -163,7 +164,8 @@ fn gtp_payload(body: Bytes<'_>) -> Option<Bytes<'_>> {
     None
 }
 
-/// The packet in GRE, version 0 (RFC 2784; RFC 2890 for key and sequence number); `None` if it is cut short.
+/// The packet in GRE, version 0 (RFC 2784; RFC 2890 for key and sequence number); `None` if
+/// truncated.
 pub(super) fn gre<'a>(payload: &Payload<'a>) -> Option<Next<'a>> {
     let body = payload.bytes;
     let flags = body.u16(0)?;

@@ -4,28 +4,29 @@ use super::bytes::Bytes;
 use super::next::Next;
 
 const DATA: u8 = 2;
-/// Bits of frame control's subtype, for data: no data, and QoS.
+/// Subtype bits of data frames: no data, and QoS.
 const NO_DATA: u8 = 0x4;
 const QOS: u8 = 0x8;
-/// Bits of frame control's second byte.
+/// Bits of the second byte of frame control.
 const TO_AND_FROM_DS: u8 = 0x03;
 const MORE_FRAGMENTS: u8 = 0x04;
 const PROTECTED: u8 = 0x40;
 const ORDER: u8 = 0x80;
-/// Bit of QoS control: the body is an aggregate of several packets (A-MSDU, 9.3.2.2).
+/// Bit of QoS control: the body is an aggregate (A-MSDU, 9.3.2.2).
 const A_MSDU: u8 = 0x80;
 /// Two addresses and a length, before each packet of an aggregate.
 const PACKET_HEADER: usize = 14;
-/// Packets of an aggregate that are read at most: it has up to 11454 bytes, a packet at least 14.
+/// Largest number of packets in an aggregate, which has up to 11454 bytes in packets of at least
+/// 14.
 const MOST_PACKETS: usize = 1024;
-/// Radiotap: bits of the present fields, and of the flags.
+/// Radiotap: bits of the present fields and of the flags.
 const HAS_TIME: u8 = 0x01;
 const HAS_FLAGS: u8 = 0x02;
 const MORE_PRESENT: u8 = 0x80;
 const BODY_IS_PADDED: u8 = 0x20;
 const BAD_FCS: u8 = 0x40;
 
-/// Reads a frame that begins with a radiotap header (radiotap.org); `None` if it was not captured in full.
+/// Parses a frame with a radiotap header (radiotap.org); `None` if it was not captured in full.
 pub(super) fn read_radiotap(frame: Bytes<'_>) -> Option<Vec<Next<'_>>> {
     let flags = radiotap_flags(frame)?;
     if flags & BAD_FCS != 0 {
@@ -35,12 +36,12 @@ pub(super) fn read_radiotap(frame: Bytes<'_>) -> Option<Vec<Next<'_>>> {
     packets(rest, flags & BODY_IS_PADDED != 0)
 }
 
-/// Reads a frame without a radiotap header; `None` if its headers were not captured in full.
+/// Parses a frame without a radiotap header; `None` if its headers were not captured in full.
 pub(super) fn read(frame: Bytes<'_>) -> Option<Vec<Next<'_>>> {
     packets(frame, false)
 }
 
-/// The flags of radiotap. They follow the bitmaps of present fields and, if present, the 8 bytes of the time.
+/// Radiotap flags. They follow the bitmaps of present fields and, if present, 8 bytes of time.
 fn radiotap_flags(frame: Bytes<'_>) -> Option<u8> {
     let present = frame.u8(4)?;
     let mut at = 8;

@@ -1,4 +1,4 @@
-//! The packets of a run, as pcapng has them.
+//! Packets of a run in pcapng.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -35,7 +35,7 @@ size = "1 MB"
 path = "backbone"
 "#;
 
-/// What a pcapng file has of a packet.
+/// Fields of a captured packet.
 struct Captured {
     interface: u32,
     time_ns: u128,
@@ -165,7 +165,7 @@ fn every_packet_is_right_and_in_order_of_time() {
                 assert!(inside.checksums_are_right());
             }
         }
-        // What entered the links is in the file, at the length that the links counted.
+        // The file has the packets that entered the links, with the links' byte counts.
         for (number, link) in outcome.summary.links.iter().enumerate() {
             let sent = |packet: &&Captured| {
                 packet.interface == number as u32
@@ -186,7 +186,7 @@ fn end_ns(outcome: &Outcome) -> u128 {
     946_684_800_000_000_000 + (outcome.summary.duration_s * 1e9).round() as u128
 }
 
-/// From the server, by the ports of the innermost header.
+/// Whether it is from the server, by the innermost ports.
 fn inbound(packet: &Captured) -> bool {
     let outer = Packet::parse(&packet.bytes).expect("a packet");
     let header = match outer.transport {
@@ -237,7 +237,7 @@ fn what_is_lost_two_hops_away_is_known_at_the_sender() {
     let lost = with_comment(&packets, "lost on backbone").count();
     let dropped = with_comment(&packets, "dropped: the queue of backbone was full").count();
     assert!(lost > 0 && dropped > 0);
-    // The competitor loses some of its own.
+    // The competitor loses some packets, too.
     let backbone = &outcome.summary.links[1];
     assert!((lost as u64) < backbone.lost_packets);
     assert!(packets.iter().all(|packet| packet.interface == 0));
@@ -263,7 +263,7 @@ fn a_link_shows_all_flows_and_hosts_their_own() {
     }
 }
 
-/// Flows of every protocol on one link: who of each packet it is, can be told from the packet.
+/// The flow of each packet is visible in the packet.
 #[test]
 fn flows_of_every_protocol_have_addresses_of_their_own() {
     let text = format!(
@@ -291,7 +291,7 @@ fn flows_of_every_protocol_have_addresses_of_their_own() {
             .filter(|(ends, _)| ends.contains(&server));
         of.next().map_or(0, |(_, packets)| *packets)
     };
-    // The measured flow, both that are aggregated, both that are striped, the competitor.
+    // The measured flow, both aggregated and both striped flows, the competitor.
     for server in [
         "172.16.0.1",
         "172.16.0.2",

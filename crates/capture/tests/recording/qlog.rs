@@ -1,4 +1,4 @@
-//! The state of a run's sender, as qlog has it.
+//! State of a run's sender in qlog.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,7 +19,7 @@ fn a_qlog_of_aggregation_tells_of_each_connection() {
     qlog_tells_of_losses(&scenario(TWO_LINKS, &[("transport.protocol", "bas")]));
 }
 
-/// What happened, and the records of its qlog.
+/// Outcome of a run, and its qlog records.
 fn qlog_of(scenario: &Scenario) -> (Outcome, Vec<serde_json::Value>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.sqlog");
@@ -68,7 +68,7 @@ fn a_segment_that_times_out_again_is_told_lost_again() {
 
 fn qlog_tells_of_losses(scenario: &Scenario) {
     let (outcome, records) = qlog_of(scenario);
-    // The log goes on while connections close, when a FIN may be lost.
+    // The log continues while connections close, when a FIN may be lost.
     let end_ms = outcome.summary.duration_s * 1e3;
     let of = |name: &str, path_id: usize| {
         let named = |record: &&serde_json::Value| {

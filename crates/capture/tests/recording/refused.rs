@@ -1,4 +1,4 @@
-//! What cannot be captured, or cannot be written.
+//! Invalid observation points and unwritable files.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,6 @@ use ropewalk_simulator::{Options, simulate, simulate_watched};
 
 use crate::{TWO_LINKS, scenario};
 
-/// All packets, as the sender sees them.
 fn plan(path: &Path) -> Plan {
     Plan {
         packets: Some(PacketPlan {

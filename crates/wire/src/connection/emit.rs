@@ -1,4 +1,4 @@
-//! From an endpoint's segment to a TCP header with options.
+//! Conversion of an endpoint's segment to a TCP header with options.
 
 use ropewalk_transport::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 
@@ -8,7 +8,7 @@ use crate::mptcp::{Capable, CapableForm, DataSeq, Dss, Join, Mapping, MptcpOptio
 use crate::tcp::{TcpFlags, TcpHeader};
 use crate::tcp_options::{SackBlocks, TcpOption};
 
-/// Most options on a segment: those of a SYN.
+/// Most options on a segment: on a SYN.
 const MAX: usize = 5;
 
 /// A segment in wire format, without ports and payload.
@@ -20,19 +20,19 @@ pub struct WireSegment {
     pub ack: u32,
     /// Control bits.
     pub flags: TcpFlags,
-    /// Window, scaled.
+    /// Scaled window.
     pub window: u16,
     options: [TcpOption<'static>; MAX],
     count: usize,
 }
 
 impl WireSegment {
-    /// Its options, in order.
+    /// Options, in order.
     pub fn options(&self) -> &[TcpOption<'static>] {
         &self.options[..self.count]
     }
 
-    /// Its header between these ports.
+    /// The TCP header with these ports.
     pub fn header(&self, source_port: u16, destination_port: u16) -> TcpHeader {
         TcpHeader {
             source_port,
@@ -56,10 +56,10 @@ impl WireSegment {
 }
 
 impl Connection {
-    /// The segment in wire format that `from` sends on a subflow. `payload` is the checksum of its payload,
-    /// for the checksum of a mapping.
+    /// Converts a segment that `from` sends on a subflow to wire format. `payload` is the sum of
+    /// its payload, for the mapping's checksum.
     ///
-    /// Options are in Linux's order. Their length is [`Segment::header_len`] less 20 bytes.
+    /// Options are in Linux's order and take [`Segment::header_len`] less 20 bytes.
     ///
     /// # Panics
     /// If there is no such subflow.
@@ -166,7 +166,7 @@ impl Connection {
         wire
     }
 
-    /// Records a segment that `from` sends: a SYN's options apply to all that follow.
+    /// Records a segment that `from` sends: a SYN's options apply to all later segments.
     ///
     /// # Panics
     /// If there is no such subflow.
@@ -193,8 +193,8 @@ impl Connection {
             mapping: segment.is_mapped().then(|| {
                 let first = self.data[from as usize].first;
                 let data_fin = u16::from(segment.flags.contains(Flags::DATA_FIN));
-                // RFC 8684, 3.3.3: a DATA_FIN alone maps one data sequence number, and no subflow sequence
-                // number.
+                // A lone DATA_FIN maps one data sequence number and no subflow sequence number (RFC
+                // 8684, 3.3.3).
                 let subflow_seq = if segment.len > 0 {
                     segment.seq as u32
                 } else {

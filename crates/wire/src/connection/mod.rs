@@ -1,8 +1,8 @@
 //! Conversion between the endpoints' segments and the wire format.
 //!
-//! An [endpoint](ropewalk_transport::Endpoint) counts in 64-bit offsets from the start of each stream. On the
-//! wire a sequence number has 32 bits and a random start. A [`Connection`] knows the starts of both sides and
-//! all subflows; only here do sequence numbers wrap.
+//! An [endpoint](ropewalk_transport::Endpoint) counts 64-bit offsets from the start of each stream.
+//! Packets have 32-bit sequence numbers with random starts. A [`Connection`] knows these starts;
+//! sequence numbers wrap only here.
 
 mod emit;
 mod parse;
@@ -18,15 +18,15 @@ use core::ops::Not;
 use ropewalk_quantities::Time;
 use ropewalk_transport::multipath::keys::initial_data_sequence_number;
 
-/// Tick of the timestamp clock: as in Linux, and within the range of RFC 7323, section 5.4.
+/// Tick of the timestamp clock, as in Linux (RFC 7323, section 5.4).
 const TICK: Time = Time::from_millis(1);
 
-/// The side that sends a segment.
+/// Sender of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that opened the connection.
+    /// The end that opened the connection.
     Client,
-    /// The other.
+    /// The other end.
     Server,
 }
 
@@ -46,7 +46,6 @@ impl Not for Side {
 pub struct Connection {
     data: [DataNumbers; 2],
     subflows: Vec<[SubflowNumbers; 2]>,
-    /// Both sides have negotiated MPTCP.
     multipath: bool,
 }
 
@@ -55,38 +54,36 @@ pub struct Connection {
 pub struct Start {
     /// Sequence number of its SYN (RFC 9293, 3.4.1).
     pub isn: u32,
-    /// Its timestamps' clock at time zero (RFC 7323, 5.4).
+    /// Timestamp clock at time zero (RFC 7323, 5.4).
     pub clock: u32,
-    /// The identifier of its address (RFC 8684, 3.2).
+    /// Identifier of its address (RFC 8684, 3.2).
     pub address_id: u8,
 }
 
-/// Numbers that one side of a subflow has sent.
+/// Progress of one side of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct SubflowNumbers {
     start: Start,
-    /// Window scale of its SYN.
+    /// Window scale of the SYN.
     scale: Option<u8>,
-    /// End of the data that it has sent, and its newest timestamp tick; wrapped numbers are taken to be the
-    /// nearest to these.
+    /// End of the sent data and newest timestamp tick, as references for expanding wrapped numbers.
     next: u64,
     tick: u64,
-    /// The last mapping that it sent: start offset, length, and data offset.
+    /// Last mapping sent: start offset, length, data offset.
     mapping: Option<(u64, u64, u64)>,
 }
 
-/// Data-level numbers of one side.
+/// Data-level progress of one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct DataNumbers {
     key: u64,
-    /// Data sequence number of the first byte: one after the initial one (RFC 8684, 3.1).
+    /// Data sequence number of the first byte: the initial one plus 1 (RFC 8684, 3.1).
     first: u64,
-    /// End of the data that was sent.
     next: u64,
 }
 
 impl Connection {
-    /// An unknown connection, which learns from the segments it reads.
+    /// A connection without subflows, filled by the segments that it parses.
     pub fn new() -> Connection {
         Connection {
             data: [DataNumbers::default(); 2],
@@ -101,8 +98,7 @@ impl Connection {
         self.data[side as usize].first = initial_data_sequence_number(key).wrapping_add(1);
     }
 
-    /// Adds a subflow with the initial numbers of both sides, which reading a SYN changes. Returns its
-    /// number.
+    /// Adds a subflow with initial numbers, which parsing a SYN updates. Returns its index.
     pub fn add_subflow(&mut self, client: Start, server: Start) -> usize {
         let numbers = |start| SubflowNumbers {
             start,
@@ -112,7 +108,7 @@ impl Connection {
         self.subflows.len() - 1
     }
 
-    /// Shift count of this side's windows: zero unless both sides scale (RFC 7323, 2.2).
+    /// Window shift of this side: zero unless both sides scale (RFC 7323, 2.2).
     fn shift(&self, subflow: usize, side: Side) -> u8 {
         let [client, server] = &self.subflows[subflow];
         match (client.scale, server.scale) {
@@ -121,7 +117,7 @@ impl Connection {
         }
     }
 
-    /// Whether MPTCP options are valid on a subflow: a joined one has negotiated MPTCP.
+    /// Whether MPTCP options are valid on a subflow. Joined subflows always have MPTCP.
     fn agreed(&self, subflow: usize) -> bool {
         self.multipath || subflow > 0
     }

@@ -1,4 +1,4 @@
-//! From a TCP segment to an endpoint's segment.
+//! Conversion of a TCP segment to an endpoint's segment.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
@@ -10,26 +10,26 @@ use crate::mptcp::{Capable, CapableForm, DataSeq, Dss, Join, Mapping, MptcpOptio
 use crate::tcp::{TcpFlags, TcpView};
 use crate::tcp_options::{SackBlocks, TcpOption};
 
-/// Default when a SYN does not say (RFC 9293, 3.7.1).
+/// Default without an MSS option (RFC 9293, 3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// Largest window scale; larger ones count as this (RFC 7323, 2.3).
+/// Largest window scale; larger ones are clamped to it (RFC 7323, 2.3).
 const MAX_SCALE: u8 = 14;
 
-/// Why a segment has to be dropped.
+/// Reason to drop a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unusable {
     /// A sequence number is before the start of the stream.
     #[error("a number before the start of its stream")]
     BeforeStart,
-    /// Payload on an MPTCP subflow without a mapping that covers it (RFC 8684, 3.3.1).
+    /// The payload of an MPTCP subflow has no mapping (RFC 8684, 3.3.1).
     #[error("payload without a mapping")]
     Unmapped,
-    /// A mapping whose checksum is wrong (RFC 8684, 3.3.1).
+    /// The checksum of the mapping is wrong (RFC 8684, 3.3.1).
     #[error("wrong checksum of a mapping")]
     Checksum,
 }
 
-/// The options of a segment, as far as segments have fields for them.
+/// Options of a segment that endpoints use.
 #[derive(Default)]
 struct Said {
     mss: Option<u16>,
@@ -46,7 +46,7 @@ struct Said {
 }
 
 impl Said {
-    /// Malformed and unknown options, and those without a field, are ignored (RFC 9293, 3.1; RFC 8684, 3).
+    /// Ignores malformed and unknown options (RFC 9293, 3.1; RFC 8684, 3).
     fn read(view: &TcpView<'_>) -> Said {
         let mut said = Said::default();
         for option in view.options().flatten() {
@@ -78,13 +78,13 @@ impl Said {
 }
 
 impl Connection {
-    /// The endpoint's segment for a TCP segment that `from` sent.
+    /// Converts a TCP segment that `from` sent.
     ///
-    /// Timestamps are in whole milliseconds. A checksum is verified if the mapping covers exactly this
-    /// segment.
+    /// Timestamps have whole milliseconds. The checksum of a mapping is verified if it covers
+    /// exactly this segment.
     ///
     /// # Errors
-    /// Its numbers, its mapping or its checksum are invalid.
+    /// If the numbers, the mapping or the checksum are invalid.
     ///
     /// # Panics
     /// If there is no such subflow.
@@ -164,7 +164,6 @@ impl Connection {
             self.read_capable(from, &said, &mut segment, payload)?;
             self.read_dss(from, subflow, &said, &mut segment, payload)?;
         } else if segment.len > 0 {
-            // Plain TCP: MPTCP options are ignored.
             segment.data_seq = segment.seq.checked_sub(1).ok_or(Unusable::BeforeStart)?;
         }
         Ok(segment)
@@ -228,7 +227,7 @@ impl Connection {
             checksum: capable.checksum_required,
         };
         if segment.len > 0 && (segment.seq != 1 || !maps(capable.form)) {
-            // It is allowed on the first data only, whose length it contains (section 3.1).
+            // Allowed on the first data only, whose length it contains (section 3.1).
             return Err(Unusable::Unmapped);
         }
         if let CapableForm::Data { len, checksum, .. } = capable.form {
@@ -268,7 +267,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sets a segment's data offset from a mapping that it carries, and keeps the mapping for later segments.
+    /// Sets the data offset from the segment's mapping, and stores the mapping for later segments.
     fn map(
         &mut self,
         from: Side,
@@ -290,7 +289,7 @@ impl Connection {
             segment.flags = segment.flags.with(Flags::CHECKSUM);
         }
         if bytes == 0 && segment.len > 0 {
-            // An infinite mapping, or that of a DATA_FIN with other data: neither maps this payload.
+            // An infinite mapping, or a DATA_FIN's with other data, does not map this payload.
             return Err(Unusable::Unmapped);
         }
         if bytes == 0 {
@@ -319,7 +318,7 @@ impl Connection {
         }
     }
 
-    /// Sets a segment's data offset from the last mapping received on the subflow.
+    /// Sets the data offset from the last mapping received on the subflow.
     fn mapped_before(
         &self,
         from: Side,
@@ -343,7 +342,7 @@ fn maps(form: CapableForm) -> bool {
 fn data_offset(number: DataSeq, first: u64, next: u64) -> Result<u64, Unusable> {
     let number = number.expand(first.wrapping_add(next));
     let offset = number.wrapping_sub(first);
-    // The half of the sequence space before the start.
+    // In the half of the sequence space before the start.
     if offset > i64::MAX as u64 {
         return Err(Unusable::BeforeStart);
     }

@@ -7,7 +7,7 @@ use crate::{Checksum, MAX_OPTIONS_LEN, TcpHeader, TcpView, options_len, payload}
 
 const KEYS: [u64; 2] = [0x91aa_2012_8dac_826f, 0x46fe_363d_617f_8852];
 
-/// Two views of one connection: of who writes, and of who reads.
+/// The same connection in the states of its writer and its reader.
 fn pair(client: Start, server: Start) -> [Connection; 2] {
     [(); 2].map(|()| {
         let mut connection = Connection::new();
@@ -48,7 +48,7 @@ fn write(connection: &mut Connection, from: Side, subflow: usize, segment: &Segm
     bytes
 }
 
-/// Opens both subflows; windows shift by 7 and by 3.
+/// Opens both subflows with window shifts 7 and 3.
 fn open(ends: &mut [Connection; 2]) {
     let capable = |key| SynMultipath::Capable {
         key,
@@ -110,7 +110,7 @@ fn numbers_wrap_on_the_wire_and_nowhere_else() {
     };
     let mut ends = pair(client, Start { isn: 77, ..client });
     open(&mut ends);
-    // Five times round in steps below half of it.
+    // Wraps five times, in steps of less than half the sequence space.
     let mut seq = 1;
     for step in 0..20 {
         let segment = Segment {
@@ -233,7 +233,7 @@ fn what_cannot_be_is_said_to_be_so() {
         check(&checked, &|bytes| *bytes.last_mut().unwrap() ^= 1),
         Err(Unusable::Checksum)
     );
-    // A segment whose mapping was left out is found in the one before if that reaches so far.
+    // A segment without a mapping uses the previous one if it covers the payload.
     let plain = |seq, len| Segment {
         flags: Flags::ACK,
         ..data(seq, 0, len)
@@ -248,7 +248,6 @@ fn what_cannot_be_is_said_to_be_so() {
     assert_eq!(check(&plain(1, 1), &before), Err(Unusable::BeforeStart));
 }
 
-/// Any segment that an endpoint could send after the handshake.
 fn segments() -> impl Strategy<Value = Segment> {
     let numbers = (1..3u64 << 31, 1..3u64 << 31, 0..3u64 << 31, 0..3u64 << 31);
     let rest = (0..3000u32, 0..1u32 << 20, 0..1u64 << 20, 0..1u64 << 20);
@@ -338,7 +337,7 @@ proptest! {
         let start = |isn, clock| Start { isn, clock, address_id: 3 };
         let mut ends = pair(start(starts[0], starts[1]), start(starts[2], starts[3]));
         open(&mut ends);
-        // What it is near to has been seen: each half of a round before.
+        // Reference numbers near the offset: half a wrap before.
         for end in &mut ends {
             for (side, next) in [(0, segment.seq), (1, segment.ack)] {
                 end.subflows[subflow][side].next = next.saturating_sub(1 << 30);

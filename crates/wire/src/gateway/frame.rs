@@ -3,10 +3,10 @@
 use super::malformed::{MAX_PAYLOAD, MalformedFrame};
 use crate::field::{put, u16_at, u32_at, u64_at};
 
-/// Offsets, final sizes and window limits stay below this, so that sums of them cannot overflow.
+/// Bound of offsets, final sizes and window limits: their sums cannot overflow.
 pub const MAX_OFFSET: u64 = 1 << 62;
 
-/// Length of the header of a [`Frame::Data`].
+/// Header length of a [`Frame::Data`].
 pub const DATA_HEADER_LEN: usize = 16;
 
 /// Length of the longest header.
@@ -22,87 +22,87 @@ const PONG: u8 = 7;
 const CLOSE: u8 = 8;
 const TERMS: u8 = 9;
 
-/// In a [`Frame::Terms`]: unlimited.
+/// Unlimited, in a [`Frame::Terms`].
 const NO_BOUND: u64 = u64::MAX;
 
-/// In the flags of [`Frame::Data`]: the stream ends with this payload.
+/// Flag of [`Frame::Data`]: the stream ends with this payload.
 const FIN: u8 = 1;
 
-/// A frame. `P` represents the payload: its bytes, or only its length where just the header was parsed.
+/// A frame. `P` is the payload: its bytes, or only its length after parsing a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame<P> {
     /// Part of a stream.
     ///
-    /// The header of elahi-2011 has a 64-bit association and sequence. Here the carrier belongs to an
-    /// association, and the sequence consists of a stream and an offset in it, so that streams do not wait
-    /// for each other and any part can be sent again over any carrier.
+    /// The header of elahi-2011 has an association and a sequence. Here a carrier belongs to one
+    /// association, and the sequence is a stream with an offset: streams do not block each other,
+    /// and any part can be retransmitted on any carrier.
     Data {
-        /// The stream; never zero.
+        /// Stream number, never zero.
         stream: u32,
-        /// Offset of the first byte of the payload.
+        /// Offset of the payload's first byte.
         offset: u64,
-        /// The stream ends with this payload, which may then be empty.
+        /// The stream ends with this payload, which may be empty.
         fin: bool,
         /// At most [`MAX_PAYLOAD`] bytes.
         payload: P,
     },
-    /// Frames of the types data, window, reset and stop that arrived on this carrier so far.
+    /// Acknowledges data, window, reset and stop frames on this carrier.
     Ack {
-        /// Cumulative, since a carrier delivers in order.
+        /// Cumulative count, since a carrier delivers in order.
         count: u64,
     },
-    /// Receive window of a stream: how many distinct bytes may be sent in all.
+    /// Receive window of a stream: total number of distinct bytes that may be sent.
     Window {
-        /// The stream; never zero.
+        /// Stream number, never zero.
         stream: u32,
         /// Never decreases.
         limit: u64,
     },
     /// The sender resets its direction of a stream.
     Reset {
-        /// The stream; never zero.
+        /// Stream number, never zero.
         stream: u32,
         /// The application's reason.
         code: u32,
-        /// End of the last byte that was sent.
+        /// Number of bytes sent.
         final_size: u64,
     },
-    /// The receiver will read no more of a stream; its sender answers with a reset.
+    /// The receiver stops reading a stream; the sender replies with a reset.
     Stop {
-        /// The stream; never zero.
+        /// Stream number, never zero.
         stream: u32,
         /// The application's reason.
         code: u32,
     },
-    /// To be answered at once, on the same carrier.
+    /// Requests an immediate [`Frame::Pong`] on the same carrier.
     Ping {
-        /// Repeated in the answer.
+        /// Copied to the reply.
         token: u64,
     },
-    /// The answer to a ping.
+    /// Reply to a ping.
     Pong {
-        /// The ping's.
+        /// Token of the ping.
         token: u64,
     },
     /// The association ends.
     Close {
-        /// Why.
+        /// Reason.
         code: u32,
     },
-    /// The terms on which this carrier is used from now on; only the end that dialled sends them.
+    /// New terms of use of this carrier; sent only by the end that dialled.
     Terms {
-        /// Price of a megabyte, in thousandths of the user's unit.
+        /// Price per megabyte, in thousandths of the user's unit.
         cost: u32,
-        /// Bytes that the link may carry from now on, both directions together; `None` if there is no quota.
+        /// Remaining quota in bytes, both directions together; `None`: unlimited.
         quota: Option<u64>,
-        /// Rate limit of each direction in bit/s; `None` if there is none.
+        /// Rate limit per direction in bit/s; `None`: unlimited.
         rate: Option<u64>,
     },
 }
 
 impl Frame<usize> {
-    /// Reads the header at the front of `bytes`: the frame with the length of its payload, and
-    /// what the header takes; the payload follows it. `None` if the header is not all there.
+    /// Parses the header at the front of `bytes`. Returns the frame with the length of its payload,
+    /// and the header's length. `None` if the header is incomplete.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Frame<usize>, usize)>, MalformedFrame> {
         let Some(&kind) = bytes.first() else {
             return Ok(None);
@@ -167,7 +167,7 @@ impl Frame<usize> {
 }
 
 impl<P> Frame<P> {
-    /// The same frame with another payload, such as the bytes instead of their length.
+    /// The same frame with another payload, such as the bytes in place of their length.
     pub fn map<Q>(self, other: impl FnOnce(P) -> Q) -> Frame<Q> {
         match self {
             Frame::Data {
@@ -214,7 +214,7 @@ impl<P> Frame<P> {
         }
     }
 
-    /// Whether it counts in acknowledgements.
+    /// Whether acknowledgements count it.
     #[inline]
     #[must_use]
     pub fn is_ack_eliciting(&self) -> bool {
@@ -224,11 +224,11 @@ impl<P> Frame<P> {
         )
     }
 
-    /// Writes the header of a frame with `payload_len` bytes of payload to the front of `out`; returns its
+    /// Writes the header of a frame with `payload_len` bytes of payload to `out`; returns its
     /// length.
     ///
     /// # Panics
-    /// If `out` is shorter than the header, or the payload is longer than [`MAX_PAYLOAD`].
+    /// If `out` is shorter than the header, or the payload exceeds [`MAX_PAYLOAD`].
     pub fn emit_header(&self, payload_len: usize, out: &mut [u8]) -> usize {
         match self {
             Frame::Data {
@@ -281,7 +281,7 @@ impl<P> Frame<P> {
     }
 }
 
-/// A type and a number.
+/// Writes a type and a number.
 fn number(out: &mut [u8], kind: u8, value: u64) -> usize {
     out[0] = kind;
     put(out, 1, value.to_be_bytes())

@@ -1,4 +1,4 @@
-//! The first frame of a carrier: the association that it joins, and its terms.
+//! First frame of a carrier: the association to join, and terms of use.
 
 use super::malformed::{MAX_NAME_LEN, MalformedFrame, VERSION};
 use crate::field::{array, put, u16_at, u32_at, u64_at};
@@ -6,31 +6,29 @@ use crate::field::{array, put, u16_at, u32_at, u64_at};
 const JOIN: u8 = 64;
 const ANSWER: u8 = 65;
 
-/// Flag of a join: the association exists.
 const RESUMES: u8 = 1;
 
-/// The first frame of a carrier after the handshake, from the end that dialled.
+/// First frame of a carrier after the handshake, sent by the end that dialled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// A random number drawn by the end that opens the association; the same on all its carriers.
+    /// Random identifier of the association, the same on all its carriers.
     pub association: [u8; 16],
-    /// The peer has accepted a carrier of the association before: it must not create a new one.
+    /// The association exists: the peer must not create a new one.
     pub resumes: bool,
-    /// Price of a megabyte, in thousandths of the user's unit.
+    /// Price per megabyte, in thousandths of the user's unit.
     pub cost: u32,
-    /// Bytes that the link may carry from now on, both directions together; `None` if there is no quota.
+    /// Remaining quota in bytes, both directions together; `None`: unlimited.
     pub quota: Option<u64>,
-    /// Carriers with a higher number are used when those with a lower one do not suffice.
+    /// Carriers with a higher number are used when lower ones do not suffice.
     pub priority: u8,
     /// Name of the link: 1 to [`MAX_NAME_LEN`] bytes.
     pub link: String,
-    /// Name of the scheduler that the peer is to use: 1 to [`MAX_NAME_LEN`] bytes.
+    /// Name of the scheduler for the peer: 1 to [`MAX_NAME_LEN`] bytes.
     pub scheduler: String,
 }
 
 impl Join {
-    /// Length of the fixed part: type, version, flags, association, cost, quota, priority, and the lengths of
-    /// the two names.
+    /// Type, version, flags, association, cost, quota, priority, and two name lengths.
     const FIXED_LEN: usize = 3 + 16 + 4 + 8 + 1 + 2;
 
     /// Length of the longest join.
@@ -75,7 +73,7 @@ impl Join {
         Ok(Some((join, len)))
     }
 
-    /// Appends it to `out`.
+    /// Appends the frame to `out`.
     ///
     /// # Panics
     /// If a name is empty or longer than [`MAX_NAME_LEN`] bytes.
@@ -99,7 +97,7 @@ impl Join {
     }
 }
 
-/// The answer to a join.
+/// Reply to a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinAnswer {
     /// The carrier has joined the association.

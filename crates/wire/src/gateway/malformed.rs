@@ -1,39 +1,39 @@
-//! Limits of frames, and why bytes are not a valid frame.
+//! Limits of frames, and errors of parsing them.
 
 use thiserror::Error;
 
-/// Version of this protocol.
+/// Protocol version.
 pub(super) const VERSION: u8 = 1;
 
 /// Longest name, in bytes.
 pub const MAX_NAME_LEN: usize = 64;
 
-/// Longest payload of a [`Frame::Data`](super::frame::Frame::Data): with header and authentication tag it fits an
-/// encrypted record of 65 535 bytes.
+/// Longest payload of a [`Frame::Data`](super::frame::Frame::Data). With header and authentication
+/// tag it fits an encrypted record of 65 535 bytes.
 pub const MAX_PAYLOAD: usize = 65_472;
 
-/// Why bytes are not a valid frame. Nothing after it on the carrier can be parsed.
+/// Why bytes are not a valid frame. The rest of the carrier cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MalformedFrame {
-    /// An unknown type.
+    /// The type is unknown.
     #[error("unknown frame type {0}")]
     Type(u8),
-    /// Too much payload.
+    /// The payload is too long.
     #[error("payload of {0} bytes, allowed are at most {MAX_PAYLOAD}")]
     Payload(usize),
-    /// Stream zero, which does not exist.
+    /// The stream is zero.
     #[error("frame of stream 0")]
     Stream,
-    /// An offset, size or limit that is too large.
+    /// An offset, size or limit is too large.
     #[error("offset {0}, allowed are those below 2^62")]
     Offset(u64),
-    /// Terms with a rate of zero.
+    /// A rate is zero.
     #[error("terms with a rate of 0 bit/s")]
     Rate,
-    /// A join of another version of this protocol.
+    /// The protocol version differs.
     #[error("version {0} of the protocol, known is {known}", known = VERSION)]
     Version(u8),
-    /// A name that is too long, not UTF-8, or empty where one is required.
+    /// A name is too long, not UTF-8, or empty where one is required.
     #[error("a name that is none: UTF-8 of 1 to {max} bytes", max = MAX_NAME_LEN)]
     Name,
 }

@@ -1,8 +1,8 @@
-//! Protocols between the gateway's two ends.
+//! Protocols between client and relay.
 //!
-//! A carrier is a TCP connection that carries frames one after another: a type, fields of fixed length in
-//! network byte order, and for [`Frame::Data`] the payload. Nothing is negotiated and nothing is optional;
-//! the values of a frame are checked when it is parsed.
+//! A carrier is a TCP connection with a sequence of frames: a type, fixed-length fields in network
+//! byte order, and the payload of [`Frame::Data`]. Nothing is negotiated or optional. Parsing a
+//! frame checks its values.
 
 mod frame;
 mod join;
@@ -13,5 +13,5 @@ pub use frame::{DATA_HEADER_LEN, Frame, MAX_HEADER_LEN, MAX_OFFSET};
 pub use join::{Join, JoinAnswer};
 pub use malformed::{MAX_NAME_LEN, MAX_PAYLOAD, MalformedFrame};
 
-/// Length of the authentication tag of AES-GCM (NIST SP 800-38D), at the end of all encrypted data.
+/// Length of the AES-GCM authentication tag (NIST SP 800-38D) after encrypted data.
 pub const TAG_LEN: usize = 16;

@@ -1,9 +1,9 @@
-//! Protocol between the two ends of a tunnel, in UDP datagrams.
+//! Protocol of a tunnel, in UDP datagrams.
 //!
-//! A datagram of a session is a [`TunnelHeader`], followed, encrypted, by the sender's clock and frames. The
-//! header's sequence counts the datagrams on a link of the session; link and sequence form the nonce of the
-//! encryption, and reveal losses. A [`TunnelFrame::Packet`] contains an inner packet with its lane and its
-//! sequence in that lane: each lane is put in order again separately.
+//! A datagram of a session is a [`TunnelHeader`] and, encrypted, the sender's clock and frames. The
+//! header numbers the datagrams of each link: link and sequence form the nonce and reveal losses. A
+//! [`TunnelFrame::Packet`] contains an inner packet with its lane and sequence. The receiver
+//! reorders each lane separately.
 
 use super::TAG_LEN;
 use crate::error::Malformed;
@@ -26,32 +26,32 @@ const CLOSE: u8 = 5;
 const TERMS: u8 = 6;
 const TERMS_SEEN: u8 = 7;
 const PATH_MTU: u8 = 8;
-/// Flags of a packet's frame, in the byte of its type.
+/// Flags in the type byte of a packet's frame.
 const TO_THE_END: u8 = 0x80;
 const PARTIAL_CHECKSUM: u8 = 0x40;
 const IN_STEP: u8 = 0x20;
 const AT_ONCE: u8 = 0x10;
 const TYPE: u8 = 0x0f;
 
-/// Lane, sequence and delivery of an inner packet, for putting it in order at the receiver.
+/// Lane, sequence and delivery of an inner packet, for reordering at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sequencing {
-    /// Its lane.
+    /// Lane number.
     pub lane: u8,
-    /// Its sequence in the lane, of which the low 32 bits are transmitted.
+    /// Sequence in the lane, transmitted as its low 32 bits.
     pub sequence: u32,
-    /// When it is delivered.
+    /// Condition of delivery.
     pub delivery: Delivery,
 }
 
-/// What the receiver waits for before it delivers a packet.
+/// Condition that the receiver waits for before it delivers a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// Nothing: earlier packets of its lane went the same way, and are not sent again if lost.
+    /// None: earlier packets of the lane used the same link and are not retransmitted.
     AtOnce,
-    /// All earlier packets of its lane.
+    /// All earlier packets of the lane have arrived.
     InOrder,
-    /// All earlier packets of its lane, and the time at which it would have arrived by the slowest link.
+    /// As [`InOrder`](Delivery::InOrder), and not before the arrival time over the slowest link.
     InStep,
 }
 
@@ -60,43 +60,43 @@ pub enum Delivery {
 pub enum TunnelFrame<'a> {
     /// An inner packet.
     Packet {
-        /// Its lane, sequence and delivery.
+        /// Lane, sequence and delivery.
         sequencing: Sequencing,
-        /// Its TCP or UDP checksum covers the pseudo-header only (VIRTIO_NET_HDR_F_NEEDS_CSUM of a virtio-net
-        /// header), since the datagram is authenticated as a whole.
+        /// The TCP or UDP checksum covers only the pseudo-header (VIRTIO_NET_HDR_F_NEEDS_CSUM),
+        /// since the datagram is authenticated as a whole.
         partial_checksum: bool,
-        /// The packet from its IP header on.
+        /// The packet from its IP header.
         bytes: &'a [u8],
     },
-    /// What was received on a link.
+    /// Reception report of a link.
     Feedback(Feedback),
-    /// Asks for a [`TunnelFrame::Pong`] with this token on the same link.
+    /// Requests a [`TunnelFrame::Pong`] with this token on the same link.
     Ping(u32),
-    /// The answer.
+    /// Reply to a ping.
     Pong(u32),
     /// The session ends.
     Close,
-    /// Terms of a link for both ends; repeated until they are acknowledged.
+    /// Terms of a link for both ends, repeated until acknowledged.
     Terms {
-        /// Which link.
+        /// Link number.
         link: u8,
         /// Increases with each change of the link's terms.
         version: u32,
-        /// The terms.
+        /// New terms.
         terms: LinkTerms,
     },
-    /// Acknowledges the terms of this version and earlier ones.
+    /// Acknowledges terms up to this version.
     TermsSeen {
-        /// Of which link.
+        /// Link number.
         link: u8,
-        /// Which.
+        /// Version of the terms.
         version: u32,
     },
     /// The sender's path MTU of a link, for the peer's status.
     PathMtu {
-        /// Which link.
+        /// Link number.
         link: u8,
-        /// Longest datagram that the sender gives it in one piece; zero if it gives it none.
+        /// Longest unfragmented datagram; zero if the sender does not use the link.
         bytes: u16,
     },
 }
@@ -106,20 +106,20 @@ impl TunnelFrame<'_> {
     pub const CLOCK_LEN: usize = 4;
     /// Overhead of a packet's frame at the end of its datagram.
     pub const LAST_PACKET_OVERHEAD: usize = 6;
-    /// Overhead of a packet's frame that others follow.
+    /// Overhead of a packet's frame before other frames.
     pub const PACKET_OVERHEAD: usize = 8;
-    /// Bytes that a datagram with one whole packet has besides, after the headers of IP and UDP.
+    /// Overhead of a datagram with one packet, without IP and UDP headers.
     pub const ENVELOPE_LEN: usize =
         TunnelHeader::LEN + Self::CLOCK_LEN + Self::LAST_PACKET_OVERHEAD + TAG_LEN;
-    /// Length of a ping or pong.
+    /// Length of a ping or pong frame.
     pub const PING_LEN: usize = 5;
     /// Length of a terms frame.
     pub const TERMS_LEN: usize = 6 + LinkTerms::LEN;
-    /// Length of its acknowledgement.
+    /// Length of a terms acknowledgement.
     pub const TERMS_SEEN_LEN: usize = 6;
     /// Length of a path MTU frame.
     pub const PATH_MTU_LEN: usize = 4;
-    /// Appends a packet's frame up to where the packet's `len` bytes follow.
+    /// Appends a packet's frame up to the packet's `len` bytes.
     pub fn emit_packet_head(
         sequencing: Sequencing,
         partial_checksum: bool,
@@ -145,7 +145,7 @@ impl TunnelFrame<'_> {
         }
     }
 
-    /// Appends the frame; that of a packet with its length, so that others may follow.
+    /// Appends the frame. A packet has its length, so that more frames may follow.
     ///
     /// # Panics
     /// If a packet is longer than 65 535 bytes.
@@ -193,8 +193,8 @@ impl TunnelFrame<'_> {
         }
     }
 
-    /// Parses the frames of a datagram, after the clock; stops after the first malformed one. Zeros at the
-    /// end are padding.
+    /// Parses the frames of a datagram, after the clock, up to the first malformed one. Zeros at
+    /// the end are padding.
     pub fn parse_all(bytes: &[u8]) -> impl Iterator<Item = Result<TunnelFrame<'_>, Malformed>> {
         let mut rest = bytes;
         std::iter::from_fn(move || {

@@ -8,21 +8,21 @@ use super::ADD_ADDRESS;
 
 const ECHO: u8 = 0x01;
 
-/// Another address of the sender; or, echoed, one of the receiver that has been noted.
+/// Another address of the sender, or the echo of one of the receiver's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddAddress {
-    /// The owner's name for the address.
+    /// Address identifier of its owner.
     pub address_id: u8,
     /// The address.
     pub address: IpAddr,
-    /// Its port, if it is not the one that the subflow has on which this is sent.
+    /// Port, if it differs from the subflow's.
     pub port: Option<u16>,
     /// Last 64 bits of the HMAC; an echo has none.
     pub hmac: Option<u64>,
 }
 
 impl AddAddress {
-    /// Whether this says that an address of the receiver has been noted (E).
+    /// Whether it acknowledges an address of the receiver (E).
     #[inline]
     pub fn is_echo(&self) -> bool {
         self.hmac.is_none()
@@ -78,7 +78,7 @@ impl AddAddress {
     }
 }
 
-/// Names of addresses, one to as many as a header has room for.
+/// Address identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressIds {
     len: u8,
@@ -86,10 +86,10 @@ pub struct AddressIds {
 }
 
 impl AddressIds {
-    /// How many fit into the 40 bytes that a header has for options, and nothing else.
+    /// As many as fit into the 40 bytes of options.
     pub const MAX: usize = 40 - 3;
 
-    /// These names; `None` if there is none, or more than [`MAX`](AddressIds::MAX).
+    /// `None` for no identifiers, or more than [`MAX`](AddressIds::MAX).
     pub fn new(ids: &[u8]) -> Option<AddressIds> {
         let mut all = [0; AddressIds::MAX];
         all.get_mut(..ids.len())?.copy_from_slice(ids);
@@ -99,7 +99,7 @@ impl AddressIds {
         })
     }
 
-    /// The names, in the option's order.
+    /// Identifiers in the option's order.
     #[inline]
     pub fn as_slice(&self) -> &[u8] {
         &self.ids[..usize::from(self.len)]

@@ -11,59 +11,58 @@ const HMAC_SHA256: u8 = 0x01;
 
 /// Opens an MPTCP connection.
 ///
-/// What section 3.1 has a host do with it is the host's to do: to ignore the
-/// option if the extensibility flag is set, or no cryptographic algorithm is
-/// named, or none that it knows; and to answer with a version no higher than
-/// this one. The flags D to G, algorithms without a name so far, are not kept.
+/// The host applies the rules of section 3.1: it ignores an option with the extensibility flag or
+/// without a known algorithm, and replies with at most its own version. The unassigned flags D to G
+/// are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capable {
-    /// Version of MPTCP, four bits: 1 for RFC 8684.
+    /// MPTCP version, four bits: 1 for RFC 8684.
     pub version: u8,
-    /// A: whether mappings must have checksums.
+    /// A: mappings must have checksums.
     pub checksum_required: bool,
-    /// B: whether the option means what only later specifications say.
+    /// B: reserved for extensions.
     pub extensibility: bool,
-    /// C: whether no subflows may be opened to the sender's address and port.
+    /// C: no subflows may be opened to the sender's address and port.
     pub no_more_joins: bool,
-    /// H: whether HMAC-SHA256 is offered or chosen.
+    /// H: HMAC-SHA256 is offered or chosen.
     pub hmac_sha256: bool,
-    /// What depends on the segment.
+    /// Fields that depend on the segment.
     pub form: CapableForm,
 }
 
-/// What MP_CAPABLE says on each segment that it may stand on.
+/// Fields of MP_CAPABLE by segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapableForm {
-    /// On SYN: nothing more.
+    /// On a SYN: none.
     Syn,
-    /// On SYN-ACK.
+    /// On a SYN-ACK.
     SynAck {
-        /// Key of the side that sends this.
+        /// Key of the sender.
         sender_key: u64,
     },
-    /// On the third segment, and others without data until it is known to have arrived.
+    /// On the third segment, and on more without data until it is acknowledged.
     Ack {
-        /// Key of the side that sends this.
+        /// Key of the sender.
         sender_key: u64,
-        /// Key of the side that receives this.
+        /// Key of the receiver.
         receiver_key: u64,
     },
-    /// On the first data, which it maps in place of a DSS: data sequence number
-    /// is the sender's initial one plus 1, subflow sequence number 1.
+    /// On the first data, in place of a DSS. It maps from the sender's initial data sequence number
+    /// plus 1 and subflow sequence number 1.
     Data {
-        /// Key of the side that sends this.
+        /// Key of the sender.
         sender_key: u64,
-        /// Key of the side that receives this.
+        /// Key of the receiver.
         receiver_key: u64,
-        /// Data-level length: bytes that are mapped.
+        /// Data-level length: number of mapped bytes.
         len: u16,
-        /// Checksum, as a DSS would have it: see [`dss_checksum`](super::dss_checksum).
+        /// Checksum of the mapping: see [`dss_checksum`](super::dss_checksum).
         checksum: Option<u16>,
     },
 }
 
 impl Capable {
-    /// Version 1 with HMAC-SHA256, and no other flag.
+    /// Version 1 with HMAC-SHA256, without other flags.
     #[inline]
     pub const fn new(form: CapableForm) -> Capable {
         Capable {

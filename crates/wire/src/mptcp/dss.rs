@@ -11,28 +11,28 @@ const MAPPING: u8 = 0x04;
 const LONG_DATA_SEQ: u8 = 0x08;
 const DATA_FIN: u8 = 0x10;
 
-/// Data acknowledgement, data sequence mapping, end of data: any of them.
+/// Data acknowledgement, data sequence mapping and DATA_FIN, each optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dss {
     /// Next data sequence number expected (section 3.3.2).
     pub data_ack: Option<DataSeq>,
-    /// Where the payload belongs in the connection's stream (section 3.3.1).
+    /// Position of the payload in the connection's stream (section 3.3.1).
     pub mapping: Option<Mapping>,
-    /// Whether the sender's stream ends with this mapping (section 3.3.3).
+    /// The sender's stream ends with this mapping (section 3.3.3).
     pub data_fin: bool,
 }
 
-/// A data sequence number in the form in which it stands: all of it, or its lower half.
+/// A data sequence number of 32 or 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataSeq {
-    /// The lower 32 bits.
+    /// Lower 32 bits.
     Short(u32),
     /// All 64 bits.
     Long(u64),
 }
 
 impl DataSeq {
-    /// All 64 bits: of the numbers with these lower ones, that which is nearest to `near`.
+    /// Expands the number to the nearest one to `near`.
     #[inline]
     #[must_use]
     pub fn expand(self, near: u64) -> u64 {
@@ -69,18 +69,17 @@ impl DataSeq {
     }
 }
 
-/// Says where bytes of the subflow's stream belong in the connection's.
+/// Maps bytes of a subflow's stream to the connection's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// Data sequence number of the first byte.
     pub data_seq: DataSeq,
-    /// The first byte's place in the subflow: 0 is its SYN, 1 its first byte.
-    /// 0 if the mapping is of a DATA_FIN alone (section 3.3.3).
+    /// Position of the first byte in the subflow, where the SYN is 0 and the first byte 1. 0 for a
+    /// DATA_FIN alone (section 3.3.3).
     pub subflow_seq: u32,
-    /// Bytes that are mapped, and one more for a DATA_FIN; 0 is all that
-    /// follows, an infinite mapping (section 3.7).
+    /// Number of mapped bytes, plus 1 for a DATA_FIN. 0 is an infinite mapping (section 3.7).
     pub len: u16,
-    /// Checksum of what is mapped, if the connection has them: see [`dss_checksum`].
+    /// Checksum of the mapping, if negotiated: see [`dss_checksum`].
     pub checksum: Option<u16>,
 }
 
@@ -92,15 +91,12 @@ impl Mapping {
     }
 }
 
-/// Checksum of a mapping (section 3.3.1, figure 10): of a pseudo-header and
-/// of the mapped bytes, which add up to `payload`.
+/// Checksum of a mapping (section 3.3.1, figure 10). `payload` is the sum of the mapped bytes.
 ///
-/// The pseudo-header has all 64 bits of the data sequence number even if the
-/// option has 32. `len` is the mapping's, which counts a DATA_FIN; the payload
-/// does not, and is nothing if the DATA_FIN is all that is mapped (section
-/// 3.3.3). MP_CAPABLE with data maps with the sender's initial data sequence
-/// number plus 1 and subflow sequence number 1. An infinite mapping has checksum
-/// zero, which is not made here.
+/// The pseudo-header has all 64 bits of the data sequence number. `len` counts a DATA_FIN, the
+/// payload does not; it is empty for a DATA_FIN alone (section 3.3.3). MP_CAPABLE with data maps
+/// from the initial data sequence number plus 1 and subflow sequence number 1. Infinite mappings
+/// have checksum zero, which this function does not compute.
 #[must_use]
 pub fn dss_checksum(data_seq: u64, subflow_seq: u32, len: u16, payload: Checksum) -> u16 {
     Checksum::new()
@@ -130,7 +126,7 @@ impl Dss {
             0
         };
         let subflow_at = mapping_at + number_len(has(LONG_DATA_SEQ));
-        // The checksum is there if there is room for it.
+        // The option's length shows whether it has a checksum.
         let has_checksum = match (has(MAPPING), bytes.len()) {
             (false, len) if len == mapping_at => false,
             (true, len) if len == subflow_at + 6 => false,

@@ -9,24 +9,24 @@ use super::JOIN;
 pub enum Join {
     /// On SYN.
     Syn {
-        /// B: whether to use the subflow only when no other is left.
+        /// B: backup path, for use when no other is left.
         backup: bool,
-        /// The sender's name for the address that it sends this from.
+        /// Identifier of the source address.
         address_id: u8,
-        /// Token of the connection at the receiver of this.
+        /// Token of the receiver's connection.
         token: u32,
-        /// Random number of the sender of this.
+        /// Random number of the sender.
         nonce: u32,
     },
     /// On SYN-ACK.
     SynAck {
-        /// B: whether to use the subflow only when no other is left.
+        /// B: backup path, for use when no other is left.
         backup: bool,
-        /// The sender's name for the address that it sends this from.
+        /// Identifier of the source address.
         address_id: u8,
         /// First 64 bits of the HMAC.
         hmac: u64,
-        /// Random number of the sender of this.
+        /// Random number of the sender.
         nonce: u32,
     },
     /// On the third segment.

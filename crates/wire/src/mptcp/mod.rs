@@ -1,8 +1,7 @@
-//! MPTCP's options (RFC 8684, version 1), all of TCP option kind 30.
+//! MPTCP options (RFC 8684, version 1), all of TCP option kind 30.
 //!
-//! An option's form is told by its length alone, as far as the option has
-//! several: the flags of the segment that carries it do not enter. Whether
-//! that form has a place on that segment is for the receiver to see.
+//! The form of an option follows from its length, independent of the segment's flags. The receiver
+//! decides whether the form is valid on the segment.
 
 mod addresses;
 mod capable;
@@ -35,36 +34,36 @@ pub enum MptcpOption {
     Join(Join),
     /// DSS: data acknowledgement, data sequence mapping, DATA_FIN (section 3.3).
     Dss(Dss),
-    /// ADD_ADDR: another address of the sender, or the echo of one (section 3.4.1).
+    /// ADD_ADDR: another address of the sender, or an echo (section 3.4.1).
     AddAddress(AddAddress),
-    /// REMOVE_ADDR: addresses of the sender that are gone (section 3.4.2).
+    /// REMOVE_ADDR: withdrawn addresses of the sender (section 3.4.2).
     RemoveAddress(AddressIds),
-    /// MP_PRIO: changes the priority of the subflow that it comes on (section 3.3.8).
+    /// MP_PRIO: changes the priority of the subflow (section 3.3.8).
     Priority {
-        /// Whether to use the subflow only when no other is left.
+        /// Backup path, for use when no other is left.
         backup: bool,
     },
     /// MP_FAIL: a checksum was wrong (section 3.7).
     Fail {
-        /// Where the mapping begins whose checksum was wrong.
+        /// Start of the mapping with the wrong checksum.
         data_seq: u64,
     },
     /// MP_FASTCLOSE: aborts the connection (section 3.5).
     FastClose {
-        /// Key of the side that receives this.
+        /// Key of the receiver.
         receiver_key: u64,
     },
     /// MP_TCPRST: why a subflow is reset (section 3.6).
     Reset {
-        /// Whether the trouble may be over when the subflow is opened again.
+        /// Whether the subflow may succeed when opened again.
         transient: bool,
-        /// Why.
+        /// Reason code.
         reason: ResetReason,
     },
 }
 
 impl MptcpOption {
-    /// What the option takes without padding, in bytes.
+    /// Length without padding, in bytes.
     #[inline]
     pub fn wire_len(&self) -> usize {
         match self {
@@ -79,13 +78,13 @@ impl MptcpOption {
         }
     }
 
-    /// Whether there is an option of this subtype.
+    /// Whether the subtype is known.
     pub(crate) fn knows(subtype: u8) -> bool {
         subtype <= RESET
     }
 
-    /// Takes a whole option, kind and length included, of at least three bytes
-    /// and a known subtype; `None` if it cannot have that length.
+    /// Parses a whole option of at least three bytes and a known subtype, kind and length included.
+    /// `None` if its length is invalid.
     pub(crate) fn parse(bytes: &[u8]) -> Option<MptcpOption> {
         let option = match (bytes[2] >> 4, bytes.len()) {
             (CAPABLE, _) => MptcpOption::Capable(Capable::parse(bytes)?),
@@ -111,7 +110,7 @@ impl MptcpOption {
         Some(option)
     }
 
-    /// Writes all that follows kind and length to `out`, which is as long as the option.
+    /// Writes all bytes after kind and length to `out`, which has exactly their length.
     pub(crate) fn emit(&self, out: &mut [u8]) {
         match self {
             MptcpOption::Capable(capable) => capable.emit(out),
@@ -140,10 +139,10 @@ impl MptcpOption {
     }
 }
 
-/// Why a subflow is reset: a code of section 3.6, or one that came later.
+/// Reason of a subflow's reset (section 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetReason(
-    /// The code.
+    /// Reason code.
     pub u8,
 );
 

@@ -3,51 +3,51 @@
 use crate::error::Malformed;
 use crate::field::{array, at_least, put};
 
-/// An address of the MAC.
+/// A MAC address.
 pub type MacAddress = [u8; 6];
 
-/// A frame of an ad hoc network, without its frame check sequence.
+/// A frame of an ad hoc network, without frame check sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MacFrame<'a> {
     /// A packet.
     Data {
-        /// Whether it has been sent before.
+        /// Retransmission.
         retry: bool,
-        /// What it reserves after its end, microseconds.
+        /// Duration field, microseconds.
         duration_us: u16,
-        /// Who it is for.
+        /// Receiver address.
         receiver: MacAddress,
-        /// Who sends it.
+        /// Transmitter address.
         transmitter: MacAddress,
-        /// Counts packets, modulo 4096.
+        /// Sequence number, modulo 4096.
         sequence: u16,
         /// The IP packet.
         packet: &'a [u8],
     },
     /// Request to send.
     Rts {
-        /// What it reserves after its end, microseconds.
+        /// Duration field, microseconds.
         duration_us: u16,
-        /// Who it is for.
+        /// Receiver address.
         receiver: MacAddress,
-        /// Who sends it.
+        /// Transmitter address.
         transmitter: MacAddress,
     },
     /// Clear to send.
     Cts {
-        /// What it reserves after its end, microseconds.
+        /// Duration field, microseconds.
         duration_us: u16,
-        /// Who it is for.
+        /// Receiver address.
         receiver: MacAddress,
     },
     /// Acknowledgement.
     Ack {
-        /// Who it is for.
+        /// Receiver address.
         receiver: MacAddress,
     },
 }
 
-/// The network that all are in: locally administered.
+/// BSSID of the only network, locally administered.
 const BSSID: MacAddress = [0x02, 0x52, 0x57, 0, 0, 0];
 /// LLC and SNAP before an EtherType (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
@@ -57,14 +57,14 @@ const RTS_LEN: usize = 16;
 const CTS_LEN: usize = 10;
 const RETRY: u8 = 0x08;
 
-/// First bytes of frame control: version 0, type and subtype.
+/// First byte of frame control: version 0, type and subtype.
 const DATA: u8 = 0x08;
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
 
 impl<'a> MacFrame<'a> {
-    /// Bytes without the frame check sequence.
+    /// Length without frame check sequence.
     pub fn wire_len(&self) -> usize {
         match self {
             MacFrame::Data { packet, .. } => DATA_HEADER + SNAP_HEADER + packet.len(),
@@ -73,7 +73,7 @@ impl<'a> MacFrame<'a> {
         }
     }
 
-    /// Writes it, without the frame check sequence.
+    /// Appends the frame without frame check sequence.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let begin = |out: &mut Vec<u8>, kind: u8, flags: u8, duration_us: u16, receiver| {
             out.extend([kind, flags]);
@@ -118,10 +118,10 @@ impl<'a> MacFrame<'a> {
         }
     }
 
-    /// Reads a frame without its frame check sequence.
+    /// Parses a frame without frame check sequence.
     ///
     /// # Errors
-    /// It ends too early, or is of another kind than these.
+    /// If it is truncated or of another type.
     pub fn parse(bytes: &'a [u8]) -> Result<MacFrame<'a>, Malformed> {
         at_least(CTS_LEN, bytes)?;
         let le = |at: usize| u16::from_le_bytes(array(bytes, at));
@@ -156,7 +156,7 @@ impl<'a> MacFrame<'a> {
     }
 }
 
-/// The frame check sequence of a frame: CRC-32 (9.2.4.8).
+/// Frame check sequence: CRC-32 (9.2.4.8).
 pub fn fcs(frame: &[u8]) -> [u8; 4] {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
@@ -179,7 +179,7 @@ pub fn fcs(frame: &[u8]) -> [u8; 4] {
     out
 }
 
-/// Whether the last four bytes are the frame check sequence of those before.
+/// Whether the last four bytes are the correct frame check sequence.
 pub fn fcs_is_right(bytes: &[u8]) -> bool {
     let Some((frame, check)) = bytes.split_last_chunk() else {
         return false;
@@ -195,7 +195,6 @@ mod tests {
     const S: MacAddress = [2, 0, 0, 0, 0, 1];
     const R: MacAddress = [2, 0, 0, 0, 0, 2];
 
-    /// CRC-32's check value, of "123456789".
     #[test]
     fn the_check_sequence_is_crc_32() {
         assert_eq!(fcs(b"123456789"), 0xcbf4_3926_u32.to_le_bytes());

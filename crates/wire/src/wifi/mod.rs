@@ -1,4 +1,4 @@
-//! Frames of IEEE 802.11 as a capture shows them: the MAC's, and the radiotap header before them.
+//! IEEE 802.11 frames of a capture: MAC frames and the radiotap header.
 
 mod frame;
 mod radiotap;

@@ -1,30 +1,30 @@
-//! The radiotap header (radiotap.org): what a receiver knows of a frame beside its bytes.
+//! The radiotap header (radiotap.org): reception data of a captured frame.
 
 use crate::error::Malformed;
 use crate::field::array;
 
-/// A header with time, flags, rate, channel, and powers of signal and noise.
+/// Time, flags, rate, channel, signal and noise power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Radiotap {
-    /// When the frame's first bit came, microseconds.
+    /// Arrival of the first bit, microseconds.
     pub time_us: u64,
     /// In units of 500 kbit/s.
     pub rate: u8,
     /// Whether the preamble was short.
     pub short_preamble: bool,
-    /// Whether the frame check sequence, which stands behind the frame, is wrong.
+    /// The frame check sequence after the frame is wrong.
     pub bad_fcs: bool,
-    /// Of the channel, MHz.
+    /// Channel frequency, MHz.
     pub frequency_mhz: u16,
-    /// OFDM, or CCK and DSSS.
+    /// OFDM; otherwise CCK or DSSS.
     pub ofdm: bool,
-    /// Of the frame, dBm.
+    /// Signal power, dBm.
     pub signal_dbm: i8,
-    /// Of the noise, dBm.
+    /// Noise power, dBm.
     pub noise_dbm: i8,
 }
 
-/// Fields that are there: TSFT, flags, rate, channel, antenna signal and noise.
+/// Present fields: TSFT, flags, rate, channel, antenna signal and noise.
 const PRESENT: u32 = 0b110_1111;
 const SHORT_PREAMBLE: u8 = 0x02;
 const FCS_INCLUDED: u8 = 0x10;
@@ -35,10 +35,10 @@ const GHZ_2: u16 = 0x0080;
 const GHZ_5: u16 = 0x0100;
 
 impl Radiotap {
-    /// Its bytes.
+    /// Length in bytes.
     pub const LEN: usize = 24;
 
-    /// Writes it; the frame with its frame check sequence follows.
+    /// Appends the header; the frame with its frame check sequence follows.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         out.extend([0, 0]);
@@ -60,10 +60,10 @@ impl Radiotap {
         out.extend([self.signal_dbm as u8, self.noise_dbm as u8]);
     }
 
-    /// Reads one that [`emit`](Radiotap::emit) wrote; gives what follows it, too.
+    /// Parses a header with the fields of [`emit`](Radiotap::emit), and returns the bytes after it.
     ///
     /// # Errors
-    /// It ends too early, or has other fields.
+    /// If it is truncated or has other fields.
     pub fn parse(bytes: &[u8]) -> Result<(Radiotap, &[u8]), Malformed> {
         let Some((head, rest)) = bytes.split_at_checked(Radiotap::LEN) else {
             let (needed, got) = (Radiotap::LEN, bytes.len());

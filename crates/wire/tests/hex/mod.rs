@@ -1,6 +1,6 @@
-//! Bytes as a dump shows them.
+//! Bytes from a hexadecimal dump.
 
-/// Two digits a byte; white space does not count.
+/// Two digits per byte; white space is ignored.
 pub fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex
         .chars()

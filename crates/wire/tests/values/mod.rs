@@ -1,4 +1,4 @@
-//! Any header and any option, of all that the structs can say.
+//! Arbitrary headers and options, over all values of the structs.
 
 use core::net::IpAddr;
 
@@ -21,7 +21,7 @@ pub fn ipv4_header() -> impl Strategy<Value = Ipv4Header> {
     )
 }
 
-/// Without the protocols that are extension headers.
+/// Without protocol numbers of extension headers.
 pub fn ipv6_header() -> impl Strategy<Value = Ipv6Header> {
     let protocol = any::<u8>().prop_filter("extension headers", |protocol| {
         ![0, 43, 44, 60].contains(protocol)
@@ -64,7 +64,6 @@ pub fn udp_header() -> impl Strategy<Value = UdpHeader> {
     })
 }
 
-/// Half of them MPTCP's.
 pub fn tcp_option() -> impl Strategy<Value = TcpOption<'static>> {
     prop_oneof![
         mptcp_option().prop_map(TcpOption::Multipath),
@@ -72,7 +71,7 @@ pub fn tcp_option() -> impl Strategy<Value = TcpOption<'static>> {
     ]
 }
 
-/// Of kinds that are unknown, `Unknown` alone.
+/// `Unknown` has unknown kinds only.
 fn other_option() -> impl Strategy<Value = TcpOption<'static>> {
     const DATA: &[u8] = &[0xf0, 0, 1, 2, 3, 0xff, 30, 8, 10];
     let blocks = prop::collection::vec(any::<(u32, u32)>(), 1..=4);

@@ -1,4 +1,4 @@
-//! Files that are compressed, cut, or no captures at all.
+//! Compressed, truncated and invalid files.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn what_is_no_capture_is_refused() {
     }
 }
 
-/// Reads a capture to its end or to its first error.
+/// Reads a capture to its end or first error.
 fn exhaust(content: &[u8]) {
     for unwrapping in [Unwrapping::Off, Unwrapping::AnyPort] {
         if let Ok(mut reader) = open(content, unwrapping) {

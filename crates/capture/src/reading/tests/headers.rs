@@ -1,4 +1,4 @@
-//! Headers of links and tunnels in front of a packet.
+//! Headers of links and tunnels.
 
 use super::*;
 

@@ -20,7 +20,7 @@ fn fragments_are_reassembled() {
 
 #[test]
 fn fragments_of_ipv6_may_have_extension_headers_behind() {
-    // Destination options of 8 bytes, then 12 bytes of TCP; the rest of TCP.
+    // Destination options of 8 bytes and 12 bytes of TCP; then the rest of TCP.
     let fragmented = after(&[6, 0, 1, 4, 0, 0, 0, 0], &segment(4));
     let header = |offset: u8, more: u8| [60, 0, 0, offset | more, 0, 0, 0, 9];
     let parts = [
@@ -77,7 +77,7 @@ fn a_header_checksum_of_0_is_right_where_the_sum_is() {
     packet[10..12].fill(0);
     let found = content(101, packet.clone());
     assert_eq!(found.ip_checksum, Checked::Partial);
-    // An identification that makes the words add up.
+    // With this identification the sum is right.
     packet[4..6].fill(0);
     let sum = etherparse::checksum::Sum16BitWords::new().add_slice(&packet[..20]);
     packet[4..6].copy_from_slice(&sum.ones_complement().to_ne_bytes());

@@ -1,4 +1,4 @@
-//! Options of TCP.
+//! TCP options.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Packets that are broken, cut, padded, or not examined.
+//! Malformed, truncated, padded and skipped packets.
 
 use super::*;
 

@@ -1,50 +1,49 @@
-//! Feedback of a receiver about a link.
+//! Reception report of a link.
 
 use ropewalk_quantities::Time;
 
 use crate::error::Malformed;
 use crate::field::{at_least, u16_at, u32_at, u64_at};
 
-/// Flag in the number of gaps: links that are left out follow; and their length.
+/// Flag in the number of gaps: the mask of excluded links follows. And the mask's length.
 const LEFT_OUT: u8 = 0x80;
 const LEFT_OUT_LEN: usize = 8;
 
-/// Feedback of a receiver about a link: progress, times, and gaps.
+/// Reception report of a link: progress, times and gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
-    /// The link on which the data were sent.
+    /// Link of the received data.
     pub link: u8,
-    /// The highest sequence that arrived.
+    /// Highest sequence received.
     pub highest: u64,
     /// Distinct datagrams received.
     pub received: u64,
-    /// Their bytes, IP headers included.
+    /// Bytes received, IP headers included.
     pub bytes: u64,
-    /// The receiver's clock, in microseconds modulo 2^32, when the highest arrived.
+    /// Receiver's clock at arrival of the highest, in microseconds modulo 2^32.
     pub clock: u32,
     /// Time since then.
     pub delay: Time,
-    /// Everything below has arrived, or was reported missing often enough.
+    /// All sequences below have arrived or been reported missing often enough.
     pub settled: u64,
-    /// Links on which the feedback's sender sends no packets of flows, as a bit mask: nothing is kept in step
-    /// with them.
+    /// Bit mask of links on which the sender of the feedback sends no packets of flows. Delivery in
+    /// step ignores them.
     pub left_out: u64,
-    /// Gaps below the highest that are to be reported now.
+    /// Gaps below the highest, to be reported now.
     pub missing: Missing,
 }
 
 impl Feedback {
-    /// Length of a frame without gaps or links left out.
+    /// Frame length without gaps and mask.
     const MIN_LEN: usize = 39;
 
-    /// Length of its frame.
+    /// Length of the frame.
     #[must_use]
     pub fn frame_len(&self) -> usize {
         let left_out = if self.left_out == 0 { 0 } else { LEFT_OUT_LEN };
         Feedback::MIN_LEN + left_out + Missing::GAP_LEN * self.missing.gaps().len()
     }
 
-    /// Appends the frame without its type.
     pub(super) fn emit(&self, out: &mut Vec<u8>) {
         out.push(self.link);
         out.extend_from_slice(&self.highest.to_be_bytes());
@@ -71,7 +70,7 @@ impl Feedback {
         }
     }
 
-    /// Parses a frame that begins with its type; returns its length as well.
+    /// Parses a frame that begins with its type; returns its length too.
     pub(super) fn parse(bytes: &[u8]) -> Result<(Feedback, usize), Malformed> {
         at_least(Feedback::MIN_LEN, bytes)?;
         let mut feedback = Feedback {
@@ -111,7 +110,7 @@ impl Feedback {
     }
 }
 
-/// Consecutive datagrams that are missing.
+/// A run of missing datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
     /// Sequence of the first datagram.
@@ -120,7 +119,7 @@ pub struct Gap {
     pub count: u16,
 }
 
-/// The gaps of a feedback frame.
+/// Gaps of a feedback frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
     gaps: [Gap; Missing::MAX],
@@ -130,10 +129,9 @@ pub struct Missing {
 impl Missing {
     /// Most gaps in a frame.
     pub const MAX: usize = 8;
-    /// Length of a gap in a frame.
     const GAP_LEN: usize = 6;
 
-    /// Adds a gap; false if there is no room for it.
+    /// Adds a gap; false if the frame is full.
     pub fn push(&mut self, gap: Gap) -> bool {
         let slot = self.gaps.get_mut(usize::from(self.len));
         let Some(slot) = slot else { return false };

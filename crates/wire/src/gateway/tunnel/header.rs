@@ -2,26 +2,26 @@
 
 use crate::field::{put, u32_at, u64_at};
 
-/// The unencrypted part of a datagram, which is authenticated with the rest.
+/// Unencrypted, authenticated part of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunnelHeader {
-    /// The link, by the initiator's number.
+    /// Link, by the initiator's number.
     pub link: u8,
     /// The receiver's identifier of the session.
     pub session: u32,
-    /// Number of the datagram in its direction on this link; below 2^56.
+    /// Number of the datagram on this link and direction, below 2^56.
     pub sequence: u64,
 }
 
 impl TunnelHeader {
-    /// The first byte of a datagram of a session; handshake datagrams have others.
+    /// First byte of a session's datagram; handshakes have others.
     pub const KIND: u8 = 4;
     /// Its length.
     pub const LEN: usize = 14;
-    /// Largest number of a link.
+    /// Largest link number.
     pub const MAX_LINK: u8 = 63;
 
-    /// Its encoding.
+    /// Encodes the header.
     #[must_use]
     pub fn to_bytes(self) -> [u8; TunnelHeader::LEN] {
         let mut out = [0; TunnelHeader::LEN];
@@ -31,7 +31,7 @@ impl TunnelHeader {
         out
     }
 
-    /// Parses it from the front of a datagram; `None` if that is not of a session.
+    /// Parses the header at the front of a datagram; `None` if it is not of a session.
     #[must_use]
     pub fn parse(datagram: &[u8]) -> Option<TunnelHeader> {
         if datagram.len() < TunnelHeader::LEN || datagram[0] != TunnelHeader::KIND {
@@ -45,7 +45,7 @@ impl TunnelHeader {
         (header.link <= TunnelHeader::MAX_LINK && header.sequence >> 56 == 0).then_some(header)
     }
 
-    /// The number for encryption, unique among the datagrams of the session.
+    /// Nonce of the encryption, unique in the session.
     #[must_use]
     pub fn number(&self) -> u64 {
         u64::from(self.link) << 56 | self.sequence

@@ -4,24 +4,21 @@ use ropewalk_quantities::Rate;
 
 use crate::field::{put, u32_at, u64_at};
 
-/// The only flag; others are zero.
+/// The only flag; other bits are zero.
 const STANDBY: u8 = 1;
-/// The rate that means unlimited.
 const UNBOUND: u64 = u64::MAX;
-/// Fractions of a cost's unit.
 const COST_PARTS: f64 = 1000.0;
 
 /// Terms of a link, set by the dialling end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkTerms {
-    /// It is on standby: nothing is sent on it.
+    /// Standby: nothing is sent on the link.
     pub standby: bool,
-    /// Rate limit of each direction, IP and UDP headers included; `None`: unlimited.
+    /// Rate limit per direction, IP and UDP headers included; `None`: unlimited.
     pub rate: Option<Rate>,
-    /// Cost of a byte; in thousandths, up to 4 million.
+    /// Cost per byte, in thousandths, up to 4 million.
     pub cost: f64,
-    /// For schedulers that consider costs: links with a higher number count as more expensive, whatever their
-    /// cost.
+    /// Links with a higher number count as more expensive, independent of cost.
     pub priority: u8,
 }
 
@@ -32,14 +29,14 @@ impl Default for LinkTerms {
 }
 
 impl LinkTerms {
-    /// The terms of a link for which none were set.
+    /// Default terms.
     pub const USUAL: LinkTerms = LinkTerms {
         standby: false,
         rate: None,
         cost: 1.0,
         priority: 0,
     };
-    /// Their length in a frame: flags, priority, rate in bit/s, cost.
+    /// Length in a frame: flags, priority, rate in bit/s, cost.
     pub(super) const LEN: usize = 14;
 
     pub(super) fn to_bytes(self) -> [u8; LinkTerms::LEN] {
@@ -57,7 +54,7 @@ impl LinkTerms {
         out
     }
 
-    /// Parses them from at least [`LEN`](LinkTerms::LEN) bytes.
+    /// Parses at least [`LEN`](LinkTerms::LEN) bytes.
     pub(super) fn parse(bytes: &[u8]) -> LinkTerms {
         let rate = u64_at(bytes, 2);
         LinkTerms {
