@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use tunnel::Outcome;
 
 const USAGE: &str = "usage: adversaries [aggregation] [--seconds N] [--first SEED] [--datagrams N]";
-/// Bounds of the memory of an attacked end, above that of an idle one: at any time, and ten seconds after the
+/// Limits of the memory of an attacked end, above that of an idle one: at any time, and ten seconds after the
 /// last datagram.
 const MOST: usize = 64 << 20;
 const LEFT: usize = 4 << 20;
@@ -137,7 +137,6 @@ fn against_tunnel(seconds: u64, first: u64, datagrams: u64) -> ExitCode {
     }
 }
 
-/// Seconds, first seed, datagrams of a seed.
 fn arguments() -> Result<[u64; 3], String> {
     let mut all = [10, 0, 100_000];
     let mut arguments = std::env::args()

@@ -1,4 +1,4 @@
-//! Runs many seeds of fault plans; the plans lie in `crates/striping/tests/faults`.
+//! Runs many seeds of fault plans; the plans lie in `crates/striping/tests/faults`. Example:
 //!
 //!     cargo run --release -p ropewalk-striping --example fault_plans -- PLAN... [--seeds N] [--first SEED]
 
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints what came of a plan; returns how many seeds failed.
+/// Prints the results of a plan; returns the number of failed seeds.
 fn report(outcomes: &[(u64, Outcome)]) -> usize {
     let sum =
         |of: fn(&Outcome) -> u64| outcomes.iter().map(|(_, outcome)| of(outcome)).sum::<u64>();
@@ -113,7 +113,7 @@ fn arguments() -> Result<Arguments, String> {
     Ok(all)
 }
 
-/// A run that panics has failed; the others go on.
+/// Counts a panic as a failure.
 fn run_or_panic(plan: &Plan, seed: u64) -> Outcome {
     panic::catch_unwind(AssertUnwindSafe(|| run(plan, seed))).unwrap_or_else(|_| Outcome {
         failures: vec!["it panicked".to_owned()],
@@ -121,7 +121,7 @@ fn run_or_panic(plan: &Plan, seed: u64) -> Outcome {
     })
 }
 
-/// All seeds, by as many threads as there are cores, in the order of the seeds.
+/// Runs all seeds in parallel, in the order of the seeds.
 fn run_all(plan: &Plan, first: u64, seeds: u64) -> Vec<(u64, Outcome)> {
     let next = AtomicU64::new(first);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

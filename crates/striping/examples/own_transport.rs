@@ -56,7 +56,7 @@ impl Pipe {
         self.in_flight.pop_front().map(|(_, bytes)| bytes)
     }
 
-    /// When something happens in it next: bytes arrive, or it takes more.
+    /// Returns the time of the next arrival, or when it takes more.
     fn next(&self) -> Option<Time> {
         let arrival = self.in_flight.front().map(|(arrival, _)| *arrival);
         let room = self.is_full.then_some(self.busy_until);
@@ -114,8 +114,8 @@ impl End {
         }
     }
 
-    /// Hands over one frame that has arrived on a carrier. A real driver cuts frames out of a byte stream; here
-    /// each piece is one frame.
+    /// Hands over one frame that has arrived on a carrier. A real driver cuts frames out of a byte stream;
+    /// here each piece is one frame.
     fn receive(
         &mut self,
         now: Time,
@@ -139,7 +139,7 @@ struct Transferred {
     resent: u64,
 }
 
-/// Sends `content` on one stream; returns what the other end has read.
+/// Sends `content` on one stream; returns the data read at the other end.
 fn transfer(content: &[u8], breaks_at: Time) -> Result<Transferred, ProtocolError> {
     let mut ends = [End::new(Role::Initiator), End::new(Role::Responder)];
     let mut unwritten = Bytes::copy_from_slice(content);
@@ -194,7 +194,7 @@ fn transfer(content: &[u8], breaks_at: Time) -> Result<Transferred, ProtocolErro
     }
 }
 
-/// Writes as much as the stream has room for; finishes it after the last byte.
+/// Writes as much as the stream has space for; finishes it after the last byte.
 fn write(association: &mut Association<Bytes>, stream: StreamId, unwritten: &mut Bytes) {
     association.write(stream, unwritten);
     if unwritten.is_empty() {

@@ -1,4 +1,4 @@
-//! A queue of packets at the sending end of a tunnel, first in, first out.
+//! First-in-first-out queue of packets at the sending end of a tunnel.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,12 @@ use super::lanes::Lanes;
 use super::room::give_back;
 use super::sending::Transmit;
 
-/// A queue of packets, first in, first out.
 #[derive(Debug)]
 pub(super) struct Fifo<P> {
     packets: VecDeque<Queued<P>>,
     bytes: u64,
 }
 
-/// A queued packet.
 #[derive(Debug)]
 pub(super) struct Queued<P> {
     pub(super) packet: P,
@@ -36,12 +34,10 @@ impl<P> Fifo<P> {
         self.bytes
     }
 
-    /// Number of packets.
     pub(super) fn packets(&self) -> usize {
         self.packets.len()
     }
 
-    /// The next packet.
     pub(super) fn front(&self) -> Option<&Queued<P>> {
         self.packets.front()
     }
@@ -58,7 +54,7 @@ impl<P> Fifo<P> {
         Some(first)
     }
 
-    /// Drops the packet that came last; returns its length.
+    /// Drops the newest packet; returns its length.
     pub(super) fn drop_last(&mut self) -> Option<u64> {
         let bytes = u64::from(self.packets.pop_back()?.bytes);
         self.bytes -= bytes;
@@ -68,7 +64,7 @@ impl<P> Fifo<P> {
 }
 
 impl<P> Queued<P> {
-    /// It is sent on a link, as the next packet of its lane.
+    /// Assigns it to a link, as the next packet of its lane.
     pub(super) fn on(self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
         Transmit {
             link,

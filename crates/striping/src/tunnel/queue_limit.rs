@@ -1,24 +1,24 @@
-//! The bound of the tunnel's queue.
+//! Limit of the tunnel's queue.
 //!
 //! As at a router, it is about a bandwidth-delay product: here of all usable links, taken as one link with
-//! the round trip of the slowest. A connection that halves its window behind a queue of two products leaves
-//! no link idle, nor does one whose links vary. The largest recent product counts while a link's rate is
-//! measured anew, but only while the link is up: packets that were queued for a link that went down would
-//! wait for seconds behind a slower one, and so would what the connection inside sends again.
+//! the round trip of the slowest. Behind a queue of two products, a connection that halves its window leaves
+//! no link idle, even if the links vary. The largest recent product counts while a link's rate is measured
+//! again, but only while the link is up. Otherwise packets queued for a failed link would delay others, and
+//! retransmissions of the connection inside, for seconds.
 
 use ropewalk_quantities::{Rate, Time};
 
 use super::windowed::Windowed;
 
-/// Least bound: three of the largest packets that a device with segmentation offload delivers.
+/// Least limit: three of the largest packets that a device with segmentation offload delivers.
 pub(super) const MIN: u64 = 3 * 65_536;
-/// The bound in bandwidth-delay products.
+/// The limit in bandwidth-delay products.
 const PRODUCTS: u64 = 2;
-/// The same while the rate of a link is not known: it is likely to be more than it seems.
+/// The same while the rate of a link is unknown: it is likely to be higher than estimated.
 const UNKNOWN_PRODUCTS: u64 = 3;
 /// How long a product is remembered.
 const MEMORY: Time = Time::from_secs(10);
-/// Shorter round trips count as this.
+/// Lower limit of round trips.
 const MIN_ROUND_TRIP: Time = Time::from_millis(10);
 
 /// The usable links, taken as one.
@@ -31,22 +31,21 @@ pub(super) struct CombinedLink {
     pub(super) known: bool,
 }
 
-/// The bound of a queue.
 #[derive(Debug)]
 pub(super) struct QueueLimit {
     bytes: u64,
     most: u64,
     /// The largest recent bandwidth-delay product.
     products: Windowed<u64>,
-    /// The links that it is the product of, in order.
+    /// The links of that product, in order.
     links: Vec<usize>,
-    /// The last product, and how many of them the queue may hold.
+    /// The last product, and the limit in products.
     product: u64,
     allowed: u64,
 }
 
 impl QueueLimit {
-    /// A bound that never exceeds `most`, except for the least that is needed.
+    /// Creates a limit that never exceeds `most`, except for the required minimum.
     pub(super) fn new(most: u64) -> QueueLimit {
         QueueLimit {
             bytes: MIN,
@@ -58,13 +57,12 @@ impl QueueLimit {
         }
     }
 
-    /// The bound in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Updates the bound for the links that are usable at `now`, a clock that may stand still while nothing
-    /// is carried. Returns whether a link has gone, so that packets beyond the bound should be dropped.
+    /// Updates the limit for the links that are usable at `now`, a clock that may pause while no packets
+    /// pass. Returns whether a link has gone, so that packets beyond the limit should be dropped.
     pub(super) fn follow(&mut self, now: Time, links: &[usize], combined: CombinedLink) -> bool {
         let is_gone = |link: &usize| links.binary_search(link).is_err();
         let any_gone = self.links.iter().any(is_gone);
@@ -83,7 +81,7 @@ impl QueueLimit {
         any_gone
     }
 
-    /// Updates the bound at `now`: the links that are usable are the same, and so is what they carry.
+    /// Updates the limit at `now` for the same links with the same rates.
     pub(super) fn go_on(&mut self, now: Time) {
         self.products.insert(now, self.product);
         let product = self.products.best().unwrap_or(0);
@@ -97,7 +95,7 @@ mod tests {
 
     const PRODUCT: u64 = 1_000_000;
 
-    /// 80 Mbit/s of 100 ms are a million bytes.
+    /// 80 Mbit/s and 100 ms: 1 MB.
     fn combined(mbps: u64, known: bool) -> CombinedLink {
         CombinedLink {
             rate: Rate::from_bps(mbps * 1_000_000),
@@ -106,7 +104,6 @@ mod tests {
         }
     }
 
-    /// The limit behind links of which none has gone.
     fn follow(
         limit: &mut QueueLimit,
         seconds: u64,

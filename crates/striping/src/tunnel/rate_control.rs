@@ -2,9 +2,9 @@
 //!
 //! The window is the highest recent rate times the round trip without a queue of our own, plus a little:
 //! enough to keep the link busy, too little to fill its queue. That round trip is a mean, since jitter and
-//! the bursts of a radio are part of it. Probing with more finds a higher rate, and draining finds a queue of
-//! our own: the window shrinks only if a quarter less delivered as much. A rate that falls because the round
-//! trip grew does not reduce the window.
+//! the bursts of a radio are part of it. Probes with more data find a higher rate; drains find a queue of our
+//! own: the window shrinks only if a quarter less delivered as much. A rate that falls because the round trip
+//! grew does not reduce the window.
 
 use std::mem;
 
@@ -27,25 +27,24 @@ mod phases;
 mod tests;
 mod window;
 
-/// Window before anything is known: 16 full packets.
+/// Window before the first feedback: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
 /// Least window later.
 const MIN_WINDOW: u64 = 8 * 1_500;
 /// Interval at which feedback about a link is also sent on that link itself.
 const REPEAT_FEEDBACK: Time = Time::from_millis(20);
-/// Bounds of the queue that is to stand in the link.
+/// Limits of the queue that the window allows in the link.
 const MIN_QUEUE: Time = Time::from_millis(2);
 const MAX_QUEUE: Time = Time::from_millis(8);
-/// How late the driver may be and still catch up with a burst.
+/// Delay of the driver up to which it may catch up with a burst.
 const MAX_CREDIT: Time = Time::from_millis(2);
-/// The same during start-up, when probes of the path MTU are sent in bursts and packets should not wait for
-/// them.
+/// The same during start-up, when probes of the path MTU are sent in bursts that should not delay packets.
 const STARTUP_CREDIT: Time = Time::from_millis(12);
-/// Most that may be in flight on a link without rate control.
+/// Limit of the bytes in flight on a link without rate control.
 const MAX_UNCONTROLLED: u64 = 16 << 20;
-/// Least rate that is assumed of a link.
+/// Lower limit of the assumed rate.
 const MIN_RATE: Rate = Rate::from_bps(50_000);
-/// A rate is measured over a round trip, at most this long.
+/// Longest round trip over which a rate is measured.
 const MAX_MEASURING: Time = Time::from_millis(500);
 
 /// Rate control of one link, in one direction.
@@ -57,12 +56,12 @@ pub struct RateControl {
     delays: Delays,
     losses: Losses,
     train: Train,
-    /// Whether it is a wire: it is given everything at once.
+    /// Whether it is a wire: everything is sent on it at once.
     is_wire: bool,
-    /// The largest window, in bytes, since more was last found to deliver nothing: a rate that falls because
-    /// the round trip grew does not reduce the window.
+    /// The largest window, in bytes, since a larger one last delivered nothing more: a rate that falls
+    /// because the round trip grew does not reduce the window.
     held: u64,
-    /// The window, which each packet asks for and which only feedback and a change of use alter.
+    /// The cached window, which changes only with feedback and use.
     window: u64,
     /// When a delay near the minimum was last seen.
     near_least_at: Time,
@@ -79,7 +78,7 @@ pub struct RateControl {
 }
 
 impl RateControl {
-    /// For a link of which nothing is known.
+    /// Creates the rate control of an unknown link.
     #[must_use]
     pub fn new(now: Time) -> RateControl {
         let mut control = RateControl {
@@ -104,8 +103,8 @@ impl RateControl {
         control
     }
 
-    /// Whether the link is a wire, which is given everything at once: the connections inside find out how
-    /// much it carries. Its rate and delays are still measured.
+    /// Sets whether the link is a wire, on which everything is sent at once: the connections inside probe its
+    /// rate. Its rate and delays are still measured.
     pub fn set_wire(&mut self, is_wire: bool) {
         if is_wire == self.is_wire {
             return;
@@ -114,19 +113,18 @@ impl RateControl {
         if is_wire {
             (self.held, self.free_at) = (0, Time::ZERO);
         } else if self.is_lossy() {
-            // The connections inside may have halved their windows several times: what they had in flight is
-            // not the link's rate.
+            // The connections inside may have halved their windows several times, so their bytes in flight do
+            // not show the link's rate.
             self.phase = Phase::startup(self.outbound.in_flight().max(FIRST_WINDOW));
         }
         self.window = self.find_window();
     }
 
-    /// It is one of so many links, which share the memory for datagrams in flight.
+    /// Shares the memory for datagrams in flight among `links` links.
     pub(super) fn share_memory(&mut self, links: usize) {
         self.outbound.share(links);
     }
 
-    /// Whether it is a wire now.
     pub(super) fn is_wire(&self) -> bool {
         self.is_wire
     }
@@ -136,13 +134,13 @@ impl RateControl {
         self.throttle = rate.map(Throttle::new);
     }
 
-    /// When that limit allows the next datagram; zero without a limit.
+    /// Returns when that limit allows the next datagram; zero without a limit.
     pub(super) fn opens_at(&self) -> Time {
         let throttle = self.throttle.as_ref();
         throttle.map_or(Time::ZERO, Throttle::opens_at)
     }
 
-    /// The link was not used for some time: everything but the counters is forgotten.
+    /// Resets everything but the counters, after the link was not used for some time.
     pub(super) fn begin_anew(&mut self, now: Time) {
         let mut outbound = mem::take(&mut self.outbound);
         outbound.forget_outstanding();
@@ -162,11 +160,11 @@ impl RateControl {
         self.room_at().is_some_and(|at| at <= now)
     }
 
-    /// The earliest time at which one may be sent, unless feedback comes first; `None` if only feedback can
+    /// Returns the earliest time at which one may be sent without new feedback; `None` if only feedback can
     /// allow it.
     #[must_use]
     pub fn room_at(&self) -> Option<Time> {
-        // What is lost on a wire that is down, the connections inside send again.
+        // The connections inside retransmit data lost on a wire that is down.
         let open = self.is_wire || self.silence.is_open();
         let most = match self.is_wire {
             true => MAX_UNCONTROLLED,
@@ -192,19 +190,19 @@ impl RateControl {
         let sent = self.outbound.sent_bytes();
         let sequence = self.outbound.send(now, bytes, answered);
         if self.train.on_sent(now, sequence, bytes, sent) {
-            // The train is short: what arrives of it in a longer time is not the link's rate.
+            // The train is short: over a longer time its rate of arrival is not the link's rate.
             self.outbound.note_limited();
         }
         self.follow_silence();
         sequence
     }
 
-    /// When its packet train is due, if that was not sent yet and the link is up.
+    /// Returns when its packet train is due, if it was not sent yet and the link is up.
     pub(super) fn train_at(&self) -> Option<Time> {
         self.train.due_at()
     }
 
-    /// Whether its packet train is to be sent now.
+    /// Whether to send its packet train now.
     pub(super) fn poll_train(&mut self, now: Time) -> bool {
         self.train.poll(now)
     }
@@ -214,8 +212,8 @@ impl RateControl {
         self.train.is_over()
     }
 
-    /// There is nothing more to send on the link: what is measured now is not its rate, unless its window is
-    /// full. Returns whether it is not.
+    /// Notes that there is nothing more to send on the link: unless its window is full, measurements do not
+    /// show its rate. Returns whether the window has space.
     pub fn note_limited(&mut self) -> bool {
         let is_limited = !self.is_full();
         if is_limited {
@@ -229,12 +227,11 @@ impl RateControl {
         self.losses.is_lossy()
     }
 
-    /// Whether its window is full.
     pub(super) fn is_full(&self) -> bool {
         self.outbound.in_flight() >= self.window()
     }
 
-    /// Whether feedback is to be sent on this link as well, since the last one was some time ago.
+    /// Whether to send feedback on this link as well, since the last one was some time ago.
     pub fn repeat_feedback(&mut self, now: Time) -> bool {
         let due = now >= self.repeated_at + REPEAT_FEEDBACK;
         if due {
@@ -243,7 +240,7 @@ impl RateControl {
         due
     }
 
-    /// Feedback about the link.
+    /// Processes feedback about the link.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let startup = matches!(self.phase, Phase::Startup(_));
         let span = if startup {
@@ -274,8 +271,8 @@ impl RateControl {
             let rate = rate.as_bps();
             self.rate
                 .set_span((self.round_trip() * 8).max(Time::from_millis(500)));
-            // With a standing queue the link is busy, although the tunnel had nothing more for it; if next to
-            // nothing is in flight, what looks like a queue is jitter, or another's.
+            // With a standing queue the link is busy, although the tunnel had nothing more for it. With next
+            // to nothing in flight, the delay is jitter, or the queue of other traffic.
             let flew = self.outbound.in_flight() + report.gone;
             let busy = self.delays.is_queueing(self.short_queue() * 2) && flew * 4 >= self.window;
             if !limited || busy || self.rate.best().is_none_or(|best| rate > best) {
@@ -287,7 +284,7 @@ impl RateControl {
         self.follow_silence();
     }
 
-    /// A datagram was lost for its length, and not because of congestion.
+    /// Discounts a datagram that was lost for its length, and not because of congestion.
     pub fn forgive_loss(&mut self) {
         self.outbound.forgive_loss();
         if let Phase::Startup(startup) = &mut self.phase {
@@ -301,7 +298,7 @@ impl RateControl {
         self.knows_its_rate() && product * 2 <= self.window
     }
 
-    /// The sending end of the link.
+    /// Returns the sending end of the link.
     #[must_use]
     pub fn outbound(&self) -> &Outbound {
         &self.outbound

@@ -1,4 +1,4 @@
-//! The receiving end of a tunnel: combines what the links deliver.
+//! Receiving end of a tunnel: combines the packets of all links.
 
 mod links;
 
@@ -13,7 +13,7 @@ use links::Links;
 /// Least interval between deliveries of packets in step, in microseconds: batches are larger for the receiver
 /// of a stream, and its sender sees no train of acknowledgements (HyStart).
 const STEP: i64 = 3_000;
-/// Greatest time of the sender's clock, in microseconds: sums of a few times do not overflow, whatever it claims.
+/// Limit of the sender's clock, in microseconds, so that sums of a few times do not overflow.
 const MAX_CLOCK: i64 = i64::MAX / 8;
 
 /// Configuration of a receiver.
@@ -21,8 +21,7 @@ const MAX_CLOCK: i64 = i64::MAX / 8;
 pub struct ReceiverConfig {
     /// Packets are not kept in step with a link whose least delay exceeds the least of all by more than this.
     pub skew: Time,
-    /// Most memory that packets may take while they wait to be put in order. When it is full, those that have
-    /// waited longest are delivered.
+    /// Limit of the memory of packets held for reordering. When it is full, those held longest are delivered.
     pub most_held: Bytes,
 }
 
@@ -38,10 +37,10 @@ impl Default for ReceiverConfig {
 /// One direction of a tunnel, at its receiving end.
 ///
 /// The driver passes each authenticated datagram to [`take`](Receiver::take), calls
-/// [`answer`](Receiver::answer) if it is to be answered, and passes its packets to
+/// [`answer`](Receiver::answer) if it must be answered, and passes its packets to
 /// [`passes`](Receiver::passes) and [`hold`](Receiver::hold). Then it takes the packets that are due from
-/// [`poll_deliver`](Receiver::poll_deliver) until there are none, and sends what
-/// [`poll_feedback`](Receiver::poll_feedback) returns on the fastest link.
+/// [`poll_deliver`](Receiver::poll_deliver) until there are none, and sends the feedback of
+/// [`poll_feedback`](Receiver::poll_feedback) on the fastest link.
 #[derive(Debug)]
 pub struct Receiver<P> {
     links: Links,
@@ -49,19 +48,19 @@ pub struct Receiver<P> {
     /// The newest time of the sender's clock, in microseconds, extended beyond its 32 bits.
     sender_clock: Option<i64>,
     duplicates: DuplicateFilter,
-    /// The current packet is a copy of one that has arrived before.
+    /// The current packet is a duplicate.
     is_copy: bool,
-    /// When the current datagram was sent, and its link.
+    /// Send time of the current datagram, and its link.
     sent: i64,
     from: usize,
-    /// When the current packet arrived, in microseconds.
+    /// Arrival of the current packet, in microseconds.
     arrived: i64,
-    /// How long a lost packet may take to arrive again.
+    /// Time limit of a retransmission, in microseconds.
     repair: i64,
 }
 
 impl<P> Receiver<P> {
-    /// A receiver that has received nothing.
+    /// Creates a receiver that has received nothing.
     #[must_use]
     pub fn new(config: ReceiverConfig) -> Receiver<P> {
         Receiver {
@@ -77,25 +76,25 @@ impl<P> Receiver<P> {
         }
     }
 
-    /// The peer sends no packets of flows on these links: nothing is kept in step with them.
+    /// Keeps nothing in step with these links, on which the peer sends no packets of flows.
     pub fn leave_out(&mut self, links: u64) {
         self.links.leave_out(links);
     }
 
-    /// Retransmissions may arrive within this time: gaps are kept open for so long.
+    /// Keeps gaps open for retransmissions for this long.
     pub fn expect_repairs(&mut self, within: Time) {
         self.repair = (within.as_nanos() / 1000) as i64;
     }
 
-    /// Whether a datagram would be new: checked before it is authenticated.
+    /// Whether a datagram would be new: checked before authentication.
     #[must_use]
     pub fn is_new(&self, link: u8, sequence: u64) -> bool {
         let link = self.links.get(usize::from(link));
         link.is_none_or(|link| link.is_new(sequence))
     }
 
-    /// An authenticated datagram of `bytes` bytes, IP header included, with the sender's clock; returns
-    /// whether it is new.
+    /// Records an authenticated datagram of `bytes` bytes, IP header included, with the sender's clock;
+    /// returns whether it is new.
     pub fn take(&mut self, now: Time, link: u8, sequence: u64, bytes: u32, clock: u32) -> bool {
         let newest = self.sender_clock.unwrap_or(i64::from(clock));
         let sent = newest + i64::from(clock.wrapping_sub(newest as u32) as i32);
@@ -110,15 +109,15 @@ impl<P> Receiver<P> {
         true
     }
 
-    /// The datagram just taken is to be answered with feedback. Those with a packet or a ping always are;
-    /// others only while much passes through the tunnel ([`Sender::is_busy`](super::Sender::is_busy)), so
-    /// that feedback about feedback ends.
+    /// Schedules feedback about the current datagram. Datagrams with a packet or a ping are always answered.
+    /// Others are answered only in a busy tunnel ([`Sender::is_busy`](super::Sender::is_busy)), so that
+    /// feedback about feedback ends.
     pub fn answer(&mut self, now: Time, link: u8) {
         self.links.answer(now, usize::from(link));
     }
 
-    /// Whether a packet of the current datagram is to be delivered at once; if not, [`hold`](Receiver::hold)
-    /// it. Afterwards, others may be due.
+    /// Whether to deliver a packet of the current datagram at once; if not, [`hold`](Receiver::hold) it.
+    /// Afterwards, others may be due.
     #[must_use]
     pub fn passes(&mut self, now: Time, sequencing: Sequencing) -> bool {
         self.is_copy = !self.duplicates.take(sequencing);
@@ -134,13 +133,13 @@ impl<P> Receiver<P> {
         self.resequencer.passes(sequencing, self.sent, &due)
     }
 
-    /// Whether the packet that was last asked about is a copy of one that has arrived before.
+    /// Whether the last packet given to [`passes`](Receiver::passes) is a duplicate.
     #[must_use]
     pub fn is_copy(&self) -> bool {
         self.is_copy
     }
 
-    /// Holds a packet of the current datagram; one that cannot be held is returned, and is to be dropped.
+    /// Holds a packet of the current datagram. Returns a packet that cannot be held and must be dropped.
     pub fn hold(&mut self, sequencing: Sequencing, packet: P, bytes: u32) -> Option<P> {
         if self.is_copy {
             return Some(packet);
@@ -155,20 +154,20 @@ impl<P> Receiver<P> {
         self.resequencer.hold(sequencing, held)
     }
 
-    /// The next packet that is due.
+    /// Returns the next packet that is due.
     #[must_use]
     pub fn poll_deliver(&mut self, now: Time) -> Option<P> {
         let due = self.due(now);
         self.resequencer.pop(&due)
     }
 
-    /// The next feedback that is due.
+    /// Returns the next feedback that is due.
     #[must_use]
     pub fn poll_feedback(&mut self, now: Time) -> Option<Feedback> {
         self.links.poll_report(now)
     }
 
-    /// When a packet or feedback is due without anything having arrived. It may change after each call of the
+    /// Returns when a packet or feedback is due without a new datagram. It may change after each call of the
     /// others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
@@ -205,32 +204,32 @@ impl<P> Receiver<P> {
         }
     }
 
-    /// How long packets in step take beyond the least delay of all links.
+    /// Returns by how long packets in step exceed the least delay of all links.
     #[must_use]
     pub fn skew(&self, now: Time) -> Time {
         self.links.skew(now)
     }
 
-    /// Packets held, given up, and late.
+    /// Returns the packets held, given up, and late.
     #[must_use]
     pub fn counters(&self) -> ResequencerCounters {
         self.resequencer.counters()
     }
 
-    /// Memory of the packets that wait to be put in order, in bytes.
+    /// Returns the memory of held packets, in bytes.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.resequencer.held()
     }
 
-    /// A link, if anything has arrived on it.
+    /// Returns a link, if anything has arrived on it.
     #[must_use]
     pub fn link(&self, link: usize) -> Option<&Inbound> {
         self.links.get(link)
     }
 }
 
-/// The next time at which packets in step are delivered.
+/// Returns the next time at which packets in step are delivered.
 fn step_up(at: i64) -> i64 {
     (at + STEP - 1).div_euclid(STEP) * STEP
 }

@@ -1,4 +1,4 @@
-//! Replay protection: which datagrams of a link have arrived (RFC 6479's sliding window).
+//! Replay protection for the datagrams of a link (RFC 6479's sliding window).
 
 const BITS: u64 = 64;
 const WORDS: u64 = 64;
@@ -21,7 +21,7 @@ impl Default for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// How far a sequence may be behind the highest; one word is kept free to slide into.
+    /// Distance of an accepted sequence to the highest; one word is kept free to slide into.
     pub const SPAN: u64 = (WORDS - 1) * BITS;
 
     /// Whether `sequence` would be accepted.

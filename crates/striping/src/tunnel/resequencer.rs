@@ -1,7 +1,7 @@
-//! Puts packets in order again, each lane separately.
+//! Reordering buffer of packets, with separate lanes.
 //!
-//! A peer chooses the sequences, so memory follows the packets that wait and not the distance between them, and
-//! the work for a packet is bounded, whatever came before it.
+//! A peer chooses the sequences. So memory follows the number of held packets instead of the distance between
+//! them, and the work for a packet is bounded.
 
 mod early;
 #[cfg(test)]
@@ -12,27 +12,26 @@ use std::collections::VecDeque;
 use early::{Early, Page};
 use ropewalk_wire::gateway::tunnel::{Delivery, Sequencing};
 
-/// How far a packet may be ahead of the next one in order; beyond that the lane does not wait for the gap.
+/// Limit of the distance of a packet from the next one in order; beyond that the lane skips the gap.
 const MAX_AHEAD: u64 = 1 << 16;
-/// How many given-up gaps are remembered in a lane.
+/// Limit of remembered gaps of a lane that were given up.
 const MAX_GIVEN_UP: usize = 256;
-/// No packet waits longer, in microseconds: the times above are the sender's to choose, and so might keep it for
-/// ever.
+/// Longest time that a packet is held, in microseconds, since the other times are chosen by the sender.
 const MAX_WAIT: i64 = 5_000_000;
 
-/// The lanes and the packets that wait in them. Times are microseconds of the sender's clock: when a packet
-/// was sent, and the time up to which everything sent should have arrived.
+/// The lanes and their held packets. Times are microseconds of the sender's clock: when a packet was sent,
+/// and the time up to which everything sent should have arrived.
 ///
 /// Each packet is delivered once, in the order of its lane. One that arrives after its gap was given up is
 /// delivered late, since a TCP prefers a late packet to a lost one.
 #[derive(Debug)]
 pub struct Resequencer<P> {
     lanes: Vec<Lane<P>>,
-    /// The first packet of each lane in which packets wait.
+    /// The first packet of each lane with held packets.
     heads: Vec<Head>,
-    /// A page that no lane needs at present.
+    /// An unused page.
     spare: Option<Box<Page<P>>>,
-    /// Memory of the waiting packets, in bytes.
+    /// Memory of held packets, in bytes.
     held: u64,
     capacity: u64,
     counters: ResequencerCounters,
@@ -49,66 +48,65 @@ struct Lane<P> {
     head: Option<usize>,
     /// Ranges that were recently given up and may still arrive. Anything else below `next` is a duplicate.
     given_up: VecDeque<(u64, u64)>,
-    /// Gaps below this sequence are not waited for.
+    /// Gaps below this sequence are skipped.
     open_until: u64,
 }
 
-/// The first waiting packet of a lane: what decides when it is due.
+/// The first held packet of a lane, which decides when it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     lane: u8,
     sequence: u64,
-    /// Whether it waits for its time even when it is in order.
+    /// Whether it is held for its time even when it is in order.
     pub(super) in_step: bool,
-    /// Whether a gap precedes it that is to be waited for.
+    /// Whether it is behind a gap that is not skipped.
     pub(super) misses: bool,
-    /// When it was sent.
     pub(super) sent: i64,
-    /// It waits until then at the longest, by the receiver's clock.
+    /// Time limit, by the receiver's clock.
     pub(super) until: i64,
 }
 
-/// A packet that waits.
+/// A held packet.
 #[derive(Debug)]
 pub struct Held<P> {
     /// The packet.
     pub packet: P,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u32,
     /// When it was sent.
     pub sent: i64,
     /// When it arrived, by the receiver's clock.
     pub arrived: i64,
-    /// Whether it waits for its time even when it is in order.
+    /// Whether it is held for its time even when it is in order.
     pub in_step: bool,
 }
 
-/// What is due.
+/// Times up to which packets are due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
-    /// The time, by the receiver's clock.
+    /// Current time, by the receiver's clock.
     pub(super) now: i64,
-    /// Packets in step that were sent until then.
+    /// Send time up to which packets in step are due.
     pub(super) in_step: i64,
-    /// What was sent until then would have arrived by the slowest link, and again if it was lost.
+    /// Send time up to which packets would have arrived by the slowest link, a retransmission included.
     pub(super) arrived: i64,
 }
 
 /// Counters of a resequencer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResequencerCounters {
-    /// Packets that had to wait.
+    /// Packets that were held.
     pub waited: u64,
-    /// Packets that were given up, lost as far as is known.
+    /// Packets that were given up as lost.
     pub given_up: u64,
     /// Packets that arrived after they were given up.
     pub late: u64,
-    /// Most memory of waiting packets at once, in bytes.
+    /// Peak of the held packets' memory, in bytes.
     pub held_most: u64,
 }
 
 impl<P> Resequencer<P> {
-    /// A resequencer in which packets of at most `capacity` bytes of memory wait.
+    /// Creates a resequencer for held packets of at most `capacity` bytes of memory.
     #[must_use]
     pub fn new(capacity: u64) -> Resequencer<P> {
         let lane = || Lane {
@@ -128,8 +126,8 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Whether a packet is to be delivered at once; if not, [`hold`](Resequencer::hold) it. Afterwards,
-    /// others may be due.
+    /// Whether to deliver a packet at once; if not, [`hold`](Resequencer::hold) it. Afterwards, others may be
+    /// due.
     pub(super) fn passes(&mut self, sequencing: Sequencing, sent: i64, due: &Due) -> bool {
         if sequencing.lane == 0 {
             return true;
@@ -137,7 +135,7 @@ impl<P> Resequencer<P> {
         let lane = &mut self.lanes[usize::from(sequencing.lane)];
         let ahead = sequencing.sequence.wrapping_sub(lane.next as u32) as i32;
         if ahead < 0 {
-            // Nothing precedes a lane's first packet, whatever a peer claims.
+            // There is none before a lane's first packet, regardless of the peer.
             let sequence = lane.next.checked_sub(u64::from(ahead.unsigned_abs()));
             let late = sequence.is_some_and(|sequence| lane.takes_late(sequence));
             self.counters.late += u64::from(late);
@@ -181,7 +179,7 @@ impl<P> Resequencer<P> {
         None
     }
 
-    /// The next packet that is due, or for which there is no room.
+    /// Returns the next packet that is due, or beyond the capacity.
     pub(super) fn pop(&mut self, due: &Due) -> Option<P> {
         let number = match self.held > self.capacity {
             true => {
@@ -221,18 +219,17 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// The first waiting packet of each lane that has one.
     pub(super) fn heads(&self) -> impl Iterator<Item = &Head> {
         self.heads.iter()
     }
 
-    /// Memory of the waiting packets, in bytes.
+    /// Returns the memory of held packets, in bytes.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.held
     }
 
-    /// Its counters.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> ResequencerCounters {
         self.counters
@@ -271,12 +268,11 @@ impl<P> Lane<P> {
         true
     }
 
-    /// Whether a gap before a packet is to be waited for.
+    /// Whether a packet is behind a gap that is not skipped.
     fn misses(&self, sequence: u64) -> bool {
         sequence > self.next.max(self.open_until)
     }
 
-    /// Its first waiting packet, if one waits.
     fn find_head(&self, number: u8) -> Option<Head> {
         let (sequence, held) = self.early.first()?;
         Some(Head {

@@ -1,4 +1,4 @@
-//! The packets in flight on a link, kept for retransmission.
+//! Packets in flight on a link, kept for retransmission.
 
 use std::collections::VecDeque;
 use std::mem::{self, size_of};
@@ -7,30 +7,30 @@ use ropewalk_wire::gateway::tunnel::{Feedback, Sequencing};
 
 use super::room::give_back;
 
-/// A packet that was sent, with what its retransmission needs.
+/// A sent packet, with the data for its retransmission.
 #[derive(Clone, Debug)]
 pub(super) struct Packet<P> {
     pub(super) packet: P,
     pub(super) bytes: u32,
     pub(super) sequencing: Sequencing,
-    /// How often it was sent.
+    /// Number of transmissions.
     pub(super) tries: u8,
 }
 
 impl<P> Packet<P> {
-    /// Its memory, with an allocation of its own and its places in queues that are half full.
+    /// Returns its memory, with an allocation of its own and its places in queues that are half full.
     fn memory(&self) -> u64 {
         const ALLOCATIONS: usize = 160;
         u64::from(self.bytes) + (2 * size_of::<(u64, Kept<P>)>() + ALLOCATIONS) as u64
     }
 }
 
-/// Bound of the packets kept for all links of a sender, in bytes of memory.
+/// Limit of the packets kept for all links of a sender, in bytes of memory.
 pub(super) const MAX_KEPT: u64 = 12 << 20;
 /// A packet that was lost this often is left to the connection inside.
 const MAX_TRIES: u8 = 6;
 
-/// An urgent packet that is lost while so many packets wait for retransmission is dropped.
+/// Limit of queued retransmissions up to which a lost urgent packet is kept.
 pub(super) const MAX_URGENT_REPAIRS: usize = 1024;
 
 /// Packets of a link, by the sequence of their datagrams.
@@ -43,8 +43,8 @@ pub(super) struct RetransmitBuffer<P> {
 #[derive(Debug)]
 enum Kept<P> {
     Packet(Packet<P>),
-    /// It was reported missing, and so were those up to this many places further. A peer may report them again
-    /// and again.
+    /// It was reported missing, and so were those up to this many places further. A peer may report them
+    /// again and again.
     Missing(u32),
 }
 
@@ -58,7 +58,7 @@ impl<P> Default for RetransmitBuffer<P> {
 }
 
 impl<P> RetransmitBuffer<P> {
-    /// A packet was sent in the datagram of this sequence.
+    /// Keeps a packet that was sent in the datagram of this sequence.
     pub(super) fn put(&mut self, sequence: u64, packet: Packet<P>) {
         if packet.tries < MAX_TRIES {
             self.memory += packet.memory();
@@ -66,12 +66,10 @@ impl<P> RetransmitBuffer<P> {
         }
     }
 
-    /// Memory of its packets, in bytes.
     pub(super) fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// Drops the oldest packet.
     pub(super) fn drop_oldest(&mut self) {
         if let Some((_, Kept::Packet(packet))) = self.packets.pop_front() {
             self.memory -= packet.memory();
@@ -118,12 +116,11 @@ impl<P> RetransmitBuffer<P> {
         give_back(&mut self.packets);
     }
 
-    /// Whether nothing is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// All that is in flight, in order: the link is suspected of being down.
+    /// Removes all packets, in order: the link is suspected of being down.
     pub(super) fn give_up(&mut self) -> impl Iterator<Item = Packet<P>> + use<P> {
         let all = mem::take(self).packets;
         all.into_iter().filter_map(|(_, kept)| match kept {
@@ -133,7 +130,7 @@ impl<P> RetransmitBuffer<P> {
     }
 }
 
-/// Packets that were lost on a link, in the order in which they are sent again.
+/// Lost packets, in the order of their retransmission.
 #[derive(Debug)]
 pub(super) struct Repairs<P> {
     packets: VecDeque<Packet<P>>,
@@ -148,7 +145,7 @@ impl<P> Repairs<P> {
         }
     }
 
-    /// Adds a lost packet. Urgent ones come first, and are dropped where too many wait.
+    /// Adds a lost packet. Urgent ones come first, and are dropped if too many are queued.
     pub(super) fn push(&mut self, packet: Packet<P>) {
         let is_urgent = packet.sequencing.lane == 0;
         if is_urgent && self.packets.len() >= MAX_URGENT_REPAIRS {
@@ -172,7 +169,6 @@ impl<P> Repairs<P> {
         Some(packet)
     }
 
-    /// Memory of its packets, in bytes.
     pub(super) fn memory(&self) -> u64 {
         self.memory
     }

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-/// Queues keep room for this many items.
+/// Queues keep memory for this many items.
 const KEPT: usize = 256;
 
-/// Gives back room that a queue no longer needs; to be called after items were taken out. It is moved once it is
-/// an eighth full, so that an item costs constant work.
+/// Frees memory that a queue no longer needs. Call it after removing items. The queue is moved once it is an
+/// eighth full, so that an item costs constant work.
 pub(super) fn give_back<T>(queue: &mut VecDeque<T>) {
     let room = queue.capacity();
     if room > KEPT && queue.len() < room / 8 {

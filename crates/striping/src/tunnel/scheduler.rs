@@ -1,4 +1,4 @@
-//! Which link takes the next packet of the queue.
+//! Choice of the link for the next packet of the queue.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
@@ -16,14 +16,14 @@ use super::rate_control::RateControl;
 /// Schedulers of the tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduler {
-    /// One after the other; a packet waits for the link whose turn it is (song-2018).
+    /// Round-robin; a packet is queued for the link whose turn it is (song-2018).
     RoundRobin,
-    /// In proportion to the links' rates; a packet waits for the link whose turn it is.
+    /// In proportion to the links' rates; a packet is queued for the link whose turn it is.
     Weighted,
     /// Of the links with room, the one that would deliver first.
     #[default]
     EarliestArrival,
-    /// The same, with copies on all other links.
+    /// As `EarliestArrival`, with copies on all other links.
     Redundant,
 }
 
@@ -36,7 +36,7 @@ impl Scheduler {
         Scheduler::Redundant,
     ];
 
-    /// Name on a command line.
+    /// Returns the name for a command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,23 +48,22 @@ impl Scheduler {
     }
 }
 
-/// State of the queue, for the scheduler; in bytes.
+/// State of the queue in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backlog {
     /// Length of the next packet.
     pub(super) next: u64,
-    /// All that is queued.
+    /// Queued bytes.
     pub(super) waiting: u64,
-    /// The bound of the queue.
+    /// Limit of the queue.
     pub(super) room: u64,
-    /// Taken in all so far.
+    /// Bytes taken in total.
     pub(super) taken: u64,
 }
 
-/// State of the scheduling.
 #[derive(Debug)]
 pub(super) struct Scheduling {
-    /// The link that the next packet waits for, if it waits for one.
+    /// The link that the next packet must use.
     waited_for: Option<usize>,
     turns: Turns,
     shares: Shares,
@@ -73,7 +72,7 @@ pub(super) struct Scheduling {
     other: Option<PacketScheduler>,
     table: Vec<SubflowState>,
     ask_at: Option<Time>,
-    /// When it last preferred to wait although links had room.
+    /// When it last refused links with room.
     refused_at: Option<Time>,
 }
 
@@ -93,17 +92,17 @@ impl Default for Scheduling {
 }
 
 impl Scheduling {
-    /// From now on uses one of the transport's schedulers, which treats links as subflows.
+    /// Sets one of the transport's schedulers, which treats links as subflows.
     pub(super) fn follow(&mut self, scheduler: PacketScheduler) {
         self.other = Some(scheduler);
     }
 
-    /// Whether it uses one of the transport's schedulers.
     pub(super) fn follows_other(&self) -> bool {
         self.other.is_some()
     }
 
-    /// The link for the next packet, among the `usable` of all links; `None` if the packet has to wait.
+    /// Returns the link for the next packet, among the `usable` of all links; `None` if the packet stays
+    /// queued.
     pub(super) fn pick(
         &mut self,
         scheduler: Scheduler,
@@ -138,17 +137,17 @@ impl Scheduling {
         ready.then_some(link)
     }
 
-    /// The link that the next packet waits for, even if others have room.
+    /// Returns the link that the next packet must use, even if others have room.
     pub(super) fn waited_for(&self) -> Option<usize> {
         self.waited_for
     }
 
-    /// When a scheduler that preferred to wait is to be called again, even without new room.
+    /// Returns when to call a scheduler that preferred to wait, even without new room.
     pub(super) fn ask_at(&self) -> Option<Time> {
         self.ask_at
     }
 
-    /// Whether room that arises at this time is new to a scheduler that preferred to wait.
+    /// Whether room at this time is new to a scheduler that preferred to wait.
     pub(super) fn is_news(&self, room_at: Time) -> bool {
         self.refused_at.is_none_or(|refused| room_at > refused)
     }
@@ -202,7 +201,6 @@ impl Scheduling {
             window_size: backlog.room,
             written: backlog.taken,
             acknowledged: self.table.iter().map(|link| link.acknowledged).sum(),
-            // Packets of a tunnel have no deadline.
             deadline: None,
             left_of_write: 0,
             changed: SubflowSet::ALL,
@@ -215,7 +213,7 @@ impl Scheduling {
                 self.ask_at = Some(time);
                 None
             }
-            // With nothing in flight, no event would ever make it choose otherwise.
+            // With nothing in flight, no event would change the scheduler's choice.
             Choice::Wait | Choice::WaitUntil(_) => {
                 let idle = links.iter().all(|link| link.outbound().in_flight() == 0);
                 usable.iter().copied().filter(|_| idle).find(ready)

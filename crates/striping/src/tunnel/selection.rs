@@ -1,14 +1,15 @@
-//! Which links are worth their delay.
+//! Selection of the links that are worth their delay.
 //!
 //! Packets of a connection arrive in step with the slowest link in use: that link's round trip becomes the
 //! connection's, and determines how fast its window grows and recovers. So a link of low rate and long delay
-//! may cost more than it contributes. Links are compared as sets, from the fastest on: the logarithm of their
-//! total rate, minus a fraction of the logarithm of the slowest one's round trip. The total rate counts only
-//! up to what the connections inside have in flight per round trip. While that grows, the link that would be
-//! best alone, and those quicker than it, are in use nevertheless: they will be filled. In slow start a slower one
-//! counts by what will soon be in flight with it: a window doubles the later the longer its round trip is. A link
-//! that is left out is tried again from time to time, while there is more to send than the others carry: its
-//! rate is known only as far as it was used.
+//! may cost more than it contributes. Links are compared as sets, from the fastest on. The score is the
+//! logarithm of their total rate, minus a fraction of the logarithm of the slowest one's round trip. The
+//! total rate counts only up to the bytes in flight of the connections inside per round trip.
+//!
+//! While these grow, the best single link and all quicker ones are in use in any case, since they will be
+//! filled. In slow start a slower link counts by the bytes soon in flight with it: a window doubles the later
+//! the longer its round trip is. A link that is left out is tried again from time to time, while the others
+//! cannot carry all data, since its rate is known only as far as it was used.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -18,16 +19,16 @@ use super::demand::{InFlight, MIN_DELAY};
 const WORTH: f64 = 0.08;
 /// Links in use are replaced only by a set that is better by this fraction of the rate.
 const MARGIN: f64 = 0.02;
-/// A window in slow start counts as large as it is after this time of slow start. With less, a link of a longer
-/// round trip is taken into use seconds late on steady wires: the change of round trip ends the slow start of a
+/// Time of slow start for which the growth of a window is anticipated. With less, a link of a longer round
+/// trip is taken into use seconds late on steady wires: the change of round trip ends the slow start of a
 /// connection inside (HyStart). With more, a link of a very long one keeps the window small for as long.
 const SOON: Time = Time::from_secs(1);
-/// A link whose known rate is lower counts as this.
+/// Lower limit of known rates.
 const MIN_RATE: Rate = Rate::from_bps(500_000);
 /// A trial of a link lasts at least this long, and this many round trips.
 const MIN_TRIAL: Time = Time::from_secs(1);
 const TRIAL_ROUNDS: u64 = 6;
-/// Time to the next trial; it doubles each time, up to the most.
+/// Time to the next trial; it doubles each time, up to the maximum.
 const FIRST_WAIT: Time = Time::from_secs(10);
 const MAX_WAIT: Time = Time::from_secs(120);
 
@@ -46,35 +47,35 @@ pub(super) struct LinkEstimate {
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     left_out: bool,
-    /// It is in use until then, whatever it delivers.
+    /// It is in use until then, at any rate.
     until: Time,
     next: Time,
     wait: Time,
 }
 
-/// Which links are left out.
+/// The links that are left out.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     trials: Vec<Trial>,
-    /// The links that could be used, by round trip.
+    /// The available links, by round trip.
     order: Vec<Usable>,
 }
 
-/// A link that could be used.
+/// An available link.
 #[derive(Clone, Copy, Debug)]
 struct Usable {
     link: usize,
-    /// Not less than counts.
+    /// With the lower limit applied.
     delay: Time,
     delay_s: f64,
     /// Bits per second.
     rate: f64,
     known: bool,
-    /// By how much a window in slow start grows within [`SOON`].
+    /// Factor by which a window in slow start grows within [`SOON`].
     grows: f64,
-    /// What its delay costs.
+    /// Cost of its delay.
     cost: f64,
-    /// What it is worth alone.
+    /// Worth of the link alone.
     alone: f64,
 }
 
@@ -96,19 +97,17 @@ impl Usable {
         }
     }
 
-    /// Its place among others.
     fn place(&self) -> (Time, usize) {
         (self.delay, self.link)
     }
 
-    /// What a set of links with this total rate is worth, of which this is the slowest.
+    /// Returns the worth of a set of links with this total rate, of which this is the slowest.
     fn worth(&self, rate: f64) -> f64 {
         rate.ln() - self.cost
     }
 }
 
 impl Selection {
-    /// Adds a link, which is in use.
     pub(super) fn add_link(&mut self) {
         self.trials.push(Trial {
             left_out: false,
@@ -118,12 +117,11 @@ impl Selection {
         });
     }
 
-    /// Whether a link is left out.
     pub(super) fn leaves_out(&self, link: usize) -> bool {
         self.trials[link].left_out
     }
 
-    /// A link could be used, with this estimate, or could not.
+    /// Updates the estimate of a link; `None` if it is not available.
     pub(super) fn note(&mut self, link: usize, could: Option<LinkEstimate>) {
         if let Some(before) = self.order.iter().position(|usable| usable.link == link) {
             self.order.remove(before);
@@ -135,7 +133,7 @@ impl Selection {
         }
     }
 
-    /// The links that could be used, quickest first, and the estimate of each rate and delay as it counts.
+    /// Returns the available links, quickest first, with delay and rate.
     #[cfg(test)]
     fn order(&self) -> Vec<(usize, Time, f64)> {
         let order = self.order.iter();
@@ -144,8 +142,8 @@ impl Selection {
             .collect()
     }
 
-    /// Selects among the links that could be used. `busy`: there is more to send than those in use carry.
-    /// `in_flight`: what the connections inside have in flight. Returns whether other links are left out than before.
+    /// Selects among the available links. `busy`: there is more to send than the links in use carry.
+    /// `in_flight`: bytes of the connections inside. Returns whether the selection has changed.
     pub(super) fn weigh(&mut self, now: Time, busy: bool, in_flight: InFlight) -> bool {
         let used = self
             .order
@@ -241,7 +239,7 @@ mod tests {
         };
         assert_eq!(weigh(5, true), [true, false, true]);
         assert_eq!(weigh(14, true), [true, false, true]);
-        // Nobody needs it.
+        // It is not needed.
         assert_eq!(weigh(16, false), [true, false, true]);
         assert_eq!(weigh(16, true), [true, true, true]);
         assert_eq!(weigh(18, true), [true, false, true]);
@@ -262,11 +260,11 @@ mod tests {
             used(&selection)
         };
         assert_eq!(weigh(PLENTY), [true, true]);
-        // 100 Mbit/s in 300 ms are 3.75 MB: the first carries as much as there is.
+        // 100 Mbit/s in 300 ms are 3.75 MB: the first carries everything.
         assert_eq!(weigh(InFlight::Settled(3_700_000)), [true, false]);
-        // What is no better by the margin is tried nevertheless.
+        // A set within the margin is tried in any case.
         assert_eq!(weigh(InFlight::Settled(3_800_000)), [true, true]);
-        // In a second it doubles three times, and a third of a time more.
+        // In a second it doubles 3 1/3 times.
         assert_eq!(weigh(InFlight::Doubling(370_000)), [true, false]);
         assert_eq!(weigh(InFlight::Doubling(380_000)), [true, true]);
         assert_eq!(weigh(InFlight::Growing(380_000)), [true, false]);
@@ -289,7 +287,7 @@ mod tests {
         assert_eq!(weigh(InFlight::Settled(6_000)), [true, false, false]);
     }
 
-    /// Round trips of 50 microseconds to 6 ms, of which most is a queue, and rates of 1:1 to 1:10.
+    /// Round trips of 50 microseconds to 6 ms, mostly queueing delay, and rates of 1:1 to 1:10.
     #[test]
     fn links_of_short_delay_that_connections_fill_are_all_in_use() {
         let micros = [50, 100, 200, 500, 1000, 2000, 4000, 6000];

@@ -1,4 +1,4 @@
-//! The sending end of a tunnel: the device's queue, and the links that drain it.
+//! Sending end of a tunnel: the device's queue, and the links that drain it.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::PacketScheduler;
@@ -30,19 +30,19 @@ mod usable;
 
 /// Urgent packets beyond this are queued with the others.
 const MAX_URGENT: u64 = 32 * 1024;
-/// Length of a datagram with feedback only, about, IP header included.
+/// Approximate length of a datagram with feedback only, IP header included.
 const FEEDBACK: u64 = 100;
-/// A loss is reported within this time, plus the way back.
+/// Time limit of a loss report, without the return path.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
-/// After this long without a sign of life from the peer, packets for it are dropped.
+/// Silence of the peer after which packets for it are dropped.
 const DESERTED_AFTER: Time = Time::from_secs(8);
-/// No gap is kept open longer for a retransmission.
+/// Longest time that a gap is kept open for a retransmission.
 const MAX_REPAIR: Time = Time::from_secs(2);
 
 /// One direction of a tunnel, at its sending end.
 ///
 /// The driver passes packets to [`enqueue`](Sender::enqueue) and takes them from
-/// [`poll_transmit`](Sender::poll_transmit) until there are none. It reports each datagram that it makes of
+/// [`poll_transmit`](Sender::poll_transmit) until there are none. It reports each datagram that it builds of
 /// them, and any other that it sends on a link, with [`send`](Sender::send).
 #[derive(Debug)]
 pub struct Sender<P> {
@@ -50,31 +50,30 @@ pub struct Sender<P> {
     links: Links<P>,
     /// Links that may carry packets now.
     usable: Vec<usize>,
-    /// The link that is used as a wire, if one is.
+    /// The link that is used as a wire.
     wire: Option<usize>,
     selection: Selection,
     demand: Demand,
     scheduling: Scheduling,
     urgent: Fifo<P>,
-    /// Packets that were lost on a link; they are sent before new ones.
+    /// Lost packets, which are sent before new ones.
     repairs: Repairs<P>,
     queue: FairQueue<P>,
-    /// Packets of the datagram that is being made.
+    /// Packets of the datagram in progress.
     begun: Vec<Packet<P>>,
     lanes: Lanes,
-    /// Copies of the redundant mode.
     copies: Copies<P>,
     queue_limit: QueueLimit,
     /// Bytes of the packets taken so far.
     taken: u64,
     activity: Activity,
-    /// Since when something is in flight that should be answered, or waits to be sent, and nothing was heard.
+    /// Since when data are queued, or in flight with an answer due, and nothing was heard.
     unanswered: Option<Time>,
     counters: SenderCounters,
 }
 
 impl<P: Clone> Sender<P> {
-    /// A sender without links.
+    /// Creates a sender without links.
     #[must_use]
     pub fn new(config: SenderConfig) -> Sender<P> {
         Sender {
@@ -131,13 +130,13 @@ impl<P: Clone> Sender<P> {
         self.reconsider();
     }
 
-    /// Takes a packet of the device; false if the queue is full and the packet is dropped. Where another flow
-    /// has more in the queue, a packet of that is dropped instead.
+    /// Takes a packet of the device; false if the queue is full and the packet is dropped. If another flow
+    /// has more in the queue, its packet is dropped instead.
     pub fn enqueue(&mut self, now: Time, packet: P, bytes: u32, flow: Flow) -> bool {
         let urgent = match flow.class {
             Class::Urgent => true,
             Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
-            // Not before what the connection has in the queue.
+            // Not before earlier packets of the connection in the queue.
             Class::InStep => {
                 self.lanes.stays_thin(now, flow.lane, bytes)
                     && self.queue.waiting(flow.lane.max(1)) == 0
@@ -176,7 +175,7 @@ impl<P: Clone> Sender<P> {
             packet,
             bytes,
             lane,
-            // A packet that goes on every link need not wait for the slowest.
+            // A packet that is sent on every link need not be in step with the slowest.
             delivery: match flow.class {
                 Class::InStep | Class::Opening
                     if !urgent && self.config.scheduler != Scheduler::Redundant =>
@@ -193,7 +192,7 @@ impl<P: Clone> Sender<P> {
         true
     }
 
-    /// The next packet and its link; `None` if there is none, or no link has room for it.
+    /// Returns the next packet and its link; `None` if there is none, or no link has room for it.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<P>> {
         let links = self.links.controls();
@@ -259,7 +258,7 @@ impl<P: Clone> Sender<P> {
         next
     }
 
-    /// In the redundant mode, queues copies of what is sent for the other links.
+    /// In the redundant mode, queues copies of a packet for the other links.
     fn copied(&mut self, next: Transmit<P>) -> Transmit<P> {
         if self.config.scheduler == Scheduler::Redundant {
             self.copies.put(&next, &self.usable);
@@ -267,7 +266,7 @@ impl<P: Clone> Sender<P> {
         next
     }
 
-    /// The first lost packet is sent again, possibly on another link.
+    /// Retransmits the first lost packet, possibly on another link.
     fn repair(&mut self, link: usize) -> Option<Transmit<P>> {
         let mut lost = self.repairs.pop()?;
         self.counters.repaired += 1;
@@ -282,14 +281,14 @@ impl<P: Clone> Sender<P> {
         Some(next)
     }
 
-    /// Whether a packet is kept until it has arrived. Urgent packets ignore the window, which bounds all others
-    /// that are kept. Of lane 0, acknowledgements are not urgent.
+    /// Whether a packet is kept until it has arrived. Urgent packets ignore the window, which limits all
+    /// others that are kept. Of lane 0, acknowledgements are not urgent.
     fn is_kept(&self, next: &Transmit<P>, is_urgent: bool) -> bool {
         let link = &self.links.controls()[next.link];
         next.sequencing.lane > 0 || is_urgent && link.keeps_urgent()
     }
 
-    /// One more packet for the datagram in progress, if the next one has at most `most` bytes.
+    /// Returns one more packet for the datagram in progress, if the next one has at most `most` bytes.
     #[must_use]
     pub fn poll_more(&mut self, link: usize, most: u32) -> Option<Transmit<P>> {
         let is_urgent = self.urgent.front().is_some();
@@ -308,7 +307,7 @@ impl<P: Clone> Sender<P> {
         Some(self.begin(next, is_urgent))
     }
 
-    /// A datagram of `bytes` bytes, IP header included, is sent on a link; returns its sequence.
+    /// Records a datagram of `bytes` bytes, IP header included, on a link; returns its sequence.
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
         self.unanswered.get_or_insert(now);
         let sequence = self.send_datagram(now, link, bytes, true);
@@ -317,13 +316,13 @@ impl<P: Clone> Sender<P> {
         sequence
     }
 
-    /// The same for a datagram with neither a packet nor a ping: it is answered only in a busy tunnel.
+    /// Records a datagram with neither a packet nor a ping: it is answered only in a busy tunnel.
     pub fn send_answer(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
         let answered = self.activity.is_surely_busy(now);
         self.send_datagram(now, link, bytes, answered)
     }
 
-    /// What is sent on a link that is left out is no measure of its rate.
+    /// Datagrams on a link that is left out do not measure its rate.
     fn send_datagram(&mut self, now: Time, link: usize, bytes: u32, answered: bool) -> u64 {
         let control = self.links.send_on(link).control;
         let sequence = control.send(now, bytes, answered);
@@ -333,7 +332,7 @@ impl<P: Clone> Sender<P> {
         sequence
     }
 
-    /// The peer was heard on a link.
+    /// Notes that the peer was heard on a link.
     pub fn on_heard(&mut self, now: Time, link: usize) {
         let has_packets = !self.queue.is_empty() || self.keeps_packets();
         self.unanswered = has_packets.then_some(now);
@@ -342,17 +341,17 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// A packet of `bytes` bytes has arrived from the peer for the first time, or is to be sent to it.
+    /// Notes a packet of `bytes` bytes from the peer, new to this end, or for the peer.
     pub fn on_packet(&mut self, now: Time, bytes: u32) {
         self.activity.on_packet(now, bytes);
     }
 
-    /// Whether packets are kept for retransmission, or wait for it.
     fn keeps_packets(&self) -> bool {
         !self.repairs.is_empty() || self.links.keep_packets()
     }
 
-    /// When the peer will have been silent for so long that the connections inside have nothing of use in the queue.
+    /// Returns when the silence of the peer will be so long that the queue is useless to the connections
+    /// inside.
     fn deserted_at(&self) -> Option<Time> {
         self.unanswered.map(|since| since + DESERTED_AFTER)
     }
@@ -361,7 +360,7 @@ impl<P: Clone> Sender<P> {
         self.deserted_at().is_some_and(|at| now >= at)
     }
 
-    /// The peer may have gone: drops packets that wait for it or for its feedback, but the least queue.
+    /// Drops packets for a peer that may have gone, down to the least queue.
     fn let_go(&mut self) {
         self.links.keep_nothing();
         self.repairs.clear();
@@ -369,14 +368,14 @@ impl<P: Clone> Sender<P> {
         self.counters.dropped += self.queue.cut(queue_limit::MIN);
     }
 
-    /// Whether so much passes through the tunnel, in either direction, or did recently, that datagrams with neither
-    /// a packet nor a ping are answered, too.
+    /// Whether enough packets pass through the tunnel, in either direction, or did recently, that datagrams
+    /// with neither a packet nor a ping are answered, too.
     #[must_use]
     pub fn is_busy(&self, now: Time) -> bool {
         self.activity.is_busy(now)
     }
 
-    /// Feedback about a link; invalid feedback does no harm.
+    /// Processes feedback about a link; invalid feedback does no harm.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let number = usize::from(feedback.link);
         if number < self.links.len() {
@@ -392,7 +391,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// A ping was answered, on the link that it was sent on.
+    /// Processes the answer to a ping, on the link of the ping.
     pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
         if link < self.links.len() {
             self.links.change(link).path_mtu.on_pong(now, token);
@@ -400,44 +399,45 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// A probe of the path MTU is too long for the link's network interface.
+    /// Notes that a probe of the path MTU is too long for the link's network interface.
     pub fn on_too_long(&mut self, now: Time, link: usize) {
         self.links.change(link).path_mtu.on_too_long(now);
         self.reconsider();
     }
 
-    /// A link's network interface refuses a datagram of this length that is no probe.
+    /// Notes that a link's network interface refuses another datagram of this length.
     pub fn on_refused(&mut self, now: Time, link: usize, bytes: u32) {
         self.links.change(link).path_mtu.on_refused(now, bytes);
         self.reconsider();
     }
 
-    /// A link has a new path: the peer's address has changed.
+    /// Notes a new path of a link: the peer's address has changed.
     pub fn on_new_path(&mut self, now: Time, link: usize) {
         self.activity.begin(now);
         self.links.change(link).path_mtu.on_new_path(now);
     }
 
-    /// The path MTU of a link, IP header included; `None` if it carries nothing.
+    /// Returns the path MTU of a link, IP header included; `None` if it carries nothing.
     #[must_use]
     pub fn path_mtu(&self, link: usize) -> Option<u32> {
         let plpmtu = self.links.path_mtu(link).plpmtu();
         (self.is_in_use(link) && plpmtu > 0).then_some(plpmtu)
     }
 
-    /// Longest datagram to send on a link in one piece, IP header included. Longer ones are sent in fragments.
+    /// Returns the length of the longest datagram to send on a link in one piece, IP header included. Longer
+    /// ones are sent in fragments.
     #[must_use]
     pub fn whole(&self, link: usize) -> u32 {
         self.links.path_mtu(link).whole()
     }
 
-    /// Longest datagram that is known to arrive by a link, IP header included.
+    /// Returns the longest confirmed length of a datagram on a link, IP header included.
     #[must_use]
     pub fn confirmed_path_mtu(&self, link: usize) -> u32 {
         self.links.path_mtu(link).confirmed()
     }
 
-    /// The link by which a small datagram would arrive first, if possible one that is not suspected.
+    /// Returns the link by which a small datagram would arrive first, if possible one that is not suspected.
     #[must_use]
     pub fn quickest(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
@@ -445,9 +445,9 @@ impl<P: Clone> Sender<P> {
         usable.min_by_key(|&link| links[link].arrival(now, bytes))
     }
 
-    /// The links on which feedback about a link is sent: the fastest, and from time to time that link itself,
-    /// so that a link that is down, and not known to be yet, does not silence all others. In a quiet tunnel
-    /// only that link itself, since nothing is urgent.
+    /// Returns the links on which to send feedback about a link: the fastest, and at intervals that link
+    /// itself, so that an undetected failure of the fastest does not silence all others. In a quiet tunnel
+    /// only that link itself, since there is no hurry.
     pub fn feedback_links(&mut self, now: Time, about: u8) -> impl Iterator<Item = usize> + use<P> {
         let about = usize::from(about);
         let is_used = about < self.links.len() && self.is_in_use(about);
@@ -461,7 +461,7 @@ impl<P: Clone> Sender<P> {
         quickest.into_iter().chain(own.then_some(about))
     }
 
-    /// Links that are given no packets of flows, or nothing at all, as a bit mask to be sent with feedback.
+    /// Returns the links without packets of flows, or without any, as a bit mask for feedback.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         let links = 0..self.links.len().min(64);
@@ -470,8 +470,8 @@ impl<P: Clone> Sender<P> {
         left_out.fold(0, |all, link| all | 1 << link)
     }
 
-    /// How long the slowest link may take to answer, a repetition included, and 250 ms at the least; `None` if the
-    /// round trip of no link is known.
+    /// Returns the time limit of an answer on the slowest link, a repetition included, at least 250 ms;
+    /// `None` if the round trip of no link is known.
     #[must_use]
     pub fn answer_timeout(&self) -> Option<Time> {
         let links = self.usable.iter().map(|&link| &self.links.controls()[link]);
@@ -479,8 +479,8 @@ impl<P: Clone> Sender<P> {
         known.map(RateControl::answer_timeout).max()
     }
 
-    /// How long a lost packet may take to arrive again: the loss is noticed and reported, and the packet is
-    /// sent again, possibly twice.
+    /// Returns the time limit of a retransmission: the loss is noticed and reported, and the packet is
+    /// retransmitted, possibly twice.
     #[must_use]
     pub fn repair_time(&self) -> Time {
         let links = self.usable.iter().map(|&link| &self.links.controls()[link]);

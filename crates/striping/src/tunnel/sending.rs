@@ -14,7 +14,7 @@ pub struct SenderConfig {
     pub scheduler: Scheduler,
     /// A link whose one-way delay exceeds the least by more than this carries nothing while there are others.
     pub skew: Time,
-    /// Greatest bound of the queue.
+    /// Upper limit of the queue.
     pub most_queue: Bytes,
     /// The range of the links' path MTU.
     pub path_mtu: PathMtuConfig,
@@ -38,26 +38,26 @@ impl Default for SenderConfig {
 /// A packet to send on a link.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Transmit<P> {
-    /// Which link.
+    /// Link number.
     pub link: usize,
     /// Its lane, sequence and delivery.
     pub sequencing: Sequencing,
     /// The packet.
     pub packet: P,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u32,
 }
 
 /// A ping to send on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ping {
-    /// Which link.
+    /// Link number.
     pub link: usize,
     /// Repeated by the answer; zero for a keepalive.
     pub token: u32,
-    /// A probe of the path MTU, or one of a packet train, is padded to this length, IP header included.
+    /// Padded length of a probe of the path MTU, or of one of a packet train, IP header included.
     pub bytes: Option<u32>,
-    /// It may be sent in IP fragments; other padded pings may not.
+    /// Whether it may be sent in IP fragments.
     pub in_fragments: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct SenderCounters {
     pub packets: u64,
     /// Packets dropped at a full queue.
     pub dropped: u64,
-    /// Packets that were lost and sent again.
+    /// Packets that were lost and retransmitted.
     pub repaired: u64,
 }
 
@@ -81,11 +81,11 @@ pub struct LinkStatus {
     pub terms: LinkTerms,
     /// Whether it is suspected of being down.
     pub suspected: bool,
-    /// Its highest delivery rate; zero before anything is known.
+    /// Highest delivery rate; zero before the first measurement.
     pub rate: Rate,
-    /// The lowest recent round trip; the smoothed one follows.
+    /// Lowest recent round trip.
     pub least_round_trip: Time,
-    /// `None` before anything is known.
+    /// Smoothed round trip; `None` before the first sample.
     pub smoothed_round_trip: Option<Time>,
     /// Bytes in flight.
     pub in_flight: u64,
@@ -93,17 +93,16 @@ pub struct LinkStatus {
     pub datagrams: u64,
     /// Bytes sent, IP headers included.
     pub bytes: u64,
-    /// Datagrams lost, as far as feedback has reported.
+    /// Datagrams lost, as far as reported.
     pub lost: u64,
-    /// How many times it was suspected.
+    /// Number of suspicions.
     pub suspicions: u64,
-    /// Longest datagram that it is given in one piece, IP header included; zero if its path MTU is too small
-    /// to be used.
+    /// Longest datagram to send in one piece, IP header included; zero if its path MTU is too small.
     pub path_mtu: u32,
 }
 
 impl Ping {
-    /// A keepalive.
+    /// Creates a keepalive.
     #[must_use]
     pub fn sign_of_life(link: usize) -> Ping {
         Ping {
@@ -114,7 +113,6 @@ impl Ping {
         }
     }
 
-    /// One of a packet train.
     pub(super) fn of_train(link: usize) -> Ping {
         Ping {
             link,

@@ -1,7 +1,7 @@
-//! Silence of a link on which something is in flight.
+//! Detector of silence on a link with datagrams in flight.
 //!
-//! After a while what is in flight counts as late, and is sent on other links as well. After a longer time
-//! the link is suspected of being down: it is given nothing, and pinged until it is heard again.
+//! After a while the datagrams in flight count as late, and are sent on other links as well. After a longer
+//! time the link is suspected of being down: it is only pinged until it is heard again.
 
 use std::mem;
 
@@ -11,10 +11,10 @@ use super::delays::Delays;
 use super::inbound::SPARSE_INTERVAL;
 use super::outbound::Outbound;
 
-/// A link is suspected after this much silence at the earliest.
+/// Least silence before a link is suspected.
 const MIN_SILENCE: Time = Time::from_millis(250);
-/// After this much silence, or a round trip with its variation, what is in flight on a link is sent on others
-/// as well.
+/// Silence after which datagrams in flight on a link are sent on others as well, if longer than a round trip
+/// with its variation.
 const MIN_LATE: Time = Time::from_millis(50);
 /// Interval of pings to a suspected link, and to an idle one.
 const ASK_SUSPECTED: Time = Time::from_millis(100);
@@ -24,22 +24,21 @@ const ASK_QUIETLY: Time = Time::from_millis(1500);
 const ASK_RARELY: Time = Time::from_secs(10);
 const LONG_SILENCE: Time = Time::from_secs(600);
 
-/// Whether a link is heard.
 #[derive(Clone, Debug)]
 pub(super) struct Silence {
-    /// When feedback last came, or the first datagram was sent while none was in flight.
+    /// When feedback last arrived, or the first datagram was sent while none was in flight.
     progress_at: Time,
     asked_at: Time,
     /// When the peer was last heard on the link.
     heard_at: Time,
     suspected: bool,
     suspicions: u64,
-    /// The silence for which what is in flight was last given to other links.
+    /// Beginning of the last silence for which datagrams in flight were given to other links.
     late_since: Option<Time>,
-    /// Whether it is given nothing until it is heard again.
+    /// Whether it carries nothing until it is heard again.
     held_back: bool,
-    /// When a ping is to be sent on the link while the tunnel is not quiet, and when what is in flight counts
-    /// as late. Kept, since both are asked of all links after each packet, which concerns one.
+    /// When to send a ping on the link unless the tunnel is quiet, and when datagrams in flight count as
+    /// late. Cached, since both are read for all links after each packet.
     asks_at: Time,
     late_at: Option<Time>,
 }
@@ -59,13 +58,13 @@ impl Silence {
         }
     }
 
-    /// To be called after what is in flight, delays or anything here have changed.
+    /// Updates the cached times. Call it after any change of datagrams in flight, delays, or this.
     pub(super) fn follow(&mut self, outbound: &Outbound, delays: &Delays) {
         self.asks_at = self.find_timeout(None, outbound, delays);
         self.late_at = self.find_late_at(outbound, delays);
     }
 
-    /// The link was not used for some time: everything but the counter is forgotten.
+    /// Resets everything but the counter, after the link was not used for some time.
     pub(super) fn anew(&self, now: Time) -> Silence {
         Silence {
             suspicions: self.suspicions,
@@ -73,44 +72,39 @@ impl Silence {
         }
     }
 
-    /// A datagram is sent while none is in flight.
+    /// Notes a datagram that is sent while none is in flight.
     pub(super) fn on_first_sent(&mut self, now: Time) {
         self.progress_at = now;
     }
 
-    /// The peer was heard on the link.
     pub(super) fn on_heard(&mut self, now: Time) {
         self.heard_at = now;
     }
 
-    /// Feedback about the link; returns whether it was suspected.
+    /// Notes feedback about the link; returns whether it was suspected.
     pub(super) fn on_feedback(&mut self, now: Time) -> bool {
         self.progress_at = now;
         self.held_back = false;
         mem::take(&mut self.suspected)
     }
 
-    /// It is given nothing until it is heard again.
     pub(super) fn hold_back(&mut self) {
         self.held_back = true;
     }
 
-    /// Whether a datagram may be sent on it.
     pub(super) fn is_open(&self) -> bool {
         !self.suspected && !self.held_back
     }
 
-    /// Whether the link is suspected of being down.
     pub(super) fn suspected(&self) -> bool {
         self.suspected
     }
 
-    /// How many times it was suspected.
     pub(super) fn suspicions(&self) -> u64 {
         self.suspicions
     }
 
-    /// When the silence is too long for a link that is not suspected yet.
+    /// Returns when a link will be suspected; `None` if it is already.
     pub(super) fn suspects_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
         let silent = self.since(outbound).filter(|_| !self.suspected)?;
         Some(silent + answer_timeout(delays))
@@ -127,8 +121,7 @@ impl Silence {
         is_news
     }
 
-    /// Whether a ping is to be sent on the link now; it is due at the time of
-    /// [`timeout`](Silence::timeout).
+    /// Whether to ping the link now; the ping is due at the time of [`timeout`](Silence::timeout).
     pub(super) fn ask(&mut self, now: Time, due: Time) -> bool {
         let is_due = now >= due;
         if is_due {
@@ -137,8 +130,7 @@ impl Silence {
         is_due
     }
 
-    /// When a ping is to be sent on the link. `keepalive`: the interval of pings while nothing passes through
-    /// the tunnel.
+    /// Returns when to ping the link. `keepalive`: the interval of pings in a quiet tunnel.
     pub(super) fn timeout(
         &self,
         keepalive: Option<Time>,
@@ -178,12 +170,12 @@ impl Silence {
         }
     }
 
-    /// What is in flight is sent on other links as well: once for each silence.
+    /// Notes that datagrams in flight are sent on other links as well: once for each silence.
     pub(super) fn note_late(&mut self, outbound: &Outbound) {
         self.late_since = self.since(outbound);
     }
 
-    /// When what is in flight should have been answered and is to be sent on other links as well.
+    /// Returns when datagrams in flight are late and must be sent on other links as well.
     pub(super) fn late_at(&self, outbound: &Outbound, delays: &Delays) -> Option<Time> {
         debug_assert_eq!(self.late_at, self.find_late_at(outbound, delays));
         self.late_at
@@ -202,13 +194,13 @@ impl Silence {
         Some((silent + MIN_LATE).max(oldest + usual))
     }
 
-    /// Since when something is in flight and nothing was heard.
+    /// Returns since when something is in flight and nothing was heard.
     fn since(&self, outbound: &Outbound) -> Option<Time> {
         Some(outbound.oldest()?.max(self.progress_at))
     }
 }
 
-/// How long a datagram may be in flight before it is answered, a repetition included.
+/// Returns the time limit of the answer to a datagram, a repetition included.
 pub(super) fn answer_timeout(delays: &Delays) -> Time {
     let varied = delays.varied().unwrap_or(MIN_SILENCE);
     MIN_SILENCE.max(varied * 2)

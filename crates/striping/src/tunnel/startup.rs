@@ -1,5 +1,5 @@
-//! Start-up of a link: the window doubles every round trip until a queue or a loss shows, or the rate stops
-//! growing.
+//! Start-up of a link: the window doubles every round trip until there is a queue or a loss, or the rate
+//! stops growing.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
@@ -10,19 +10,18 @@ use super::outbound::Report;
 /// Rounds without growth by a quarter after which start-up ends.
 const FLAT_ROUNDS: u32 = 3;
 
-/// The start-up of one link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Startup {
     /// Bytes that may be in flight.
     window: u64,
-    /// Whether it began with the rate that a packet train has shown.
+    /// Whether it began with the rate of a packet train.
     is_measured: bool,
     /// The highest rate of the rounds that grew, bit/s.
     best: u64,
     /// Rounds since then.
     flat: u32,
     round_end: Time,
-    /// Datagrams of the present round.
+    /// Datagrams of the current round.
     sent: u64,
     lost: i64,
 }
@@ -40,13 +39,13 @@ impl Startup {
         }
     }
 
-    /// It goes on from the window that a packet train has shown.
+    /// Continues from the window of a packet train.
     pub(super) fn begin_at(&mut self, window: u64) {
         (self.window, self.is_measured) = (window, true);
     }
 
-    /// Bytes that may be in flight. `product`: the rate times the round trip. A train that showed too much
-    /// would otherwise fill the link's queue before the first answer.
+    /// Returns the bytes that may be in flight. `product`: the rate times the round trip. It limits the
+    /// window if the train's rate was too high, which would fill the link's queue before the first answer.
     pub(super) fn window(&self, product: u64) -> u64 {
         match self.is_measured {
             true => self.window.min(product * 2),
@@ -54,18 +53,18 @@ impl Startup {
         }
     }
 
-    /// Whether the rate is known: a train has shown it, or a round has passed without growth.
+    /// Whether the rate is known: from a train, or from a round without growth.
     pub(super) fn knows_its_rate(&self) -> bool {
         self.is_measured || self.flat > 0
     }
 
-    /// A datagram was lost for its length, and not because of congestion.
+    /// Discounts a datagram that was lost for its length, and not because of congestion.
     pub(super) fn forgive_loss(&mut self) {
         self.lost -= 1;
     }
 
-    /// A report from feedback; returns whether start-up is over. `flew`: bytes that were in flight; `best`:
-    /// the highest rate so far, bit/s; a queue up to `short_queue` may be a burst of our own.
+    /// Processes a report from feedback; returns whether start-up is over. `flew`: bytes that were in flight;
+    /// `best`: the highest rate so far, bit/s; a queue up to `short_queue` may be a burst of our own.
     pub(super) fn on_report(
         &mut self,
         now: Time,
@@ -84,7 +83,7 @@ impl Startup {
         self.lost += report.lost;
         let unlimited = matches!(report.rate, Some((_, false)));
         if let (Some(rate), true) = (best, flew * 4 <= self.window) {
-            // A burst waits in its own queue.
+            // A burst has a queueing delay of its own.
             let own = Rate::from_bps(rate).transmission_time(Bytes::new(flew));
             delays.note_noise(own);
         }
@@ -123,7 +122,7 @@ mod tests {
         }
     }
 
-    /// Whether start-up with a window of 10 kB ends with this report, of so many bytes in flight.
+    /// Whether start-up with a window of 10 kB ends with this report of `flew` bytes in flight.
     fn ends(flew: u64, report: &Report, delays: &mut Delays) -> bool {
         let (best, short_queue) = (Some(10_000_000), Time::from_millis(5));
         Startup::new(10_000).on_report(Time::ZERO, report, flew, best, delays, short_queue)
@@ -138,7 +137,7 @@ mod tests {
         assert!(ends(10_000, 59, 3) && !ends(10_000, 60, 3));
         assert!(!ends(10_000, 40, 2) && !ends(10_000, 4, 2));
         assert!(!ends(10_000, 1000, 50) && ends(10_000, 1000, 51));
-        // A few datagrams are lost by something else.
+        // A few datagrams are lost for other reasons.
         assert!(!ends(4_999, 40, 3) && ends(5_000, 40, 3));
     }
 

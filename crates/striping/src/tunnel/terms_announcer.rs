@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::LinkTerms;
 
-/// Terms are repeated after this time until they are acknowledged, and after twice as long each time.
+/// Time until terms are repeated if they are not acknowledged; it doubles each time.
 const FIRST_WAIT: Time = Time::from_millis(200);
 const MAX_WAIT: Time = Time::from_secs(10);
 
@@ -36,14 +36,14 @@ impl TermsAnnouncer {
         }
     }
 
-    /// The peer may have lost its state: announces everything again.
+    /// Announces everything again, since the peer may have lost its state.
     pub fn begin_anew(&mut self, now: Time) {
         for told in self.links.iter_mut().filter(|told| told.version > 0) {
             told.hurry(now);
         }
     }
 
-    /// The peer has acknowledged terms of a link.
+    /// Notes that the peer has acknowledged terms of a link.
     pub fn on_seen(&mut self, link: usize, version: u32) {
         if let Some(told) = self.links.get_mut(link)
             && told.version == version
@@ -52,13 +52,13 @@ impl TermsAnnouncer {
         }
     }
 
-    /// When something is to be announced.
+    /// Returns when an announcement is due.
     #[must_use]
     pub fn due(&self) -> Option<Time> {
         self.links.iter().filter_map(|told| told.due).min()
     }
 
-    /// What is to be announced now: links, versions, terms.
+    /// Returns the announcements that are due: links, versions, terms.
     pub fn poll(&mut self, now: Time) -> Vec<(usize, u32, LinkTerms)> {
         let links = self.links.iter_mut().enumerate();
         let due = links.filter(|(_, told)| told.due.is_some_and(|due| due <= now));
@@ -124,7 +124,7 @@ mod tests {
         assert!(announcer.poll(MS(199)).is_empty());
         assert_eq!(announcer.poll(MS(200)), said);
         assert_eq!(announcer.due(), Some(MS(600)));
-        // Of other terms, and of another link.
+        // Acknowledgements of other terms, and of another link.
         announcer.on_seen(1, 2);
         announcer.on_seen(7, 1);
         assert_eq!(announcer.poll(MS(600)), said);
@@ -149,7 +149,7 @@ mod tests {
         announcer.on_seen(0, 1);
         assert_eq!(announcer.poll(MS(50)), [(0, 2, LinkTerms::default())]);
         announcer.on_seen(0, 2);
-        // After another handshake all is told again.
+        // Another handshake repeats all announcements.
         announcer.begin_anew(MS(99));
         assert_eq!(announcer.poll(MS(99)), [(0, 2, LinkTerms::default())]);
     }

@@ -1,13 +1,13 @@
-//! Packet trains: the rate of a link is measured before the link is used.
+//! Packet trains, which measure the rate of a link before the link is used.
 //!
-//! Datagrams that leave at once arrive as far apart as the bottleneck sends them (packet dispersion:
-//! Dovrolis, Ramanathan and Moore, IEEE/ACM Transactions on Networking 12(6), 2004). A start-up without
-//! knowledge would give all links the same while a connection inside doubles what it sends: a queue would
-//! form on the slowest, which ends the connection's slow start (HyStart) long before the other links are
-//! full. So a link begins with the rate that its train has shown.
+//! Datagrams that leave at once arrive at the intervals of the bottleneck (packet dispersion: Dovrolis,
+//! Ramanathan and Moore, IEEE/ACM Transactions on Networking 12(6), 2004). A start-up without a measurement
+//! would give all links the same while a connection inside doubles its window: a queue would form on the
+//! slowest, which ends the connection's slow start (HyStart) long before the other links are full. So a link
+//! begins with the rate of its train.
 //!
 //! A train is no proof: jitter and the bursts of a radio spread it, and a link that releases packets together
-//! hides it. Start-up goes on from there.
+//! hides it. Start-up continues from there.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -19,9 +19,9 @@ pub(super) const BYTES: u32 = BASE_PLPMTU;
 /// Time since the link came up. By then the first datagrams on it have shown its delay without a queue, and
 /// have left the queue.
 const AFTER: Time = Time::from_millis(25);
-/// Time within which the driver sends the pings that it was given.
+/// Time within which the driver sends the pings of a train.
 const LEAVES_WITHIN: Time = Time::from_millis(5);
-/// Shorter waits say nothing: clocks count microseconds.
+/// Least useful queueing delay, since clocks count microseconds.
 const MIN_WAIT: i64 = 100;
 
 /// The packet train of one link, in one direction.
@@ -34,10 +34,10 @@ pub(super) struct Train {
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// When it is to be sent; `None` before the link is up.
+    /// When to send it; `None` before the link is up.
     Due(Option<Time>),
-    /// When it was asked for, how many of its packets have not left yet, the first that has, and how many
-    /// bytes were sent on the link before it.
+    /// When it was requested, the number of unsent packets, the first sent one, and the bytes sent on the
+    /// link before it.
     Leaving {
         at: Time,
         left: u64,
@@ -62,7 +62,7 @@ impl Default for Train {
 }
 
 impl Train {
-    /// When it is to be sent, on a link that is up.
+    /// Returns when to send it, on a link that is up.
     pub(super) fn due_at(&self) -> Option<Time> {
         match self.stage {
             Stage::Due(at) => Some(at.unwrap_or(Time::ZERO)),
@@ -70,7 +70,7 @@ impl Train {
         }
     }
 
-    /// Whether it is to be sent now, on a link that is up.
+    /// Whether to send it now, on a link that is up.
     pub(super) fn poll(&mut self, now: Time) -> bool {
         match self.stage {
             Stage::Due(None) => self.stage = Stage::Due(Some(now + AFTER)),
@@ -88,7 +88,7 @@ impl Train {
         false
     }
 
-    /// A datagram is sent, after `sent` bytes on the link. Returns whether it was the last one of the train.
+    /// Notes a datagram, after `sent` bytes on the link. Returns whether it was the last one of the train.
     pub(super) fn on_sent(&mut self, now: Time, sequence: u64, bytes: u32, sent: u64) -> bool {
         let Stage::Leaving {
             at,
@@ -121,9 +121,9 @@ impl Train {
         true
     }
 
-    /// Feedback about all datagrams up to `highest`, at which `sent` bytes had been sent on the link, and
-    /// which waited in its queue for `waited` microseconds. Returns the rate, if it is lower than the one
-    /// known.
+    /// Processes feedback about all datagrams up to `highest`, at which `sent` bytes had been sent on the
+    /// link, and which were delayed by its queue for `waited` microseconds. Returns the rate, if it is lower
+    /// than the known one.
     pub(super) fn on_feedback(&mut self, highest: u64, sent: u64, waited: i64) -> Option<Rate> {
         let Stage::Sent {
             first,
@@ -147,7 +147,7 @@ impl Train {
         is_less.then_some(rate)
     }
 
-    /// Whether nothing more can come of it.
+    /// Whether it can give no more results.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Over)
     }
@@ -159,7 +159,7 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// One that has left, after a small datagram of 100 bytes.
+    /// A train that was sent after a small datagram of 100 bytes.
     fn sent() -> Train {
         let mut train = Train::default();
         assert_eq!(train.due_at(), Some(Time::ZERO));
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(train.on_feedback(3, up_to(3), 3_600), None);
         let eight = Rate::from_bps(8_000_000);
         assert_eq!(train.on_feedback(6, up_to(6), 7_200), Some(eight));
-        // The same is no news, and more than that is less of a train.
+        // The same rate is no news, and a higher one shows less of the train.
         assert_eq!(train.on_feedback(8, up_to(8), 9_600), None);
         assert_eq!(train.on_feedback(9, up_to(9), 5_000), None);
         assert!(!train.is_over());

@@ -13,10 +13,10 @@ const PARTS: u64 = 60;
 
 /// The best value of a sliding window of time: the greatest, or with [`core::cmp::Reverse`] the least.
 ///
-/// The newest value never expires, however old it gets: an idle link has not become slower.
+/// The newest value never expires: an idle link has not become slower.
 ///
-/// Memory is bounded, whatever the values: where each of many is worse than the one before, some are left out,
-/// and a value may be forgotten a sixtieth of the window too early.
+/// Memory is bounded for all inputs: in a long series of falling values, some are left out, and a value may
+/// be dropped a sixtieth of the window too early.
 #[derive(Clone, Debug)]
 pub struct Windowed<T> {
     span: Time,
@@ -25,7 +25,7 @@ pub struct Windowed<T> {
 }
 
 impl<T: Copy + Ord> Windowed<T> {
-    /// An empty window of this length.
+    /// Creates an empty window of this length.
     #[must_use]
     pub fn new(span: Time) -> Windowed<T> {
         Windowed {
@@ -51,7 +51,7 @@ impl<T: Copy + Ord> Windowed<T> {
         self.candidates.push_back((now, value));
     }
 
-    /// The best value of the window that ends with the newest one.
+    /// Returns the best value of the window that ends with the newest one.
     #[must_use]
     pub fn best(&self) -> Option<T> {
         self.candidates.front().map(|&(_, value)| value)
@@ -62,7 +62,7 @@ impl<T: Copy + Ord> Windowed<T> {
         self.span = span;
     }
 
-    /// Forgets all values.
+    /// Drops all values.
     pub fn clear(&mut self) {
         self.candidates.clear();
     }

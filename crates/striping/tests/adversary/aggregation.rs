@@ -1,4 +1,4 @@
-//! Random adversaries that are the peer of an association, in virtual time.
+//! Random adversaries as the peer of an association, in virtual time.
 
 use bytes::Bytes;
 use ropewalk_quantities::{Bytes as Amount, Time};
@@ -9,28 +9,28 @@ use ropewalk_striping::{
 use crate::draw::Draw;
 use crate::memory::held;
 
-/// Bound of the memory of an association, as the driver keeps it.
+/// Limit of the memory of an association, as kept by the driver.
 pub const BOUND: u64 = 16 << 20;
-/// After so many frames an adversary changes its ways.
+/// Frames after which an adversary changes its parameters.
 const EACH: u64 = 2_000;
-/// Longest carriers' queue at the driver: it polls no more frames until the peer reads.
+/// Longest queue of carriers at the driver: it polls no more frames until the peer reads.
 const QUEUE: u64 = 64 << 10;
 
-/// What an adversary has brought about.
+/// Result of an adversary.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Most memory above that of an idle association, and what is left of it once the peer has gone.
+    /// Most memory above that of an idle association, and the rest of it once the peer has gone.
     pub most: usize,
     pub left: usize,
-    /// The ways in which the most memory was taken.
+    /// The parameters that took the most memory.
     pub greedy: String,
-    /// Why the association refused the peer, which ends it.
+    /// The protocol error that ended the association.
     pub refused: Option<ProtocolError>,
-    /// Its memory by its own count, when the most was taken.
+    /// Its memory by its own count at that time.
     pub counted: u64,
 }
 
-/// The ways of an adversary, for some time.
+/// Parameters of an adversary for some time.
 #[derive(Clone, Copy, Debug)]
 struct Ways {
     carriers: u64,
@@ -38,7 +38,7 @@ struct Ways {
     /// Length of a payload.
     len: u64,
     offsets: Offsets,
-    /// Frames of other kinds than data, once in so many frames.
+    /// Interval of frames other than data, in frames.
     others: u64,
     /// How often the peer acknowledges, reads its connections, and the application here reads.
     acknowledges: u64,
@@ -85,12 +85,12 @@ struct Run {
     ways: Ways,
     own: Association<Bytes>,
     carriers: Vec<CarrierId>,
-    /// Of each carrier: bytes that wait in its connection, and frames to be acknowledged that were sent.
+    /// For each carrier: bytes queued in its connection, and frames sent that must be acknowledged.
     sent: Vec<(u64, u64)>,
     number: u64,
 }
 
-/// Lets a random adversary send so many frames.
+/// Lets a random adversary send `frames` frames.
 pub fn run(seed: u64, frames: u64) -> Outcome {
     let mut draw = Draw::new(seed);
     let mut now = Time::from_secs(100);
@@ -130,7 +130,6 @@ pub fn run(seed: u64, frames: u64) -> Outcome {
             run.ways = Ways::new(&mut run.draw);
         }
     }
-    // Its connections have ended.
     for carrier in std::mem::take(&mut run.carriers) {
         run.own.carrier_down(now, carrier);
     }
@@ -144,7 +143,7 @@ pub fn run(seed: u64, frames: u64) -> Outcome {
 }
 
 impl Run {
-    /// One frame of the peer, and what this end does then.
+    /// Processes one frame of the peer, and this end's output.
     fn act(&mut self, now: Time) -> Result<(), ProtocolError> {
         let carrier = self.draw.below(self.ways.carriers) as usize;
         let frame = self.frame(carrier);

@@ -10,23 +10,21 @@ impl Draw {
         Draw(Pcg64Mcg::seed_from_u64(seed))
     }
 
-    /// A number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0.next_u64() % end
     }
 
-    /// One of these.
     pub fn one<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len() as u64) as usize]
     }
 
-    /// A number of any magnitude up to so many bits.
+    /// A number of any magnitude up to this many bits.
     pub fn magnitude(&mut self, bits: u64) -> u64 {
         let bits = self.below(bits + 1);
         self.below(1 << bits)
     }
 
-    /// True once in so many times.
+    /// True once in `times` times.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

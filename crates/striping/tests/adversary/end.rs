@@ -1,4 +1,4 @@
-//! The attacked end of a tunnel, driven as the gateway drives it.
+//! The attacked end of a tunnel, driven as in the gateway.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use ropewalk_striping::tunnel::{
 };
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a datagram from the adversary contains.
+/// Content of a datagram from the adversary.
 pub enum Frame {
     Packet(Sequencing, usize),
     Feedback(Feedback),
@@ -18,7 +18,7 @@ pub enum Frame {
     Terms(usize, LinkTerms),
 }
 
-/// Bytes around the frames of a datagram, and of a datagram with something other than a packet, about.
+/// Bytes around the frames of a datagram; also the approximate length of a datagram without packets.
 const AROUND: u32 = 68;
 const SHORT: u32 = 100;
 
@@ -27,7 +27,7 @@ pub struct End {
     receiver: Receiver<Vec<u8>>,
     /// Datagrams and bytes sent on each link.
     pub sent: Vec<(u64, u64)>,
-    /// Processor time for what has come, and how many datagrams and packets that was.
+    /// Processor time for received datagrams and packets, and their number.
     pub spent: (Duration, u32),
 }
 
@@ -55,7 +55,6 @@ impl End {
         }
     }
 
-    /// A packet for the peer.
     pub fn enqueue(&mut self, now: Time, lane: u8, class: Class, bytes: usize) {
         let packet = Rc::new(vec![0; bytes]);
         let flow = Flow { lane, class };
@@ -63,7 +62,7 @@ impl End {
         self.spent.1 += 1;
     }
 
-    /// A datagram of the peer's.
+    /// Takes a datagram of the peer.
     pub fn take(&mut self, now: Time, link: u8, sequence: u64, clock: u32, frames: &[Frame]) {
         let begun = processor_time();
         self.take_frames(now, link, sequence, clock, frames);
@@ -119,7 +118,7 @@ impl End {
         }
     }
 
-    /// Whatever is due.
+    /// Performs everything that is due.
     pub fn turn(&mut self, now: Time) {
         if self.sender.poll_timeout().is_some_and(|at| at <= now) {
             for ping in self.sender.handle_timeout(now) {
@@ -138,7 +137,7 @@ impl End {
         }
     }
 
-    /// When something is due next.
+    /// Returns when something is due next.
     pub fn due(&mut self) -> Option<Time> {
         let due = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         due.into_iter().flatten().min()
@@ -160,7 +159,7 @@ impl End {
     }
 }
 
-/// Of this thread, so that others do not count.
+/// Of this thread only.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

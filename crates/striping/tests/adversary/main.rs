@@ -1,4 +1,4 @@
-//! Peers that have the keys and send whatever costs most: memory is bounded, and returns.
+//! Adversaries with valid keys that send the most expensive input: memory is bounded, and returned.
 
 mod aggregation;
 mod draw;

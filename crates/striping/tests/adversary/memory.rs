@@ -21,13 +21,13 @@ unsafe impl GlobalAlloc for Counting {
             let now = held.get().0 + layout.size();
             held.set((now, held.get().1.max(now)));
         });
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's guarantees.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         HELD.with(|held| held.set((held.get().0.saturating_sub(layout.size()), held.get().1)));
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's guarantees.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes now, and the most since the last call.
+/// Returns the bytes now, and the most since the last call.
 pub fn held() -> (usize, usize) {
     HELD.with(|held| {
         let (now, most) = held.get();

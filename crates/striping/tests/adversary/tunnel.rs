@@ -1,4 +1,4 @@
-//! Random adversaries that have a tunnel's keys, against one end of it, in virtual time.
+//! Random adversaries with a tunnel's keys, against one end of it, in virtual time.
 
 use std::time::Duration;
 
@@ -10,29 +10,29 @@ use crate::draw::Draw;
 use crate::end::{End, Frame};
 use crate::memory::held;
 
-/// After so many datagrams an adversary changes its ways.
+/// Datagrams after which an adversary changes its parameters.
 const EACH: u64 = 4_000;
-/// Datagrams of which the mean time is measured.
+/// Datagrams over which the mean time is measured.
 const BATCH: u64 = 256;
-/// Memory is returned this long after the last datagram.
+/// Time after the last datagram within which memory is returned.
 const RETURNS: Time = Time::from_secs(10);
 
-/// What an adversary has brought about.
+/// Result of an adversary.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Most memory above that of an idle end, and what is left of it after ten seconds without a datagram.
+    /// Most memory above that of an idle end, and the rest of it ten seconds after the last datagram.
     pub most: usize,
     pub left: usize,
-    /// Processor time for all datagrams and packets, and how many they were.
+    /// Processor time for all datagrams and packets, and their number.
     pub spent: (Duration, u32),
     /// The mean of the slowest batch.
     pub slowest: Duration,
-    /// The ways in which the most memory, and the most time, was taken.
+    /// The parameters that took the most memory, and the most time.
     pub greedy: String,
     pub slow: String,
 }
 
-/// The ways of an adversary, for some time.
+/// Parameters of an adversary for some time.
 #[derive(Clone, Copy, Debug)]
 struct Ways {
     links: u64,
@@ -45,12 +45,12 @@ struct Ways {
     numbers: Numbers,
     clock: Clock,
     told: Told,
-    /// Pings, and changed terms, once in so many datagrams.
+    /// Intervals of pings and changed terms, in datagrams.
     pings: u64,
     terms: u64,
     /// Microseconds between datagrams.
     wait: u64,
-    /// Packets of this length for the peer, with each datagram.
+    /// Packets for the peer with each datagram: number and length.
     traffic: (u64, usize),
     class: Class,
 }
@@ -86,7 +86,7 @@ enum Clock {
     Any,
 }
 
-/// Feedback.
+/// Kinds of feedback.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Nothing,
@@ -161,18 +161,18 @@ impl Ways {
 struct Adversary {
     draw: Draw,
     ways: Ways,
-    /// Newest sequence of each lane and link, and how many were made.
+    /// Newest sequence of each lane and link, and their number.
     lanes: [(u32, u32); 256],
     links: [(u64, u64); 64],
-    /// Of each link, the highest datagram that was told of, and how many were received.
+    /// For each link, the highest reported datagram, and the number of received ones.
     told: [(u64, u64); 64],
     clock: u32,
 }
 
-/// Lets a random adversary act for so many datagrams.
+/// Lets a random adversary send `datagrams` datagrams.
 pub fn run(seed: u64, datagrams: u64) -> Outcome {
     let mut draw = Draw::new(seed);
-    // As a client it may use all links and change their terms; as a relay, those that its client has.
+    // As a client it may use all links and change their terms; as a relay, only the links of its client.
     let is_client = draw.once_in(2);
     let links = if is_client { 64 } else { draw.one(&[1, 2, 8]) };
     let mut now = Time::from_secs(100);

@@ -1,4 +1,4 @@
-//! Any interleaving of carriers: what is written is read, once and in order.
+//! Any interleaving of carriers: written data are read once and in order.
 
 use std::collections::VecDeque;
 
@@ -12,18 +12,18 @@ use ropewalk_transport::Deadline;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// So many bytes, which are due in so many milliseconds, if they are.
+    /// Bytes, and milliseconds until their deadline, if they have one.
     Write(usize, Option<u64>),
-    /// A carrier takes up to so many frames at one end.
+    /// A carrier takes up to this many frames at one end.
     Transmit(usize, usize, usize),
-    /// Up to so many of them arrive.
+    /// Up to this many frames arrive.
     Deliver(usize, usize, usize),
     Read,
     /// The carrier breaks, and another takes its place.
     Replace(usize),
     Block(usize, usize),
     Unblock(usize, usize),
-    /// A carrier may send so much per second, and carry so much more.
+    /// Rate limit and quota of a carrier.
     Terms(usize, Option<u64>, Option<u64>),
     Wait(u64),
 }
@@ -180,12 +180,12 @@ proptest! {
             prop_assert!(read.len() <= written.len());
         }
         pair.ends[0].finish(stream);
-        // From now on all carriers work: all must come, and then nothing is left.
+        // From now on all carriers work: all data must arrive, and then nothing is left.
         for (carrier, end) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
             pair.ends[end].writable(pair.carriers[carrier].ids[end]);
         }
         for _ in 0..20_000 {
-            // It may have heard of the stream only now.
+            // It may not have known the stream before.
             pair.ends[1].finish(stream);
             for carrier in 0..3 {
                 for end in [0, 1] {

@@ -1,18 +1,18 @@
-//! A bulk transfer from the near end to the far one.
+//! A bulk transfer from the initiator to the responder.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::{Association, Event, Length, StreamId};
 
 use crate::world::{Apps, FAR, NEAR, World};
 
-/// A stream that is always full.
+/// A stream with a backlog.
 #[derive(Default)]
 pub struct Bulk {
     stream: Option<StreamId>,
     /// Bytes read, and when the last were.
     pub read: u64,
     read_at: Time,
-    /// The longest time without a byte, of those that end from here on.
+    /// The longest time without a byte, of the gaps that end from `from` on.
     from: Time,
     pub longest: Time,
 }
@@ -32,7 +32,6 @@ impl Bulk {
     }
 }
 
-/// Writes until the stream takes no more.
 pub fn fill(own: &mut Association<Length>, stream: StreamId) {
     while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
 }

@@ -1,6 +1,6 @@
-//! What the association makes of its links, in a world whose TCP loses nothing.
+//! Share of the links' rates that the association uses, over a TCP without losses.
 //!
-//! A perfect TCP would read .965 here, and the frames take a little of that.
+//! A perfect TCP would reach 0.965 here, and the frames take a little of that.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::Config;

@@ -1,4 +1,4 @@
-//! A peer that sends whatever it likes: refused or bounded, and no panic.
+//! Invalid frames from a peer: refused or bounded, and no panic.
 
 use bytes::Bytes;
 use proptest::prelude::*;

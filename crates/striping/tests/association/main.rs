@@ -1,4 +1,4 @@
-//! Two associations in a world without sockets.
+//! Tests of two associations without sockets.
 
 mod any_order;
 mod bulk;

@@ -1,4 +1,4 @@
-//! Messages at a constant rate from the near end to the far one, alone or beside a bulk transfer.
+//! Messages at a constant rate from the initiator to the responder, alone or next to a bulk transfer.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use ropewalk_striping::{Association, Event, Length, StreamId};
 use crate::bulk::fill;
 use crate::world::{Apps, FAR, NEAR, World};
 
-/// A stream of messages of `len` bytes each, and how long each took.
+/// A stream of messages of `len` bytes each, and the delay of each.
 pub struct Messages {
     len: usize,
     every: Time,
@@ -16,7 +16,7 @@ pub struct Messages {
     stream: Option<StreamId>,
     bulk: Option<StreamId>,
     written: VecDeque<Time>,
-    /// Bytes read of messages that are not whole yet.
+    /// Bytes read of incomplete messages.
     partly: usize,
     /// When each was written, and how long after that it was read.
     pub delays: Vec<(Time, Time)>,

@@ -1,5 +1,5 @@
-//! A link falls silent under a bulk stream: the longest time without a byte, and the way back. Or it slows
-//! down.
+//! Outage or slowdown of a link under a bulk stream: the longest time without a byte, and the use of the link
+//! afterwards.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::{Config, Length};
@@ -8,7 +8,7 @@ use crate::bulk::Bulk;
 use crate::goodput::links;
 use crate::world::{FAR, World};
 
-/// Bytes that the far end got over a link's carrier.
+/// Bytes that the responder received over a link's carrier.
 fn received(world: &World<Length>, link: usize) -> u64 {
     let carriers = world.ends[FAR].carriers();
     carriers
@@ -18,8 +18,8 @@ fn received(world: &World<Length>, link: usize) -> u64 {
         .sum()
 }
 
-/// The longest gap from the outage at 5 s on, and how much of the link is used in the second that
-/// begins 1 s after its return at 8 s.
+/// The longest gap from the outage at 5 s on, and the used share of the link in the second that begins 1 s
+/// after its return at 8 s.
 fn outage(list: &[(f64, u64)], link: usize) -> (Time, f64) {
     let mut links = links(list);
     links[link].fall_silent(Time::from_secs(5), Time::from_secs(8));
@@ -55,8 +55,7 @@ fn an_outage_is_bridged_and_the_link_used_again() {
     }
 }
 
-/// Bytes per second that the far end gets in order in the two seconds after a link has fallen to a tenth,
-/// by what the other brings alone.
+/// Goodput in the two seconds after a link has fallen to a tenth, relative to the rate of the other link.
 fn slowed(list: &[(f64, u64)], link: usize) -> f64 {
     let mut world = World::new(links(list), [Config::default(), Config::default()]);
     let mut apps = Bulk::default();

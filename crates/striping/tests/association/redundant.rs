@@ -1,5 +1,5 @@
-//! The redundant mode: a thin stream does not notice that a link dies, and a bulk stream has what the
-//! best link gives.
+//! Redundant mode: a thin stream does not notice that a link dies, and a bulk stream has the rate of the best
+//! link.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::Config;

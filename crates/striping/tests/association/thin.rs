@@ -1,4 +1,4 @@
-//! A thin stream, 200 bytes every 10 ms, alone and beside a bulk stream.
+//! A thin stream, 200 bytes every 10 ms, alone and next to a bulk stream.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::Config;

@@ -7,8 +7,8 @@ use std::path::Path;
 #[path = "../../../../tests/fuzz/properties/tunnel.rs"]
 mod tunnel;
 
-/// Of each file: datagrams taken, packets in them, packets delivered, malformed frames. Files that fuzzing has found
-/// (`found_...`) are not listed.
+/// Results of each file: datagrams taken, packets in them, packets delivered, malformed frames. Files that
+/// fuzzing has found (`found_...`) are not listed.
 const EXPECTED: &str = "\
 before_the_first 6 4 0 10
 clock_jumps 4 4 4 0

@@ -68,7 +68,7 @@ impl Backed {
         }
     }
 
-    /// Bytes of the backup, both ways.
+    /// Bytes of the backup, in both directions.
     fn backup_bytes(&self) -> u64 {
         self.world.links[1].bytes.iter().sum()
     }
@@ -93,7 +93,7 @@ fn backup_is_taken_100_ms_after_the_suspicion_and_left_a_second_after_the_return
         let died = backed.world.now;
         backed.run_for(Time::from_secs(3));
         let gap = backed.longest_gap(died);
-        // 250 ms until the suspicion, 100 ms until the backup is taken, and what feedback and delays add.
+        // 250 ms until the suspicion, 100 ms until the backup is taken, and the time of feedback and delays.
         println!("a packet every {every} ms: a gap of {gap}");
         assert!(MS(340) <= gap && gap <= MS(440), "{every} ms: {gap}");
         backed.world.links[0].is_dark = false;

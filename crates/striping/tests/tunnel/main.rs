@@ -1,4 +1,4 @@
-//! Both ends of a tunnel in virtual time.
+//! Tests of both ends of a tunnel in virtual time.
 
 mod backup;
 mod narrow;

@@ -1,4 +1,4 @@
-//! A link whose path MTU falls while packets go by it.
+//! A link whose path MTU falls while packets use it.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::Class;
@@ -11,9 +11,9 @@ const FULL: u32 = 1432;
 /// The search for a path MTU ends within this many bytes below it.
 const GRANULARITY: u32 = 8;
 
-/// Sends full packets from an end, one each millisecond, over links of these delays, and short ones back. After 5 s
-/// the path MTU of the first link falls to `mtus`, by the end that sends. Returns the longest time without an
-/// arrival after that, and how long it took until the senders knew.
+/// Sends full packets from an end, one each millisecond, over links of these delays, and short ones back.
+/// After 5 s the path MTU of the first link falls to `mtus`, by the end that sends. Returns the longest time
+/// without an arrival after that, and the time until each sender knew.
 fn fall(delays: &[u64], mtus: [u32; 2], from: usize, drops: bool) -> (Time, [Time; 2]) {
     let mut world = World::new(delays);
     let begin = world.now;

@@ -1,16 +1,16 @@
-//! A tunnel through which nothing goes says little, and is there at once when something does.
+//! A tunnel without packets sends little, and carries the next packet at once.
 
 use ropewalk_quantities::Time;
 
 use crate::world::{CLIENT, RELAY, World};
 
 const DAY: Time = Time::from_secs(86_400);
-/// Both ways, on each link. The handshake every two minutes adds a quarter of a megabyte.
+/// Both directions, on each link. The handshake every two minutes adds a quarter of a megabyte.
 const MAX_BYTES_A_DAY: u64 = 700_000;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// When a packet came, after it was sent.
+/// Delay of a packet after it was sent.
 fn delay_of(world: &mut World, end: usize, packet: u32) -> Option<Time> {
     let sent = world.now;
     world.enqueue(end, packet, 100);
@@ -34,7 +34,7 @@ fn an_idle_day_is_less_than_a_megabyte_a_link() {
             "{:?}",
             link.bytes
         );
-        // And it was not forgotten.
+        // Its state was kept.
         assert!(
             link.bytes.iter().sum::<u64>() > MAX_BYTES_A_DAY / 2,
             "{:?}",
@@ -62,8 +62,8 @@ fn the_first_packet_after_an_idle_hour_goes_at_once() {
 
 #[test]
 fn packets_that_end_leave_no_suspicion() {
-    // So many milliseconds after another, 40 of them one way, then a pause that is longer than the
-    // tunnel takes to become quiet, or about as long.
+    // Interval in milliseconds, 40 of them one-way delay, then a pause that is longer than the tunnel takes
+    // to become quiet, or about as long.
     for (gap, pause) in [(1, 900), (7, 1100), (20, 2100), (50, 5000), (100, 60_000)] {
         let mut world = World::new(&[10, 120]);
         let mut packet = 0;
@@ -103,7 +103,7 @@ fn a_link_that_died_while_idle_costs_what_one_that_dies_in_use_does() {
         at - begin
     );
     assert!(at - begin < MS(400), "{}", at - begin);
-    // It comes back as soon as ever while it is of use.
+    // It returns without delay while it is used.
     world.links[0].is_dark = false;
     let begin = world.now;
     while world.suspicions(CLIENT, 0).1 {
@@ -142,7 +142,7 @@ fn a_link_that_is_dead_while_idle_is_known_to_be_and_asked_ever_less() {
     assert!(bytes < MAX_BYTES_A_DAY, "{bytes}");
 }
 
-/// docs/tunnel/how-it-works.md, "Quiet tunnels", has the figures.
+/// The figures are in docs/tunnel/how-it-works.md, "Quiet tunnels".
 #[test]
 fn packets_now_and_then_cost_what_the_page_says() {
     for delays in [&[10, 50][..], &[25, 30], &[50]] {

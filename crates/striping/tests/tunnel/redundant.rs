@@ -1,4 +1,4 @@
-//! Each packet on all links: none is delayed when a link dies, and none comes twice.
+//! Each packet on all links: none is delayed when a link dies, and none arrives twice.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Class, Scheduler};

@@ -1,4 +1,4 @@
-//! Silent links: when one is suspected, how often it is pinged, and where its packets go meanwhile.
+//! Silent links: suspicion, pings, and the links of their packets meanwhile.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Class, DatagramLengths, LinkTerms, Scheduler};
@@ -17,7 +17,7 @@ struct Stream {
 impl Stream {
     fn new(delays: &[u64]) -> Stream {
         let mut world = World::new(delays);
-        // Packets that a silent link has delivered are sent again: the end did not know.
+        // Packets that a silent link has delivered are retransmitted, since the end has no feedback.
         world.expect_copies();
         world.run_until(SECONDS(2));
         Stream {
@@ -26,7 +26,6 @@ impl Stream {
         }
     }
 
-    /// Sends for so long.
     fn run_for(&mut self, class: Class, time: Time) {
         let end = self.world.now + time;
         while self.world.now < end {
@@ -41,7 +40,7 @@ impl Stream {
         self.world.run_until(self.world.now + MS(2));
     }
 
-    /// Sends until the client suspects a link; how long that took.
+    /// Sends until the client suspects a link; returns the time needed.
     fn until_suspected(&mut self, link: usize) -> Time {
         let begin = self.world.now;
         while !self.world.suspicions(CLIENT, link).1 {
@@ -51,7 +50,7 @@ impl Stream {
         self.world.now - begin
     }
 
-    /// Longest delay of the packets that were sent from then on.
+    /// Longest delay of the packets that were sent after `from`.
     fn longest_delay(&self, from: Time) -> Time {
         let delays = self.world.delivered.iter().map(|&(_, number, at)| {
             let sent = self.sent[number as usize];
@@ -61,7 +60,7 @@ impl Stream {
     }
 }
 
-/// When the client sends on a link within so long, without packets.
+/// Times at which the client sends on a link within `time`, without packets.
 fn pings(world: &mut World, link: usize, time: Time) -> Vec<Time> {
     let (begin, mut at) = (world.now, Vec::new());
     while world.now < begin + time {
@@ -87,7 +86,7 @@ fn link_silent_for_a_quarter_second_is_suspected() {
         stream.world.links[0].is_dark = true;
         let took = stream.until_suspected(0);
         println!("{delays:?}: suspected after {took}");
-        // Feedback that is on its way comes for a round trip; two of them with their variation at the most.
+        // Feedback in flight still arrives for a round trip; at most two of them with their variation.
         let round_trip = MS(2 * delays[0]);
         let least = MS(250);
         let most = least.max(round_trip * 3) + round_trip + MS(40);
@@ -131,7 +130,8 @@ fn packets_on_a_silent_link_are_sent_on_another_before_it_is_suspected() {
                 numbers.iter().copied().eq(0..stream.sent.len() as u32),
                 "{class:?} {delays:?}"
             );
-            // 50 ms, or a round trip with its variation and the interval of feedback, and the other link's delay.
+            // 50 ms, or a round trip with its variation and the interval of feedback, and the other link's
+            // delay.
             let late = MS(50).max(MS(2 * delays[dies]) * 3 / 2 + MS(20));
             let most = late + MS(delays[1 - dies]) + MS(25);
             let longest = stream.longest_delay(from);
@@ -165,7 +165,7 @@ fn silent_link_leaves_the_others_unsuspected() {
 #[test]
 fn link_slower_by_more_than_the_skew_carries_no_packets() {
     for (slow, share) in [(280, 2), (340, 0)] {
-        // Each link takes turns, as far as it may be used.
+        // Each link takes turns, while it may be used.
         let mut world = World::scheduled(&[10, slow], Scheduler::RoundRobin);
         world.expect_copies();
         world.run_until(SECONDS(10));
@@ -243,7 +243,7 @@ fn idle_links_are_pinged_when_nothing_was_heard_for_25_seconds() {
 
 #[test]
 fn packet_each_second_costs_no_more_than_the_page_says() {
-    // docs/tunnel/how-it-works.md, "Quiet tunnels": of the quickest link, both ways, in MB a day.
+    // docs/tunnel/how-it-works.md, "Quiet tunnels": the quickest link, both directions, in MB per day.
     for (delays, page) in [(&[10, 50][..], 92.0), (&[25, 30], 92.0), (&[50], 30.0)] {
         let mut world = World::new(delays);
         world.run_until(SECONDS(5));

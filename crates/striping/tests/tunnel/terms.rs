@@ -1,4 +1,4 @@
-//! Links on standby, and links that are kept to a rate.
+//! Links on standby, and links with a rate limit.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ fn both(world: &mut World, link: usize, terms: LinkTerms) {
     }
 }
 
-/// Bytes that a link has carried, both ways.
+/// Bytes that a link has carried, in both directions.
 fn carried(world: &World, link: usize) -> u64 {
     world.links[link].bytes.iter().sum()
 }
@@ -50,7 +50,7 @@ fn a_link_on_standby_carries_nothing_in_an_hour_of_whatever() {
     assert_eq!(world.suspicions(CLIENT, 1), (0, false));
 }
 
-/// The first link goes on standby for the second while 15 packets are on their way.
+/// The first link goes on standby for the second while 15 packets are in flight.
 fn change_over_while_packets_are_under_way(world: &mut World) {
     for packet in 0..15 {
         world.enqueue_of(Class::InStep, CLIENT, packet, 1000);
@@ -77,7 +77,7 @@ fn what_is_lost_on_a_link_that_goes_on_standby_goes_by_another() {
     run_for(&mut world, Time::from_secs(1));
     both(&mut world, 1, STANDBY);
     world.links[0].is_dark = true;
-    // Feedback about the third goes by the dark one first: what came goes again.
+    // Feedback about the third is first sent on the failed one: delivered packets are retransmitted.
     world.expect_copies();
     change_over_while_packets_are_under_way(&mut world);
     let came = world.delivered.iter().map(|&(_, packet, _)| packet);
@@ -101,7 +101,7 @@ fn a_link_that_comes_back_carries_at_once() {
 
 #[test]
 fn a_link_is_kept_to_its_rate_whatever_it_is_given() {
-    // Alone, when it is no wire any more, and beside another; packets of every class.
+    // Alone, after it was a wire, and next to another; packets of every class.
     for (delays, class) in [
         (&[10][..], Class::InStep),
         (&[10][..], Class::Thin),
@@ -120,10 +120,10 @@ fn a_link_is_kept_to_its_rate_whatever_it_is_given() {
     }
 }
 
-/// At 100 kB a second; at once 20 ms of it, feedback and probes of the path MTU.
+/// 100 kB/s, a burst of 20 ms, feedback and probes of the path MTU.
 const IN_TEN_SECONDS: Range<u64> = 900_000..1_020_000;
 
-/// Bytes that the first link carries in ten seconds, with as many packets as it takes.
+/// Bytes that the first link carries in ten seconds, with a backlog.
 fn flood(world: &mut World, class: Class) -> u64 {
     let before = world.links[0].bytes[CLIENT];
     let begin = world.now;
@@ -171,10 +171,10 @@ fn suspicions_are_counted_across_standby() {
     assert_eq!(world.suspicions(CLIENT, 0), (1, false));
 }
 
-/// Something that happens to a link, or a pause.
+/// An event of a link, or a pause.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// An end hears of terms: the other one later.
+    /// An end gets terms; the other one gets them later.
     Terms(usize, LinkTerms, u64),
     Dark(usize, bool),
     Packets(u32),
@@ -225,7 +225,7 @@ proptest! {
                 Step::Wait(ms) => run_for(&mut world, MS(ms)),
             }
         }
-        // One is there, whatever became of the others.
+        // One link is up, whatever happened to the others.
         world.links[0].is_dark = false;
         run_for(&mut world, Time::from_secs(30));
         world.delivered.clear();

@@ -43,8 +43,8 @@ fn a_connection_that_stays_thin_has_the_quickest_links_delay() {
     );
 }
 
-/// Packets of a connection that arrive, of so many bytes each and so long after one another, while the quickest
-/// link is kept to a rate.
+/// Packets of a connection in order of arrival, given length and interval of each, while the quickest link
+/// has a rate limit.
 fn arrivals(delays: [u64; 3], rate: u64, packets: &[(u32, u64)]) -> Vec<u32> {
     let mut world = World::new(&delays);
     world.expect_copies();
@@ -74,8 +74,8 @@ fn arrivals(delays: [u64; 3], rate: u64, packets: &[(u32, u64)]) -> Vec<u32> {
 
 #[test]
 fn packets_that_no_longer_go_first_are_not_overtaken() {
-    // More waits for the quickest link than may go before others: the rest goes with these, and what comes later
-    // behind that.
+    // The queue of the quickest link is longer than the share that may go before others: the rest is sent
+    // with these, and later packets behind that.
     let arrived = arrivals([180, 142, 245], 200_000, &[(1000, 5); 100]);
     assert!(arrived.iter().copied().eq(0..100), "{arrived:?}");
 }

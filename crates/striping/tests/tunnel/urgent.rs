@@ -5,10 +5,9 @@ use ropewalk_striping::tunnel::{Class, LinkTerms};
 
 use crate::world::{CLIENT, RELAY, World};
 
-/// Milliseconds.
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// A tunnel over links of these delays, which lose so many of 1000 datagrams.
+/// A tunnel over links with these delays and losses per 1000 datagrams.
 fn lossy(links: &[(u64, u32)]) -> World {
     let delays: Vec<u64> = links.iter().map(|(delay, _)| *delay).collect();
     let mut world = World::new(&delays);
@@ -20,8 +19,8 @@ fn lossy(links: &[(u64, u32)]) -> World {
     world
 }
 
-/// Delays of packets of 100 bytes that the relay receives, by number; `None` for a lost one. `change` alters the
-/// tunnel before each is sent.
+/// Delays of packets of 100 bytes that the relay receives, by number; `None` for a lost one. `change` alters
+/// the tunnel before each is sent.
 fn delays(
     world: &mut World,
     class: Class,
@@ -46,7 +45,6 @@ fn delays(
     delays
 }
 
-/// The delay that so many hundredths of the packets do not exceed.
 fn percentile(delays: &[Option<Time>], percent: usize) -> Time {
     let mut arrived: Vec<Time> = delays.iter().copied().flatten().collect();
     arrived.sort();
@@ -121,7 +119,7 @@ fn urgent_packets_stay_on_a_lossy_link_while_a_clean_one_is_on_standby() {
         let before = carried(&world);
         let delays = delays(&mut world, class, (2000, MS_20), |_, _| ());
         assert_eq!(carried(&world), before, "{class:?}");
-        // Packets that a single link loses before it counts as lossy are not sent again.
+        // Packets that a single link loses before it counts as lossy are not retransmitted.
         let arrived = delays.iter().flatten().count();
         assert!(arrived >= 1900, "{class:?}: {arrived}");
     }

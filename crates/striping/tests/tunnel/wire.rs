@@ -1,4 +1,4 @@
-//! One link alone is a wire: what goes in comes out a delay later, and nothing comes again.
+//! A link alone as a wire: packets arrive one delay later, and none is retransmitted.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Class, LinkTerms};
@@ -7,8 +7,8 @@ use crate::world::{CLIENT, RELAY, World};
 
 const DELAY: u64 = 20;
 
-/// How long packets took that were sent one every so often, while the first link was dark for some of
-/// them; in the order in which they came.
+/// Delays of packets sent at an interval, in the order of arrival. The first link was down for the packets of
+/// `dark`.
 fn delays(links: &[u64], every: Time, dark: std::ops::Range<u32>) -> Vec<(u32, Time)> {
     let mut world = World::new(links);
     world.run_until(Time::from_secs(2));
@@ -30,7 +30,7 @@ fn a_burst_is_neither_paced_nor_held() {
     let came = delays(&[DELAY], Time::ZERO, 0..0);
     let whole = (0..100).map(|number| (number, Time::from_millis(DELAY)));
     assert!(came.iter().copied().eq(whole), "{came:?}");
-    // Beside another link, a burst waits for what its window allows.
+    // Next to another link, the window limits a burst.
     let beside = delays(&[DELAY, DELAY], Time::ZERO, 0..0);
     let longest = beside.iter().map(|&(_, delay)| delay).max();
     assert!(longest > Some(Time::from_millis(DELAY * 2)), "{longest:?}");
@@ -43,7 +43,7 @@ fn what_is_lost_is_not_waited_for() {
     let left = (0..40).chain(60..100);
     let left = left.map(|number| (number, Time::from_millis(DELAY)));
     assert!(came.iter().copied().eq(left), "{came:?}");
-    // Beside another link it goes again.
+    // Next to another link lost packets are retransmitted.
     let beside = delays(&[DELAY, DELAY], every, 40..60);
     assert!(beside.iter().map(|&(number, _)| number).eq(0..100));
 }
@@ -74,7 +74,7 @@ fn what_a_dead_wire_has_lost_is_not_waited_for_on_the_link_that_follows() {
         }
         world.run_until(world.now + Time::from_secs(1));
         assert!(world.suspicions(CLIENT, 0).1);
-        // Those that went into the dark are lost.
+        // Those sent while the link was down are lost.
         let came = world.delivered.iter().map(|&(_, number, _)| number);
         assert!(came.eq((0..100).chain(500..600)), "{:?}", world.delivered);
         let (_, first, at) = world.delivered[100];

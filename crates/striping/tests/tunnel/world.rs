@@ -13,7 +13,7 @@ use ropewalk_striping::tunnel::{
 pub const CLIENT: usize = 0;
 pub const RELAY: usize = 1;
 
-/// A datagram on its way.
+/// A datagram in flight.
 #[derive(Clone, Debug)]
 struct Datagram {
     to: usize,
@@ -37,7 +37,7 @@ struct End {
     receiver: Receiver<u32>,
 }
 
-/// A link: its delay one way, whether it carries anything, how many of 1000 datagrams it loses at random, and the longest
+/// A link: its one-way delay, whether it is down, its random losses per 1000 datagrams, and the longest
 /// datagram that it carries in one piece, by the end that sends it.
 pub struct Link {
     pub delay: Time,
@@ -52,26 +52,25 @@ pub struct Link {
 pub struct World {
     pub now: Time,
     ends: [End; 2],
-    /// Packets may come twice.
+    /// Packets may arrive twice.
     has_copies: bool,
     pub links: Vec<Link>,
     under_way: BTreeMap<(Reverse<Time>, Reverse<u64>), Datagram>,
     next: u64,
-    /// State of the generator that loses datagrams (xorshift).
+    /// State of the generator of losses (xorshift).
     random: u32,
-    /// Packets that came, to which end, and when.
+    /// Delivered packets: end, number, and time.
     pub delivered: Vec<(usize, u32, Time)>,
 }
 
 const LENGTHS: fn() -> DatagramLengths = || DatagramLengths::behind(28);
 
 impl World {
-    /// A tunnel over links of these delays, whose client has just come in.
+    /// A tunnel over links of these delays, whose client has just connected.
     pub fn new(delays: &[u64]) -> World {
         World::scheduled(delays, Scheduler::default())
     }
 
-    /// The same with another scheduler.
     pub fn scheduled(delays: &[u64], scheduler: Scheduler) -> World {
         let end = |keepalive| {
             let config = SenderConfig {
@@ -114,13 +113,13 @@ impl World {
         world
     }
 
-    /// How often an end has taken a link for dark, and whether it does now.
+    /// Number of suspicions of a link at an end, and whether it is suspected now.
     pub fn suspicions(&self, end: usize, link: usize) -> (u64, bool) {
         let link = self.ends[end].sender.link(link);
         (link.suspicions, link.suspected)
     }
 
-    /// An end uses a link on these terms; one that comes back is asked at once.
+    /// Sets the terms of a link at an end; a link that returns is pinged at once.
     pub fn set_terms(&mut self, end: usize, link: usize, terms: LinkTerms) {
         let sender = &mut self.ends[end].sender;
         let comes_back = sender.terms(link).standby && !terms.standby;
@@ -131,38 +130,36 @@ impl World {
         self.drive(end);
     }
 
-    /// Whether both ends keep a link silent.
     pub fn is_on_standby(&self, link: usize) -> bool {
         let mut ends = self.ends.iter();
         ends.all(|end| end.sender.terms(link).standby)
     }
 
-    /// Packets that an end has sent again.
+    /// Number of packets that an end has retransmitted.
     pub fn repaired(&self, end: usize) -> u64 {
         self.ends[end].sender.counters().repaired
     }
 
-    /// Longest datagram that an end sends by a link.
     pub fn path_mtu(&self, end: usize, link: usize) -> u32 {
         self.ends[end].sender.link(link).path_mtu
     }
 
-    /// Bytes that wait at an end.
+    /// Bytes queued at an end.
     pub fn waiting(&self, end: usize) -> u64 {
         self.ends[end].sender.backlog().0
     }
 
-    /// Packets may come twice: links that were taken for dark are back.
+    /// Accepts duplicates, since suspected links are back.
     pub fn expect_copies(&mut self) {
         self.has_copies = true;
     }
 
-    /// A packet of a thin flow goes into an end's device.
+    /// Sends a packet of a thin flow from an end.
     pub fn enqueue(&mut self, end: usize, packet: u32, bytes: u32) {
         self.enqueue_of(Class::Thin, end, packet, bytes);
     }
 
-    /// A packet of a flow of that class goes into an end's device.
+    /// Sends a packet of a flow of this class from an end.
     pub fn enqueue_of(&mut self, class: Class, end: usize, packet: u32, bytes: u32) {
         let flow = Flow { lane: 1, class };
         let taken = self.ends[end].sender.enqueue(self.now, packet, bytes, flow);
@@ -170,7 +167,6 @@ impl World {
         self.drive(end);
     }
 
-    /// Lets time pass.
     pub fn run_until(&mut self, until: Time) {
         loop {
             let due = self.ends.iter_mut().filter_map(|end| {
@@ -243,7 +239,7 @@ impl World {
         }
     }
 
-    /// Whatever an end has to do now.
+    /// Performs everything that an end has to do now.
     fn drive(&mut self, number: usize) {
         let now = self.now;
         let end = &mut self.ends[number];

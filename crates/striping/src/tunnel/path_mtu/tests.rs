@@ -13,14 +13,13 @@ struct Link {
     mtu: u32,
     round_trip: Time,
     dead: bool,
-    /// Whether it carries fragments.
     carries_fragments: bool,
-    /// What becomes of the first pings: true if it is lost.
+    /// Losses of the first pings: true if it is lost.
     losses: Vec<bool>,
     answers: BTreeMap<(Time, u32), ()>,
     /// Each probe's size.
     probes: Vec<u32>,
-    /// Each PLPMTU that was told.
+    /// Each PLPMTU that was reported.
     told: Vec<u32>,
 }
 
@@ -49,7 +48,6 @@ impl Link {
         }
     }
 
-    /// What happens within so long.
     fn run(&mut self, span: Time) {
         let end = self.now + span;
         loop {
@@ -185,7 +183,7 @@ fn a_datagram_that_the_interface_refuses_is_a_black_hole_at_once() {
     assert_eq!(link.path_mtu.whole(), BASE_PLPMTU);
     link.run(MS(1500));
     assert_eq!(link.told, [1500, 1400]);
-    // Others that were made before say nothing new.
+    // Earlier ones give no new information.
     link.path_mtu.on_refused(link.now, 1500);
     assert_eq!(link.path_mtu.whole(), 1400);
 }
@@ -302,7 +300,7 @@ proptest! {
         let mut link = Link::new(mtu, max);
         link.losses = losses;
         link.round_trip = MS(round_trip_ms);
-        // What was lost by chance is found by the raise timer, twice if it is lost again.
+        // The raise timer corrects random losses, twice if a probe is lost again.
         for _ in 0..2000 {
             link.run(Time::from_secs(1));
             prop_assert!(link.path_mtu.confirmed() <= mtu);

@@ -1,4 +1,4 @@
-//! The rate and the delay of a link, as its users compare them.
+//! Estimates of a link's rate and delay for its users.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
@@ -6,33 +6,34 @@ use super::phases::Phase;
 use super::{MIN_RATE, RateControl};
 use crate::tunnel::selection::LinkEstimate;
 
-/// For urgent packets, the delay of a link that loses without congestion counts as so much more. A retransmission
-/// takes 26 ms more than a packet on a link of 10 ms.
+/// Added to the delay of a link that loses without congestion, for urgent packets. A retransmission takes 26
+/// ms more than a packet on a link of 10 ms.
 const LOSS_COST: Time = Time::from_millis(10);
 
-/// Rate that is assumed of an unknown link.
+/// Assumed rate of an unknown link.
 const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
 
 impl RateControl {
-    /// The link's rate as far as is known; zero before anything is.
+    /// Returns the link's rate; zero before the first measurement.
     #[must_use]
     pub fn rate(&self) -> Rate {
         Rate::from_bps(self.rate.best().unwrap_or(0))
     }
 
-    /// The lowest recent round trip; 100 ms before anything is known.
+    /// Returns the lowest recent round trip, 100 ms before the first sample.
     #[must_use]
     pub fn round_trip(&self) -> Time {
         self.delays.round_trip()
     }
 
-    /// The lowest recent one-way delay plus the difference of the ends' clocks, in microseconds, modulo 2^32.
+    /// Returns the lowest recent one-way delay plus the difference of the ends' clocks, in microseconds,
+    /// modulo 2^32.
     pub(in crate::tunnel) fn least_one_way(&self) -> u32 {
         let base = self.outbound.first_one_way();
         base.wrapping_add(self.delays.least_one_way() as u32)
     }
 
-    /// Its rate and delay, as the selection of links compares them.
+    /// Returns its rate and delay for the selection of links.
     pub(in crate::tunnel) fn estimate(&self) -> LinkEstimate {
         LinkEstimate {
             rate: self.rate(),
@@ -44,24 +45,24 @@ impl RateControl {
         }
     }
 
-    /// The smoothed round trip, once one is known.
+    /// Returns the smoothed round trip.
     #[must_use]
     pub fn smoothed(&self) -> Option<Time> {
         self.delays.smoothed()
     }
 
-    /// When a packet of `bytes` bytes would arrive if it were sent now.
+    /// Returns when a packet of `bytes` bytes would arrive if it were sent now.
     #[must_use]
     pub fn arrival(&self, now: Time, bytes: u64) -> Time {
         let known = self.rate.best().map(Rate::from_bps);
         let rate = known.map_or(UNKNOWN_RATE, |rate| rate.max(MIN_RATE));
         let sending = rate.transmission_time(Bytes::new(self.outbound.in_flight() + bytes));
         let half = self.round_trip() / 2;
-        // What was in flight a round trip ago has left the link's queue.
+        // Bytes in flight a round trip ago have left the link's queue.
         now + half + sending.saturating_sub(self.round_trip())
     }
 
-    /// How the link compares for an urgent packet of `bytes` bytes, the least first: a link that answers goes before
+    /// Ranks the link for an urgent packet of `bytes` bytes, the least first: a link that answers goes before
     /// a silent one, and the delay of a lossy link counts as [`LOSS_COST`] more.
     pub(in crate::tunnel) fn urgent_rank(&self, now: Time, bytes: u64) -> (bool, Time) {
         let arrival = self.arrival(now, bytes);
@@ -73,8 +74,8 @@ impl RateControl {
         (!self.silence.is_open(), arrival + cost)
     }
 
-    /// Whether urgent packets, which ignore the window, are kept for retransmission: the link answers, and at most
-    /// two windows are in flight.
+    /// Whether urgent packets, which ignore the window, are kept for retransmission: the link answers, and at
+    /// most two windows are in flight.
     pub(in crate::tunnel) fn keeps_urgent(&self) -> bool {
         self.silence.is_open() && self.outbound.in_flight() < self.window() * 2
     }

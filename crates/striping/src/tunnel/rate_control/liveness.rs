@@ -1,5 +1,4 @@
-//! Whether a link answers: when it is asked, when what is in flight on it counts as late, and when it is
-//! suspected of being down.
+//! Liveness of a link: pings, late datagrams, and suspicion.
 
 use ropewalk_quantities::Time;
 
@@ -7,18 +6,17 @@ use super::RateControl;
 use crate::tunnel::silence;
 
 impl RateControl {
-    /// The peer was heard on the link.
+    /// Notes that the peer was heard on the link.
     pub fn on_heard(&mut self, now: Time) {
         self.silence.on_heard(now);
     }
 
-    /// When the link is suspected at the earliest, if it is asked then.
+    /// Returns the earliest time at which the link can be suspected.
     pub(in crate::tunnel) fn suspects_at(&self) -> Option<Time> {
         self.silence.suspects_at(&self.outbound, &self.delays)
     }
 
-    /// Whether a ping is to be sent on the link now; it is due at the time of
-    /// [`timeout`](RateControl::timeout).
+    /// Whether to ping the link now; the ping is due at the time of [`timeout`](RateControl::timeout).
     pub fn ask(&mut self, now: Time, due: Time) -> bool {
         let silence = &mut self.silence;
         let suspects = silence.suspect(now, &self.outbound, &self.delays);
@@ -32,8 +30,7 @@ impl RateControl {
         asks
     }
 
-    /// Whether what is in flight should have been answered by now and is to be sent on other links as well;
-    /// once for each silence.
+    /// Whether datagrams in flight are late and must be sent on other links as well; once for each silence.
     pub fn is_late(&mut self, now: Time) -> bool {
         let is_late = self.late_at().is_some_and(|at| now >= at);
         if is_late {
@@ -43,31 +40,29 @@ impl RateControl {
         is_late
     }
 
-    /// When that will be so: what is in flight counts as late.
+    /// Returns when datagrams in flight will be late.
     pub(in crate::tunnel) fn late_at(&self) -> Option<Time> {
         let (outbound, delays) = (&self.outbound, &self.delays);
         self.silence.late_at(outbound, delays)
     }
 
-    /// To be called after what is in flight, delays or the silence have changed.
+    /// Updates cached times. Call it after any change of datagrams in flight, delays or the silence.
     pub(super) fn follow_silence(&mut self) {
         self.silence.follow(&self.outbound, &self.delays);
     }
 
-    /// It is given nothing until it is heard again.
     pub(in crate::tunnel) fn hold_back(&mut self) {
         self.silence.hold_back();
     }
 
-    /// When a ping is to be sent on the link. `keepalive`: the interval of pings while nothing passes through
-    /// the tunnel.
+    /// Returns when to ping the link. `keepalive`: the interval of pings in a quiet tunnel.
     #[must_use]
     pub fn timeout(&self, keepalive: Option<Time>) -> Time {
         let (outbound, delays) = (&self.outbound, &self.delays);
         self.silence.timeout(keepalive, outbound, delays)
     }
 
-    /// How long a datagram may be in flight before it is answered, a repetition included.
+    /// Returns the time limit of the answer to a datagram, a repetition included.
     pub(in crate::tunnel) fn answer_timeout(&self) -> Time {
         silence::answer_timeout(&self.delays)
     }
@@ -78,7 +73,7 @@ impl RateControl {
         self.silence.suspected()
     }
 
-    /// How many times it was suspected.
+    /// Returns the number of suspicions.
     #[must_use]
     pub fn suspicions(&self) -> u64 {
         self.silence.suspicions()

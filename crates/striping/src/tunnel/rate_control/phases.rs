@@ -1,4 +1,4 @@
-//! The phases of rate control: start-up, then cruising, with probes for more and pauses that drain a queue.
+//! Phases of rate control: start-up, then cruising, with probes for more and pauses that drain a queue.
 
 use ropewalk_quantities::{Bytes, Time};
 
@@ -10,7 +10,6 @@ use crate::tunnel::startup::Startup;
 /// After half of this without a delay near the minimum, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
 
-/// The phase of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Phase {
     Startup(Startup),
@@ -26,7 +25,7 @@ impl Phase {
 }
 
 impl RateControl {
-    /// The link begins with the rate that its packet train has shown.
+    /// Begins start-up with the rate of the packet train.
     pub(super) fn note_train(&mut self, now: Time, highest: u64, one_way: i64) {
         let waited = one_way - self.delays.least_one_way();
         let sent = self.outbound.told_bytes();
@@ -40,7 +39,7 @@ impl RateControl {
         }
     }
 
-    /// A queue of this length may be a burst of our own.
+    /// Returns the queueing delay that may be a burst of our own.
     pub(super) fn short_queue(&self) -> Time {
         (self.delays.floor() / 8).clamp(MIN_QUEUE * 2, MAX_QUEUE * 2)
     }
@@ -64,8 +63,8 @@ impl RateControl {
                 // With an empty tunnel queue there is nothing to probe or drain with.
                 let busy = matches!(report.rate, Some((_, false)));
                 if busy && now >= self.near_least_at + DRAIN_AFTER {
-                    // It begins with a pause, until a quarter of the window has left. What is sent afterwards
-                    // counts, as soon as a whole round trip of it has been told.
+                    // It begins with a pause, until a quarter of the window has left. Later datagrams count,
+                    // once a whole round trip of them is reported.
                     let leaves_within =
                         (self.rate().max(MIN_RATE)).transmission_time(Bytes::new(self.window));
                     let until = now + leaves_within + round_trip + REPORT_INTERVAL * 2;
@@ -78,7 +77,7 @@ impl RateControl {
             }
             Phase::Probe { until, rate_before } => {
                 if best.unwrap_or(0) > *rate_before + *rate_before / 20 {
-                    // It carries more: go on, with larger steps.
+                    // It carries more: continue, with larger steps.
                     self.held = self.find_window();
                     self.probe_by = (self.probe_by * 2).min(self.span());
                     if let Phase::Probe { until, rate_before } = &mut self.phase {

@@ -1,4 +1,4 @@
-//! Rate control over simulated links that always have more to carry.
+//! Rate control over simulated links with a backlog.
 
 use std::collections::VecDeque;
 
@@ -6,20 +6,20 @@ use super::*;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// A link of a constant rate and delay, with a queue without end, that always has more to carry.
+/// A link of a constant rate and delay, with an unlimited queue and a backlog.
 struct Link {
     control: RateControl,
     rate: Rate,
-    /// One way.
+    /// One-way delay.
     delay: Time,
     now: Time,
     free_at: Time,
-    /// Datagrams on their way: when they arrive, and their sequence.
+    /// Datagrams in flight: arrival time and sequence.
     under_way: VecDeque<(Time, u64)>,
     arrived: u64,
     /// Most datagrams that were sent in one step.
     burst: usize,
-    /// The sum of the times for which a datagram would have waited in the queue, each millisecond.
+    /// Sum of the queueing delays, sampled each millisecond.
     queued: Time,
 }
 
@@ -61,7 +61,7 @@ impl Link {
         }
     }
 
-    /// Of what had arrived when the feedback was sent.
+    /// Reports arrivals up to the time when the feedback was sent.
     fn hear(&mut self, now: Time) {
         let told = now.saturating_sub(self.delay);
         let mut highest = None;
@@ -114,6 +114,6 @@ fn what_is_sent_at_once_is_what_the_link_carries_in_a_step_and_the_credit() {
     link.run_until(MS(10_000));
     link.burst = 0;
     link.run_until(MS(11_000));
-    // 4.8 a millisecond, and at most two milliseconds late; in a probe a fifth more.
+    // 4.8 per millisecond, and at most two milliseconds late; in a probe a fifth more.
     assert!((5..=19).contains(&link.burst), "{}", link.burst);
 }

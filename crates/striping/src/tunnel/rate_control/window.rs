@@ -1,4 +1,4 @@
-//! The window and the pacing rate.
+//! Window and pacing rate.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -7,7 +7,7 @@ use super::{FIRST_WINDOW, MAX_QUEUE, MIN_QUEUE, MIN_WINDOW, RateControl};
 use crate::tunnel::inbound::REPORT_INTERVAL;
 
 impl RateControl {
-    /// The window: bytes that may be in flight.
+    /// Returns the window: bytes that may be in flight.
     pub(super) fn window(&self) -> u64 {
         debug_assert_eq!(self.window, self.find_window());
         self.window
@@ -29,7 +29,7 @@ impl RateControl {
         (if draining { window * 3 / 4 } else { window }).max(MIN_WINDOW)
     }
 
-    /// The window as a time at the link's rate: the round trip with its variation, and a short queue.
+    /// Returns the window as a time at the link's rate: the round trip with its variation, and a short queue.
     pub(super) fn span(&self) -> Time {
         self.delays.floor() + self.target_queue() + REPORT_INTERVAL
     }
@@ -38,7 +38,7 @@ impl RateControl {
         (self.round_trip() / 8).clamp(MIN_QUEUE, MAX_QUEUE)
     }
 
-    /// Pacing rate: what the window allows at once must not overflow the link's queue.
+    /// Returns the pacing rate, so that a whole window at once does not overflow the link's queue.
     pub(super) fn pacing_rate(&self) -> Option<Rate> {
         let rate = match self.phase {
             _ if self.is_wire => return None,
@@ -46,8 +46,8 @@ impl RateControl {
                 let round_trip = self.smoothed().map(|_| self.round_trip())?;
                 self.window().saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
             }
-            // The least window may be sent within a round trip however slow the link seemed. Otherwise a rate
-            // that was measured while next to nothing was sent would never be exceeded.
+            // The least window may be sent within a round trip at any estimated rate. Otherwise a rate that
+            // was measured with next to nothing in flight would never be exceeded.
             Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => {
                 let round_trip = self.smoothed().unwrap_or(Time::MAX);
                 let least = MIN_WINDOW * 8_000_000_000 / round_trip.as_nanos().max(1);

@@ -1,21 +1,21 @@
-//! The links of a receiver: what has arrived on each, the delays of those in use, and when feedback is due first.
+//! Links of a receiver: arrivals on each, the delays of those in use, and when feedback is due first.
 //!
-//! Much is asked of all links after each datagram, which is of one. So what follows from all of them is kept, and
-//! found anew only where that one may have changed it.
+//! The receiver reads results of all links after each datagram, which concerns one. So these results are
+//! cached, and recomputed only where that link may have changed them.
 
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::Feedback;
 
 use crate::tunnel::inbound::Inbound;
 
-/// Smaller differences of delay are ignored, in microseconds.
+/// Differences of delay below this are ignored, in microseconds.
 const MIN_SKEW: i64 = 2_000;
-/// Added to the slowest link's least delay, for the queue that stands in it: half of the skew, at most this.
+/// Added to the slowest link's least delay, for its standing queue: half of the skew, at most this.
 const MAX_MARGIN: i64 = 10_000;
-/// A packet may still arrive this long after the greatest recent delay.
+/// Time after the greatest recent delay within which a packet may still arrive.
 const LATENESS: i64 = 5_000;
 
-/// The links, by number.
+/// By link number.
 #[derive(Debug)]
 pub(super) struct Links {
     all: Vec<Inbound>,
@@ -24,23 +24,22 @@ pub(super) struct Links {
     /// Links on which the peer sends no packets of flows, as a bit mask.
     left_out: u64,
     delays: Option<Delays>,
-    /// Until when the delays stay what they are if no link's change: then the first link falls silent.
+    /// Until when the delays are valid without a change of a link: then the first link falls silent.
     delays_until: Time,
-    /// When feedback is due first.
     report_at: Option<Time>,
 }
 
 /// Delays of the links in use, in microseconds between the two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Delays {
-    /// Packets in step are delivered this long after they were sent; `None` if the links are alike.
+    /// Delay of packets in step, from their transmission; `None` if the links are alike.
     pub(super) in_step: Option<i64>,
-    /// Within this time everything has arrived that was not lost.
+    /// Time limit of all packets that were not lost.
     pub(super) greatest: i64,
 }
 
 impl Links {
-    /// None yet; of those that follow, one whose least delay exceeds the least of all by more than `skew` does
+    /// Creates an empty set. A later link whose least delay exceeds the least of all by more than `skew` does
     /// not count.
     pub(super) fn new(skew: Time) -> Links {
         Links {
@@ -53,12 +52,10 @@ impl Links {
         }
     }
 
-    /// A link, if anything has arrived on it.
     pub(super) fn get(&self, link: usize) -> Option<&Inbound> {
         self.all.get(link)
     }
 
-    /// The peer sends no packets of flows on these links.
     pub(super) fn leave_out(&mut self, links: u64) {
         if links != self.left_out {
             self.left_out = links;
@@ -66,7 +63,7 @@ impl Links {
         }
     }
 
-    /// A datagram has arrived on a link; see [`Inbound::take`].
+    /// Records a datagram; see [`Inbound::take`].
     pub(super) fn take(
         &mut self,
         now: Time,
@@ -88,14 +85,12 @@ impl Links {
         is_new
     }
 
-    /// What arrived on a link by now is to be answered with feedback.
     pub(super) fn answer(&mut self, now: Time, link: usize) {
         if link < self.all.len() {
             self.change(link, |link| link.answer(now));
         }
     }
 
-    /// Sets whether a link is a wire at present.
     pub(super) fn set_wire(&mut self, link: usize, is_wire: bool) {
         if self
             .all
@@ -106,7 +101,6 @@ impl Links {
         }
     }
 
-    /// The next feedback that is due.
     pub(super) fn poll_report(&mut self, now: Time) -> Option<Feedback> {
         if self.report_at? > now {
             return None;
@@ -116,18 +110,17 @@ impl Links {
         self.change(link, |one| one.report(now, link as u8))
     }
 
-    /// When feedback is due.
     pub(super) fn report_at(&self) -> Option<Time> {
         debug_assert_eq!(self.report_at, self.find_report_at());
         self.report_at
     }
 
-    /// The delays that determined, when a datagram arrived last, when packets are due.
+    /// Returns the delays at the last datagram, which determined when packets are due.
     pub(super) fn delays(&self) -> Option<Delays> {
         self.delays
     }
 
-    /// By how much the least delays of the links differ.
+    /// Returns the difference of the links' least delays.
     pub(super) fn skew(&self, now: Time) -> Time {
         let alive = self.all.iter().filter(|link| link.is_alive(now));
         let least = alive.filter_map(|link| Some(link.delays()?.0));
@@ -135,7 +128,7 @@ impl Links {
         Time::from_micros(skew.map_or(0, |(least, most)| most - least) as u64)
     }
 
-    /// Changes a link, which alters at most when its own feedback is due.
+    /// Changes a link, which affects at most when its own feedback is due.
     fn change<R>(&mut self, link: usize, change: impl FnOnce(&mut Inbound) -> R) -> R {
         let one = &mut self.all[link];
         let before = one.report_at();
@@ -157,7 +150,7 @@ impl Links {
         self.all.iter().filter_map(Inbound::report_at).min()
     }
 
-    /// The delays that determine when packets are due, and until when they do if no link's change.
+    /// Returns the delays that determine when packets are due, and until when they are valid.
     fn delays_at(&self, now: Time) -> (Option<Delays>, Time) {
         let used = |number: usize| number >= 64 || self.left_out >> number & 1 == 0;
         let alive = self.all.iter().enumerate();

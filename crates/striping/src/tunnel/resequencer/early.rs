@@ -8,11 +8,11 @@ use super::Held;
 
 /// Places of a page.
 const PLACES: u64 = 16;
-/// The allocator's share of an allocation, in bytes, about.
+/// Approximate overhead of an allocation, in bytes.
 pub(super) const ALLOCATION: usize = 32;
 
-/// Packets by sequence, in pages of successive places: a packet is not moved when others come or go, and far from
-/// all others it takes a page for itself.
+/// Packets by sequence, in pages of successive places: packets are never moved, and a packet far from all
+/// others takes a page for itself.
 #[derive(Debug)]
 pub(super) struct Early<P> {
     pages: BTreeMap<u64, Box<Page<P>>>,
@@ -20,14 +20,14 @@ pub(super) struct Early<P> {
 
 #[derive(Debug)]
 pub(super) struct Page<P> {
-    /// Which places are taken, as a bit mask.
+    /// Occupied places, as a bit mask.
     taken: u16,
     places: [Option<Held<P>>; PLACES as usize],
 }
 
 impl<P> Early<P> {
-    /// Memory of a page, with its share of the map: nodes of a B-tree are five elevenths full or more, and others
-    /// point to them.
+    /// Memory of a page, with its share of the map: nodes of a B-tree are five elevenths full or more, and
+    /// others point to them.
     pub(super) const PAGE: usize =
         size_of::<Page<P>>() + 3 * size_of::<(u64, usize)>() + ALLOCATION;
 
@@ -37,7 +37,6 @@ impl<P> Early<P> {
         }
     }
 
-    /// The first packet and its sequence.
     pub(super) fn first(&self) -> Option<(u64, &Held<P>)> {
         let (number, page) = self.pages.first_key_value()?;
         let place = page.taken.trailing_zeros();
@@ -45,8 +44,8 @@ impl<P> Early<P> {
         Some((number * PLACES + u64::from(place), held))
     }
 
-    /// Adds a packet, unless its sequence is there already; returns the memory that it takes. A page is taken from
-    /// `spare`, if there is one.
+    /// Adds a packet, unless its sequence exists; returns the memory used. A page is taken from `spare`, if
+    /// there is one.
     pub(super) fn insert(
         &mut self,
         sequence: u64,
@@ -67,8 +66,7 @@ impl<P> Early<P> {
         Ok(memory as u64)
     }
 
-    /// Takes the first packet; returns its sequence, and the memory that is free then. An empty page goes to
-    /// `spare`.
+    /// Takes the first packet; returns its sequence, and the memory freed. An empty page goes to `spare`.
     pub(super) fn pop(&mut self, spare: &mut Option<Box<Page<P>>>) -> Option<(u64, Held<P>, u64)> {
         let mut first = self.pages.first_entry()?;
         let (number, page) = (*first.key(), first.get_mut());
@@ -83,14 +81,12 @@ impl<P> Early<P> {
         Some((number * PLACES + u64::from(place), held, memory as u64))
     }
 
-    /// How many there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         let taken = self.pages.values().map(|page| page.taken.count_ones());
         taken.sum::<u32>() as usize
     }
 
-    /// Their memory.
     #[cfg(test)]
     pub(super) fn memory(&self) -> u64 {
         let places = self.pages.values().flat_map(|page| &page.places);

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Memory of a waiting packet of 1000 bytes that is far from others.
+/// Memory of a held packet of 1000 bytes that is far from others.
 const MEMORY: u64 = 1000 + (Early::<u32>::PAGE + early::ALLOCATION) as u64;
 
 const NEVER: Due = Due {
@@ -106,7 +106,7 @@ fn a_gap_that_nothing_fills_in_time_is_given_up_and_what_comes_later_is_late_onc
     assert_eq!(resequencer.pop(&until(2)), None);
     assert_eq!(resequencer.pop(&until(3)), Some(3));
     assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), [1]);
-    // What came before, since it went again, is not handed out.
+    // Earlier packets are duplicates.
     for before in [1, 3] {
         assert!(!resequencer.passes(sequencing(1, before), 9, &NEVER));
         assert_eq!(
@@ -136,7 +136,7 @@ fn at_once_means_whatever_is_missing_and_after_what_waits() {
     let due: Vec<_> = std::iter::from_fn(|| resequencer.pop(&NEVER)).collect();
     assert_eq!(due, [2, 4]);
     assert_eq!((resequencer.held(), resequencer.heads().count()), (0, 0));
-    // What was not waited for comes late; and what follows in order waits for what is missing.
+    // Packets of a skipped gap are late; packets behind another gap are held.
     assert!(resequencer.passes(sequencing(1, 3), 3, &NEVER));
     assert_eq!(offer(&mut resequencer, 1, 6, &NEVER), []);
     assert_eq!(offer(&mut resequencer, 1, 5, &NEVER), [5, 6]);
@@ -248,8 +248,8 @@ proptest! {
         prop_assert_eq!(resequencer.held(), 0);
     }
 
-    /// Whatever the sequences are, and whichever packets pass, wait or are due: memory and heads are those of
-    /// the packets that wait, and each of them is delivered once.
+    /// For any sequences, and any packets that pass, are held or are due: memory and heads match the held
+    /// packets, and each of them is delivered once.
     #[test]
     fn any_sequences_are_delivered_once_and_counted(
         packets in prop::collection::vec(

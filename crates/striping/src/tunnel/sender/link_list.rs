@@ -1,15 +1,14 @@
-//! A list of some of the links, in which a link is found at once.
+//! Set of links with constant-time lookup.
 
-/// Numbers of links, each at most once, in no order.
+/// Numbers of links, each at most once, unordered.
 #[derive(Debug, Default)]
 pub(super) struct LinkList {
     listed: Vec<usize>,
-    /// Whether a link is listed, by its number.
+    /// By link number.
     is_listed: Vec<bool>,
 }
 
 impl LinkList {
-    /// Lists a link.
     pub(super) fn insert(&mut self, link: usize) {
         if self.is_listed.len() <= link {
             self.is_listed.resize(link + 1, false);
@@ -19,12 +18,11 @@ impl LinkList {
         }
     }
 
-    /// Whether a link is listed.
     pub(super) fn contains(&self, link: usize) -> bool {
         self.is_listed.get(link) == Some(&true)
     }
 
-    /// Drops the links of which this does not hold, asking once of each.
+    /// Removes the links for which `keeps` is false, with one call for each.
     pub(super) fn retain(&mut self, mut keeps: impl FnMut(usize) -> bool) {
         let is_listed = &mut self.is_listed;
         self.listed.retain(|&link| {

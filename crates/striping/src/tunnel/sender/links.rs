@@ -1,7 +1,7 @@
-//! The links of a sender: what is known of each, what is in flight on it, and when something is due on it.
+//! Links of a sender: state, datagrams in flight, and timers of each.
 //!
-//! Much is asked of all links after each event, which concerns one. So what only a change of a link alters is
-//! kept beside it: borrowing a link mutably drops that.
+//! The sender reads results of all links after each event, which concerns one link. So results that depend on
+//! a single link are cached: borrowing a link mutably invalidates them.
 
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::LinkTerms;
@@ -16,37 +16,36 @@ use crate::tunnel::selection::LinkEstimate;
 /// After this long in a quiet tunnel the path MTU is no longer probed.
 const PROBED_FOR: Time = Time::from_secs(30);
 
-/// The links, by number.
+/// By link number.
 #[derive(Debug)]
 pub(super) struct Links<P> {
     controls: Vec<RateControl>,
     path_mtus: Vec<PathMtu>,
-    /// Which are up.
     up: Vec<bool>,
     terms: Vec<LinkTerms>,
     /// The packets in flight on each.
     buffers: Vec<RetransmitBuffer<P>>,
-    /// What is due on each, as it was found last, and on any of them.
+    /// Cached timers of each, and the earliest of any.
     due: Vec<Due>,
     first_due: Due,
-    /// On which it is to be found anew.
+    /// Links whose timers must be recomputed.
     stale: LinkList,
-    /// On which something was sent since their measurements were last noted as application-limited.
+    /// Links with datagrams since their measurements were last noted as application-limited.
     unlimited: LinkList,
-    /// What decides whether each is used, as it was found last.
+    /// Cached usability of each link.
     states: Vec<LinkState>,
-    /// Of which it is to be found anew.
+    /// Links whose usability must be recomputed.
     changed: LinkList,
-    /// Whether any of it has changed since that was last asked.
+    /// Whether any of it has changed since the last check.
     has_changed: bool,
 }
 
-/// What decides whether a link is used, and for how much.
+/// Properties that decide whether a link is used, and its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkState {
-    /// Whether it may carry packets, as far as is known.
+    /// Whether it may carry packets.
     pub(super) is_there: bool,
-    /// The same of one that is not suspected of being down.
+    /// Whether it may, and is not suspected of being down.
     pub(super) is_able: bool,
     /// Whether its round trip has been measured, and its rate while it was busy.
     pub(super) is_heard: bool,
@@ -58,7 +57,7 @@ pub(super) struct LinkState {
     pub(super) estimate: LinkEstimate,
 }
 
-/// A link that is changed.
+/// A mutably borrowed link.
 pub(super) struct LinkMut<'a, P> {
     pub(super) control: &'a mut RateControl,
     pub(super) path_mtu: &'a mut PathMtu,
@@ -67,14 +66,14 @@ pub(super) struct LinkMut<'a, P> {
     pub(super) buffer: &'a mut RetransmitBuffer<P>,
 }
 
-/// When something is due on a link.
+/// Timers of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
-    /// When it is to be pinged.
+    /// When to ping it.
     pub(super) ask_at: Time,
-    /// When it is to be pinged, counts as late, sends its packet train, or has its path MTU probed.
+    /// When it is pinged, counts as late, sends its packet train, or has its path MTU probed.
     pub(super) at: Time,
-    /// The same, or when it would be suspected if its silence were looked at.
+    /// The same, or when it would be suspected.
     pub(super) acts_at: Time,
     /// Whether packets that pass through the tunnel do not change it.
     is_settled: bool,
@@ -88,7 +87,7 @@ impl Due {
         is_settled: true,
     };
 
-    /// Takes in what is due on another link.
+    /// Combines the timers of two links.
     fn include(&mut self, other: &Due) {
         self.at = self.at.min(other.at);
         self.acts_at = self.acts_at.min(other.acts_at);
@@ -125,17 +124,17 @@ impl<P> Links<P> {
             control.share_memory(links);
         }
         self.due.push(Due::NOTHING);
-        // It may be used only once that was followed.
+        // Not available until it has been followed.
         self.states.push(LinkState {
             is_there: false,
             is_able: false,
             ..self.find_state(self.len() - 1)
         });
-        // Whether several share the load may be news to the others.
+        // A second link changes the state of the others.
         self.drop_kept();
     }
 
-    /// Drops all that is kept beside the links.
+    /// Invalidates all cached results.
     pub(super) fn drop_kept(&mut self) {
         for link in 0..self.len() {
             self.stale.insert(link);
@@ -149,12 +148,11 @@ impl<P> Links<P> {
         self.controls.len()
     }
 
-    /// Whether several share the load.
+    /// Whether several links share the load.
     pub(super) fn shares(&self) -> bool {
         self.len() > 1
     }
 
-    /// The rate control of each.
     pub(super) fn controls(&self) -> &[RateControl] {
         &self.controls
     }
@@ -167,12 +165,10 @@ impl<P> Links<P> {
         self.up[link]
     }
 
-    /// The terms of each.
     pub(super) fn terms(&self) -> &[LinkTerms] {
         &self.terms
     }
 
-    /// The packets in flight on each.
     pub(super) fn buffers(&self) -> &[RetransmitBuffer<P>] {
         &self.buffers
     }
@@ -193,13 +189,14 @@ impl<P> Links<P> {
         self.borrow(link)
     }
 
-    /// Borrows a link to send on it, by which it is used no more nor less.
+    /// Borrows a link to send on it, which does not change its usability.
     pub(super) fn send_on(&mut self, link: usize) -> LinkMut<'_, P> {
         self.unlimited.insert(link);
         self.borrow(link)
     }
 
-    /// Keeps packets of a datagram for retransmission, while others take so many bytes; the link's oldest make room.
+    /// Keeps packets of a datagram for retransmission, while others take `others` bytes of memory; drops
+    /// the link's oldest if needed.
     pub(super) fn keep(
         &mut self,
         link: usize,
@@ -221,12 +218,11 @@ impl<P> Links<P> {
         }
     }
 
-    /// Whether packets are kept for retransmission.
     pub(super) fn keep_packets(&self) -> bool {
         self.buffers.iter().any(|buffer| !buffer.is_empty())
     }
 
-    /// Nothing is kept for retransmission any more.
+    /// Drops all packets kept for retransmission.
     pub(super) fn keep_nothing(&mut self) {
         for link in 0..self.len() {
             drop(self.change(link).buffer.give_up());
@@ -244,12 +240,12 @@ impl<P> Links<P> {
         }
     }
 
-    /// Borrows the rate control of a link to note what alters neither what is due on it nor its use.
+    /// Borrows the rate control of a link for a note that changes neither its timers nor its usability.
     pub(super) fn note(&mut self, link: usize) -> &mut RateControl {
         &mut self.controls[link]
     }
 
-    /// Finds anew what decides whether links are used, where it may have changed; passes on what has.
+    /// Recomputes the usability of changed links, and passes on changes.
     pub(super) fn follow(&mut self, mut pass: impl FnMut(usize, &LinkState)) {
         let mut changed = std::mem::take(&mut self.changed);
         changed.retain(|link| {
@@ -265,7 +261,6 @@ impl<P> Links<P> {
         debug_assert!((0..self.len()).all(|link| self.states[link] == self.find_state(link)));
     }
 
-    /// What decides whether each is used, when that was last followed.
     pub(super) fn states(&self) -> &[LinkState] {
         &self.states
     }
@@ -284,18 +279,18 @@ impl<P> Links<P> {
         }
     }
 
-    /// Which links are left out has changed.
+    /// Notes that the selection of links has changed.
     pub(super) fn note_selected(&mut self) {
         self.has_changed = true;
     }
 
-    /// Whether what decides which links are used has changed since this was last asked.
+    /// Returns whether the usability of any link has changed, and resets that.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
-    /// Links with room are given nothing: their measurements are application-limited, until more is sent on them.
-    /// So are those of a link whose path MTU is too small to be used. `usable` is sorted.
+    /// Marks links with room as application-limited, until more is sent on them; also those whose path MTU is
+    /// too small. `usable` is sorted.
     pub(super) fn note_limited(&mut self, now: Time, usable: &[usize]) {
         let (controls, path_mtus) = (&mut self.controls, &self.path_mtus);
         self.unlimited.retain(|link| {
@@ -310,7 +305,7 @@ impl<P> Links<P> {
         }));
     }
 
-    /// What is due on any link first, in a tunnel of this activity whose links are kept alive at an interval of
+    /// Returns the earliest timers of any link, in a tunnel of this activity with keepalives at the interval
     /// `keepalive`.
     pub(super) fn first_due(&mut self, activity: &Activity, keepalive: Time) -> Due {
         let mut stale = std::mem::take(&mut self.stale);
@@ -336,7 +331,7 @@ impl<P> Links<P> {
         self.first_due
     }
 
-    /// The same of one link.
+    /// Returns the timers of one link.
     pub(super) fn due(&self, link: usize, activity: &Activity, keepalive: Time) -> Due {
         match self.stale.contains(link) {
             true => self.find_due(link, activity, keepalive),
@@ -379,14 +374,15 @@ impl<P> Links<P> {
         }
     }
 
-    /// When the search for the path MTU of a link goes on, unless the tunnel is quiet by then; not of a silent link.
+    /// Returns when the search for the path MTU of a link continues, unless the tunnel is quiet by then;
+    /// never for a silent link.
     fn probing_at(&self, link: usize) -> Option<Time> {
         let is_probed = self.is_in_use(link) && !self.controls[link].suspected();
         let at = self.path_mtus[link].poll_timeout();
         at.filter(|_| is_probed)
     }
 
-    /// Whether the path MTU of a link is probed at the times that are due.
+    /// Whether the path MTU of a link is probed at its timers.
     pub(super) fn is_probed(&self, link: usize, activity: &Activity) -> bool {
         let at = self.probing_at(link);
         at.is_some_and(|at| at <= probed_until(activity))

@@ -1,10 +1,10 @@
-//! How a sender stands: its queue, its counters, and each of its links.
+//! Status of a sender: its queue, its counters, and each of its links.
 
 use super::Sender;
 use crate::tunnel::{LinkStatus, SenderCounters};
 
 impl<P: Clone> Sender<P> {
-    /// Bytes queued, and the bound of the queue.
+    /// Returns the queued bytes, and the limit of the queue.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
         (
@@ -13,19 +13,19 @@ impl<P: Clone> Sender<P> {
         )
     }
 
-    /// Packets queued.
+    /// Returns the number of queued packets.
     #[must_use]
     pub fn queued_packets(&self) -> usize {
         self.queue.packets() + self.urgent.packets()
     }
 
-    /// Its counters.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }
 
-    /// State of a link.
+    /// Returns the state of a link.
     #[must_use]
     pub fn link(&self, link: usize) -> LinkStatus {
         let control = &self.links.controls()[link];
@@ -47,15 +47,15 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Whether what a link carries has been measured as far as that is possible beforehand: by its packet
-    /// train, or, of a single link, its round trip.
+    /// Whether a link has been measured as far as possible before its use: by its packet train, or, of a
+    /// single link, by its round trip.
     #[must_use]
     pub fn is_measured(&self, link: usize) -> bool {
         let control = &self.links.controls()[link];
         control.is_measured() || !self.links.shares() && control.smoothed().is_some()
     }
 
-    /// Number of links, up or not.
+    /// Returns the number of links, up or not.
     #[must_use]
     pub fn links(&self) -> usize {
         self.links.len()

@@ -1,25 +1,25 @@
-//! The terms of links: which are on standby, and rate limits.
+//! Terms of links: standby, and rate limits.
 
 use ropewalk_quantities::Time;
 
 use super::Sender;
 use crate::tunnel::LinkTerms;
 
-/// Length of a datagram with terms, about.
+/// Approximate length of a datagram with terms.
 const TERMS: u64 = 100;
 
 impl<P: Clone> Sender<P> {
-    /// The terms of a link.
+    /// Returns the terms of a link.
     #[must_use]
     pub fn terms(&self, link: usize) -> LinkTerms {
         self.links.terms()[link]
     }
 
-    /// Changes the terms of a link; the driver tells the peer.
+    /// Changes the terms of a link; the driver announces them to the peer.
     ///
-    /// What is in flight on a link that goes on standby still arrives, or is found to be lost. A link that
-    /// comes back from standby is measured as if it were new, except for its path MTU: the driver sends a
-    /// ping on it.
+    /// Packets in flight on a link that goes on standby still arrive, or are detected as lost. A link that
+    /// returns from standby is measured as if it were new, except for its path MTU: the driver sends a ping
+    /// on it.
     pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
         let link = self.links.change(link);
         let before = std::mem::replace(link.terms, terms);
@@ -41,7 +41,7 @@ impl<P: Clone> Sender<P> {
         self.links.is_in_use(link)
     }
 
-    /// Whether a link is in use, has been heard since it came up or came back, and is not suspected.
+    /// Whether a link is in use, has been heard since it came up or returned, and is not suspected.
     #[must_use]
     pub fn is_alive(&self, link: usize) -> bool {
         let control = &self.links.controls()[link];
@@ -49,8 +49,8 @@ impl<P: Clone> Sender<P> {
         heard && self.is_in_use(link) && self.links.path_mtu(link).plpmtu() > 0
     }
 
-    /// The links on which the peer is told the terms of a link: the fastest, and that link itself, by which
-    /// it learns that the link is back.
+    /// Returns the links for an announcement of a link's terms: the fastest, and that link itself, which
+    /// shows the peer that the link is back.
     pub fn terms_links(&self, now: Time, about: usize) -> impl Iterator<Item = usize> + use<P> {
         let quickest = self.quickest(now, TERMS);
         let is_in_use = about < self.links.len() && self.is_in_use(about);
@@ -58,7 +58,7 @@ impl<P: Clone> Sender<P> {
         quickest.into_iter().chain(own)
     }
 
-    /// The link for the answer to what arrived by a link: the same, unless it is on standby by now.
+    /// Returns the link for the answer to a datagram of a link: the same, unless it is on standby by now.
     #[must_use]
     pub fn answer_link(&self, now: Time, link: usize) -> Option<usize> {
         match self.is_in_use(link) {
@@ -67,7 +67,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Of the links whose rate limit allows it now, the best one for an urgent packet of `bytes` bytes.
+    /// Returns the best link for an urgent packet of `bytes` bytes, of those whose rate limit allows it now.
     pub(super) fn urgent_link(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
         let links = self.links.controls();
@@ -75,7 +75,7 @@ impl<P: Clone> Sender<P> {
         open.min_by_key(|&link| links[link].urgent_rank(now, bytes))
     }
 
-    /// When the first rate limit allows a datagram, if urgent packets wait for that.
+    /// Returns when the first rate limit allows a datagram, if urgent packets are queued for that.
     pub(super) fn urgent_at(&self) -> Option<Time> {
         self.urgent.front()?;
         let usable = self.usable.iter();

@@ -1,4 +1,4 @@
-//! What is kept beside links is what looking at all of them anew would find. What is kept of urgent packets is bounded.
+//! Tests that cached results of links equal recomputed ones, and that kept urgent packets are bounded.
 
 use std::rc::Rc;
 
@@ -13,9 +13,10 @@ use crate::tunnel::{Class, Flow, Scheduler, SenderConfig};
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Enqueue(u8, u32, u32),
-    /// All that may be sent now is.
+    /// Sends all that may be sent now.
     Send,
-    /// Of a link, all up to so many hundredths of what was sent has arrived, less every so many.
+    /// Feedback about a link: the percentage of its datagrams that are covered, and the interval of lost
+    /// ones.
     Feedback(usize, u64, u64),
     Hear(usize),
     Pong(usize, u32),
@@ -23,7 +24,7 @@ enum Step {
     Standby(usize, bool),
     Throttle(usize, u64),
     Wait(u64),
-    /// Until something is due.
+    /// Sleeps until a timer.
     Doze,
 }
 
@@ -51,10 +52,10 @@ fn any_step() -> impl Strategy<Value = Step> {
 struct Run {
     sender: Sender<u32>,
     now: Time,
-    /// How many datagrams were sent on each link, and how many of them were told to have arrived.
+    /// Datagrams sent on each link, and the number reported as arrived.
     sent: [u64; LINKS],
     arrived: [u64; LINKS],
-    /// Keeps nothing from one step to the next.
+    /// Invalidates all caches before each step.
     keeps_nothing: bool,
 }
 
@@ -75,7 +76,7 @@ impl Run {
         }
     }
 
-    /// Does a step; returns all that can be seen of it.
+    /// Performs a step; returns the visible results.
     fn go(&mut self, step: Step) -> String {
         if self.keeps_nothing {
             self.sender.links.drop_kept();
@@ -164,7 +165,7 @@ proptest! {
     }
 }
 
-/// Packets of 1000 bytes, ten times what two links carry, of which the links lose nearly all, or all.
+/// Packets of 1000 bytes, at ten times the rate of two links, which lose nearly all, or all.
 #[test]
 fn urgent_packets_of_a_flood_are_kept_up_to_a_bound() {
     for answers in [false, true] {
@@ -210,7 +211,7 @@ fn urgent_packets_of_a_flood_are_kept_up_to_a_bound() {
     }
 }
 
-/// A sender on two links with 100 packets, of which it has sent as many as it may.
+/// A sender on two links with 100 packets, of which it has sent as many as allowed.
 fn busy_sender(begin: Time, packet: &Rc<()>) -> Sender<Rc<()>> {
     let mut sender = Sender::new(SenderConfig::default());
     for _ in 0..2 {

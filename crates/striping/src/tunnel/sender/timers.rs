@@ -1,4 +1,4 @@
-//! Timers of the sender: keepalive, packet trains, probes of the path MTU, and packets that wait for room.
+//! Timers of the sender: keepalive, packet trains, probes of the path MTU, and queued packets.
 
 use ropewalk_quantities::Time;
 
@@ -9,7 +9,7 @@ use crate::tunnel::sending::Ping;
 use crate::tunnel::train;
 
 impl<P: Clone> Sender<P> {
-    /// To be called at the time of [`poll_timeout`](Sender::poll_timeout): the pings to send for keepalive,
+    /// Handles timers at the time of [`poll_timeout`](Sender::poll_timeout); returns pings for keepalive,
     /// packet trains and probes of the path MTU.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
         if self.is_deserted(now) {
@@ -29,7 +29,7 @@ impl<P: Clone> Sender<P> {
         pings
     }
 
-    /// Something is due on a link, which is pinged at `ask_at`.
+    /// Handles the timers of a link, which is pinged at `ask_at`.
     fn act_on(&mut self, now: Time, number: usize, ask_at: Time, pings: &mut Vec<Ping>) {
         let shares = self.links.shares();
         let others = self.usable.iter().any(|&other| other != number);
@@ -50,7 +50,7 @@ impl<P: Clone> Sender<P> {
         }
         if link.control.suspected() && !was_suspected || late {
             let given_up = link.buffer.give_up();
-            // The redundant mode has sent it on the other links already, or is about to.
+            // The redundant mode sends copies on the other links anyway.
             if !others || self.config.scheduler != Scheduler::Redundant {
                 given_up.for_each(|packet| self.repairs.push(packet));
             }
@@ -72,8 +72,9 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// When [`handle_timeout`](Sender::handle_timeout) or [`poll_transmit`](Sender::poll_transmit) is to be
-    /// called next without anything having happened. It may change after each call of the others.
+    /// Returns when to call [`handle_timeout`](Sender::handle_timeout) or
+    /// [`poll_transmit`](Sender::poll_transmit) if nothing happens before. It may change after each call of
+    /// the others.
     #[must_use]
     pub fn poll_timeout(&mut self) -> Option<Time> {
         let of_links = (self.links).first_due(&self.activity, self.config.keepalive);
@@ -102,7 +103,7 @@ impl<P: Clone> Sender<P> {
         due.into_iter().flatten().min()
     }
 
-    /// When more waits than is kept for a silent peer.
+    /// Returns when packets for a silent peer are dropped, if the queue is longer than allowed then.
     fn drops_at(&self) -> Option<Time> {
         let drops = self.queue.bytes() > queue_limit::MIN || self.keeps_packets();
         self.deserted_at().filter(|_| drops)

@@ -1,4 +1,4 @@
-//! Which links may carry packets, and the bound of the queue.
+//! Links that may carry packets, and the limit of the queue.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -11,13 +11,13 @@ use super::{Scheduler, Sender};
 const THIN_SHARE: u64 = 8;
 
 impl<P: Clone> Sender<P> {
-    /// Whether packets go by the link that delivers them first; other schedulers have their own order.
+    /// Whether packets use the link that delivers them first; other schedulers have their own order.
     fn goes_by_arrival(&self) -> bool {
         self.config.scheduler == Scheduler::EarliestArrival && !self.scheduling.follows_other()
     }
 
-    /// Whether packets of thin connections go before others by the quickest link: they are next to nothing of
-    /// what it carries, as far as is known.
+    /// Whether packets of thin connections go before others by the quickest link, since they are a small part
+    /// of its known rate.
     pub(super) fn favours_thin_connections(&self, now: Time) -> bool {
         let usable = self.usable.iter().copied();
         let links = self.links.controls();
@@ -46,7 +46,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Sees which links could be used now, and how they compare.
+    /// Updates the selection's estimates of the available links.
     fn look_at_links(&mut self) {
         let selection = &mut self.selection;
         self.links.follow(|link, state| {
@@ -54,7 +54,7 @@ impl<P: Clone> Sender<P> {
         });
     }
 
-    /// Updates which links may carry packets, and the bound of the queue.
+    /// Updates the set of usable links, and the limit of the queue.
     pub(super) fn reconsider(&mut self) {
         let now = self.activity.packet_at();
         self.look_at_links();
@@ -64,8 +64,8 @@ impl<P: Clone> Sender<P> {
             if self.queue_limit.follow(now, &self.usable, combined) {
                 self.counters.dropped += self.queue.cut(self.queue_limit.bytes());
             }
-            // The bound counts links that are left out too: only with a queue as long as their delay is there
-            // more in flight than the others carry.
+            // The limit includes links that are left out. Without a queue as long as their delay, connections
+            // never have more in flight than the other links carry, and these would stay out.
             let left_out = |link: &usize| self.selection.leaves_out(*link);
             if !self.usable.iter().all(left_out) {
                 self.usable.retain(|link| !self.selection.leaves_out(*link));
@@ -92,7 +92,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Finds the links that could carry packets, worth their delay or not.
+    /// Finds the available links, worth their delay or not.
     fn find_able(&mut self) {
         let (states, usable) = (self.links.states(), &mut self.usable);
         let all = 0..states.len();
@@ -102,8 +102,8 @@ impl<P: Clone> Sender<P> {
             // Urgent packets serve as pings.
             usable.extend(all.filter(|&link| states[link].is_there));
         }
-        // Feedback about a slow link returns by the quickest one, so half of its round trip is not its delay.
-        // Round trips count as well, since a clock may jump.
+        // Feedback about a slow link returns by the quickest one, so its one-way delay is not half of its
+        // round trip. Round trips count as well, since a clock may jump.
         let heard = usable.iter().map(|&link| &states[link]);
         let mut heard = heard.filter(|state| state.is_heard);
         let Some(first) = heard.next() else {
@@ -125,7 +125,7 @@ impl<P: Clone> Sender<P> {
         });
     }
 
-    /// The usable links, taken as one.
+    /// Combines the usable links into one.
     fn combined(&self) -> CombinedLink {
         let states = self.links.states();
         let links = self.usable.iter().map(|&link| &states[link]);
@@ -140,8 +140,8 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// The link to use as a wire, once no packet of a flow is in flight on another: what is sent on it then
-    /// cannot arrive before what was sent earlier.
+    /// Returns the link to use as a wire, once no packet of a flow is in flight on another: otherwise later
+    /// packets could overtake earlier ones.
     fn wire(&self) -> Option<usize> {
         let &[link] = &self.usable[..] else {
             return None;

@@ -28,7 +28,7 @@ fn silence_is_suspected_and_a_sign_of_life_ends_it() {
         end.own.handle_timeout(at);
     }
     assert_eq!(end.sends(MS(300), 1), sent);
-    // Nothing is known of its rate, so it has a second.
+    // Its rate is unknown, so the limit is a second.
     end.own.handle_timeout(MS(1002));
     let id = end.carriers[0];
     assert_eq!(end.events(), [Event::CarrierSuspected(id)]);
@@ -51,8 +51,7 @@ fn without_carriers_streams_wait_and_then_end() {
     );
 }
 
-/// What a carrier of an association without streams asks until then; each question is answered
-/// after 20 ms, or none is.
+/// Pings on a carrier without streams up to a time, with answers after 20 ms, or none.
 fn questions(end: &mut End, until: Time, are_answered: bool) -> usize {
     let (id, mut count) = (end.carriers[0], 0);
     while let Some(now) = end.own.poll_timeout().filter(|at| *at <= until) {
@@ -108,6 +107,6 @@ fn while_there_are_streams_a_metered_carrier_is_asked_once_a_minute() {
         questions(&mut end, day, true)
     });
     assert!((17_000..=17_300).contains(&asked[0]), "{asked:?}");
-    // Of 290 bytes there and back, headers of IP and TCP and acknowledgements counted: .42 MB.
+    // 290 bytes for both directions, headers of IP and TCP and acknowledgements included: 0.42 MB.
     assert!((1430..=1445).contains(&asked[1]), "{asked:?}");
 }

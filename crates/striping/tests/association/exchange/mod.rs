@@ -1,4 +1,4 @@
-//! Exchanges, frame by frame.
+//! Exchanges of two ends, frame by frame.
 
 mod carriers;
 mod scheduling;
@@ -14,7 +14,6 @@ use ropewalk_transport::SchedulerConfig;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// One end with carriers, and what it has to say.
 struct End {
     own: Association<Bytes>,
     carriers: Vec<CarrierId>,
@@ -28,7 +27,7 @@ impl End {
         End { own, carriers }
     }
 
-    /// What a carrier is given, probes left out.
+    /// The frames of a carrier, without probes.
     fn sends(&mut self, now: Time, carrier: usize) -> Vec<Frame<Bytes>> {
         let id = self.carriers[carrier];
         let frames = std::iter::from_fn(|| self.own.poll_transmit(now, id));

@@ -1,4 +1,4 @@
-//! Which carrier is given what, by each scheduler.
+//! Choice of the carrier, by each scheduler.
 
 use bytes::Bytes;
 use ropewalk_quantities::Time;
@@ -11,7 +11,7 @@ use ropewalk_transport::scheduling::round_robin::RoundRobinConfig;
 
 use super::{MS, carrier, scheduled};
 
-/// A carrier that costs something.
+/// An expensive carrier.
 fn dear() -> CarrierConfig {
     CarrierConfig {
         terms: Terms {
@@ -38,8 +38,7 @@ fn a_slow_carrier_takes_what_lies_ahead() {
     let Some(Frame::Data { offset, .. }) = ahead.first() else {
         panic!("{ahead:?}");
     };
-    // What the fast one brings in the 90 ms that it is sooner there: at first, 14 600 bytes a round
-    // trip.
+    // The bytes of the fast one in the 90 ms that it is sooner: at first, 14 600 bytes per round trip.
     assert!(offset.abs_diff(65_700) <= 1, "{offset}");
     let head = end.sends(MS(2), 1);
     assert!(matches!(head[0], Frame::Data { offset: 0, .. }));
@@ -62,7 +61,7 @@ fn what_waits_for_the_cheap_carrier_holds_up_nothing_that_is_due() {
     assert!(!end.sends(MS(2), 0).is_empty());
     // The cheap one is full, and the rest has time.
     assert_eq!(end.sends(MS(2), 1), []);
-    // What is due at once does not wait behind it.
+    // Urgent data are not queued behind it.
     let urgent = end.own.open().unwrap();
     let due = Deadline {
         at: MS(2),
@@ -77,7 +76,8 @@ fn what_waits_for_the_cheap_carrier_holds_up_nothing_that_is_due() {
     assert_eq!(stream, urgent.0);
 }
 
-/// What flies on the cheap carrier goes by the dear one, too, when it would be late, and not when it is missed.
+/// Data in flight on the cheap carrier are copied to the expensive one when they would be late, and not when
+/// an acknowledgement is missing.
 #[test]
 fn what_is_missed_is_sent_again_when_it_would_be_late() {
     let (mut end, stream) = scheduled(CheapestInTimeConfig::DEFAULT, &[carrier(20), dear()]);
@@ -95,12 +95,12 @@ fn what_is_missed_is_sent_again_when_it_would_be_late() {
             copied = Some(now);
             break;
         }
-        // Others are heard: only this one takes long.
+        // Others are heard: only this one is slow.
         for carrier in end.carriers.clone() {
             end.own.heard(carrier, MS(now));
         }
     }
-    // A copy takes half a round trip of 20 ms and its own length, and is looked for 50 ms before it must leave.
+    // A copy takes half a round trip of 20 ms and its own length, and is checked 50 ms before it must leave.
     let copied = copied.expect("it is copied");
     assert!((930..=990).contains(&copied), "{copied}");
 }
@@ -113,7 +113,7 @@ fn redundant_carriers_carry_the_same() {
     let first = end.sends(MS(2), 0);
     assert_eq!(first.len(), 1);
     assert_eq!(end.sends(MS(2), 1), first);
-    // What has arrived by one need not go by the other.
+    // Data that have arrived by one carrier are not copied to the other.
     end.write(stream, 1);
     assert_eq!(end.sends(MS(3), 0), []);
 }

@@ -1,4 +1,4 @@
-//! How streams and associations end, and what streams share.
+//! The end of streams and associations, and the memory that streams share.
 
 use ropewalk_quantities::{Bytes as Amount, Time};
 use ropewalk_striping::{Config, Event, Frame, Role, StreamId, TOO_MANY_STREAMS};
@@ -6,7 +6,7 @@ use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 
 use super::{End, MS, carrier, scheduled};
 
-/// Two ends with a carrier between them, and a stream of the near end with five bytes.
+/// Two ends with a carrier between them, and a stream of the initiator with five bytes.
 fn pair() -> (End, End, StreamId) {
     let (mut near, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20)]);
     let mut far = End::new(Role::Responder, Config::default(), &[carrier(20)]);
@@ -53,7 +53,7 @@ fn a_reset_drops_what_was_not_read() {
     exchange(&mut near, &mut far, MS(20));
     assert_eq!(far.events(), [Event::StreamReset { stream, code: 42 }]);
     assert_eq!(far.own.read(MS(20), stream), None);
-    // The other direction goes on.
+    // The other direction stays open.
     assert_eq!(far.write(stream, 3), 3);
     exchange(&mut near, &mut far, MS(30));
     assert_eq!(near.own.read(MS(30), stream).unwrap().len(), 3);
@@ -122,10 +122,10 @@ fn streams_share_the_memory_for_what_waits() {
     let mut end = End::new(Role::Initiator, config, &[carrier(20)]);
     let streams = [(); 20].map(|()| end.own.open().unwrap());
     let taken = streams.map(|stream| end.write(stream, 4 << 20));
-    // The first has all of it, and each of the others what it may always have.
+    // The first has all of the memory, and each of the others its guaranteed part.
     assert_eq!(taken[0], (1 << 20) + (64 << 10));
     assert!(taken[1..].iter().all(|&bytes| bytes == 64 << 10));
-    // They go on as what they have arrives, though nobody reads it and memory is used up.
+    // They continue as their data arrive, unread and with all memory in use.
     let mut far = End::new(Role::Responder, Config::default(), &[carrier(20)]);
     for round in 0..200 {
         let now = MS(2 + round * 20);
@@ -138,7 +138,7 @@ fn streams_share_the_memory_for_what_waits() {
     for stream in &streams[1..] {
         assert!(events.contains(&Event::Writable(*stream)), "{stream:?}");
     }
-    // The memory of the first stream's 64 KiB that arrived is for others, and all that it gives up.
+    // The memory of the first stream's 64 KiB that arrived is free for others, and all that it gives up.
     assert_eq!(end.write(streams[1], 4 << 20), 128 << 10);
     end.own.reset(streams[0], 0);
     assert!(end.write(streams[1], 4 << 20) > 900_000);

@@ -1,4 +1,4 @@
-//! The terms on which a carrier is used: its quota, its cost and the rate that it may send at.
+//! Terms of a carrier: its quota, its cost and its rate limit.
 
 use ropewalk_quantities::{Bytes as Amount, Rate};
 use ropewalk_striping::{CarrierConfig, Config, Frame, ProtocolError, Role, Terms};
@@ -45,7 +45,7 @@ fn terms_are_told_to_the_other_end_and_hold_from_then_on() {
     end.write(stream, 1000);
     assert_eq!(end.sends(MS(4), 0), []);
     assert_eq!(end.sends(MS(4), 1).len(), 1);
-    // The other end goes by them, too; its own are not for it to say.
+    // They apply to the other end, too, which may not change them.
     let carriers = [carrier(20), carrier(200)];
     let mut other = End::new(Role::Responder, Config::default(), &carriers);
     let stream = other.own.open().unwrap();
@@ -74,7 +74,7 @@ fn a_carrier_sends_no_more_than_its_terms_allow() {
     let mut now = MS(2);
     while now < MS(5002) {
         while let Some(frame) = end.own.poll_transmit(now, end.carriers[0]) {
-            // All is answered at once.
+            // Everything is answered at once.
             let answer = match frame {
                 Frame::Data { payload, .. } => {
                     sent += payload.len();
@@ -89,8 +89,8 @@ fn a_carrier_sends_no_more_than_its_terms_allow() {
         now = end.own.poll_timeout().unwrap().max(now);
         end.own.handle_timeout(now);
     }
-    // 10 kB a second, headers included, and what may go out at once.
+    // 10 kB/s, headers included, and the burst.
     assert!((48_000..52_000).contains(&sent), "{sent}");
-    // Its rate is known to be that, and no frame takes longer than it must.
+    // The limit is its known rate, and no frame is longer than necessary.
     assert_eq!(end.own.frame_len(end.carriers[0]).unwrap().as_u64(), 1416);
 }

@@ -1,5 +1,5 @@
-//! Runs under faults: whatever breaks, each byte arrives once, in order, in bounded memory, soon
-//! after the last fault; and a seed tells all.
+//! Runs under faults: each byte arrives once, in order, in bounded memory, soon after the last fault. A seed
+//! determines the run.
 
 mod plan;
 mod talk;
@@ -16,30 +16,29 @@ use talk::Talk;
 
 pub use plan::Plan;
 
-/// All that was written arrives this long after the last fault, or never.
+/// Time limit for all data after the last fault.
 const TIMEOUT: Time = Time::from_secs(120);
-/// Every stream may hold this much, whatever the memory.
+/// Every stream may hold this much at any memory limit.
 const INITIAL_WINDOW: u64 = 64 << 10;
 
-/// What one seed came to.
+/// Result of one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Payload that was delivered, both ways.
+    /// Payload that was delivered, in both directions.
     pub bytes: u64,
     pub faults: u64,
-    /// Payload that was sent again, both ways.
+    /// Payload that was retransmitted, in both directions.
     pub resent: u64,
-    /// Most that waited to be read, all streams of an end together.
+    /// Most unread bytes of all streams of an end together.
     pub memory: u64,
-    /// Longest time without a byte while something was to be delivered.
+    /// Longest time without a byte while data were outstanding.
     pub stall: Time,
-    /// Of all frames and events with their times.
+    /// Hash of all frames and events with their times.
     pub trace: u64,
-    /// What went wrong.
     pub failures: Vec<String>,
 }
 
-/// Something that the plan does to the world.
+/// An action of the plan.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Open(usize),
@@ -115,7 +114,7 @@ pub fn run(plan: &Plan, seed: u64) -> Outcome {
 }
 
 impl Run {
-    /// Draws streams and faults; returns when each act is due.
+    /// Draws streams and faults; returns when each action is due.
     fn plan(&mut self, plan: &Ranges, links: &mut [Link]) -> Vec<Time> {
         let mut schedule: Vec<(Time, Act)> = Vec::new();
         let draw = &mut self.draw;

@@ -8,7 +8,7 @@ use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::algorithm::Declared;
 use toml_edit::{DocumentMut, Item};
 
-/// Least and most, both inclusive.
+/// Lower and upper limit, both inclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct Range(u64, u64);
 
@@ -80,7 +80,7 @@ fn range(table: &Item, key: &str) -> Result<Range, String> {
     }
 }
 
-/// What a seed draws.
+/// The random numbers of a seed.
 pub struct Draw(Pcg64Mcg);
 
 impl Draw {

@@ -1,4 +1,4 @@
-//! A stream with something to say both ways, and what came of it.
+//! A stream with data in both directions, and checks of its result.
 
 use bytes::Bytes;
 use ropewalk_quantities::Time;
@@ -8,25 +8,23 @@ use sha2::{Digest, Sha256};
 
 use super::plan::Draw;
 
-/// Most bytes of one write.
 const WRITE: u64 = 40_000;
 
-/// What has a deadline is due before then, or was.
+/// Limit of deadlines, from the start of the run.
 const DUE_WITHIN_MS: u64 = 20_000;
 
-/// One way of a stream.
 #[derive(Default)]
 struct Way {
     size: u64,
     written: u64,
-    /// Of what the buffer took.
+    /// Hash of the data that the buffer took.
     sent: Sha256,
-    /// Of what was read.
+    /// Hash of the data that were read.
     read: Sha256,
     read_bytes: u64,
     finish_called: bool,
     finished: u32,
-    /// The writer or the reader gave up: not all need arrive.
+    /// The writer or the reader gave up: not all data need arrive.
     given_up: bool,
 }
 
@@ -35,7 +33,7 @@ pub struct Talk {
     pub stream: Option<StreamId>,
     /// By the end that reads.
     pub paused: [bool; 2],
-    /// How often each end was told that nothing is left of it.
+    /// Number of `StreamClosed` events of each end.
     pub closed: [u32; 2],
     /// By the end that writes.
     ways: [Way; 2],
@@ -58,7 +56,7 @@ impl Talk {
         }
     }
 
-    /// Writes what there is room for, and ends the direction behind the last byte.
+    /// Writes as much as fits, and ends the direction behind the last byte.
     pub fn write(&mut self, end: usize, own: &mut Association<Bytes>, draw: &mut Draw) {
         let (Some(stream), salt) = (self.stream, self.salt) else {
             return;
@@ -93,7 +91,7 @@ impl Talk {
         }
     }
 
-    /// Reads all there is; returns how many bytes that were.
+    /// Reads all available data; returns the number of bytes.
     pub fn read(&mut self, now: Time, end: usize, own: &mut Association<Bytes>) -> u64 {
         let Some(stream) = self.stream.filter(|_| !self.paused[end]) else {
             return 0;
@@ -137,7 +135,7 @@ impl Talk {
         }
     }
 
-    /// What is wrong at the end of the run.
+    /// Returns the failures at the end of the run.
     pub fn conclude(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         for (end, way) in self.ways.iter().enumerate() {
@@ -163,7 +161,7 @@ impl Talk {
     }
 }
 
-/// The byte at a place of a stream: any, but always the same (splitmix64).
+/// The byte at a place of a stream: pseudo-random and reproducible (splitmix64).
 fn byte(salt: u64, end: usize, at: u64) -> u8 {
     let word =
         (salt ^ (end as u64) << 63).wrapping_add((at / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -1,4 +1,4 @@
-//! Links between the two ends, and what is on them.
+//! Links between the two ends, and their segments.
 
 use ropewalk_network::{
     Capacity, DirectionConfig, LinkConfig, Loss, Network, Offer, Outage, QueueLimit, RouteId,
@@ -6,27 +6,26 @@ use ropewalk_network::{
 use ropewalk_quantities::{Rate, Time};
 
 pub const MSS: u64 = 1448;
-/// IPv4, TCP and its timestamps: on each segment, and all there is of one without data.
+/// Bytes of IPv4, TCP and its timestamps in each segment.
 pub const SEGMENT_HEADERS: u64 = 52;
 
-/// A link that several connections may share; each direction is a queue of its own, which never
-/// drops.
+/// A link that several connections may share; each direction is a queue of its own, which never drops.
 #[derive(Clone, Debug)]
 pub struct Link {
     pub rate: Rate,
-    /// One way.
+    /// One-way delay.
     pub delay: Time,
-    /// When it is silent; sorted, disjoint.
+    /// Outages, sorted and disjoint.
     down: Vec<Outage>,
-    /// How often each segment is sent until it gets through, as a radio does where it hardly
-    /// reaches: the rate is divided by this.
+    /// Transmissions of each segment until it gets through, as on a radio near its limit: the rate is divided
+    /// by this.
     pub slowed: u64,
 }
 
-/// What is on its way: segments of one frame each, `from` one end.
+/// Segments of one frame each, `from` one end.
 #[derive(Clone, Copy, Debug)]
 pub enum Segment {
-    /// Of four, there and back twice: TCP's handshake and ours.
+    /// One of four segments, two in each direction: TCP's handshake and ours.
     Handshake { link: usize, step: u32 },
     /// A frame of a carrier.
     Data {
@@ -34,7 +33,7 @@ pub enum Segment {
         from: usize,
         number: u64,
     },
-    /// The end has so many frames of a carrier.
+    /// Number of frames of a carrier that the end has.
     Ack {
         carrier: usize,
         from: usize,
@@ -52,7 +51,7 @@ impl Link {
         }
     }
 
-    /// Nothing passes in this while, and nobody is told; whiles that overlap are one.
+    /// Adds a silent outage; overlapping ones are joined.
     pub fn fall_silent(&mut self, mut start: Time, mut end: Time) {
         self.down.retain(|outage| {
             let apart = outage.end < start || end < outage.start;
@@ -66,24 +65,24 @@ impl Link {
         self.down.insert(at, Outage { start, end });
     }
 
-    /// When it is silent for the last time.
+    /// Returns the end of the last outage.
     pub fn silent_until(&self) -> Option<Time> {
         self.down.last().map(|outage| outage.end)
     }
 
-    /// What fills the link and a queue of as much, in bytes.
+    /// Returns the bytes that fill the link and a queue of the same length.
     pub fn window(&self) -> u64 {
         self.rate.bytes_in(self.delay * 4).as_u64()
     }
 
-    /// When what the link has now and does not carry is lost.
+    /// Returns when the bytes are lost that the link has now and does not carry.
     fn loses_at(&self, now: Time) -> Time {
         let outage = self.down.iter().find(|outage| outage.end > now);
         outage.map_or(now, |outage| outage.start.max(now))
     }
 }
 
-/// The links, and all that is on its way over them.
+/// The links, and their segments.
 pub struct Links {
     pub list: Vec<Link>,
     pub network: Network<Segment>,
@@ -103,10 +102,10 @@ impl Links {
         }
     }
 
-    /// Sends a segment, which makes so many bytes of IP packets.
+    /// Sends a segment with `bytes` bytes of IP packets.
     ///
     /// # Errors
-    /// An outage takes it, at that time.
+    /// An outage loses it, at that time.
     pub fn send(
         &mut self,
         now: Time,
@@ -124,7 +123,7 @@ impl Links {
     }
 }
 
-/// IP packets, in bytes, that so many of a connection make.
+/// Returns the bytes of IP packets for `len` bytes of a connection.
 pub fn packets(len: u64) -> u64 {
     len + len.div_ceil(MSS) * SEGMENT_HEADERS
 }

@@ -1,4 +1,4 @@
-//! A world of two ends and links between them, in virtual time.
+//! Two ends and links between them, in virtual time.
 
 mod link;
 mod pipe;
@@ -16,26 +16,26 @@ pub use link::Link;
 use link::{Links, SEGMENT_HEADERS, Segment, packets};
 use pipe::Pipe;
 
-/// The near end, which dials.
+/// The initiator, which dials.
 pub const NEAR: usize = 0;
-/// The far end.
+/// The responder.
 pub const FAR: usize = 1;
 
-/// A suspected link is dialled this often.
+/// Dial interval of a suspected link.
 const DIAL: Time = Time::from_millis(250);
-/// What a socket has unsent when it takes more, in bytes, as TCP_NOTSENT_LOWAT.
+/// Unsent bytes below which a socket takes more, as TCP_NOTSENT_LOWAT.
 const LOW_WATER: u64 = 32 << 10;
-/// Segments of TCP's handshake and ours: a connection is there with the last.
+/// Segments of TCP's handshake and ours: a connection is established with the last.
 const HANDSHAKE: u32 = 4;
 
-/// What the applications at both ends do.
+/// Applications at both ends.
 pub trait Apps<P> {
     fn on_event(&mut self, now: Time, end: usize, own: &mut Association<P>, event: Event);
-    /// A time that was asked for with [`World::at`] has come.
+    /// Called at the times given to [`World::at`].
     fn on_tick(&mut self, world: &mut World<P>, token: u64);
 }
 
-/// What happens at the ends; what happens on the links is the network's.
+/// Events at the ends; those of the links are in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
     /// A carrier's retransmission timer at one end.
@@ -70,16 +70,16 @@ pub struct World<P> {
     /// Per link, the carrier in use.
     current: Vec<Option<usize>>,
     dialling: Vec<bool>,
-    /// Among what the network does, by the network's order.
+    /// Ordered together with the network's events.
     happenings: BinaryHeap<Reverse<(Key, Happening)>>,
     timeouts: [Time; 2],
-    /// Of all frames and events with their times (FNV-1a).
+    /// Hash of all frames and events with their times (FNV-1a).
     pub trace: u64,
     pub violations: Vec<String>,
 }
 
 impl<P: Payload> World<P> {
-    /// All links are dialled at time zero.
+    /// Creates ends and links; all links are dialled at time zero.
     pub fn new(links: Vec<Link>, configs: [Config; 2]) -> World<P> {
         let [near, far] = configs;
         let count = links.len();
@@ -105,12 +105,12 @@ impl<P: Payload> World<P> {
         world
     }
 
-    /// The applications are called at `time` with this token.
+    /// Calls the applications at `time` with this token.
     pub fn at(&mut self, time: Time, token: u64) {
         self.happen(time, Happening::Tick(token));
     }
 
-    /// The link's connection breaks; each end learns of it after its own while. It is dialled anew.
+    /// Breaks the link's connection; each end learns of it after its own delay. The link is dialled again.
     pub fn kill(&mut self, link: usize, learnt_after: [Time; 2]) {
         let Some(carrier) = self.current[link].take() else {
             return;
@@ -122,12 +122,12 @@ impl<P: Payload> World<P> {
         self.dial(link, learnt_after[NEAR]);
     }
 
-    /// The link sends each segment so often until it gets through.
+    /// Divides the link's rate: it sends each segment `times` times.
     pub fn slow(&mut self, link: usize, times: u64) {
         self.links.list[link].slowed = times;
     }
 
-    /// Lets time pass until `end`, or until nothing will ever happen.
+    /// Runs until `end`, or until there are no more events.
     pub fn run(&mut self, apps: &mut impl Apps<P>, end: Time) {
         self.settle(apps);
         loop {
@@ -221,7 +221,7 @@ impl<P: Payload> World<P> {
         }
         let Carrier { link, pipes, .. } = &self.carriers[number];
         let (link, count) = (*link, pipes[from].arrived);
-        // It rides on data, if there is some.
+        // It is part of a data segment, if there is one.
         let bytes = if pipes[to].is_sending() {
             0
         } else {
@@ -240,7 +240,7 @@ impl<P: Payload> World<P> {
         }
     }
 
-    /// The socket hands on what its window allows, and tells the driver if it takes more again.
+    /// Sends frames of the socket that its window allows, and notifies the driver if it takes more again.
     fn transmit(&mut self, number: usize, end: usize) {
         while let Some((frame, len)) = self.carriers[number].pipes[end].transmit() {
             self.send(number, end, frame, len);
@@ -277,7 +277,7 @@ impl<P: Payload> World<P> {
         }
     }
 
-    /// A frame, or its acknowledgement, is lost at that time.
+    /// Loses a frame, or its acknowledgement, at the time `at`.
     fn lose(&mut self, carrier: usize, end: usize, at: Time, count: u64) {
         let Carrier { link, pipes, .. } = &mut self.carriers[carrier];
         let timer = pipes[end].lose(at, count, &self.links.list[*link]);
@@ -293,8 +293,7 @@ impl<P: Payload> World<P> {
         }
     }
 
-    /// Whose turn it is sends its segment of the handshake; if it is lost, the link is dialled
-    /// again.
+    /// Sends the next segment of the handshake; if it is lost, the link is dialled again.
     fn shake_hands(&mut self, link: usize, step: u32) {
         let from = if step.is_multiple_of(2) { NEAR } else { FAR };
         let segment = Segment::Handshake { link, step };
@@ -339,7 +338,7 @@ impl<P: Payload> World<P> {
         }
     }
 
-    /// What a driver does after each call.
+    /// Does the driver's work after each call.
     fn settle(&mut self, apps: &mut impl Apps<P>) {
         loop {
             let mut quiet = true;
@@ -379,7 +378,7 @@ impl<P: Payload> World<P> {
         apps.on_event(self.now, end, &mut self.ends[end], event);
     }
 
-    /// Asks for frames until there are none, or the socket is full.
+    /// Polls frames until there are none, or the socket is full.
     fn pump(&mut self, end: usize, id: CarrierId) {
         let Some(&number) = self.by_id[end].get(&id) else {
             return;

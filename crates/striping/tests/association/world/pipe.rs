@@ -1,6 +1,6 @@
-//! One direction of a TCP connection: a socket, a window, and what is under way.
+//! One direction of a TCP connection: a socket, a window, and frames in flight.
 //!
-//! This TCP has no timeout but for what the links have lost, and loses its window alone then.
+//! This TCP has no timeout except for losses of the links, and then it resets only its window.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const RTO: Time = Time::from_millis(200);
 
 /// A frame that has left the socket.
 struct Flight<P> {
-    /// Until it has arrived.
+    /// `Some` until it has arrived.
     frame: Option<Frame<P>>,
     len: u64,
 }
@@ -27,16 +27,15 @@ pub struct Pipe<P> {
     under_way: VecDeque<Flight<P>>,
     under_way_bytes: u64,
     window: u64,
-    /// So many frames have arrived.
+    /// Frames that have arrived.
     pub arrived: u64,
-    /// So many are known to have arrived.
+    /// Frames known to have arrived.
     acknowledged: u64,
-    /// Losses are repaired when so many are acknowledged.
+    /// Losses are repaired when this number of frames is acknowledged.
     lost: u64,
-    /// Whether the retransmission timer runs.
     timed: bool,
     retries: u32,
-    /// The driver was told that the socket is full.
+    /// The driver knows that the socket is full.
     pub blocked: bool,
     /// The last acknowledgement of the other end's TCP.
     pub heard_at: Time,
@@ -75,7 +74,7 @@ impl<P: Payload> Pipe<P> {
         self.socket.push_back((frame, len));
     }
 
-    /// The next frame that the window allows to be sent: its number and length.
+    /// Returns the next frame that the window allows to be sent: its number and length.
     pub fn transmit(&mut self) -> Option<(u64, u64)> {
         if self.under_way_bytes >= self.window {
             return None;
@@ -88,12 +87,11 @@ impl<P: Payload> Pipe<P> {
         Some((self.sent() - 1, len))
     }
 
-    /// Whether something is under way.
     pub fn is_sending(&self) -> bool {
         !self.under_way.is_empty()
     }
 
-    /// A frame of this number has come through: itself, if it is the one that was waited for.
+    /// Processes the arrival of a frame; returns it if it is the expected one.
     pub fn arrive(&mut self, number: u64) -> Option<Frame<P>> {
         if number != self.arrived {
             return None;
@@ -103,7 +101,7 @@ impl<P: Payload> Pipe<P> {
         flight.frame.take()
     }
 
-    /// The other end's TCP has so many frames.
+    /// Processes an acknowledgement of `count` frames.
     pub fn acknowledge(&mut self, now: Time, count: u64, link: &Link) {
         self.heard_at = now;
         while self.acknowledged < count
@@ -116,8 +114,8 @@ impl<P: Payload> Pipe<P> {
         }
     }
 
-    /// The link loses at that time the last of so many frames, or its acknowledgement; says when
-    /// the retransmission timer runs out, if it was not running.
+    /// Loses the last of `count` frames, or its acknowledgement, at the time `at`. Returns when the
+    /// retransmission timer expires, if it was not running.
     pub fn lose(&mut self, at: Time, count: u64, link: &Link) -> Option<Time> {
         self.lost = self.lost.max(count);
         if self.timed {
@@ -129,8 +127,8 @@ impl<P: Payload> Pipe<P> {
         Some(at + wait)
     }
 
-    /// The retransmission timer has run out: numbers and lengths of the frames to send again, all
-    /// that have not arrived, or the last, to be told that it has.
+    /// Handles the retransmission timer. Returns numbers and lengths of the frames to retransmit: all that
+    /// have not arrived, or else the last, to get its acknowledgement.
     pub fn time_out(&mut self) -> Vec<(u64, u64)> {
         self.timed = false;
         if self.acknowledged >= self.lost {
