@@ -1,17 +1,17 @@
-//! Two MPTCP endpoints, driven by hand: 4 MB over two paths, one of which loses packets.
+//! Two MPTCP endpoints, driven by hand: a transfer of 4 MB over two paths, one with losses.
 //!
 //!     cargo run -p ropewalk-transport --example two_endpoints
 //!
 //! An endpoint is a state machine without clock, socket or thread. Its driver, here [`Wire::run`], has four
 //! duties:
 //!
-//! 1. hand over each segment that arrives, with the time (`handle_segment`);
-//! 2. hand over the time when a timer expires (`handle_timeout`, at the time of `poll_timeout`);
+//! 1. pass each segment that arrives, with the time (`handle_segment`);
+//! 2. pass the time when a timer expires (`handle_timeout`, at the time of `poll_timeout`);
 //! 3. transmit all segments that the endpoint has (`poll_transmit`);
 //! 4. take its events (`poll_event`) and act on them: write, read, close.
 //!
-//! Segments are values without payload bytes: an endpoint counts bytes, and a driver with real data keeps them
-//! by their offsets.
+//! Segments have no payload bytes: an endpoint counts bytes, and a driver with real data finds them by their
+//! offsets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,31 +19,28 @@ use std::sync::Arc;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::{Config, Endpoint, Event, Profile, Segment};
 
-/// One-way delay of each path.
 const DELAY: [Time; 2] = [Time::from_millis(15), Time::from_millis(40)];
-/// Rate of each path, in bit/s, each way.
+/// Rate of each path in bit/s, in each direction.
 const RATE: [u64; 2] = [16_000_000, 12_000_000];
-/// The second path loses one segment of so many.
+/// The second path loses one in this many segments.
 const LOST: u64 = 200;
-/// Bytes that the client sends.
 const TRANSFER: u64 = 4_000_000;
 
 const CLIENT: usize = 0;
 
-/// Both endpoints and the segments between them.
 struct Wire {
     ends: [Endpoint; 2],
     now: Time,
-    /// By time of arrival and number: the receiving end, the path, the segment.
+    /// By time of arrival and number: receiving endpoint, path, segment.
     in_flight: BTreeMap<(Time, u64), (usize, usize, Segment)>,
-    /// By sending end and path: when the last segment so far has left.
+    /// By sending endpoint and path: when the last segment so far leaves the queue.
     busy_until: [[Time; 2]; 2],
     sent: u64,
     lost: u64,
 }
 
 impl Wire {
-    /// Moves segments and timers until both ends have closed.
+    /// Moves segments and timers until both endpoints have closed.
     fn run(&mut self) {
         let mut unwritten = TRANSFER;
         self.ends[CLIENT].connect();
@@ -70,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// The client writes as much as its send buffer takes; the server reads all that is in order.
+    /// Writes as much as the client's send buffer takes, and reads all in-order data at the server.
     fn application(&mut self, unwritten: &mut u64) {
         let [client, server] = &mut self.ends;
         server.read(u64::MAX);
@@ -91,7 +88,6 @@ impl Wire {
         }
     }
 
-    /// Puts what both ends have to send on the wire.
     fn transmit(&mut self) {
         for (end, endpoint) in self.ends.iter_mut().enumerate() {
             let mut segment = Segment::EMPTY;
@@ -113,7 +109,6 @@ impl Wire {
     }
 }
 
-/// Transfers [`TRANSFER`] bytes; returns the state at the end.
 fn transfer() -> Wire {
     let config = Arc::new(Config::profile(Profile::Linux));
     let mut wire = Wire {
@@ -159,7 +154,7 @@ fn all_bytes_arrive_over_both_paths_in_spite_of_losses() {
     for path in 0..DELAY.len() {
         assert!(server.delivered_by(path) > TRANSFER / 10, "path {path}");
     }
-    // 28 Mbit/s together: 1.14 s without handshakes, start-up and losses.
+    // Both paths together: 28 Mbit/s, so 1.14 s without handshakes, start-up and losses.
     assert!(wire.now > Time::from_millis(1143), "{}", wire.now);
     assert!(wire.now < Time::from_secs(3), "{}", wire.now);
 }

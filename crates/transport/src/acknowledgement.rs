@@ -3,17 +3,17 @@ use ropewalk_quantities::Time;
 use crate::scoreboard::Delivered;
 use crate::segment::{Options, Segment};
 
-/// An acknowledgement and what the scoreboard learnt from it.
+/// An acknowledgement, and the changes that it made to the scoreboard.
 pub(crate) struct Acknowledgement<'a> {
     pub(crate) now: Time,
     pub(crate) segment: &'a Segment,
-    /// By how much the first unacknowledged offset moved.
+    /// Bytes by which the first unacknowledged offset advanced.
     pub(crate) advanced: u64,
     pub(crate) delivered: &'a Delivered,
 }
 
 impl Acknowledgement<'_> {
-    /// Bytes that had not been acknowledged before, cumulatively or selectively.
+    /// Newly acknowledged bytes, cumulatively or selectively.
     #[inline]
     pub(crate) fn fresh(&self) -> u64 {
         self.delivered.not_sacked + self.delivered.sacked

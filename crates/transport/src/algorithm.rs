@@ -1,9 +1,9 @@
-//! Declarations of algorithms: each one once, with its config, in its own file.
+//! Declarations of algorithms: name, source, parameters. Each is in the algorithm's file.
 //!
-//! `algorithm!` defines the config struct of a declaration, with its defaults, and describes each
-//! parameter: its meaning, range and source. `registry!` combines several configs to the enum that a
-//! [`Config`](crate::Config) holds, and their algorithms to an enum whose methods are called without virtual
-//! calls. Scenario files, errors, schemas and documentation are all made of these declarations.
+//! `algorithm!` defines the config struct of a declaration, with its defaults, and describes each parameter.
+//! `registry!` combines several configs to the enum in a [`Config`](crate::Config), and their algorithms to
+//! an enum with static dispatch. Scenario files, errors, schemas and documentation are generated from these
+//! declarations.
 
 mod macros;
 
@@ -17,15 +17,15 @@ pub(crate) use macros::{algorithm, parameter_kind, parameter_type, registry};
 /// The declaration of an algorithm.
 #[derive(Debug)]
 pub struct Description {
-    /// Its name in scenario files.
+    /// Name in scenario files.
     pub name: &'static str,
     /// Documentation, in a sentence or two.
     pub doc: &'static str,
-    /// Where it is specified.
+    /// Specification or paper.
     pub source: &'static str,
-    /// Properties that users of algorithms have to know.
+    /// Properties that decide where the algorithm can be used.
     pub tags: &'static [Tag],
-    /// In the order of the documentation.
+    /// Parameters, in the order of the documentation.
     pub parameters: &'static [Parameter],
 }
 
@@ -36,25 +36,24 @@ impl Description {
     }
 }
 
-/// A property of an algorithm, for those who select one.
+/// A property of an algorithm that decides where it can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// A congestion control for a single path: it can also run a TCP connection.
+    /// A congestion control for a single path, which can also run a TCP connection.
     SinglePath,
     /// A congestion control that couples the windows of a connection's subflows.
     Coupled,
-    /// A scheduler that needs nothing but the existence and the rates of links: a virtual device can use it.
+    /// A scheduler that uses only the number and the rates of links, so that a network device can use it.
     Blind,
-    /// A scheduler that considers several streams or a tunnel's packets: it cannot schedule the subflows of a
-    /// connection.
+    /// A scheduler for several streams or for packets: it cannot schedule the subflows of a connection.
     ManyStreams,
-    /// A scheduler that fills the send queues of subflows ahead of their windows: it cannot schedule carriers
-    /// or links, which have no such queues.
+    /// A scheduler that fills the send queues of subflows ahead of their windows. Carriers and links have no
+    /// such queues, so it cannot schedule them.
     Queueing,
 }
 
 impl Tag {
-    /// Its name in interfaces to other programs.
+    /// Name of the tag in interfaces to other programs.
     pub const fn name(self) -> &'static str {
         match self {
             Tag::SinglePath => "single-path",
@@ -69,7 +68,7 @@ impl Tag {
 /// The declaration of a parameter.
 #[derive(Debug)]
 pub struct Parameter {
-    /// Its name in scenario files.
+    /// Name in scenario files.
     pub name: &'static str,
     /// Documentation, in a sentence.
     pub doc: &'static str,
@@ -115,7 +114,7 @@ impl Kind {
     }
 }
 
-/// A parameter's value.
+/// Value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// Of [`Kind::Number`].
@@ -142,7 +141,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A type that a parameter's field can have.
+/// A type of parameter fields.
 pub trait Held: Copy {
     /// Converts from a value, if it has the right type.
     fn from_value(value: Value) -> Option<Self>;
@@ -174,28 +173,27 @@ held! {
     &'static str: Word,
 }
 
-/// The config of an algorithm, or of any of several.
+/// The config of an algorithm, or an enum of several configs.
 pub trait Declared: Sized {
-    /// The declarations of all alternatives, in the order of the documentation.
+    /// Declarations of all alternatives, in the order of the documentation.
     fn descriptions() -> Vec<&'static Description>;
 
-    /// The alternative of this name, with default parameters.
+    /// Returns the alternative of this name, with default parameters.
     fn from_name(name: &str) -> Option<Self>;
 
-    /// Its name in scenario files and results.
+    /// Name in scenario files and results.
     fn name(&self) -> &str;
 
-    /// Its declaration; `None` for a user's own algorithm.
+    /// Declaration; `None` for a user's own algorithm.
     fn description(&self) -> Option<&'static Description>;
 
-    /// Values of its parameters, in the order of declaration.
+    /// Values of the parameters, in the order of declaration.
     fn values(&self) -> Vec<Value>;
 
-    /// Sets a parameter; false if it has none of this name and type. Ranges are checked by the callers that
-    /// take values from users.
+    /// Sets a parameter. Returns false if it has none of this name and type. Does not check the range.
     fn set(&mut self, parameter: &str, value: Value) -> bool;
 
-    /// Its parameters that differ from their defaults.
+    /// Parameters that differ from their defaults.
     fn changed(&self) -> Vec<(&'static str, Value)> {
         let declared = self.description().map_or(&[][..], |own| own.parameters);
         let named = declared.iter().zip(self.values());
@@ -212,17 +210,17 @@ pub trait Declared: Sized {
     }
 }
 
-/// A user's own algorithm: a function that creates one per connection, and a name for results.
+/// A user's own algorithm: a function that creates one instance per connection, and a name for results.
 ///
-/// Files cannot name it; a program sets it in a [`Config`](crate::Config). Its parameters are captured by the
-/// function. Two are equal if they share the function.
+/// Scenario files cannot name it; a program sets it in a [`Config`](crate::Config). The function captures the
+/// parameters. Two are equal if they share the function.
 pub struct Own<Settings, Built> {
     name: Arc<str>,
     make: Arc<dyn Fn(&Settings) -> Built + Send + Sync>,
 }
 
 impl<Settings, Built> Own<Settings, Built> {
-    /// With a function from the endpoint's settings, and a name for results.
+    /// Creates one from a name for results and a function of the endpoint's settings.
     pub fn new(name: &str, make: impl Fn(&Settings) -> Built + Send + Sync + 'static) -> Self {
         Own {
             name: name.into(),
@@ -230,7 +228,7 @@ impl<Settings, Built> Own<Settings, Built> {
         }
     }
 
-    /// For one connection.
+    /// Creates the algorithm of one connection.
     pub fn build(&self, settings: &Settings) -> Built {
         (self.make)(settings)
     }

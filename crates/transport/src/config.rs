@@ -1,4 +1,4 @@
-//! Configuration of an endpoint, as resolved from a scenario file's `[transport]`.
+//! Configuration of an endpoint, as resolved from the `[transport]` table of a scenario file.
 
 use ropewalk_quantities::Bytes;
 
@@ -8,7 +8,7 @@ use crate::memory::sent_overhead;
 use crate::reordering::{self, Policy, ReorderingConfig};
 use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
 
-/// Declares an enum whose variants have names in the scenario file.
+/// Declares an enum whose variants have names in scenario files.
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
@@ -19,12 +19,12 @@ macro_rules! named {
             /// All values, in the order of the documentation.
             pub const ALL: &'static [$name] = &[$($name::$variant,)*];
 
-            /// Its name in a scenario file.
+            /// Name in a scenario file.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }
 
-            /// The value of that name.
+            /// Returns the value of this name.
             pub fn from_name(name: &str) -> Option<$name> {
                 $name::ALL.iter().copied().find(|value| value.name() == name)
             }
@@ -43,12 +43,12 @@ pub use profile::Profile;
 
 /// Header without options (RFC 9293, 3.1).
 const TCP_HEADER: u64 = 20;
-/// Options of a data segment's DSS beyond those of an acknowledgement: the mapping, less four bytes by which
-/// the latter's data acknowledgement is longer (RFC 8684, section 3.3).
+/// Length difference of the DSS options of a data segment and of an acknowledgement: the mapping, less four
+/// bytes by which the latter's data acknowledgement is longer (RFC 8684, section 3.3).
 const MAPPING: u64 = 12;
 
 named! {
-    /// The IP version below the segments.
+    /// IP version below the segments.
     IpVersion {
         /// RFC 791.
         V4 = "ipv4",
@@ -67,14 +67,14 @@ impl IpVersion {
     }
 }
 
-/// The configuration of an endpoint; [`Config::profile`] gives a family of defaults.
+/// Configuration of an endpoint; [`Config::profile`] returns a family of defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// MPTCP (RFC 8684), if the peer supports it; otherwise a TCP connection.
     pub multipath: bool,
     /// Congestion control.
     pub congestion: CongestionConfig,
-    /// What all congestion controls are told.
+    /// Settings of all congestion controls.
     pub congestion_settings: congestion::Settings,
     /// Packet scheduler.
     pub scheduler: SchedulerConfig,
@@ -86,13 +86,13 @@ pub struct Config {
     pub ip_version: IpVersion,
     /// Initial sequence number of each subflow and side; random if `None`.
     pub initial_sequence_number: Option<u32>,
-    /// What the SYNs negotiate.
+    /// TCP options to negotiate.
     pub extensions: Extensions,
     /// Congestion window after the handshake (RFC 6928).
     pub initial_window: InitialWindow,
     /// Initial slow-start threshold; `None` is unlimited.
     pub initial_ssthresh: Option<Bytes>,
-    /// When the congestion window grows, and from what it is reduced.
+    /// When the congestion window grows, and how a reduction is computed.
     pub window: WindowConfig,
     /// Loss detection.
     pub loss: LossConfig,
@@ -111,19 +111,19 @@ pub struct Config {
 }
 
 impl Config {
-    /// The same with some settings changed.
+    /// Returns the configuration with some settings changed.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Config)) -> Config {
         change(&mut self);
         self
     }
 
-    /// The congestion control of a connection.
+    /// Creates the congestion control of a connection.
     pub fn controller(&self) -> Controller {
         self.congestion.build(&self.congestion_settings)
     }
 
-    /// The scheduler of a connection.
+    /// Creates the scheduler of a connection.
     pub fn packet_scheduler(&self) -> PacketScheduler {
         let settings = scheduling::Settings {
             sent_overhead: sent_overhead(self.segment.as_u64()),
@@ -131,7 +131,7 @@ impl Config {
         self.scheduler.build(&settings)
     }
 
-    /// The reordering policy of a subflow.
+    /// Creates the reordering policy of a subflow.
     pub fn reordering_policy(&self) -> Policy {
         self.reordering.build(&reordering::Settings {
             sack: self.extensions.sack,
@@ -141,17 +141,15 @@ impl Config {
         })
     }
 
-    /// Maximum payload of an IP packet of this length, with all headers and options.
+    /// Maximum payload of a segment in an IP packet of this length, with all headers and options.
     pub fn segment_for(&self, packet: u32) -> Bytes {
         Bytes::new(u64::from(packet).saturating_sub(self.headers_len()))
     }
 
-    /// Length of a full IP packet, with all headers and options.
     pub(crate) fn packet_len(&self) -> u64 {
         self.headers_len() + self.segment.as_u64()
     }
 
-    /// Bytes before the payload of a data segment, from the IP header on.
     pub fn headers_len(&self) -> u64 {
         let options = self.data_option_len(self.multipath);
         u64::from(self.ip_version.header_len()) + TCP_HEADER + options
@@ -163,9 +161,8 @@ impl Config {
         self.headers_len() - mapping
     }
 
-    /// Length of a data segment's options: timestamps, a transmission number, and a DSS option with a 64-bit
-    /// mapping and a 32-bit acknowledgement, with or without checksum. With a transmission number there is
-    /// room for a 32-bit mapping only.
+    /// Length of a data segment's options: timestamps, transmission number, and a DSS option with a 32-bit
+    /// acknowledgement and a 64-bit mapping (32-bit with a transmission number), with or without checksum.
     pub(crate) fn data_option_len(&self, multipath: bool) -> u64 {
         let timestamps = if self.extensions.timestamps { 12 } else { 0 };
         let number = if self.numbers_segments() { 8 } else { 0 };
@@ -177,7 +174,6 @@ impl Config {
         timestamps + number + dss
     }
 
-    /// Whether segments carry transmission numbers, as TCP-DOOR requires.
     pub(crate) fn numbers_segments(&self) -> bool {
         matches!(self.reordering, ReorderingConfig::Door(_))
     }

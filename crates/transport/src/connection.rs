@@ -4,8 +4,7 @@ use crate::SubflowState;
 use crate::congestion::{Congestion, CongestionControl, Controller, Window};
 use crate::event::{Happening, Recorded, Recorder};
 
-/// The parts of a connection that a subflow's sender uses: congestion control, the table of subflows, and the
-/// recorder.
+/// Parts of a connection for a subflow's sender: congestion control, table of subflows, recorder.
 pub(crate) struct Connection<'a, R> {
     pub(crate) now: Time,
     pub(crate) controller: &'a mut Controller,
@@ -22,7 +21,6 @@ impl<R: Recorder> Connection<'_, R> {
         &mut self.table[self.subflow]
     }
 
-    /// The subflow's present windows.
     pub(crate) fn window(&self) -> Window {
         Window::of(&self.table[self.subflow])
     }
@@ -33,8 +31,8 @@ impl<R: Recorder> Connection<'_, R> {
         record(self.recorder, self.now, self.subflow, happening);
     }
 
-    /// A congestion event. `flight_size` is RFC 5681's FlightSize, everything not cumulatively acknowledged,
-    /// or what is to be reduced instead.
+    /// Reports a congestion event. `flight_size` is RFC 5681's FlightSize (all data not cumulatively
+    /// acknowledged), or the amount to reduce instead.
     pub(crate) fn on_congestion(&mut self, cause: Congestion, flight_size: u64) {
         let own = self.own();
         own.in_flight = flight_size.min(own.cwnd);
@@ -48,7 +46,6 @@ impl<R: Recorder> Connection<'_, R> {
     }
 }
 
-/// Records an event, if there is a recorder.
 #[inline(always)]
 pub(crate) fn record<R: Recorder>(
     recorder: &mut R,

@@ -16,13 +16,13 @@ pub struct Counters {
     pub timeouts: u64,
     /// Tail loss probes sent.
     pub tail_loss_probes: u64,
-    /// Times losses were found to be spurious, and their consequences undone.
+    /// Times losses were found to be spurious and their reductions were undone.
     pub undone: u64,
-    /// Those of them that had been detected by a timeout.
+    /// Undone losses that a timeout had detected.
     pub undone_timeouts: u64,
-    /// The same, by [`Evidence`].
+    /// Undone losses, by [`Evidence`].
     pub undone_by: [u64; Evidence::COUNT],
-    /// Times reordering was seen, by [`Sighting`], with a reordering policy that looks for it.
+    /// Observations of reordering, by [`Sighting`], if the reordering policy looks for it.
     pub seen_by: [u64; Sighting::COUNT],
     /// Segments discarded for their old timestamps (PAWS, RFC 7323).
     pub discarded_as_old: u64,
@@ -31,7 +31,6 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Losses were spurious.
     pub(crate) fn count_undone(&mut self, cause: Congestion, evidence: Evidence) {
         self.undone += 1;
         self.undone_timeouts += u64::from(cause == Congestion::Timeout);

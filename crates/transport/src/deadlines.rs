@@ -4,27 +4,27 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-/// When bytes are to be delivered.
+/// Delivery deadline of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// The deadline.
+    /// Time of the deadline.
     pub at: Time,
     /// Time from the write to the deadline.
     pub span: Time,
 }
 
-/// Deadlines of a stream's bytes, by the ends of writes. Bytes written without a deadline have none.
+/// Deadlines of a stream's bytes. Bytes written without a deadline have none.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlines {
-    /// Ends of writes in ascending order, with their deadlines, if any; a deadline applies to the bytes from
-    /// the previous end on.
+    /// Ends of writes in ascending order, with their deadlines; a deadline applies to the bytes from the
+    /// previous end on.
     writes: VecDeque<(u64, Option<Deadline>)>,
-    /// When to check next for data that would miss their deadline.
+    /// Next check for data that would miss their deadline.
     pub look_at: Time,
 }
 
 impl Deadlines {
-    /// The bytes `start..end`, at the end of what was written, have this deadline.
+    /// Sets the deadline of the bytes `start..end`, the last ones written.
     pub fn note(&mut self, start: u64, end: u64, deadline: Deadline) {
         if start >= end {
             return;
@@ -54,7 +54,7 @@ impl Deadlines {
         Some(self.write_at(offset)?.0)
     }
 
-    /// The deadline of the byte at `offset`, and how many bytes from it on share that deadline.
+    /// The deadline of the byte at `offset`, and the number of bytes from it on with that deadline.
     #[must_use]
     pub fn write_at(&self, offset: u64) -> Option<(Deadline, u64)> {
         let at = self.writes.partition_point(|&(end, _)| end <= offset);
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Each byte has the deadline of the write that it came with, until it is forgotten.
+        /// Each byte has the deadline of its write until it is forgotten.
         #[test]
         fn each_byte_has_that_of_its_write(
             writes in prop::collection::vec((1u64..6, prop::option::of(0u64..4)), 1..30),

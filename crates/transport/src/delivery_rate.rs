@@ -2,7 +2,7 @@ use ropewalk_quantities::Time;
 
 use crate::SubflowState;
 
-/// Delivery rate of a subflow over about a round trip, smoothed with a gain of 1/4.
+/// Delivery rate of a subflow over about one round trip, smoothed with a gain of 1/4.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeliveryRate {
     since: Time,
@@ -10,7 +10,6 @@ pub(crate) struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Measures from now on.
     pub(crate) fn starting(now: Time) -> DeliveryRate {
         DeliveryRate {
             since: now,
@@ -18,7 +17,7 @@ impl DeliveryRate {
         }
     }
 
-    /// This much was acknowledged; writes the rate to the table.
+    /// Counts acknowledged bytes; writes the rate to the table.
     #[inline]
     pub(crate) fn measure(&mut self, now: Time, bytes: u64, state: &mut SubflowState) {
         self.bytes += bytes;

@@ -1,4 +1,4 @@
-//! An endpoint: its state, and the calls of its application.
+//! An endpoint: its state, and the interface for its application.
 
 mod arrivals;
 mod close;
@@ -43,28 +43,26 @@ use timers::Timers;
 
 /// Twice the maximum segment lifetime, as in Linux.
 const TIME_WAIT: Time = Time::from_secs(60);
-/// Most subflows of a connection.
+/// Largest number of subflows of a connection.
 pub const MAX_SUBFLOWS: usize = 64;
 
 /// A TCP or MPTCP endpoint: one side of a connection, without input or output.
 ///
-/// Five verbs drive it. After each call of [`handle_segment`](Endpoint::handle_segment),
-/// [`handle_timeout`](Endpoint::handle_timeout) or a call of the application's side, the driver
-/// polls [`poll_transmit`](Endpoint::poll_transmit) until it gives nothing, then reads
+/// After each call of [`handle_segment`](Endpoint::handle_segment),
+/// [`handle_timeout`](Endpoint::handle_timeout) or a method of the application's interface, the driver calls
+/// [`poll_transmit`](Endpoint::poll_transmit) until it returns `None`, then
 /// [`poll_timeout`](Endpoint::poll_timeout) and [`poll_event`](Endpoint::poll_event).
 ///
 /// Payload is represented by ranges: [`write`](Endpoint::write) and [`read`](Endpoint::read) count bytes, and
 /// the driver of a real network looks up the bytes of a range when it builds the packet.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// Shared by endpoints with the same configuration.
     config: Arc<Config>,
     handshake: Handshake,
     subflows: Vec<Subflow>,
     table: Vec<SubflowState>,
-    /// Subflows whose state in the table may have changed since the scheduler was last called.
+    /// Subflows whose state in the table may have changed since the last call of the scheduler.
     changed: SubflowSet,
-    /// Some subflow is a backup.
     has_backups: bool,
     controller: Controller,
     scheduler: PacketScheduler,
@@ -75,12 +73,12 @@ pub struct Endpoint {
     due: Due,
     queues: Queues,
     timers: Timers,
-    /// Subflows in the settled state; see `endpoint/usual.rs`.
+    /// Subflows that may use the fast path; see `endpoint/usual.rs`.
     settled: SubflowSet,
 }
 
 impl Endpoint {
-    /// The side that opens the connection, with this many subflows (1 to 64; TCP uses one).
+    /// Creates the side that opens the connection, with this many subflows (1 to 64; TCP uses one).
     ///
     /// `key` and `nonce_seed` are random; they determine MPTCP's key and the joins' nonces.
     pub fn client(config: &Arc<Config>, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
@@ -94,7 +92,7 @@ impl Endpoint {
         endpoint
     }
 
-    /// The side that waits for a connection.
+    /// Creates the side that waits for a connection.
     pub fn server(config: &Arc<Config>, key: u64, nonce_seed: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(config, Role::Server, key, nonce_seed);
         endpoint.grow_to(1, State::Listen);
@@ -123,7 +121,7 @@ impl Endpoint {
     }
 
     fn grow_to(&mut self, count: usize, state: State) {
-        // Allocated exactly, since most connections never have more.
+        // Exact capacity, since most connections never have more.
         let more = count.saturating_sub(self.subflows.len());
         self.subflows.reserve_exact(more);
         self.table.reserve_exact(more);
@@ -144,7 +142,7 @@ impl Endpoint {
         }
     }
 
-    /// How many bytes the application may write now.
+    /// Bytes that the application may write now.
     #[inline]
     pub fn writable(&self) -> u64 {
         self.tx.writable()
@@ -156,8 +154,8 @@ impl Endpoint {
         self.tx.unsent()
     }
 
-    /// Sets a subflow's cost and priority, for schedulers that consider them: a higher priority number counts
-    /// as more expensive, whatever the cost.
+    /// Sets a subflow's cost and priority, for schedulers that use them: a higher priority number counts as
+    /// more expensive, whatever the cost.
     pub fn set_price(&mut self, subflow: usize, cost: f64, priority: u8) {
         if let Some(state) = self.table.get_mut(subflow) {
             state.cost = cost;
@@ -165,8 +163,8 @@ impl Endpoint {
         }
     }
 
-    /// Makes a subflow a backup or a regular one: a backup carries new data only while no other subflow is
-    /// usable (RFC 8684, section 3.3.8), and data assigned to it are assigned again. The peer is not told,
+    /// Makes a subflow a backup or a regular one. A backup carries new data only while no other subflow is
+    /// usable (RFC 8684, section 3.3.8); data assigned to it are assigned again. The peer is not informed,
     /// since its own direction may differ.
     pub fn set_backup(&mut self, subflow: usize, is_backup: bool) {
         let of_subflow = self.table.get_mut(subflow);
@@ -181,7 +179,7 @@ impl Endpoint {
         }
     }
 
-    /// The application writes up to `most` bytes; returns how many the send buffer took.
+    /// Writes up to `most` bytes; returns the number that the send buffer took.
     #[inline]
     pub fn write(&mut self, most: u64) -> u64 {
         let taken = self.tx.write(most);
@@ -189,15 +187,15 @@ impl Endpoint {
         taken
     }
 
-    /// As [`write`](Endpoint::write), for bytes that should be delivered by `deadline`. Schedulers may take
-    /// it into account; late bytes are still delivered.
+    /// [`write`](Endpoint::write) of bytes that should be delivered by `deadline`. Schedulers may use it;
+    /// late bytes are still delivered.
     pub fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let taken = self.tx.write_by(most, deadline);
         self.due.data |= taken > 0;
         taken
     }
 
-    /// The application writes no more: the stream ends after what was written.
+    /// Ends the stream after the written data.
     pub fn close(&mut self) {
         self.tx.close();
         self.due.data = true;
@@ -221,7 +219,7 @@ impl Endpoint {
         self.rx.readable()
     }
 
-    /// The application reads up to `most` bytes; returns how many there were.
+    /// Reads up to `most` bytes; returns the number read.
     #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let taken = self.rx.read(most);
@@ -237,8 +235,8 @@ impl Endpoint {
                 .rx
                 .update_due(self.config.segment.as_u64(), self.handshake.multipath)
         {
-            // Any usable subflow may send the window update, since all share the window; and that of a TCP
-            // connection which has sent its FIN, and goes on to receive.
+            // Any usable subflow may send the window update, since all share the window. On a TCP connection
+            // that has sent its FIN, the only subflow sends it.
             let usable = self.table.iter().position(|state| state.usable);
             let is_open = |flow: &Subflow| flow.state == State::Established;
             if let Some(number) = usable.or_else(|| self.subflows.iter().position(is_open)) {
@@ -249,7 +247,7 @@ impl Endpoint {
         taken
     }
 
-    /// The next event, in the order in which they happened. It may change after
+    /// Returns the next event, in order of time. It may change after
     /// [`handle_segment`](Endpoint::handle_segment), [`handle_timeout`](Endpoint::handle_timeout) and
     /// [`abort`](Endpoint::abort).
     #[inline]
@@ -258,7 +256,7 @@ impl Endpoint {
         self.events.poll()
     }
 
-    /// The table of subflows, as passed to schedulers and congestion control.
+    /// Table of subflows, as passed to schedulers and congestion control.
     #[inline]
     pub fn subflow_states(&self) -> &[SubflowState] {
         &self.table
@@ -269,7 +267,7 @@ impl Endpoint {
         self.events.is_closed()
     }
 
-    /// This side's key of the connection (RFC 8684, 3.1).
+    /// Key of this side of the connection (RFC 8684, 3.1).
     pub fn key(&self) -> u64 {
         self.handshake.keys.own
     }
@@ -279,7 +277,7 @@ impl Endpoint {
         self.subflows[subflow].sender.counters
     }
 
-    /// Bytes that were new at data level when they arrived on this subflow.
+    /// Bytes that were new to the connection when they arrived on this subflow.
     #[inline]
     pub fn delivered_by(&self, subflow: usize) -> u64 {
         self.subflows[subflow].delivered
@@ -303,7 +301,7 @@ impl Endpoint {
         self.rx.held()
     }
 
-    /// Most bytes that were ever behind a gap.
+    /// Largest number of bytes that were behind a gap at once.
     pub fn reorder_buffer_max(&self) -> u64 {
         self.arrivals.behind_gap_max()
     }
@@ -313,18 +311,17 @@ impl Endpoint {
         self.arrivals.restart_behind_gap_max(self.rx.held());
     }
 
-    /// Data packets with new data, and those of them that arrived behind a gap.
+    /// Data packets with new data, and how many of them arrived behind a gap.
     pub fn packets(&self) -> (u64, u64) {
         self.arrivals.packets()
     }
 
-    /// Bytes written by the application.
     #[cfg(test)]
     fn written(&self) -> u64 {
         self.tx.nxt() + self.tx.unsent()
     }
 
-    /// Bytes that the peer acknowledged at data level.
+    /// Bytes that the peer acknowledged at connection level.
     #[inline]
     pub fn acknowledged(&self) -> u64 {
         self.tx.una()

@@ -1,9 +1,9 @@
 //! Events of an endpoint: typed values that are passed to a recorder.
 //!
-//! A recorder is an argument, like the time: [`Endpoint::recorded_by`](crate::Endpoint::recorded_by) returns
-//! the verbs that take one. So the type of an endpoint does not depend on the recorder, the same endpoint may
-//! be recorded at some times and not at others, and events reach the recorder as they happen, without a
-//! queue. The plain verbs pass `()`, for which the creation of events is compiled away.
+//! A recorder is an argument of the methods that [`Endpoint::recorded_by`](crate::Endpoint::recorded_by)
+//! returns. So the type of an endpoint does not depend on the recorder, recording can start and stop at any
+//! time, and events reach the recorder at once, without a queue. The plain methods pass `()`, for which the
+//! creation of events is compiled away.
 
 use ropewalk_quantities::Time;
 
@@ -13,10 +13,10 @@ use crate::reordering::{Evidence, Remark};
 
 /// Receives the events of an endpoint; `()` ignores them and costs nothing.
 pub trait Recorder {
-    /// Whether events are recorded at all: if not, none is created.
+    /// Whether events are recorded; if not, none is created.
     const LISTENS: bool = true;
 
-    /// An event has happened.
+    /// Records an event.
     fn record(&mut self, recorded: &Recorded);
 }
 
@@ -43,14 +43,14 @@ impl<R: Recorder> Recorder for &mut R {
     }
 }
 
-/// What the application or the driver needs to know.
+/// An event for the application or the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The first subflow is established: data may be sent.
     Connected,
     /// Another subflow is established.
     SubflowEstablished(usize),
-    /// A subflow was reset, or gave up after too many retransmissions.
+    /// A subflow was reset, or failed after too many retransmissions.
     SubflowFailed(usize),
     /// The peer has closed its side, and all of its data have arrived.
     Eof,
@@ -61,7 +61,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The subflow concerned; `None` for the whole connection.
+    /// Subflow of the event; `None` for the whole connection.
     pub fn subflow(self) -> Option<usize> {
         match self {
             Event::SubflowEstablished(subflow) | Event::SubflowFailed(subflow) => Some(subflow),
@@ -73,7 +73,7 @@ impl Event {
 /// An event with its time and subflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
-    /// Time.
+    /// Time of the event.
     pub time: Time,
     /// Number of the subflow; 0 for the whole connection.
     pub subflow: usize,
@@ -114,7 +114,7 @@ pub enum Happening {
     DuplicateArrived(DuplicateArrived),
     /// A data segment arrived here behind a gap.
     OutOfOrderArrived(OutOfOrderArrived),
-    /// The state of the sender when there is nothing more to send.
+    /// State of the sender when there is nothing more to send.
     Settled(Settled),
     /// The state of the connection or of a subflow changed.
     StateChanged(StateChanged),
@@ -140,7 +140,7 @@ pub struct Acknowledged {
     pub bytes: u64,
     /// Bytes newly acknowledged selectively.
     pub sacked: u64,
-    /// Its round-trip sample, if it gave one.
+    /// RTT sample of the acknowledgement, if any.
     pub rtt: Option<Time>,
 }
 
@@ -151,11 +151,11 @@ pub struct SegmentLost {
     pub seq: u64,
     /// Number of its offsets: its payload, or one for a FIN.
     pub len: u32,
-    /// The sign of the loss.
+    /// Evidence of the loss.
     pub sign: LossSign,
 }
 
-/// What indicates that a segment is lost.
+/// Evidence that a segment is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossSign {
     /// Duplicate acknowledgements, or selective acknowledgements above it (RFC 5681, 6675).
@@ -173,7 +173,7 @@ pub enum LossSign {
 pub struct RecoveryEntered {
     /// Windows before the reduction.
     pub before: Window,
-    /// Windows after it; with proportional rate reduction cwnd is reduced gradually.
+    /// Windows after the reduction; with proportional rate reduction cwnd is reduced gradually.
     pub after: Window,
     /// FlightSize, as passed to congestion control.
     pub flight_size: u64,
@@ -208,7 +208,7 @@ pub struct ProbeSent {
     pub again: bool,
 }
 
-/// Why windows were reduced outside of loss recovery.
+/// Cause of a window reduction outside of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionCause {
     /// A tail loss probe repaired a loss that was not detected otherwise (RFC 8985, 7.4).
@@ -233,7 +233,7 @@ pub struct WindowReduced {
 /// Losses were found to be spurious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undone {
-    /// How the first of them was detected.
+    /// Detection of the first of them.
     pub cause: Congestion,
     /// Windows before the undo.
     pub before: Window,
@@ -288,13 +288,13 @@ pub struct OutOfOrderArrived {
     pub expected: u64,
 }
 
-/// State of a subflow's sender when there is nothing more to send: recorded for each subflow that was ever
-/// open, whether or not it changed.
+/// State of a subflow's sender when there is nothing more to send; recorded for each subflow that was ever
+/// open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settled {
     /// Congestion window and slow-start threshold.
     pub window: Window,
-    /// Sent and neither acknowledged nor marked lost.
+    /// Bytes sent and neither acknowledged nor marked lost.
     pub in_flight: u64,
     /// Round-trip times; `None` before the first sample.
     pub rtt: Option<RoundTrip>,

@@ -12,7 +12,7 @@ pub enum InitialWindow {
 }
 
 impl InitialWindow {
-    /// In bytes, for this MSS; at least one segment.
+    /// Initial congestion window in bytes for this MSS; at least one segment.
     pub fn bytes(self, mss: u64) -> u64 {
         match self {
             InitialWindow::Segments(segments) => u64::from(segments) * mss,

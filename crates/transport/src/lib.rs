@@ -1,13 +1,13 @@
 //! TCP and Multipath TCP endpoints without input or output.
 //!
-//! An [`Endpoint`] is one end of a connection. It is a state machine: it reads no clock, opens no socket and
-//! starts no thread. A driver hands it the time, segments and expired timers, and polls it for segments to
+//! An [`Endpoint`] is one side of a connection: a state machine that reads no clock, opens no socket and
+//! starts no thread. A driver passes it the time, segments and expired timers, and polls it for segments to
 //! transmit. The simulator drives endpoints in virtual time. A driver with a TUN device could run the same
 //! code against a kernel.
 //!
 //! # Layers
 //!
-//! From the application down to the wire:
+//! From the application down to segments:
 //!
 //! 1. **The connection** ([`Endpoint`]): handshakes, the stream with its send and receive buffers, the
 //!    mapping of the stream to subflows (RFC 8684), close and abort. A TCP connection has one subflow.
@@ -21,11 +21,11 @@
 //! 6. **Segments** ([`Segment`]): small `Copy` values without payload bytes. Sequence numbers are 64-bit
 //!    offsets in a stream. The crate `ropewalk-wire` converts them to packets with 32-bit numbers.
 //!
-//! Beside the layers:
+//! Outside of the layers:
 //!
 //! - [`Config`] has all settings, with families of defaults ([`Profile`]).
-//! - [`algorithm`] declares algorithms and lets a program bring its own.
-//! - [`event`] reports to a recorder what an endpoint does.
+//! - [`algorithm`] declares algorithms, and lets a program add its own.
+//! - [`event`] reports an endpoint's actions to a recorder.
 //! - [`multipath`] has the keys and tokens of MPTCP.
 //! - [`mptcp_ns3`] has the MPTCP of an ns-3 module of 2011, which shares no code with the endpoint.
 //!

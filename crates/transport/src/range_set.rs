@@ -34,7 +34,7 @@ impl RangeSet {
         self.ranges.back().copied()
     }
 
-    /// Its intersection with `start..end`, in ascending order.
+    /// Intersection with `start..end`, in ascending order.
     pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.ranges.partition_point(|&(_, e)| e <= start);
         self.ranges
@@ -43,7 +43,6 @@ impl RangeSet {
             .map(move |&(s, e)| (s.max(start), e.min(end)))
     }
 
-    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.ranges.shrink_to_fit();
     }
@@ -69,7 +68,6 @@ impl RangeSet {
         self.covered = other.covered;
     }
 
-    /// Becomes a single range of so many bytes, from zero on.
     #[inline]
     pub(crate) fn set_to(&mut self, bytes: u64) {
         self.ranges.clear();
@@ -84,7 +82,7 @@ impl RangeSet {
         self.insert_and_find(start, end).0
     }
 
-    /// The same; returns the range that contains it, too.
+    /// Adds `start..end`; returns how many of its bytes are new, and the range that contains it.
     #[inline(always)]
     pub(crate) fn insert_and_find(&mut self, start: u64, end: u64) -> (u64, (u64, u64)) {
         if start >= end {
@@ -109,7 +107,7 @@ impl RangeSet {
             }
             Some(_) => {}
         }
-        // Ranges from `first` up to, not including, `after` touch or overlap the new one.
+        // Ranges in `first..after` touch or overlap the new one.
         let first = match self.ranges.front() {
             Some(&(_, e)) if e >= start => 0,
             _ => self.ranges.partition_point(|&(_, e)| e < start),

@@ -7,44 +7,39 @@ use crate::recent_ranges::RecentRanges;
 use crate::segment::{Flags, Options, SackList, Segment};
 use crate::{Config, ReceiverConfig};
 
-/// Linux acknowledges this many initial segments one by one (TCP_MAX_QUICKACKS).
+/// Number of initial segments that Linux acknowledges one by one (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u32 = 16;
 
 /// Segments shorter than this never count as full-sized (TCP_MSS_DEFAULT).
 const DEFAULT_MSS: u32 = 536;
 
-/// What a segment's data were to the subflow.
+/// Position of a segment's data in the subflow's stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// In order, or without data.
     InOrder,
     /// Behind a gap.
     Waits,
-    /// A duplicate.
     Duplicate,
 }
 
-/// The receiving half of a subflow: received data, and when and what to acknowledge.
+/// The receiving half of a subflow: received data, and pending acknowledgements.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    /// Next offset expected.
     nxt: u64,
-    /// Segments behind a gap, sorted by offset.
     waiting: VecDeque<Waiting>,
-    /// The same, as ranges.
+    /// `waiting` as ranges.
     ranges: RangeSet,
-    /// Ranges for SACK options.
     recent: RecentRanges,
     /// A duplicate range to report once (D-SACK, RFC 2883).
     duplicate: Option<(u64, u64)>,
-    /// Offset of the peer's FIN.
     fin: Option<u64>,
     ts_recent: Time,
     last_ack_sent: u64,
     last_window_sent: u64,
     unacknowledged: u32,
     quick: u32,
-    /// Round-trip time by the timestamps that data echo (`tcp_rcv_rtt_measure_ts`), and the last of them.
+    /// RTT by the timestamps that data echo (`tcp_rcv_rtt_measure_ts`), and the last such timestamp.
     round_trip: Time,
     last_echo: Time,
     /// Longest segment so far.
@@ -53,9 +48,8 @@ pub(crate) struct Receiver {
     ack_at: Time,
     sack: bool,
     config: ReceiverConfig,
-    /// Data segments without new data.
     pub(crate) duplicates: u64,
-    /// The next acknowledgement reports that data arrived out of order.
+    /// The next acknowledgement reports data out of order.
     out_of_order: bool,
 }
 
@@ -99,7 +93,7 @@ impl Receiver {
         }
     }
 
-    /// The peer's SYN arrived; `sack`: SACK was negotiated.
+    /// Handles the peer's SYN; `sack`: SACK was negotiated.
     pub(crate) fn on_syn(&mut self, segment: &Segment, sack: bool) {
         self.nxt = 1;
         self.last_ack_sent = 1;
@@ -107,13 +101,11 @@ impl Receiver {
         self.ts_recent = segment.ts_val;
     }
 
-    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.waiting.shrink_to_fit();
         self.ranges.give_back();
     }
 
-    /// Next offset expected.
     #[inline]
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
@@ -124,19 +116,16 @@ impl Receiver {
         self.ranges.last().map_or(self.nxt, |(_, end)| end)
     }
 
-    /// Bytes received behind a gap.
     #[inline]
     pub(crate) fn behind_gap(&self) -> u64 {
         self.ranges.covered()
     }
 
-    /// Timestamp to echo.
     #[inline]
     pub(crate) fn ts_recent(&self) -> Time {
         self.ts_recent
     }
 
-    /// Whether the peer's FIN was reached.
     #[inline]
     pub(crate) fn finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.nxt > fin)
@@ -148,7 +137,7 @@ impl Receiver {
         segment.seq == self.nxt && self.waiting.is_empty()
     }
 
-    /// Takes a segment's payload and FIN; passes on data that are now in order as (data offset, length).
+    /// Handles a segment's payload and FIN; passes on data that are now in order as (data offset, length).
     #[inline]
     pub(crate) fn on_segment(
         &mut self,
@@ -183,8 +172,8 @@ impl Receiver {
         arrival
     }
 
-    /// PAWS (RFC 7323, 5.3, R1): whether its timestamp is older than the one to echo, so that it may stem
-    /// from before its sequence numbers wrapped. Timestamps count milliseconds, and as in Linux
+    /// PAWS (RFC 7323, 5.3, R1): whether its timestamp is older than the one to echo, so that it may be older
+    /// than the last wrap of sequence numbers. Timestamps count milliseconds, and as in Linux
     /// (`TCP_PAWS_WINDOW`) a difference of one is tolerated.
     #[inline]
     pub(crate) fn is_old(&self, segment: &Segment) -> bool {
@@ -194,7 +183,7 @@ impl Receiver {
             && milliseconds(self.ts_recent) - milliseconds(segment.ts_val) > 1
     }
 
-    /// Acknowledges an old segment with data: with a D-SACK for its duplicate part (Linux's
+    /// Acknowledges an old segment with data, with a D-SACK for its duplicate part (Linux's
     /// `tcp_send_dupack`).
     pub(crate) fn answer_old(&mut self, segment: &Segment) {
         if segment.seq < self.nxt && segment.len > 0 {
@@ -203,8 +192,8 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// RFC 7323, 4.3: only a segment that covers the last acknowledgement updates the timestamp to echo. One
-    /// that ends before it is not acceptable, and does not (5.3, R2; Linux's `tcp_sequence`).
+    /// Updates the timestamp to echo, if the segment covers the last acknowledgement (RFC 7323, 4.3). One
+    /// that ends before it is not acceptable (5.3, R2; Linux's `tcp_sequence`).
     #[inline(always)]
     pub(crate) fn note_timestamp(&mut self, segment: &Segment) {
         let covers = segment.seq <= self.last_ack_sent && segment.end() >= self.last_ack_sent;
@@ -221,11 +210,11 @@ impl Receiver {
         }
     }
 
-    /// Data arrived in order: acknowledged now, or delayed.
+    /// Acknowledges data in order, now or delayed.
     #[inline(always)]
     fn count_in_order(&mut self, now: Time, len: u32) {
         self.unacknowledged += 1;
-        // The sender's push is complete, and was read (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and
+        // The sender's push is complete and was read (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and
         // `__tcp_cleanup_rbuf`).
         let pushed = self.config.quick_ack && len < self.usual;
         self.usual = self.usual.max(len);
@@ -237,7 +226,7 @@ impl Receiver {
         }
     }
 
-    /// Whether nothing is behind a gap, and there is nothing to report but data in order.
+    /// Whether nothing is behind a gap, and only data in order to report.
     pub(crate) fn is_settled(&self) -> bool {
         self.waiting.is_empty()
             && self.ranges.is_empty()
@@ -305,24 +294,20 @@ impl Receiver {
         Arrival::InOrder
     }
 
-    /// Whether an acknowledgement is due now.
     #[inline]
     pub(crate) fn ack_due(&self) -> bool {
         self.ack_now
     }
 
-    /// Requires an acknowledgement, whatever arrived.
     pub(crate) fn acknowledge_now(&mut self) {
         self.ack_now = true;
     }
 
-    /// When a delayed acknowledgement is due.
     #[inline]
     pub(crate) fn ack_at(&self) -> Time {
         self.ack_at
     }
 
-    /// The delayed acknowledgement timer expired.
     pub(crate) fn on_timeout(&mut self, now: Time) {
         if self.ack_at <= now {
             self.ack_now = true;
@@ -330,7 +315,7 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgement is sent with this window, pure or with data.
+    /// Records an acknowledgement with this window, pure or with data.
     #[inline]
     pub(crate) fn acknowledged(&mut self, window: u64) {
         self.last_ack_sent = self.nxt;
@@ -340,8 +325,7 @@ impl Receiver {
         self.ack_at = Time::MAX;
     }
 
-    /// Data arrived: a full segment is a sample of the round-trip time if it echoes another timestamp than
-    /// the last.
+    /// Takes an RTT sample from a full segment that echoes another timestamp than the last.
     #[inline]
     pub(crate) fn measure_round_trip(&mut self, now: Time, segment: &Segment) {
         let echo = segment.ts_ecr;
@@ -356,13 +340,12 @@ impl Receiver {
         };
     }
 
-    /// The round-trip time that the receiver knows.
     #[inline]
     pub(crate) fn round_trip(&self) -> Time {
         self.round_trip
     }
 
-    /// What is left of the window of the last acknowledgement.
+    /// Rest of the window of the last acknowledgement.
     #[inline]
     pub(crate) fn window_left(&self) -> u64 {
         (self.last_ack_sent + self.last_window_sent).saturating_sub(self.nxt)
@@ -374,24 +357,21 @@ impl Receiver {
         self.sack && (!self.ranges.is_empty() || self.duplicate.is_some())
     }
 
-    /// Requires that the peer be told of data out of order.
     pub(crate) fn tell_out_of_order(&mut self) {
         self.out_of_order = true;
         self.ack_now = true;
     }
 
-    /// Whether the peer is to be told of data out of order.
     #[inline]
     pub(crate) fn tells_out_of_order(&self) -> bool {
         self.out_of_order
     }
 
-    /// The peer has been told.
     pub(crate) fn told_out_of_order(&mut self) {
         self.out_of_order = false;
     }
 
-    /// Whether an acknowledgement sent now has options that may not fit beside data.
+    /// Whether an acknowledgement sent now has options that may not fit next to data.
     #[inline]
     pub(crate) fn has_more_to_tell(&self) -> bool {
         self.has_blocks() || self.out_of_order
@@ -423,7 +403,7 @@ impl Receiver {
                 list.push(self.nxt, range.0, range.1);
             }
         }
-        // Where data arrived most recently nothing is behind a gap any more, but elsewhere data are.
+        // The most recent data close a gap, but other data are behind one.
         if list.is_empty()
             && let Some((start, end)) = self.ranges.first()
         {

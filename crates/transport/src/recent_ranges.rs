@@ -1,7 +1,7 @@
-//! The ranges that SACK options report.
+//! Ranges for SACK options.
 
 /// The ranges that most recently grew, newest first (RFC 2018, section 4). Whole ranges are stored: only the
-/// one that has just grown changes, so none has to be searched.
+/// one that has just grown changes, so no search is needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecentRanges {
     ranges: [(u64, u64); 4],
@@ -9,8 +9,8 @@ pub(crate) struct RecentRanges {
 }
 
 impl RecentRanges {
-    /// Data arrived in this range, which is new, or has grown and may have merged others. Ranges that begin
-    /// before `nxt` are no longer behind a gap.
+    /// Records a range that is new, or has grown and may have merged others. Ranges that begin before `nxt`
+    /// are no longer behind a gap.
     pub(crate) fn note(&mut self, grown: (u64, u64), nxt: u64) {
         let mut kept = [grown; 4];
         let mut len = 1;
@@ -24,7 +24,7 @@ impl RecentRanges {
         *self = RecentRanges { ranges: kept, len };
     }
 
-    /// Those behind a gap, when `nxt` is the next offset expected.
+    /// Ranges behind a gap, when `nxt` is the next offset expected.
     #[inline]
     pub(crate) fn waiting(&self, nxt: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let ranges = self.ranges[..self.len].iter().copied();
@@ -40,7 +40,7 @@ mod tests {
     use crate::range_set::RangeSet;
 
     proptest! {
-        /// They are the ranges of what arrived last, each once, as a search for each finds them.
+        /// They equal the results of a search for each of the last arrivals, without duplicates.
         #[test]
         fn they_are_what_a_search_finds(
             arrivals in prop::collection::vec((2u64..60, 1u64..5, prop::bool::weighted(0.1)), 0..80),
@@ -50,7 +50,6 @@ mod tests {
             let (mut nxt, mut offsets) = (1, Vec::new());
             for (start, len, fills) in arrivals {
                 if fills {
-                    // The gap before the first range closes.
                     nxt = set.first().map_or(nxt, |(_, end)| end);
                     set.remove_below(nxt);
                 } else if start > nxt && set.insert(start, start + len) > 0 {

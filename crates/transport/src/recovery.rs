@@ -1,5 +1,5 @@
 //! State of loss recovery: fast recovery, recovery after a timeout, or neither. The actions are in
-//! `sender/recovering.rs`; the state before is saved, so that it can be restored.
+//! `sender/recovering.rs`; the state before is saved for an undo.
 
 mod episode;
 mod prr;
@@ -10,7 +10,6 @@ pub(crate) use episode::Restored;
 pub use episode::{Before, Phase};
 pub(crate) use prr::Prr;
 
-/// State of a sender's loss recovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     pub(crate) phase: Phase,
@@ -21,11 +20,11 @@ pub(crate) struct Recovery {
     pub(crate) force: bool,
     pub(crate) use_prr: bool,
     pub(crate) prr: Prr,
-    /// It began while windows were frozen, and does not change them.
+    /// Recovery began while windows were frozen, and does not change them.
     pub(crate) keeps_window: bool,
     /// Number of new segments to send before any retransmission.
     pub(crate) new_first: u32,
-    /// Limit of the window after the present acknowledgement, in bytes; [`u64::MAX`] is none.
+    /// Limit of the window after the present acknowledgement, in bytes; [`u64::MAX`] if none.
     pub(crate) limit: u64,
     /// State before the first loss of the episode.
     pub(crate) before: Option<Box<Before>>,
@@ -57,12 +56,11 @@ impl Recovery {
         self.keeps_window = keeps_window;
     }
 
-    /// Sets the first offset.
     pub(crate) fn start_at(&mut self, offset: u64) {
         self.point = offset;
     }
 
-    /// Whether nothing is being repaired, or held back for repairs.
+    /// Whether there is nothing to repair, and nothing held back for repairs.
     pub(crate) fn is_settled(&self) -> bool {
         self.phase == Phase::Open && !self.force && self.new_first == 0
     }
@@ -72,13 +70,12 @@ impl Recovery {
         self.phase
     }
 
-    /// Recovery ends when this offset is acknowledged.
     #[inline]
     pub(crate) fn point(&self) -> u64 {
         self.point
     }
 
-    /// The next retransmission is sent whatever the window.
+    /// Whether the next retransmission is sent whatever the window.
     #[inline]
     pub(crate) fn is_forced(&self) -> bool {
         self.force
@@ -90,7 +87,7 @@ impl Recovery {
         (self.phase != Phase::Open || self.force) && self.new_first == 0
     }
 
-    /// There are no new data to send first; returns whether they were waited for.
+    /// Notes that no new data are left to send first; returns whether recovery waited for them.
     pub(crate) fn no_new_data(&mut self) -> bool {
         std::mem::take(&mut self.new_first) > 0
     }
@@ -107,18 +104,16 @@ impl Recovery {
         }
     }
 
-    /// A segment of this length was sent.
     #[inline]
     pub(crate) fn count_out(&mut self, len: u64) {
         self.prr.count_out(len);
     }
 
-    /// There was another reduction, which an undo must not restore.
+    /// Discards the saved state after another reduction, which an undo must not restore.
     pub(crate) fn forget_before(&mut self) {
         self.before = None;
     }
 
-    /// Whether an acknowledgement ends recovery.
     #[inline]
     pub(crate) fn is_over(&self, ack: &Acknowledgement<'_>) -> bool {
         self.phase != Phase::Open && ack.segment.ack >= self.point

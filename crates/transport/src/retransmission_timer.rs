@@ -1,14 +1,14 @@
 use ropewalk_quantities::Time;
 
-/// The timer of a subflow's unacknowledged data. A single timer serves three purposes, as in Linux
-/// (`icsk_pending`, include/net/inet_connection_sock.h): each replaces the others.
+/// Timer of a subflow's unacknowledged data. A single timer serves three purposes, which replace each other,
+/// as in Linux (`icsk_pending`, include/net/inet_connection_sock.h).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetransmissionTimer {
     at: Time,
     purpose: Purpose,
 }
 
-/// What to do when it expires.
+/// Action on expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Mark everything lost (RFC 6298).
@@ -20,19 +20,17 @@ pub(crate) enum Purpose {
 }
 
 impl RetransmissionTimer {
-    /// Not running.
     pub(crate) const OFF: RetransmissionTimer = RetransmissionTimer {
         at: Time::MAX,
         purpose: Purpose::Timeout,
     };
 
-    /// Expires at this time.
     #[inline]
     pub(crate) fn new(purpose: Purpose, at: Time) -> RetransmissionTimer {
         RetransmissionTimer { at, purpose }
     }
 
-    /// When it expires, or [`Time::MAX`].
+    /// Expiry, or [`Time::MAX`].
     #[inline]
     pub(crate) fn at(self) -> Time {
         self.at

@@ -2,7 +2,7 @@ use ropewalk_quantities::Time;
 
 use crate::{RtoConfig, SubflowState};
 
-/// Retransmission timeout (RFC 6298): its base value and its back-off.
+/// Retransmission timeout (RFC 6298): base value and back-off.
 ///
 /// The smoothed values are in the [`SubflowState`], where schedulers and congestion control read them.
 #[derive(Clone, Debug)]
@@ -33,13 +33,12 @@ impl Rto {
         self.from_sack
     }
 
-    /// The present timeout, with back-off.
     #[inline]
     pub(crate) fn current(&self) -> Time {
         self.backed_off(self.base)
     }
 
-    /// Another timeout, with the same back-off and maximum.
+    /// Applies the back-off and the maximum to another base value.
     #[inline]
     pub(crate) fn backed_off(&self, base: Time) -> Time {
         if self.backoff == 0 {
@@ -55,23 +54,22 @@ impl Rto {
         self.backoff
     }
 
-    /// It expired: the next one takes twice as long (5.5).
+    /// Doubles the timeout after an expiry (5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// It expired spuriously: limits the back-off.
+    /// Limits the back-off after a spurious expiry.
     pub(crate) fn limit_backoff(&mut self, backoff: u32) {
         self.backoff = self.backoff.min(backoff);
     }
 
-    /// New data was acknowledged: the back-off ends.
     #[inline]
     pub(crate) fn reset_backoff(&mut self) {
         self.backoff = 0;
     }
 
-    /// A round-trip sample (2.2, 2.3), from a segment that was sent once or from a timestamp.
+    /// Adds an RTT sample (2.2, 2.3) of a segment that was sent once, or of a timestamp.
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Time, state: &mut SubflowState) {
         state.latest_rtt = rtt;
@@ -90,7 +88,7 @@ impl Rto {
         self.follow(state);
     }
 
-    /// The first sample after a spurious timeout.
+    /// Adds the first sample after a spurious timeout.
     #[cold]
     pub(crate) fn renew(&mut self, rtt: Time, renewal: &Renewal, state: &mut SubflowState) {
         self.sample(rtt, state);
@@ -112,18 +110,17 @@ impl Rto {
 }
 
 /// Round-trip estimates before a spurious timeout. The timer was too short for the present path, so the first
-/// sample after it is treated as the first ever, but these values are lower bounds (RFC 4015, section 3, step
+/// sample after it is treated as the first ever, with these values as lower bounds (RFC 4015, section 3, step
 /// 11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Renewal {
-    /// The first sample of data from this offset on is to be treated so.
+    /// The first sample of data from this offset on is treated so.
     pub(crate) from: u64,
     pub(crate) srtt: Time,
     pub(crate) rttvar: Time,
 }
 
 impl Renewal {
-    /// No renewal pending.
     pub(crate) const NONE: Renewal = Renewal {
         from: u64::MAX,
         srtt: Time::ZERO,
@@ -175,7 +172,7 @@ mod tests {
         rto.renew(MS(900), &before, &mut state);
         assert_eq!((state.srtt, state.rttvar), (MS(900), MS(450)));
         assert_eq!(rto.current(), MS(2700));
-        // A shorter one does not make it shorter than it was.
+        // A shorter sample does not reduce it.
         rto.renew(MS(20), &before, &mut state);
         assert_eq!((state.srtt, state.rttvar), (MS(100), MS(50)));
     }

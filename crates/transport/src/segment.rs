@@ -1,10 +1,10 @@
 use ropewalk_quantities::Time;
 
-/// A TCP segment as the endpoints process it: without bytes and 32-bit numbers.
+/// A TCP segment as the endpoints process it: without payload bytes and 32-bit numbers.
 ///
 /// Sequence numbers are offsets in the subflow's stream: SYN is at 0, the first byte at 1, FIN after the last
-/// byte. Data sequence numbers are offsets in the connection's stream, from 0. The conversion to wire format,
-/// with initial sequence numbers and 32-bit wrapping, is done in the wire crate.
+/// byte. Data sequence numbers are offsets in the connection's stream, from 0. The wire crate converts them
+/// to the wire format, with initial sequence numbers and 32-bit wrapping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
     /// Offset of the first byte (or of SYN, or of FIN).
@@ -15,7 +15,7 @@ pub struct Segment {
     pub data_seq: u64,
     /// Next data offset expected; valid with [`Flags::DATA_ACK`].
     pub data_ack: u64,
-    /// When it was sent (RFC 7323 TSval); valid with [`Flags::TIMESTAMPS`].
+    /// Time of transmission (RFC 7323 TSval); valid with [`Flags::TIMESTAMPS`].
     pub ts_val: Time,
     /// Timestamp echoed (RFC 7323 TSecr); valid with [`Flags::TIMESTAMPS`] and [`Flags::ACK`].
     pub ts_ecr: Time,
@@ -62,19 +62,18 @@ impl Segment {
         self.seq + self.sequence_len()
     }
 
-    /// Its transmission number, if it has one.
+    /// Transmission number, if any.
     #[inline]
     pub fn number(&self) -> Option<u16> {
         self.flags.contains(Flags::NUMBERED).then_some(self.number)
     }
 
-    /// TCP header with options as they stand on the wire, in bytes.
+    /// Length of the TCP header with options on the wire, in bytes.
     ///
-    /// Timestamps take 10 bytes and two of padding; a SACK option 2 + 8 a
-    /// block and two of padding (RFC 2018); DSS 4, its data acknowledgement 4
-    /// or 8, its mapping 10 or 14 and a checksum 2 (RFC 8684, 3.3). Each ends
-    /// on a multiple of four, and an endpoint never sends more than 40 bytes. A transmission number
-    /// takes 8, and with it what tells of data out of order; that by itself 4 (RFC 6994).
+    /// Timestamps take 10 bytes and two of padding; a SACK option 2 + 8 per block and two of padding (RFC
+    /// 2018); DSS 4, its data acknowledgement 4 or 8, its mapping 10 or 14 and a checksum 2 (RFC 8684, 3.3).
+    /// Each ends on a multiple of four, and an endpoint never sends more than 40 bytes. A transmission number
+    /// takes 8, including the out-of-order report, which takes 4 without it (RFC 6994).
     #[inline]
     pub fn header_len(&self) -> u32 {
         let mut options = 0;
@@ -121,8 +120,7 @@ impl Segment {
         self.len > 0 || self.flags.contains(Flags::DATA_FIN)
     }
 
-    /// Length of a mapping in a DSS option, padding included: a checksum uses what would otherwise be
-    /// padding.
+    /// Length of a mapping in a DSS option, padding included: a checksum replaces padding.
     #[inline]
     fn mapping_len(&self) -> u32 {
         if self.flags.contains(Flags::DATA_SEQ_64) {
@@ -138,7 +136,7 @@ impl Segment {
 pub struct Flags(u16);
 
 impl Flags {
-    /// None.
+    /// No flags.
     pub const NONE: Flags = Flags(0);
     /// Opens a subflow.
     pub const SYN: Flags = Flags(1);
@@ -161,7 +159,7 @@ impl Flags {
     /// The mapping has a checksum (RFC 8684, 3.3.1).
     pub const CHECKSUM: Flags = Flags(512);
 
-    /// Data received before were out of order, according to this end's reordering policy (TCP-DOOR's OOO
+    /// Data received before were out of order, according to the sender's reordering policy (TCP-DOOR's OOO
     /// option).
     pub const OUT_OF_ORDER: Flags = Flags(1024);
     /// `number` is valid.
@@ -173,14 +171,14 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// With the bits of `other` as well.
+    /// Returns the flags with the bits of `other` added.
     #[inline]
     #[must_use]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    /// Without the bits of `other`.
+    /// Returns the flags without the bits of `other`.
     #[inline]
     #[must_use]
     pub const fn without(self, other: Flags) -> Flags {
@@ -191,7 +189,7 @@ impl Flags {
 /// Options that few segments carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Options {
-    /// None of them.
+    /// No options.
     None,
     /// Selective acknowledgement (RFC 2018), and D-SACK in its first block (RFC 2883).
     Sack(SackList),
@@ -199,9 +197,9 @@ pub enum Options {
     Syn(SynOptions),
     /// MP_CAPABLE of the third segment, repeated on data until it is acknowledged (RFC 8684, 3.1).
     MpCapable {
-        /// Key of the side that sends this.
+        /// Key of the segment's sender.
         sender_key: u64,
-        /// Key of the side that receives this.
+        /// Key of the segment's receiver.
         receiver_key: u64,
         /// Mappings have checksums.
         checksum: bool,
@@ -213,7 +211,7 @@ pub enum Options {
     },
     /// MP_FASTCLOSE (RFC 8684, 3.5).
     MpFastClose {
-        /// Key of the side that receives this.
+        /// Key of the segment's receiver.
         receiver_key: u64,
     },
 }
@@ -221,7 +219,7 @@ pub enum Options {
 /// Options that SYN and SYN-ACK negotiate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SynOptions {
-    /// Largest payload that the sender of this takes.
+    /// Largest payload that the segment's sender accepts.
     pub mss: u16,
     /// Window scale (RFC 7323), if any.
     pub window_scale: Option<u8>,
@@ -256,21 +254,21 @@ pub enum SynMultipath {
     Capable {
         /// The server's key.
         key: Option<u64>,
-        /// Mappings must have checksums; they have if either side requires them.
+        /// Mappings must have checksums; they have them if either side requires it.
         checksum: bool,
     },
     /// MP_JOIN on SYN.
     Join {
-        /// Token of the connection at the receiver of this.
+        /// Token of the connection at the segment's receiver.
         token: u32,
-        /// Random number of the sender of this.
+        /// Random number of the segment's sender.
         nonce: u32,
     },
     /// MP_JOIN on SYN-ACK.
     JoinReply {
         /// First 64 bits of the HMAC.
         hmac: u64,
-        /// Random number of the sender of this.
+        /// Random number of the segment's sender.
         nonce: u32,
     },
 }
@@ -283,7 +281,7 @@ pub struct SackList {
 }
 
 impl SackList {
-    /// Adds a block; false if there is no room, or it is too far from `ack` for 31 bits.
+    /// Adds a block; returns false if the list is full, or the block is too far from `ack` for 31 bits.
     pub fn push(&mut self, ack: u64, start: u64, end: u64) -> bool {
         let relative = |offset: u64| i32::try_from(offset as i64 - ack as i64);
         let (Ok(from), Ok(to)) = (relative(start), relative(end)) else {
@@ -303,13 +301,12 @@ impl SackList {
         usize::from(self.len)
     }
 
-    /// Whether there is none.
+    /// Whether there are no blocks.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The blocks as stored.
     #[inline]
     pub(crate) fn relative(&self) -> &[(i32, i32)] {
         &self.blocks[..usize::from(self.len)]

@@ -27,9 +27,7 @@ use usage::WindowUsage;
 /// The sending half of a subflow: its data in flight, loss detection, and loss recovery.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// First offset not acknowledged.
     pub(crate) una: u64,
-    /// Next offset to send for the first time.
     pub(crate) nxt: u64,
     pub(crate) board: Scoreboard,
     pub(crate) loss: LossDetection,
@@ -40,7 +38,6 @@ pub(crate) struct Sender {
     timer: RetransmissionTimer,
     rate: DeliveryRate,
     last_sent: Time,
-    /// Used with [`WindowConfig::validate`].
     usage: WindowUsage,
     pub(crate) window: WindowConfig,
     pub(crate) sack: bool,
@@ -70,13 +67,12 @@ impl Sender {
         }
     }
 
-    /// Sets what was negotiated.
     pub(crate) fn negotiate(&mut self, config: &Config) {
         self.sack = config.extensions.sack;
         self.timestamps = config.extensions.timestamps;
     }
 
-    /// The handshake is complete: the next offset is 1.
+    /// Handles the end of the handshake: the next offset is 1.
     pub(crate) fn on_established(
         &mut self,
         now: Time,
@@ -96,25 +92,22 @@ impl Sender {
         }
     }
 
-    /// First offset not acknowledged.
     #[inline]
     pub(crate) fn una(&self) -> u64 {
         self.una
     }
 
-    /// Next offset to send for the first time.
     #[inline]
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
     }
 
-    /// When its timer expires, or [`Time::MAX`].
+    /// Expiry of the timer, or [`Time::MAX`].
     #[inline]
     pub(crate) fn timer_at(&self) -> Time {
         self.timer.at()
     }
 
-    /// The purpose of its timer.
     #[inline]
     pub(crate) fn timer_purpose(&self) -> Purpose {
         self.timer.purpose()
@@ -131,24 +124,21 @@ impl Sender {
         self.rto.backoff()
     }
 
-    /// Whether everything is acknowledged.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.board.is_empty()
     }
 
-    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.board.give_back();
         self.loss.rack.give_back();
     }
 
-    /// Starts the timer for a segment of the handshake.
     pub(crate) fn arm_handshake(&mut self, now: Time) {
         self.arm(Purpose::Timeout, now + self.rto.current());
     }
 
-    /// Starts the timer for the third segment of a join: twice the round-trip time of the SYN, as in Linux
+    /// Starts the timer for the third segment of a join: twice the RTT of the SYN, as in Linux
     /// (`schedule_3rdack_retransmission`), and twice as long each time; without a sample, as for a SYN.
     pub(crate) fn arm_third(&mut self, now: Time, rtt: Time) {
         if rtt == Time::ZERO {
@@ -158,13 +148,11 @@ impl Sender {
         self.arm(Purpose::Timeout, now + wait);
     }
 
-    /// The timer of the handshake expired.
     pub(crate) fn back_off_handshake(&mut self) {
         self.rto.back_off();
         self.disarm();
     }
 
-    /// Stops the timer.
     pub(crate) fn disarm(&mut self) {
         self.timer = RetransmissionTimer::OFF;
     }
@@ -174,8 +162,8 @@ impl Sender {
         self.timer = RetransmissionTimer::new(purpose, at);
     }
 
-    /// An acknowledgement (RFC 5681, 6582, 6675, 8985). Returns whether it showed losses to be spurious, so
-    /// that their consequences were undone.
+    /// Handles an acknowledgement (RFC 5681, 6582, 6675, 8985). Returns whether it showed losses to be
+    /// spurious, so that their consequences were undone.
     pub(crate) fn on_ack<R: Recorder>(
         &mut self,
         segment: &Segment,
@@ -243,7 +231,7 @@ impl Sender {
         restored.is_any()
     }
 
-    /// New data are acknowledged; returns the round trip of the newest segment that was sent once, at
+    /// Handles the acknowledgement of new data; returns the RTT of the newest segment that was sent once, at
     /// `newest_once`.
     #[inline(always)]
     fn advance(
@@ -276,7 +264,7 @@ impl Sender {
         rtt
     }
 
-    /// Runs a detector, and reacts to what it finds. Returns whether the timer now waits for late segments.
+    /// Runs a detector, and reacts to its result. Returns whether the timer now waits for late segments.
     #[inline(always)]
     fn judge<R: Recorder>(
         &mut self,
@@ -320,12 +308,10 @@ impl Sender {
         }
     }
 
-    /// The sender's segments, oldest first.
     pub(crate) fn board(&self) -> &Scoreboard {
         &self.board
     }
 
-    /// The same, mutable, for marking reinjected data.
     pub(crate) fn board_mut(&mut self) -> &mut Scoreboard {
         &mut self.board
     }
@@ -345,7 +331,6 @@ impl Sender {
         connection.own().cwnd = cwnd;
     }
 
-    /// The acknowledgement as passed to congestion control.
     #[inline]
     fn acked(
         &self,
@@ -358,7 +343,7 @@ impl Sender {
         let in_slow_start = own.cwnd < own.ssthresh;
         let is_used = match self.window.validate {
             true => self.usage.lets_grow(own.cwnd, in_slow_start),
-            // In slow start the window may be up to twice what was sent.
+            // In slow start the window may be up to twice the sent amount.
             false => cwnd_limited || in_slow_start && own.cwnd < 2 * own.in_flight,
         };
         Acked {
@@ -408,7 +393,6 @@ impl Sender {
         pipe
     }
 
-    /// Updates the table.
     #[inline]
     pub(crate) fn publish(&self, state: &mut SubflowState) {
         // Offset 0 is the SYN.

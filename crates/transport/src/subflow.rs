@@ -20,37 +20,31 @@ pub(crate) struct Subflow {
     pub(crate) remote_nonce: u32,
     /// MSS option of the peer's SYN; 0 before it arrived.
     pub(crate) peer_mss: u16,
-    /// When the SYN or SYN-ACK was sent, for the first round-trip sample; `None` if it was retransmitted.
+    /// Time of the SYN or SYN-ACK, for the first RTT sample; `None` if it was retransmitted.
     pub(crate) handshake_sent: Option<Time>,
     /// Assigned by the scheduler and not sent: data offset and length.
     pub(crate) queue: VecDeque<(u64, u32)>,
-    /// End of the last segment with less than a full one's data (`snd_sml`).
+    /// End of the last segment smaller than a full one (`snd_sml`).
     pub(crate) small_end: u64,
     /// Offset of our FIN, once sent.
     pub(crate) fin: Option<u64>,
-    /// End of TIME-WAIT.
     pub(crate) time_wait_until: Time,
     /// The window for which its send buffer was last sized; 0 before it was established.
     pub(crate) buffered_cwnd: u64,
-    /// The window that the peer gave on this subflow.
     pub(crate) peer_window: PeerWindow,
-    /// When its window was last halved for blocking the connection.
+    /// Time when its window was last halved for blocking the connection.
     pub(crate) penalised: Time,
     /// Bytes that were new at data level when they arrived on this subflow.
     pub(crate) delivered: u64,
 }
 
-/// States of RFC 9293, without the distinction of who closed first, which follows from `fin` and the
-/// receiver.
+/// States of RFC 9293, except for which side closed first, which follows from `fin` and the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing was sent or received.
     Closed,
     /// Waiting for a SYN.
     Listen,
-    /// A SYN was sent.
     SynSent,
-    /// A SYN was received and answered.
     SynReceived,
     /// A join's third segment was sent and is not yet acknowledged: no data may be sent (RFC 8684, 3.2).
     PreEstablished,
@@ -60,18 +54,13 @@ pub(crate) enum State {
     TimeWait,
 }
 
-/// Control segments that a subflow has to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pending {
-    /// SYN, or SYN-ACK.
     pub(crate) syn: bool,
     /// Third segment of the handshake, with its MPTCP option.
     pub(crate) third: bool,
-    /// FIN.
     pub(crate) fin: bool,
-    /// RST.
     pub(crate) rst: bool,
-    /// A window probe.
     pub(crate) probe: bool,
 }
 
@@ -97,20 +86,18 @@ impl Subflow {
         }
     }
 
-    /// It is closed: frees the memory of its data in flight.
+    /// Frees the memory of a closed subflow's data in flight.
     pub(crate) fn give_back(&mut self) {
         self.queue.shrink_to_fit();
         self.sender.give_back();
         self.receiver.give_back();
     }
 
-    /// Our FIN was acknowledged.
     pub(crate) fn fin_acked(&self) -> bool {
         self.fin.is_some_and(|fin| self.sender.una() > fin)
     }
 
-    /// Whether a segment with less than a full one's data has to wait: another is unacknowledged
-    /// (`tcp_nagle_test`).
+    /// Whether a segment smaller than a full one must wait: another is unacknowledged (`tcp_nagle_test`).
     #[inline]
     pub(crate) fn holds_small(&self) -> bool {
         self.small_end > self.sender.una()

@@ -10,7 +10,7 @@ impl SubflowSet {
     /// The empty set.
     pub const NONE: SubflowSet = SubflowSet(0);
 
-    /// With another member.
+    /// Returns the set with another member.
     #[must_use]
     pub fn with(self, subflow: usize) -> SubflowSet {
         SubflowSet(self.0 | 1 << subflow)
@@ -34,7 +34,7 @@ impl SubflowSet {
         self.0 = self.0 & !(1 << subflow) | u64::from(is_member) << subflow;
     }
 
-    /// Whether it has this member.
+    /// Lowest member.
     #[inline]
     pub fn contains(self, subflow: usize) -> bool {
         self.0 >> subflow & 1 == 1
@@ -53,27 +53,27 @@ impl SubflowSet {
         SubflowSet(self.0 | others.0)
     }
 
-    /// What is in both sets.
+    /// The intersection with another set.
     #[inline]
     #[must_use]
     pub fn and(self, others: SubflowSet) -> SubflowSet {
         SubflowSet(self.0 & others.0)
     }
 
-    /// What is not in another set.
+    /// The difference to another set.
     #[inline]
     #[must_use]
     pub fn without(self, others: SubflowSet) -> SubflowSet {
         SubflowSet(self.0 & !others.0)
     }
 
-    /// Whether it is empty.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Its members, in ascending order.
+    /// The members in ascending order.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;

@@ -20,7 +20,7 @@ pub struct SubflowState {
     pub queued: u64,
     /// Assigned to the subflow so far, sent or not.
     pub assigned: u64,
-    /// Bound of the memory of its send queue (Linux's `sk_sndbuf`).
+    /// Memory limit of its send queue (Linux's `sk_sndbuf`).
     pub send_buffer: u64,
     /// Cumulatively acknowledged so far.
     pub acknowledged: u64,
@@ -42,7 +42,7 @@ pub struct SubflowState {
     pub acked_since_loss: u64,
     /// Acknowledged between the last two losses (OLIA's l2).
     pub acked_between_losses: u64,
-    /// Cost of what it carries, in comparison with other subflows; the unit is the user's.
+    /// Cost of its data in comparison with other subflows; the unit is the user's.
     pub cost: f64,
     /// A higher number counts as more expensive than a lower one, whatever the cost.
     pub priority: u8,
@@ -73,7 +73,7 @@ impl SubflowState {
         (self.priority, self.cost)
     }
 
-    /// Expected rate in bytes per second, if anything is known of the subflow.
+    /// Expected rate in bytes per second, if known.
     #[inline]
     pub fn rate(&self) -> Option<f64> {
         if self.delivery_rate > 0.0 {
@@ -85,14 +85,13 @@ impl SubflowState {
         }
     }
 
-    /// The same; if nothing is known, a window per tenth of a second.
+    /// Expected rate in bytes per second; if unknown, a window per tenth of a second.
     pub fn rate_or_guess(&self) -> f64 {
         self.rate().unwrap_or(self.cwnd as f64 / 0.1)
     }
 }
 
 impl Default for SubflowState {
-    /// The state before the handshake.
     fn default() -> SubflowState {
         SubflowState {
             usable: false,

@@ -1,4 +1,4 @@
-//! The fraction of the receive buffer that is advertised.
+//! Fraction of the receive buffer that is advertised.
 
 use crate::Config;
 use crate::memory::{SHARED_INFO, SK_BUFF};
@@ -31,7 +31,7 @@ mod tests {
         config.multipath = true;
         config.segment = config.segment_for(1500);
         assert_eq!(config.usual_window_share(), 158.0 / 256.0);
-        // A packet of 1700 bytes is in the next larger buffer.
+        // A packet of 1700 bytes needs the next larger buffer.
         config.segment = config.segment_for(1700);
         assert_eq!(config.usual_window_share(), 95.0 / 256.0);
     }

@@ -1,4 +1,4 @@
-//! What a connection takes of memory, counted by an allocator that counts.
+//! Memory of a connection, measured by a counting allocator.
 
 #![expect(
     unsafe_code,
@@ -15,7 +15,7 @@ use ropewalk_transport::{Config, Endpoint, Event, Profile, Segment};
 struct Counting;
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed, and the most there ever were.
+    /// Bytes that this thread has allocated and not freed, and their maximum.
     static HELD: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes now, and the most since it was asked last.
+/// Bytes now, and the maximum since the last call.
 fn held() -> (usize, usize) {
     HELD.with(|held| {
         let (now, most) = held.get();
@@ -48,15 +48,15 @@ fn held() -> (usize, usize) {
     })
 }
 
-/// Both ends, with 10 ms between them.
+/// Both endpoints, with 10 ms between them.
 struct Pair {
     ends: [Endpoint; 2],
     now: Time,
 }
 
 impl Pair {
-    /// A round trip: each end sends what it may, and the other is handed it, but for the
-    /// client's segments of these numbers.
+    /// Runs a round trip: each endpoint sends, and the other receives, except for the client's segments with
+    /// these numbers.
     fn round(&mut self, lost: std::ops::Range<usize>) {
         for from in [0, 1] {
             let mut sent = Vec::new();
@@ -85,8 +85,8 @@ impl Pair {
     }
 }
 
-/// A simulator of 10 000 flows has 20 000 ends. What a transfer with a loss took beside them while it
-/// ran, its scoreboard and what waited for the gap, it has given back when it is over.
+/// A simulator of 10 000 flows has 20 000 endpoints. After a transfer with a loss, its scoreboard and the
+/// data behind the gap are freed.
 #[test]
 fn a_connection_is_small_and_gives_back_what_it_took() {
     let config = Arc::new(Config {
@@ -120,6 +120,6 @@ fn a_connection_is_small_and_gives_back_what_it_took() {
     assert!(pair.ends.iter().all(Endpoint::is_closed));
     let over = held().0 - before;
     assert!(most > fresh + 4000, "{most} {fresh}");
-    // What is left is CUBIC of the end that sent, now and as it was before the loss, and the windows then.
+    // The rest is CUBIC of the sender, its state before the loss, and the windows then.
     assert!(over <= fresh + 700, "{over} {fresh} {most}");
 }

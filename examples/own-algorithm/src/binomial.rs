@@ -1,11 +1,12 @@
-//! A congestion control: binomial control (Bansal and Balakrishnan, IEEE INFOCOM 2001).
+//! Binomial congestion control (Bansal and Balakrishnan, IEEE INFOCOM 2001).
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::congestion::{Acked, Congestion, CongestionControl, OwnCongestion};
 
-/// w grows by alpha / w^k a round trip and falls by beta w^l at a loss, in segments, on each subflow
-/// by itself; k = 0 and l = 1 are NewReno, k = l = 1/2 is SQRT, which falls more gently.
+/// Congestion control whose window w, in segments, grows by alpha / w^k per round trip and falls by beta w^l
+/// at a loss, on each subflow separately. k = 0 and l = 1 are NewReno; k = l = 1/2 is SQRT, which falls more
+/// gently.
 #[derive(Clone, Debug)]
 pub struct Binomial {
     k: f64,
@@ -17,7 +18,7 @@ pub struct Binomial {
 }
 
 impl Binomial {
-    /// With these exponents and factors.
+    /// Creates one with these exponents and factors.
     pub fn new(k: f64, l: f64, alpha: f64, beta: f64) -> Binomial {
         Binomial {
             k,
@@ -28,7 +29,7 @@ impl Binomial {
         }
     }
 
-    /// As a configuration takes it: one for each connection.
+    /// Config for [`Config`](ropewalk_transport::Config): creates one per connection.
     pub fn config(self, name: &str) -> OwnCongestion {
         OwnCongestion::new(name, move |_| Box::new(self.clone()))
     }
@@ -50,7 +51,7 @@ impl CongestionControl for Binomial {
         }
         let mss = state.mss as f64;
         let window = cwnd as f64 / mss;
-        // alpha / w^k segments a round trip, of which these bytes are a part.
+        // This part of alpha / w^k segments per round trip.
         let growth = self.alpha / window.powf(self.k) * acked.bytes as f64 / window;
         let exact = cwnd as f64 + self.fractions[subflow] + growth;
         self.fractions[subflow] = exact.fract();

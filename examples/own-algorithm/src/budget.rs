@@ -1,26 +1,26 @@
-//! A scheduler: the dear path only as far as a budget goes.
+//! Scheduler with a byte budget for expensive paths.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::{Choice, OwnScheduler, Pending, Scheduler};
 
-/// The cheapest subflow carries what it can. The dearer ones may carry so many bytes in each slot of
-/// time, and only while the cheapest, at the rate of its acknowledgements in the slot before, would
-/// need longer than a slot for what waits. What nobody may carry now waits for the next slot.
+/// Scheduler: the cheapest subflow carries as much as it can. The others share a budget of bytes per time
+/// slot, and are used only while the cheapest one, at its rate in the last slot, would need longer than a
+/// slot for the waiting data. Data beyond the budget wait for the next slot.
 #[derive(Clone, Debug)]
 pub struct Budget {
     slot: Time,
     bytes: u64,
-    /// The slot that is under way: its end, and what each subflow had been assigned before it.
+    /// End of the present slot, and the bytes assigned to each subflow before it.
     ends: Time,
     assigned: Vec<u64>,
-    /// Acknowledged on the cheapest subflow up to the slot's begin, and in the slot before.
+    /// Bytes acknowledged on the cheapest subflow before the slot, and in the last slot.
     acknowledged: u64,
     delivered: u64,
 }
 
 impl Budget {
-    /// So many bytes a slot on all dearer subflows together.
+    /// Creates one with this budget per slot for all expensive subflows together.
     pub fn new(slot: Time, bytes: Bytes) -> Budget {
         Budget {
             slot,
@@ -32,7 +32,7 @@ impl Budget {
         }
     }
 
-    /// As a configuration takes it: one for each connection.
+    /// Config for [`Config`](ropewalk_transport::Config): creates one per connection.
     pub fn config(self, name: &str) -> OwnScheduler {
         OwnScheduler::new(name, move |_| Box::new(self.clone()))
     }
@@ -46,7 +46,7 @@ impl Budget {
         self.acknowledged = cheapest.acknowledged;
     }
 
-    /// What of the slot's budget the dearer ones have used.
+    /// Used part of the slot's budget.
     fn used(&self, cheapest: usize, subflows: &[SubflowState]) -> u64 {
         let dearer = subflows.iter().enumerate();
         let dearer = dearer.filter(|(number, _)| *number != cheapest);

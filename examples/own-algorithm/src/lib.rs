@@ -1,14 +1,15 @@
-//! Three algorithms that a program brings along, without a change of Ropewalk.
+//! Three user-supplied algorithms, without a change of Ropewalk.
 //!
 //! - [`Binomial`] is a congestion control: the window grows and falls by powers of itself.
-//! - [`Budget`] is a scheduler: an expensive link carries at most so many bytes in a period.
-//! - [`Patience`] is an answer to reordering: it waits for more duplicate acknowledgements.
+//! - [`Budget`] is a scheduler: an expensive link carries a limited number of bytes per period.
+//! - [`Patience`] is a reordering policy: it waits for more duplicate acknowledgements.
 //!
 //! A [`Config`](ropewalk_transport::Config) takes the config of a built-in algorithm, or an
-//! [`Own`](ropewalk_transport::algorithm::Own): a name, and a function that makes the algorithm for each connection.
+//! [`Own`](ropewalk_transport::algorithm::Own): a name, and a function that creates the algorithm of each
+//! connection.
 //!
 //! `cargo run -p ropewalk-own-algorithm` simulates MPTCP over two links with built-in algorithms, with
-//! [`Binomial`] and [`Patience`], and with all three:
+//! [`Binomial`] and [`Patience`], and with all three. Example:
 //!
 //! ```
 //! use ropewalk_own_algorithm::Binomial;

@@ -1,4 +1,4 @@
-//! Simulates a connection with the algorithms of this crate, beside the built-in ones.
+//! Simulates a connection with the algorithms of this crate, and with built-in ones.
 
 use ropewalk_own_algorithm::{Binomial, Budget, Patience};
 use ropewalk_quantities::{Bytes, Time};

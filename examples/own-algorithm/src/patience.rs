@@ -1,23 +1,23 @@
-//! An answer to reordering: losses that D-SACK shows to be none are undone (after RFC 3708).
+//! Reordering policy: undoes losses that D-SACK shows to be spurious (after RFC 3708).
 
 use ropewalk_transport::reordering::{
     AckSigns, Answer, OwnReordering, Phase, ReorderingPolicy, Undo,
 };
 
-/// Undoes a recovery when the peer reports that what was sent again had arrived already, and waits
-/// for one more duplicate acknowledgement from then on.
+/// Policy that undoes a recovery when the peer reports that the retransmitted data had arrived already, and
+/// then raises the duplicate-acknowledgement threshold by one.
 #[derive(Clone, Debug)]
 pub struct Patience {
     most: u32,
 }
 
 impl Patience {
-    /// At most so many duplicate acknowledgements are waited for.
+    /// Creates one that raises the threshold to at most `most`.
     pub fn new(most: u32) -> Patience {
         Patience { most }
     }
 
-    /// As a configuration takes it: one for each subflow.
+    /// Config for [`Config`](ropewalk_transport::Config): creates one per subflow.
     pub fn config(self, name: &str) -> OwnReordering {
         OwnReordering::new(name, move |_| Box::new(self.clone()))
     }

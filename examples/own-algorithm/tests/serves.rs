@@ -1,4 +1,4 @@
-//! The same algorithms serve MPTCP, an association's carriers and a tunnel's links.
+//! The same algorithms work in MPTCP, on an aggregation's carriers and on a tunnel's links.
 
 use ropewalk_own_algorithm::{Binomial, Budget, Patience};
 use ropewalk_quantities::{Bytes, Time};
@@ -20,7 +20,7 @@ rate = "12 Mbit/s"
 delay = "30 ms"
 cost = 10
 "#;
-/// What the dear link may carry in a tenth of a second: 1.3 Mbit/s.
+/// Budget of the expensive link in a tenth of a second: 1.3 Mbit/s.
 const BUDGET: Bytes = Bytes::from_kib(16);
 
 fn budget() -> Budget {
@@ -36,7 +36,7 @@ fn run(scenario: &Scenario) -> Outcome {
     simulate(scenario, 7, &Options::default()).unwrap()
 }
 
-/// What the links carried, in Mbit/s: the cheap one's and the dear one's.
+/// Throughput of the cheap and of the expensive link, in Mbit/s.
 fn carried(outcome: &Outcome) -> [f64; 2] {
     let links = &outcome.summary.links;
     [0, 1].map(|link| links[link].delivered_bytes as f64 * 8e-7)
@@ -46,7 +46,7 @@ fn carried(outcome: &Outcome) -> [f64; 2] {
 fn keeps_to_its_budget(outcome: &Outcome) {
     let [cheap, dear] = carried(outcome);
     assert!(cheap > 7.0, "{cheap} {dear}");
-    // Headers are not counted, and a segment or a frame may go beyond.
+    // Headers are not counted, and a segment or a frame may exceed the budget.
     assert!((0.7..2.0).contains(&dear), "{cheap} {dear}");
 }
 
@@ -104,7 +104,7 @@ fn so_are_the_links_of_a_tunnel() {
     assert!(sent[1] >= 1, "the cheap one first: {sent:?}");
     assert!(sent[0] <= 2, "{sent:?}");
     assert!(again.is_some_and(|at| at <= start + slot), "{again:?}");
-    // The links' own pace aside, two packets a slot.
+    // Apart from the links' own pace, two packets per slot.
     let mut dear = sent[0];
     let mut now = start;
     while now < start + slot {
@@ -122,7 +122,7 @@ fn a_congestion_control_and_an_answer_to_reordering_of_ones_own_run() {
     transport.reordering = Patience::new(20).config("patience").into();
     let outcome = run(&scenario);
     assert!(outcome.summary.goodput_mbps > 7.0, "{:?}", outcome.summary);
-    // Twice NewReno's halving would be all of the window: one that falls by less is another result.
+    // Twice NewReno's halving would be the whole window: a smaller reduction has another result.
     let mut usual = scenario.clone();
     usual.flows[0].transport.congestion = Binomial::new(0.0, 1.0, 1.0, 0.5).config("aimd").into();
     let loss = outcome.summary.goodput_mbps - run(&usual).summary.goodput_mbps;

@@ -1,10 +1,10 @@
-//! Macros that declare algorithms, and that register them.
+//! Macros that declare and register algorithms.
 
 /// Declares an algorithm's config: `"name", "source", [tags]`, and its parameters.
 ///
-/// The first paragraph of documentation is shown to users for the algorithm, and that of a field for the
-/// parameter. Types are `number(least, most)`, `integer(least, most)`, `boolean()`, `time(least, most)` and
-/// `word(word, ...)`; the text after the default is its source.
+/// Users read the first paragraph of documentation as the description of the algorithm or parameter. Types
+/// are `number(least, most)`, `integer(least, most)`, `boolean()`, `time(least, most)` and `word(word, ...)`;
+/// the text after the default is its source.
 macro_rules! algorithm {
     (
         $(#[doc = $doc:literal])+
@@ -35,10 +35,10 @@ macro_rules! algorithm {
         }
 
         impl $config {
-            /// With the defaults of all parameters.
+            /// Config with the defaults of all parameters.
             pub const DEFAULT: $config = $config { $($field: $default,)* };
 
-            /// Its declaration.
+            /// Declaration of the algorithm.
             pub const DESCRIPTION: &'static $crate::algorithm::Description =
                 &$crate::algorithm::Description {
                     name: $name,
@@ -84,7 +84,6 @@ macro_rules! algorithm {
                         return held.inspect(|held| self.$field = *held).is_some();
                     }
                 )*
-                // Unused without parameters.
                 let _ = (parameter, value);
                 false
             }
@@ -92,7 +91,6 @@ macro_rules! algorithm {
     };
 }
 
-/// The type of a parameter's field.
 macro_rules! parameter_type {
     (number) => {
         f64
@@ -111,7 +109,6 @@ macro_rules! parameter_type {
     };
 }
 
-/// The kind of a parameter.
 macro_rules! parameter_kind {
     (number, $default:expr, $least:expr, $most:expr) => {
         $crate::algorithm::Kind::Number {
@@ -145,8 +142,7 @@ macro_rules! parameter_kind {
     };
 }
 
-/// Defines the enum of several configs, the enum of their algorithms, and a macro that calls a method of any
-/// of them.
+/// Defines an enum of configs, an enum of their algorithms, and a macro that calls a method of any of them.
 ///
 /// `Variant(Config => Algorithm)` is one algorithm, or an enum of several.
 macro_rules! registry {
@@ -174,12 +170,12 @@ macro_rules! registry {
         )+
 
         impl $config {
-            /// Its name in scenario files and results.
+            /// Name in scenario files and results.
             pub fn name(&self) -> &str {
                 $crate::algorithm::Declared::name(self)
             }
 
-            /// Creates the algorithm, for one connection.
+            /// Creates the algorithm for one connection.
             pub fn $build(&self, settings: &$settings) -> $built {
                 match self {
                     $($config::$variant(config) => $built::$variant(config.build(settings)),)+

@@ -1,4 +1,4 @@
-//! The families of defaults.
+//! Families of defaults.
 
 use ropewalk_quantities::{Bytes, Time};
 
@@ -20,19 +20,19 @@ use crate::scheduling::round_robin::RoundRobinConfig;
 named! {
     /// A family of defaults.
     Profile {
-        /// As Linux 6.x ships.
+        /// Linux 6.x.
         Linux = "linux",
-        /// As ns-3.44's TcpSocketBase with TcpNewReno and TcpClassicRecovery.
+        /// ns-3.44's TcpSocketBase with TcpNewReno and TcpClassicRecovery.
         Ns3 = "ns-3",
-        /// As the RFCs recommend.
+        /// Recommendations of the RFCs.
         Rfc = "rfc",
-        /// As the MPTCP module of gomez-2014, park-2014 and alheid-2016 ([`mptcp_ns3`](crate::mptcp_ns3)).
+        /// MPTCP module of gomez-2014, park-2014 and alheid-2016 ([`mptcp_ns3`](crate::mptcp_ns3)).
         MptcpNs3 = "mptcp-ns3",
     }
 }
 
 impl Config {
-    /// The defaults of a family.
+    /// Returns the defaults of a family.
     pub fn profile(profile: Profile) -> Config {
         match profile {
             Profile::Linux => linux(),
@@ -120,7 +120,7 @@ fn ns3() -> Config {
     })
 }
 
-/// These settings cover only a part of the module; the rest is in [`mptcp_ns3`](crate::mptcp_ns3).
+/// The part of the module's settings that a [`Config`] has; the rest is in [`mptcp_ns3`](crate::mptcp_ns3).
 fn mptcp_ns3() -> Config {
     ns3().with(|config| {
         config.scheduler = RoundRobinConfig::DEFAULT.into();
@@ -130,7 +130,7 @@ fn mptcp_ns3() -> Config {
         config.loss.limited_transmit = false;
         config.rto.min = Time::from_millis(200);
         config.receiver.delayed_ack = 1;
-        // As in gomez-2014's code; its receive buffer is unlimited.
+        // gomez-2014's code; its receive buffer is unlimited.
         config.send_buffer.size = Bytes::new(90_000_000);
         config.receive_buffer.size = Bytes::new(90_000_000);
     })
@@ -140,8 +140,8 @@ fn mptcp_ns3() -> Config {
 mod tests {
     use super::*;
 
-    /// The module of gomez-2014 and alheid-2016 has neither: each third duplicate acknowledgement begins a fast
-    /// recovery, and until then nothing new is sent.
+    /// In the module, each third duplicate acknowledgement begins a fast recovery; until then no new data are
+    /// sent.
     #[test]
     fn the_profile_of_the_ns_3_module_has_neither_sack_nor_limited_transmit() {
         let module = Config::profile(Profile::MptcpNs3);

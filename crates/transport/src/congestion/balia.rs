@@ -1,9 +1,9 @@
 //! Balia, balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016;
 //! draft-walid-mptcp-congestion-control-04).
 //!
-//! Balia compromises between LIA's friendliness and OLIA's responsiveness. With x_r = w_r / rtt_r and alpha_r
-//! = max(x_k) / x_r, a path that is slower than the fastest gains more per acknowledgement, and loses more at
-//! a loss, up to three quarters.
+//! A compromise between LIA's friendliness and OLIA's responsiveness. With x_r = w_r / rtt_r and alpha_r =
+//! max(x_k) / x_r, a path slower than the fastest gains more per acknowledgement, and loses more at a loss,
+//! up to three quarters.
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, path, paths, paths_from};
@@ -11,16 +11,17 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Balanced linked adaptation: between LIA's friendliness and OLIA's responsiveness.
+    /// Balanced linked adaptation: coupled increases, a compromise between LIA's friendliness and OLIA's
+    /// responsiveness.
     pub struct BaliaConfig: "balia", "Peng et al., IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04", [Coupled] {
-        /// The greatest alpha, how much slower a path is than the fastest, that a loss counts: it
-        /// costs half of the window times it.
+        /// Upper limit of alpha at a loss. alpha is the rate of the fastest path divided by this path's; a
+        /// loss removes alpha / 2 of the window.
         alpha_max: number(1.0, 2.0) = 1.5, "draft-walid, section 3";
     }
 }
 
 impl BaliaConfig {
-    /// For one connection.
+    /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Balia {
         Balia {
             coupling: Coupling::new(settings.byte_counting),
@@ -29,7 +30,7 @@ impl BaliaConfig {
     }
 }
 
-/// Balanced linked adaptation.
+/// State of Balia on one connection.
 #[derive(Clone, Debug)]
 pub struct Balia {
     coupling: Coupling,
@@ -95,7 +96,7 @@ mod tests {
             control.on_congestion(0, cause, Time::ZERO, &table),
             10 * MSS
         );
-        // Three quarters go: 5 - 3.75.
+        // Loses three quarters: 5 - 3.75.
         assert_eq!(control.on_congestion(1, cause, Time::ZERO, &table), 1250);
     }
 

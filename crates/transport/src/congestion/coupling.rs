@@ -1,5 +1,5 @@
-//! What the coupled schemes share: which subflows take part, their windows, and the fractions of a byte that
-//! an increase leaves.
+//! Shared parts of the coupled algorithms: participating subflows, their windows, and fractional bytes of
+//! growth.
 //!
 //! Slow start is unchanged on each subflow (RFC 6356, section 3).
 
@@ -11,12 +11,12 @@ use super::real::{greater, real, whole};
 use super::{Acked, Congestion, CongestionControl, SlowStart};
 use crate::SubflowState;
 
-/// A congestion control that couples the subflows of a connection: what distinguishes it from the others.
+/// The increase and decrease rules of a coupled congestion control.
 pub(super) trait Coupled: fmt::Debug {
     fn coupling(&mut self) -> &mut Coupling;
 
-    /// Bytes that a byte acknowledged on the path `own`, which is this subflow's, adds to its window in
-    /// congestion avoidance.
+    /// Bytes that each acknowledged byte adds to the window of `subflow` (whose path is `own`) in congestion
+    /// avoidance.
     fn increase(own: &CoupledPath<'_>, subflow: usize, subflows: &[SubflowState]) -> f64;
 
     /// The new ssthresh at a congestion event.
@@ -59,11 +59,11 @@ pub(super) struct CoupledPath<'a> {
     pub(super) state: &'a SubflowState,
     /// Congestion window, in bytes.
     pub(super) window: f64,
-    /// 1 / srtt, per nanosecond: stored, since a division costs more than everything else here.
+    /// 1 / srtt, per nanosecond; stored, since divisions dominate the cost.
     pub(super) per_rtt: f64,
 }
 
-/// The subflow as a path; `None` if it takes no part, since it is not usable or has no round-trip sample.
+/// The subflow as a path; `None` if it is not usable or has no RTT sample.
 #[inline]
 pub(super) fn path(state: &SubflowState) -> Option<CoupledPath<'_>> {
     // RFC 6356, section 3: ssthresh for a subflow in fast retransmit, whose cwnd may be inflated.
@@ -75,14 +75,13 @@ pub(super) fn path(state: &SubflowState) -> Option<CoupledPath<'_>> {
     with_window(state, window)
 }
 
-/// All paths of the connection.
 #[inline]
 pub(super) fn paths(subflows: &[SubflowState]) -> impl Iterator<Item = CoupledPath<'_>> {
     subflows.iter().filter_map(path)
 }
 
-/// The subflow as a path whose window is about to grow. Its window is cwnd, even if data that a timeout
-/// marked lost are outstanding.
+/// The subflow as a path whose window is about to grow: with cwnd even if data that a timeout marked lost are
+/// outstanding.
 #[inline]
 pub(super) fn growing(state: &SubflowState) -> Option<CoupledPath<'_>> {
     with_window(state, state.cwnd)
@@ -120,9 +119,9 @@ fn with_window(state: &SubflowState, window: u64) -> Option<CoupledPath<'_>> {
 #[derive(Clone, Debug)]
 pub(super) struct Coupling {
     slow_start: SlowStart,
-    /// For each subflow, growth that does not amount to a byte yet, in bytes.
+    /// Growth of each subflow that does not amount to a byte yet, in bytes.
     fractions: Vec<f64>,
-    /// The same, as saved before a loss.
+    /// `fractions` before a loss.
     saved: Vec<f64>,
 }
 
@@ -142,18 +141,16 @@ impl Coupling {
         }
     }
 
-    /// Saves the state before a loss.
     pub(super) fn save(&mut self, subflow: usize) {
         self.saved[subflow] = self.fractions[subflow];
     }
 
-    /// The losses since were spurious.
     pub(super) fn restore(&mut self, subflow: usize) {
         self.fractions[subflow] = self.saved[subflow];
     }
 
     /// The new cwnd in bytes, when congestion avoidance adds `increase` bytes per acknowledged byte. A
-    /// subflow that takes no part grows as in NewReno.
+    /// subflow outside the coupling grows as in NewReno.
     #[inline]
     pub(super) fn on_ack(
         &mut self,

@@ -1,7 +1,6 @@
 //! CUBIC (RFC 9438), with HyStart if requested.
 //!
-//! After a loss the window is a cubic function of time around the window at the loss, and never below Reno's.
-//! Inside, windows are real numbers of segments, as in the RFC, or whole numbers, as in Linux; outside, bytes. W_est
+//! Windows are real numbers of segments, as in the RFC, or integers, as in Linux; callers see bytes. W_est
 //! counts all bytes acknowledged; the cubic growth counts them as slow start does.
 
 mod linux;
@@ -14,20 +13,21 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// A cubic function of the time since the last loss around the window at which it happened,
-    /// never below Reno's, on each subflow by itself.
+    /// CUBIC: after a loss, the window follows a cubic function of time whose plateau is the window at the
+    /// loss, but is never below Reno's.
     pub struct CubicConfig: "cubic", "RFC 9438", [SinglePath] {
-        /// Scale of the cubic function, in segments per second cubed.
+        /// Scale of the cubic function, in segments/s^3.
         c: number(0.001, 100.0) = 0.4, "RFC 9438, section 5.1";
-        /// What of the window a loss leaves.
+        /// Fraction of the window that remains after a loss.
         beta: number(0.1, 0.95) = 0.7, "RFC 9438, section 4.6";
-        /// Give room to new flows: where windows shrink from loss to loss, aim lower.
+        /// Set the plateau below the window at the loss if the window was smaller than at the loss before, to
+        /// release bandwidth to new flows.
         fast_convergence: boolean() = true, "RFC 9438, section 4.7";
     }
 }
 
 impl CubicConfig {
-    /// For one path.
+    /// Creates the algorithm of one path.
     pub fn build(self, settings: &Settings) -> Cubic {
         Cubic {
             config: self,
@@ -56,7 +56,7 @@ impl CubicConfig {
     }
 }
 
-/// CUBIC on one path.
+/// State of CUBIC on one path.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     config: CubicConfig,
@@ -72,7 +72,7 @@ pub struct Cubic {
     drained_at: Option<Time>,
 }
 
-/// Everything that a congestion event changes, directly or later.
+/// State that a congestion event changes.
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     history: History,
@@ -80,16 +80,14 @@ struct Saved {
     growth: Growth,
 }
 
-/// How the window grows in congestion avoidance.
+/// Rule of growth in congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 enum Growth {
-    /// As in Linux.
     InSegments(linux::Growth),
-    /// As in the RFC.
     Real(rfc::Growth),
 }
 
-/// What it depends on.
+/// Inputs of one congestion-avoidance update.
 struct Course<'a> {
     now: Time,
     mss: u64,
@@ -101,18 +99,17 @@ struct Course<'a> {
     w_max: f64,
 }
 
-/// Memory of earlier losses.
+/// State kept across epochs.
 #[derive(Clone, Copy, Debug)]
 struct History {
     /// Window just before the last loss, in segments; zero if unknown.
     w_max: f64,
     /// Window at which HyStart ended slow start, in bytes.
     slow_start_exit: u64,
-    /// The current stage of congestion avoidance.
     epoch: Option<Epoch>,
 }
 
-/// One stage of congestion avoidance; windows in segments, times in seconds.
+/// An epoch of congestion avoidance; windows in segments, times in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     /// t_epoch, advanced by the time in which the window was not used.
@@ -188,7 +185,7 @@ impl SinglePathControl for Cubic {
 
     fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64 {
         let cwnd = self.segments(state);
-        // Section 4.7: W_max = cwnd (1 + beta) / 2 where windows shrink from loss to loss.
+        // Section 4.7: W_max = cwnd (1 + beta) / 2 if windows shrink from loss to loss.
         let w_max = if self.config.fast_convergence && cwnd < self.history.w_max {
             let less = cwnd * (1.0 + self.config.beta) / 2.0;
             match self.growth {
@@ -199,7 +196,7 @@ impl SinglePathControl for Cubic {
             cwnd
         };
         self.history = History {
-            // Section 4.8: the stage after a timeout starts from its own window.
+            // Section 4.8: the epoch after a timeout starts from its own window.
             w_max: if cause == Congestion::Timeout {
                 0.0
             } else {
@@ -240,7 +237,7 @@ impl SinglePathControl for Cubic {
 }
 
 impl Cubic {
-    /// The window in segments; in whole ones, as in Linux, if so configured.
+    /// The window in segments: an integer if configured as in Linux.
     fn segments(&self, state: &SubflowState) -> f64 {
         match self.growth {
             Growth::InSegments(_) => (state.cwnd / state.mss) as f64,
@@ -248,14 +245,13 @@ impl Cubic {
         }
     }
 
-    /// ssthresh is set while the window has so many segments.
     fn note_prior(&mut self, cwnd: f64) {
         if let Growth::Real(growth) = &mut self.growth {
             growth.cwnd_prior = cwnd;
         }
     }
 
-    /// Section 4.2, last rule: t excludes the time in which cwnd was not updated since it did not limit the
+    /// Section 4.2, last rule: t excludes the time in which cwnd was not updated because it did not limit the
     /// sender, and idle time beyond a round trip.
     #[inline]
     fn leave_out_unused_time(&mut self, acked: &Acked, srtt: Time) {
@@ -281,7 +277,7 @@ impl Cubic {
     }
 }
 
-/// As [`Time::as_secs_f64`], without a division.
+/// [`Time::as_secs_f64`] without a division.
 #[inline]
 fn seconds(time: Time) -> f64 {
     time.as_nanos() as f64 * 1e-9

@@ -1,7 +1,8 @@
-//! Fully coupled: one window over all paths (Kelly and Voice, 2005; gomez-2014, equation 2).
+//! Fully coupled congestion control: one window over all paths (Kelly and Voice, 2005; gomez-2014, equation
+//! 2).
 //!
-//! Every loss, on any path, costs half of the *total* window, so that a path with more losses ends at its
-//! minimum window: all traffic goes to the best path, and flaps between equal paths. The printed equation (2)
+//! A loss on any path removes half of the *total* window, so a path with more losses ends at its minimum
+//! window: traffic concentrates on the best path, and flaps between equal paths. The printed equation (2)
 //! lacks a symbol; the loss case is max(w_i - w / 2, 1).
 
 use super::Settings;
@@ -10,12 +11,12 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// One window over all paths: a loss costs half of the total, wherever it happens.
+    /// One window over all paths: a loss on any path removes half of the total window from that path.
     pub struct FullyCoupledConfig: "fully-coupled", "Kelly and Voice 2005; gomez-2014, equation 2", [Coupled] {}
 }
 
 impl FullyCoupledConfig {
-    /// For one connection.
+    /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> FullyCoupled {
         FullyCoupled {
             coupling: Coupling::new(settings.byte_counting),
@@ -23,7 +24,7 @@ impl FullyCoupledConfig {
     }
 }
 
-/// Fully coupled congestion control.
+/// State of fully coupled congestion control on one connection.
 #[derive(Clone, Debug)]
 pub struct FullyCoupled {
     coupling: Coupling,
@@ -94,7 +95,7 @@ mod tests {
         let mut control = FullyCoupledConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut control, &[(0.1, 0.001), (0.1, 0.01)], 500.0);
         assert!(mean[1] < 3.0, "{mean:?}");
-        // All of it together is one TCP on the better path: sqrt(1.5 / p) = 38.7.
+        // All paths together equal one TCP on the better path: sqrt(1.5 / p) = 38.7.
         assert!((mean[0] / 38.7 - 1.0).abs() < 0.15, "{mean:?}");
     }
 }

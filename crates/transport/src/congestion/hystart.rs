@@ -1,8 +1,8 @@
-//! HyStart: leave slow start before it overflows the queue (Ha and Rhee, 2011).
+//! HyStart: ends slow start before it overflows the queue (Ha and Rhee, 2011).
 //!
-//! This is the hybrid slow start of Linux's CUBIC, not HyStart++ (RFC 9406). It detects two conditions within
-//! a round trip: an ACK train that lasts longer than half of the minimum round-trip time (the window fills
-//! the path), or a minimum delay of the round above the overall minimum by an eighth, within bounds.
+//! This is the hybrid slow start of Linux's CUBIC, not HyStart++ (RFC 9406). Slow start ends when an ACK
+//! train within a round trip lasts longer than half of the minimum RTT (the window fills the path), or when
+//! the minimum RTT of a round exceeds the overall minimum by an eighth, within bounds.
 
 use ropewalk_quantities::Time;
 
@@ -11,13 +11,13 @@ use crate::SubflowState;
 
 /// Slow start continues below this many segments.
 const LOW_WINDOW: u64 = 16;
-/// Delay samples of a round before its least delay counts.
+/// RTT samples of a round before its minimum counts.
 const MIN_SAMPLES: u32 = 8;
-/// Acknowledgements closer than this belong to one train.
+/// Largest spacing of acknowledgements in one train.
 const ACK_SPACING: Time = Time::from_millis(2);
 /// Slack for delayed acknowledgements.
 const ACK_DELAY: Time = Time::from_millis(1);
-/// Bounds of the rise in delay.
+/// Bounds of the rise in RTT.
 const MIN_RISE: Time = Time::from_millis(4);
 const GREATEST_RISE: Time = Time::from_millis(16);
 
@@ -27,9 +27,7 @@ pub struct HyStart {
     /// The round ends when this stream offset is acknowledged.
     round_end: u64,
     round_start: Time,
-    /// Time of the last acknowledgement of the train.
     train_end: Time,
-    /// Minimum round-trip time of this round.
     round_rtt: Time,
     samples: u32,
     found: bool,
@@ -49,7 +47,7 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// Whether slow start should end with this acknowledgement; true only once.
+    /// Returns whether slow start ends with this acknowledgement; true only once.
     #[must_use]
     pub fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> bool {
         let Some(rtt) = acked.rtt else {
@@ -98,7 +96,6 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{MSS, subflow};
 
-    /// An acknowledgement `at` this time with this round-trip time, within a round of 1000 segments.
     fn ack(at_ms: f64, rtt_ms: f64) -> Acked {
         Acked {
             now: Time::from_secs_f64(at_ms / 1e3),
@@ -114,7 +111,7 @@ mod tests {
     fn a_rise_of_an_eighth_after_eight_samples_ends_slow_start() {
         let mut state = subflow(100.0, 0.08);
         state.min_rtt = Time::from_millis(80);
-        // An eighth of 80 ms is 10 ms; acknowledgements 3 ms apart make no train.
+        // An eighth of 80 ms is 10 ms; acknowledgements 3 ms apart form no train.
         let mut hystart = HyStart::default();
         let risen: Vec<bool> = (0..9)
             .map(|i| hystart.on_ack(&ack(100.0 + 3.0 * i as f64, 90.5), &state))

@@ -1,8 +1,6 @@
 //! LIA, the linked-increases algorithm (RFC 6356; gomez-2014's "RTT compensator", equations 4 and 5).
 //!
-//! The increase is linked, so that all subflows together take as much as one TCP on the best path, and
-//! capped, so that none is more aggressive than a single TCP. Slow start and the decrease are standard TCP's
-//! (section 3).
+//! Slow start and the decrease are standard TCP's (section 3).
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, paths, paths_from};
@@ -11,13 +9,13 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Increases are linked, so that all subflows together take what one TCP would on the best
-    /// path, and none more than a TCP of its own.
+    /// Linked increases: all subflows together have the throughput of one TCP on the best path, and no
+    /// subflow is more aggressive than a single TCP.
     pub struct LiaConfig: "lia", "RFC 6356; gomez-2014's RTT compensator, equations 4 and 5", [Coupled] {}
 }
 
 impl LiaConfig {
-    /// For one connection.
+    /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Lia {
         Lia {
             coupling: Coupling::new(settings.byte_counting),
@@ -25,21 +23,21 @@ impl LiaConfig {
     }
 }
 
-/// RFC 6356.
+/// State of LIA on one connection.
 #[derive(Clone, Debug)]
 pub struct Lia {
     coupling: Coupling,
 }
 
-/// The aggressiveness of the connection, RFC 6356, equation (2); dimensionless.
+/// Aggressiveness of the connection, RFC 6356, equation (2); dimensionless.
 ///
-/// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2. It is NaN if no subflow takes part.
+/// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2. NaN if no subflow takes part.
 pub fn alpha(subflows: &[SubflowState]) -> f64 {
     let sums = Sums::of(paths(subflows));
     sums.total * sums.alpha_over_total()
 }
 
-/// The three terms of alpha; windows in bytes, times in nanoseconds.
+/// Terms of alpha; windows in bytes, times in nanoseconds.
 pub(super) struct Sums {
     /// cwnd_total
     pub(super) total: f64,
@@ -135,7 +133,7 @@ mod tests {
         let mean = fluid(&mut control, &[(0.1, 0.01), (0.1, 0.04)], 2000.0);
         let share = mean[0] / (mean[0] + mean[1]);
         assert!((share - 0.8).abs() < 0.05, "{mean:?}: {share}");
-        // Together they are one TCP on the better path: sqrt(1.5 / p) = 12.2 segments.
+        // All paths together equal one TCP on the better path: sqrt(1.5 / p) = 12.2 segments.
         let total = mean[0] + mean[1];
         assert!((total / 12.2 - 1.0).abs() < 0.15, "{mean:?}");
     }
@@ -147,8 +145,8 @@ mod tests {
         ) {
             let table: Vec<_> = paths_in.iter().map(|(w, rtt)| subflow(*w, *rtt)).collect();
             let linked = Sums::of(paths(&table)).alpha_over_total();
-            // Growth of the total rate in a second against that of a TCP, 1 / rtt^2, on the
-            // shortest path: max(w / r^2) <= max(1 / r) sum(w / r), so at most once for each path.
+            // Growth of the total rate in a second, divided by 1 / rtt^2 of a TCP on the shortest path: max(w
+            // / r^2) <= max(1 / r) sum(w / r), so at most 1 for each path.
             let mut growth = 0.0;
             let mut best: f64 = 0.0;
             for path in paths(&table) {
@@ -158,7 +156,7 @@ mod tests {
                 best = best.max(path.per_rtt * path.per_rtt);
             }
             prop_assert!(growth <= best * table.len() as f64 * (1.0 + 1e-9));
-            // With equal round-trip times the total gains at most one segment a round trip.
+            // With equal round-trip times the total gains at most one segment per round trip.
             let equal: Vec<_> = paths_in.iter().map(|(w, _)| subflow(*w, 0.1)).collect();
             let linked = Sums::of(paths(&equal)).alpha_over_total();
             let gain: f64 = paths(&equal)
@@ -176,7 +174,7 @@ mod tests {
         for _ in 0..10 {
             table[0].cwnd = control.on_ack(0, &acked(MSS), &table);
         }
-        // sum of 1 / w over ten acknowledgements of a window of ten and a bit.
+        // Sum of 1 / w over ten acknowledgements of a window slightly above ten.
         assert!(
             table[0].cwnd.abs_diff(10 * MSS + 960) < 10,
             "{}",

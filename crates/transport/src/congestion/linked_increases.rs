@@ -1,8 +1,8 @@
-//! Linked increases as gomez-2014 prints them (equation 3): w_i grows by alpha / w_i.
+//! Linked increases as printed in gomez-2014 (equation 3): w_i grows by alpha / w_i.
 //!
-//! This differs from RFC 6356, which grows by min(alpha / w, 1 / w_i) (`lia`). Here each subflow gains alpha
-//! segments per round trip whatever its share of the total, and with different round-trip times alpha may
-//! exceed one. alpha is equation (5), with the sum over all subflows in the denominator.
+//! RFC 6356 (`lia`) grows by min(alpha / w, 1 / w_i) instead. Here each subflow gains alpha segments per
+//! round trip whatever its share of the total, and alpha may exceed one if round-trip times differ. alpha is
+//! equation (5), with the sum over all subflows in the denominator.
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, paths_from};
@@ -11,12 +11,13 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// As gomez-2014 prints LIA: without the cap that keeps a subflow from more than a TCP takes.
+    /// LIA as printed in gomez-2014: without the cap that keeps a subflow from being more aggressive than a
+    /// single TCP.
     pub struct LinkedIncreasesConfig: "linked-increases", "gomez-2014, equation 3", [Coupled] {}
 }
 
 impl LinkedIncreasesConfig {
-    /// For one connection.
+    /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> LinkedIncreases {
         LinkedIncreases {
             coupling: Coupling::new(settings.byte_counting),
@@ -24,7 +25,7 @@ impl LinkedIncreasesConfig {
     }
 }
 
-/// Linked increases without the cap of RFC 6356.
+/// State of linked increases on one connection.
 #[derive(Clone, Debug)]
 pub struct LinkedIncreases {
     coupling: Coupling,
@@ -60,7 +61,7 @@ mod tests {
     fn grows_by_alpha_over_its_own_window() {
         let mut control = LinkedIncreasesConfig::default().build(&BY_BYTES);
         control.add_subflow(1);
-        // alpha is 1.28 (reference values of RFC 6356), so more than NewReno's 100 bytes.
+        // alpha is 1.28 (reference values of RFC 6356): more than NewReno's 100 bytes.
         let table = [subflow(10.0, 0.1), subflow(10.0, 0.4)];
         assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + 128);
         assert_eq!(control.on_ack(1, &acked(MSS), &table), 10 * MSS + 128);

@@ -1,22 +1,19 @@
-//! NewReno (RFC 5681; RFC 6582 concerns loss recovery, which is the sender's task).
-//!
-//! Adds one segment per round trip, and halves the data in flight at a loss.
+//! NewReno congestion control (RFC 5681). Loss recovery (RFC 6582) is the sender's task.
 
 use super::{Acked, Congestion, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// One segment more each round trip, half of the data in flight at a loss, on each subflow by
-    /// itself.
+    /// NewReno: the window grows by one segment per round trip; a loss halves the data in flight.
     pub struct NewRenoConfig: "newreno", "RFC 5681 with RFC 6582", [SinglePath] {
-        /// What of the data in flight a loss leaves.
+        /// Fraction of the data in flight that remains after a loss.
         beta: number(0.1, 0.95) = 0.5, "RFC 5681, equation 4";
     }
 }
 
 impl NewRenoConfig {
-    /// For one path.
+    /// Creates the algorithm of one path.
     pub fn build(self, settings: &Settings) -> NewReno {
         NewReno {
             slow_start: SlowStart {
@@ -29,14 +26,14 @@ impl NewRenoConfig {
     }
 }
 
-/// NewReno on one path.
+/// State of NewReno on one path.
 #[derive(Clone, Debug)]
 pub struct NewReno {
     slow_start: SlowStart,
     beta: f64,
     /// Bytes acknowledged since the window last grew (RFC 3465, section 2.1).
     bytes_acked: u64,
-    /// The same, as saved before a loss.
+    /// `bytes_acked` before a loss.
     saved: u64,
 }
 
@@ -67,8 +64,8 @@ impl SinglePathControl for NewReno {
 
     fn on_congestion(&mut self, _cause: Congestion, state: &SubflowState) -> u64 {
         self.bytes_acked = 0;
-        // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS). It is based on FlightSize, since
-        // an application may have left cwnd unused, but limited by cwnd, which recovery may have cut.
+        // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS). FlightSize, since an application
+        // may have left cwnd unused, but limited by cwnd, which recovery may have cut.
         let flight_size = state.in_flight.min(state.cwnd) as f64;
         ((flight_size * self.beta) as u64).max(2 * state.mss)
     }
@@ -97,7 +94,7 @@ mod tests {
         }
         state.cwnd = reno.on_ack(&acked(MSS), &state);
         assert_eq!(state.cwnd, 11 * MSS);
-        // Two segments an acknowledgement: the same growth from half as many.
+        // Two segments per acknowledgement: the same growth from half as many.
         for _ in 0..5 {
             state.cwnd = reno.on_ack(&acked(2 * MSS), &state);
         }
@@ -135,7 +132,7 @@ mod tests {
         let mut reno = NewRenoConfig::default().build(&BY_BYTES);
         let mut state = subflow(20.0, 0.1);
         assert_eq!(reno.on_congestion(LOSS, &state), 10 * MSS);
-        // Held back by the application: the unused window does not survive.
+        // Limited by the application: the unused window does not count.
         state.in_flight = 6 * MSS;
         assert_eq!(reno.on_congestion(LOSS, &state), 3 * MSS);
         // RFC 3042 may have sent two segments beyond the window.

@@ -1,10 +1,9 @@
 //! OLIA, opportunistic linked increases (Khalili et al., CoNEXT 2012;
 //! draft-khalili-mptcp-congestion-control-05).
 //!
-//! OLIA uses LIA's increase with the window itself as the weight, plus a term alpha_r that moves window from
-//! the largest paths to the best ones that are not among the largest. Paths are rated by the bytes delivered
-//! between losses. Windows that differ by less than a segment count as equal, as in implementations that
-//! count segments.
+//! LIA's increase with the window itself as the weight, plus a term alpha_r that moves window from the
+//! largest paths to the best ones that are not among the largest. A path's quality is the number of bytes
+//! delivered between losses. Windows that differ by less than a segment count as equal.
 
 use super::Settings;
 use super::coupling::{Coupled, CoupledPath, Coupling, growing, paths, paths_from};
@@ -12,12 +11,13 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Opportunistic linked increases: window moves from the largest paths to the best ones.
+    /// Opportunistic linked increases: LIA's increase, and a term that moves window from the largest paths to
+    /// the best ones.
     pub struct OliaConfig: "olia", "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05", [Coupled] {}
 }
 
 impl OliaConfig {
-    /// For one connection.
+    /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Olia {
         Olia {
             coupling: Coupling::new(settings.byte_counting),
@@ -25,13 +25,13 @@ impl OliaConfig {
     }
 }
 
-/// Opportunistic linked increases.
+/// State of OLIA on one connection.
 #[derive(Clone, Debug)]
 pub struct Olia {
     coupling: Coupling,
 }
 
-/// Sums and maxima over all paths; windows in bytes, times in nanoseconds.
+/// Terms over all paths; windows in bytes, times in nanoseconds.
 struct Sums {
     all: u32,
     /// sum(w_p / rtt_p)
@@ -104,7 +104,7 @@ fn quality(path: &CoupledPath<'_>) -> f64 {
 /// alpha_r of the draft, section 3; dimensionless.
 ///
 /// 1 / (|all| |B \ M|) for a best path that is not among the largest, -1 / (|all| |M|) for a largest path if
-/// there are such best ones, otherwise 0. It is 0 for a subflow that takes no part.
+/// there are such best ones, otherwise 0. Also 0 for a subflow outside the coupling.
 pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
     growing(&subflows[subflow]).map_or(0.0, |own| {
         Sums::of(subflow, subflows).alpha(&own, subflow, subflows)
@@ -127,7 +127,7 @@ impl Coupled for Olia {
 
     fn decrease(&mut self, subflow: usize, subflows: &[SubflowState]) -> u64 {
         // Section 3: as TCP, but with a minimum of one segment if there are several paths, so that slow start
-        // does not load a congested one.
+        // does not load a congested path.
         let least = if paths(subflows).count() > 1 { 1 } else { 2 };
         self.coupling.halve(subflow, &subflows[subflow], least)
     }
@@ -160,7 +160,7 @@ mod tests {
         // l is the greater of the two intervals.
         table[0].acked_between_losses = 1000 * MSS;
         assert_eq!([0, 1, 2].map(|i| alpha(i, &table)), [0.0; 3]);
-        // Two best paths share.
+        // Two best paths share the increase.
         table[1].acked_since_loss = 1000 * MSS;
         table[2].acked_since_loss = 2000 * MSS;
         table[1].acked_between_losses = 2000 * MSS;
@@ -171,11 +171,11 @@ mod tests {
     #[test]
     fn the_increase_is_as_worked_by_hand() {
         let mut control = control(2);
-        // Both best and largest: only the first term. (20/.1^2) / (20/.1 + 5/.2)^2 = 0.039506.
+        // Path 0 is best and largest: only the first term. (20/.1^2) / (20/.1 + 5/.2)^2 = 0.039506.
         let mut table = [subflow(20.0, 0.1), subflow(5.0, 0.2)];
         table[0].acked_since_loss = 100 * MSS;
         assert_eq!(control.on_ack(0, &acked(MSS), &table), 20 * MSS + 39);
-        // The other path best: 0.039506 - 1 / 2 / 20 = 0.014506 and (5/.2^2) / 225^2 + 1 / 2 / 5 = 0.102469.
+        // Path 1 is best: 0.039506 - 1 / 2 / 20 = 0.014506 and (5/.2^2) / 225^2 + 1 / 2 / 5 = 0.102469.
         table[1].acked_since_loss = 4000 * MSS;
         let mut control = super::tests::control(2);
         assert_eq!(control.on_ack(0, &acked(MSS), &table), 20 * MSS + 14);

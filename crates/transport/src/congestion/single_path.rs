@@ -1,24 +1,24 @@
-//! Congestion control for a single path, which may run on each subflow separately.
+//! Interface of congestion control for a single path.
 
 use super::{Acked, Congestion, SinglePath};
 use crate::SubflowState;
 
 /// A congestion-control algorithm for one path.
 pub trait SinglePathControl {
-    /// New cwnd after an acknowledgement, in bytes; as
+    /// Returns the new cwnd after an acknowledgement, in bytes; see
     /// [`CongestionControl::on_ack`](super::CongestionControl::on_ack).
     #[must_use]
     fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64;
 
-    /// New ssthresh after a loss, in bytes; as
+    /// Returns the new ssthresh after a loss, in bytes; see
     /// [`CongestionControl::on_congestion`](super::CongestionControl::on_congestion).
     #[must_use]
     fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64;
 
-    /// Saves the state before a loss; as [`CongestionControl::save`](super::CongestionControl::save).
+    /// Saves the state before a loss; see [`CongestionControl::save`](super::CongestionControl::save).
     fn save(&mut self) {}
 
-    /// The losses since [`save`](SinglePathControl::save) were spurious.
+    /// Restores the saved state: the losses since [`save`](SinglePathControl::save) were spurious.
     fn restore(&mut self) {}
 }
 

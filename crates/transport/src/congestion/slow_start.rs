@@ -1,10 +1,10 @@
-//! Slow start, which all algorithms share.
+//! Slow start of all algorithms.
 //!
-//! Below ssthresh the window grows by the bytes acknowledged: by all of them with byte counting (RFC 3465
-//! without its limit L, as in Linux), or by at most one segment per acknowledgement (RFC 5681, equation 2).
-//! Coupled schemes leave it unchanged on each subflow (RFC 6356, section 3).
+//! Below ssthresh the window grows by all bytes acknowledged (RFC 3465 without its limit L, as in Linux), or
+//! by at most one segment per acknowledgement (RFC 5681, equation 2). Coupled algorithms do not change it
+//! (RFC 6356, section 3).
 
-/// How acknowledgements are counted, and how the window grows below ssthresh.
+/// Counting of acknowledgements, and growth of the window below ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowStart {
     /// Count bytes (RFC 3465) rather than acknowledgements (RFC 5681).
@@ -23,7 +23,7 @@ pub struct Grown {
 impl SlowStart {
     /// Grows a window below `ssthresh`; all in bytes.
     ///
-    /// With byte counting the window stops at ssthresh exactly, and the rest is returned. Without, an
+    /// With byte counting the window stops at ssthresh exactly, and the rest is returned. Otherwise an
     /// acknowledgement is not divided, and may move the window past ssthresh by less than a segment.
     #[inline]
     #[must_use]
@@ -45,8 +45,8 @@ impl SlowStart {
         }
     }
 
-    /// The bytes that an acknowledgement of `bytes` counts for in congestion avoidance: all, or one segment
-    /// (RFC 6356, section 3, "if this is not the case").
+    /// Bytes that an acknowledgement of `bytes` counts for in congestion avoidance: all, or one segment (RFC
+    /// 6356, section 3, "if this is not the case").
     #[inline]
     #[must_use]
     pub fn counted(self, bytes: u64, mss: u64) -> u64 {

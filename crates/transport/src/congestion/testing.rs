@@ -1,5 +1,4 @@
-//! Test utilities for several algorithms: subflows, acknowledgements, and a fluid run with one loss in every
-//! 1/p segments.
+//! Test utilities: subflows, acknowledgements, and a fluid model with one loss in every 1/p segments.
 
 use ropewalk_quantities::Time;
 
@@ -7,10 +6,9 @@ use super::cubic::CubicConfig;
 use super::{Acked, Congestion, CongestionControl, Settings, SinglePathConfig};
 use crate::SubflowState;
 
-/// Segment size of the tests, in bytes.
 pub(super) const MSS: u64 = 1000;
 
-/// Windows grow by bytes acknowledged, without HyStart.
+/// Byte counting, without HyStart.
 pub(super) const BY_BYTES: Settings = Settings {
     byte_counting: true,
     hystart: false,
@@ -18,13 +16,13 @@ pub(super) const BY_BYTES: Settings = Settings {
     subflow: SinglePathConfig::Cubic(CubicConfig::DEFAULT),
 };
 
-/// The same by acknowledgements.
+/// Counting of acknowledgements, without HyStart.
 pub(super) const BY_ACKS: Settings = Settings {
     byte_counting: false,
     ..BY_BYTES
 };
 
-/// A subflow in congestion avoidance with this window (segments) and round-trip time (seconds).
+/// A subflow in congestion avoidance with this window (segments) and RTT (seconds).
 pub(super) fn subflow(segments: f64, rtt: f64) -> SubflowState {
     let rtt = Time::from_secs_f64(rtt);
     SubflowState {
@@ -40,7 +38,7 @@ pub(super) fn subflow(segments: f64, rtt: f64) -> SubflowState {
     }
 }
 
-/// An acknowledgement of this many bytes by a sender held back by its window.
+/// An acknowledgement of this many bytes by a window-limited sender.
 pub(super) fn acked(bytes: u64) -> Acked {
     Acked {
         now: Time::from_secs(1),
@@ -52,8 +50,8 @@ pub(super) fn acked(bytes: u64) -> Acked {
     }
 }
 
-/// Mean windows in segments over `duration` seconds after a fifth of it, when
-/// subflow i has round-trip time `paths[i].0` and loses one in every 1 / `paths[i].1` segments.
+/// Mean windows in segments over `duration` seconds after a fifth of it, when subflow i has RTT `paths[i].0`
+/// and loses one in every 1 / `paths[i].1` segments.
 pub(super) fn fluid(
     control: &mut impl CongestionControl,
     paths: &[(f64, f64)],
@@ -101,11 +99,10 @@ pub(super) fn fluid(
     area.iter().map(|a| a / (duration * 0.8)).collect()
 }
 
-/// A stream of random numbers for property tests (SplitMix64), the same in each run.
+/// Random numbers for property tests (SplitMix64), the same in each run.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    /// A number below `bound`.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

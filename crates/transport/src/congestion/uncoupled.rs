@@ -1,6 +1,6 @@
 //! A single-path algorithm on each subflow separately (gomez-2014, equation 1, for any algorithm).
 //!
-//! Each subflow is as aggressive as a single TCP, so that n subflows through one bottleneck take n shares.
+//! Each subflow is as aggressive as a single TCP, so n subflows through one bottleneck take n shares.
 
 use ropewalk_quantities::Time;
 
@@ -11,19 +11,19 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Any single-path one on each subflow by itself; `subflow` names it.
+    /// No coupling: each subflow runs the single-path algorithm of `subflow` separately.
     pub struct UncoupledConfig: "uncoupled", "gomez-2014, equation 1", [] {}
 }
 
 impl UncoupledConfig {
-    /// For one connection.
+    /// Creates the algorithm of one connection.
     pub fn build(self, settings: &Settings) -> Uncoupled {
         settings.subflow.build(settings)
     }
 }
 
 impl SinglePathConfig {
-    /// For one connection: the algorithm on each of its subflows.
+    /// Creates the algorithm of one connection.
     pub fn build(&self, settings: &Settings) -> Uncoupled {
         Uncoupled {
             settings: Settings {
@@ -38,9 +38,9 @@ impl SinglePathConfig {
 /// Single-path congestion control on each subflow.
 #[derive(Clone, Debug)]
 pub struct Uncoupled {
-    /// The settings from which each subflow's algorithm is built: smaller than an algorithm.
+    /// Settings for the subflows' algorithms; smaller than an algorithm.
     settings: Settings,
-    /// Built when they are needed: an end that sends no data has none.
+    /// Created on first use: an endpoint that sends no data has none.
     subflows: Vec<SinglePath>,
 }
 
@@ -56,7 +56,7 @@ impl Uncoupled {
     #[cold]
     #[inline(never)]
     fn build_up_to(&mut self, subflow: usize) {
-        // Exactly, since most connections have a single subflow.
+        // Exact capacity, since most connections have a single subflow.
         self.subflows
             .reserve_exact(subflow + 1 - self.subflows.len());
         while self.subflows.len() <= subflow {

@@ -3,9 +3,9 @@ use crate::SubflowState;
 /// Congestion window and slow-start threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Congestion window.
+    /// Congestion window, in bytes.
     pub cwnd: u64,
-    /// Slow-start threshold; `u64::MAX` until the first loss.
+    /// Slow-start threshold, in bytes; `u64::MAX` until the first loss.
     pub ssthresh: u64,
 }
 

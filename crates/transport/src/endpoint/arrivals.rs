@@ -1,6 +1,5 @@
-//! Order of arrival on the data level.
+//! Counters of the order in which data arrive at connection level.
 
-/// Counters of data segments with new data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arrivals {
     packets: u64,
@@ -9,30 +8,29 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Counts a segment if it brought new data.
+    /// Counts a segment if it has new data.
     #[inline]
     pub(super) fn count(&mut self, is_new: bool) {
         self.packets += u64::from(is_new);
     }
 
-    /// A segment arrived behind a gap. `behind_gap`: bytes that are behind one now.
+    /// Counts a segment that arrived behind a gap. `behind_gap`: bytes behind a gap now.
     #[inline]
     pub(super) fn count_out_of_order(&mut self, behind_gap: u64) {
         self.out_of_order += 1;
         self.behind_gap_max = self.behind_gap_max.max(behind_gap);
     }
 
-    /// Segments with new data, and those of them that arrived behind a gap.
+    /// Segments with new data, and how many of them arrived behind a gap.
     pub(super) fn packets(&self) -> (u64, u64) {
         (self.packets, self.out_of_order)
     }
 
-    /// Most bytes that were ever behind a gap.
+    /// Largest number of bytes that were behind a gap at once.
     pub(super) fn behind_gap_max(&self) -> u64 {
         self.behind_gap_max
     }
 
-    /// Restarts that maximum.
     pub(super) fn restart_behind_gap_max(&mut self, behind_gap: u64) {
         self.behind_gap_max = behind_gap;
     }

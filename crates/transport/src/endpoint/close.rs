@@ -35,7 +35,7 @@ impl Endpoint {
         }
     }
 
-    /// Handles a FIN or DATA_FIN that was reached, possibly after a gap before it was filled.
+    /// Handles a FIN or DATA_FIN that is now in order.
     pub(super) fn on_end_of_stream(&mut self, now: Time, subflow: usize) {
         if !self.handshake.multipath && self.subflows[subflow].receiver.finished() {
             self.rx.on_fin(self.rx.nxt());
@@ -46,7 +46,7 @@ impl Endpoint {
         self.advance_close(now, subflow);
     }
 
-    /// The data level has ended in both directions: each subflow sends its FIN.
+    /// Makes each subflow send its FIN: the connection's stream has ended in both directions.
     fn finish_subflows(&mut self) {
         for number in 0..self.subflows.len() {
             let flow = &mut self.subflows[number];
@@ -57,7 +57,7 @@ impl Endpoint {
         }
     }
 
-    /// A subflow has failed: its data are reinjected on the others, or the connection ends.
+    /// Handles the failure of a subflow: its data are reinjected on the others, or the connection ends.
     pub(super) fn fail_subflow(&mut self, subflow: usize) {
         self.reinject_from(subflow);
         self.shut_subflow(subflow);
@@ -69,7 +69,6 @@ impl Endpoint {
         self.due.data = true;
     }
 
-    /// Stops the subflow's timers and transmissions.
     pub(super) fn shut_subflow(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         flow.state = State::Closed;

@@ -1,15 +1,15 @@
-//! The retransmission timer of an MPTCP connection, as Linux has it (`mptcp_retransmit_timer`): for data that
-//! their subflow has delivered and the receiver dropped, beyond the window that subflows share.
+//! The retransmission timer of an MPTCP connection, as in Linux (`mptcp_retransmit_timer`): for data that a
+//! subflow has delivered, but the receiver dropped, since they were beyond the shared window.
 
 use ropewalk_quantities::Time;
 
 use crate::endpoint::Endpoint;
 use crate::memory::MPTCP_PIECE;
 
-/// Its interval while no subflow's timer runs (TCP_RTO_MIN).
+/// Interval while no subflow's timer runs (TCP_RTO_MIN).
 const MIN_INTERVAL: Time = Time::from_millis(200);
 
-/// When the first unacknowledged data of the connection are sent again.
+/// Timer for the connection's first unacknowledged data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataTimer {
     at: Time,
@@ -25,7 +25,7 @@ impl DataTimer {
         set_until: 0,
     };
 
-    /// When it expires, or [`Time::MAX`].
+    /// Expiry, or [`Time::MAX`].
     #[inline]
     pub(super) fn at(&self) -> Time {
         self.at
@@ -44,7 +44,7 @@ fn fragment_end(offset: u64) -> u64 {
 }
 
 impl Endpoint {
-    /// The next data are assigned to a subflow: the timer runs from now on.
+    /// Starts the timer when the next data are assigned to a subflow.
     #[inline]
     pub(super) fn start_data_timer(&mut self, now: Time) {
         let nxt = self.tx.nxt();
@@ -57,7 +57,7 @@ impl Endpoint {
         }
     }
 
-    /// The interval is the longest time that a subflow's own timer has left, taken once per fragment of the
+    /// Sets the interval to the longest remaining time of the subflows' timers, once per fragment of the
     /// stream (`mptcp_set_timeout`).
     #[inline(never)]
     fn set_data_interval(&mut self, now: Time) {
@@ -76,7 +76,7 @@ impl Endpoint {
         self.timers.note(self.timers.data.at);
     }
 
-    /// The peer acknowledged new data of the connection (`__mptcp_clean_una`).
+    /// Handles an acknowledgement of new data of the connection (`__mptcp_clean_una`).
     #[inline]
     pub(super) fn on_data_acknowledged(&mut self, now: Time) {
         if self.timers.data.is_off() {
@@ -89,9 +89,8 @@ impl Endpoint {
         }
     }
 
-    /// The timer expired: the first unacknowledged data of the stream, up to the end of their fragment, are
-    /// sent again on the first subflow that has nothing unacknowledged, if there is one
-    /// (`mptcp_subflow_get_retrans`, `__mptcp_retrans`).
+    /// Handles expiry: retransmits the first unacknowledged data, up to the end of their fragment, on the
+    /// first subflow without unacknowledged data, if any (`mptcp_subflow_get_retrans`, `__mptcp_retrans`).
     pub(super) fn retransmit_data(&mut self, now: Time) {
         self.timers.data.at = Time::MAX;
         let (una, nxt) = (self.tx.una(), self.tx.nxt());

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::event::Event;
 
-/// Events that the application has not polled yet, and those of the connection that are told once.
+/// Events to poll, and which of the once-only events have occurred.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     queue: VecDeque<Event>,
@@ -22,7 +22,7 @@ impl Events {
         self.take()
     }
 
-    /// Takes an event, and gives the queue's memory back with the last: most connections have few.
+    /// Takes an event; frees the queue's memory with the last one, since most connections have few.
     #[cold]
     #[inline(never)]
     fn take(&mut self) -> Option<Event> {
@@ -33,7 +33,6 @@ impl Events {
         event
     }
 
-    /// Number of events in the queue.
     pub(super) fn len(&self) -> usize {
         self.queue.len()
     }
@@ -43,7 +42,7 @@ impl Events {
         self.queue.range(count..).copied()
     }
 
-    /// A subflow is established; the first one connects.
+    /// Adds the event of an established subflow; the first one connects.
     pub(super) fn established(&mut self, subflow: usize) {
         self.queue.push_back(match self.connected {
             false => Event::Connected,
@@ -56,7 +55,6 @@ impl Events {
         self.queue.push_back(Event::SubflowFailed(subflow));
     }
 
-    /// The peer's stream has ended.
     pub(super) fn eof(&mut self) {
         if !self.eof {
             self.eof = true;
@@ -79,13 +77,11 @@ impl Events {
         }
     }
 
-    /// Whether a subflow was ever established.
     #[inline]
     pub(super) fn is_connected(&self) -> bool {
         self.connected
     }
 
-    /// Whether the connection was closed or aborted.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.closed

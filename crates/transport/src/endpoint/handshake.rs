@@ -13,29 +13,28 @@ use crate::subflow::State;
 /// Space for options in a TCP header (RFC 9293, 3.1).
 const MAX_OPTIONS: u32 = 40;
 
-/// The side of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Client,
     Server,
 }
 
-/// What an end knows of its connection from the handshake.
+/// State of an endpoint's handshake.
 #[derive(Debug)]
 pub(super) struct Handshake {
     pub(super) role: Role,
     /// MPTCP was negotiated (before the handshake: is requested).
     pub(super) multipath: bool,
-    /// The peer has proven that it has the keys (RFC 8684, 3.1), so that subflows may join.
+    /// The peer has proven that it has the keys (RFC 8684, 3.1), so subflows may join.
     pub(super) fully_established: bool,
     pub(super) keys: Keys,
-    /// Flags of every segment after the handshake, and the number of SACK blocks that fit beside its options.
+    /// Flags of every segment after the handshake, and the number of SACK blocks that fit next to its
+    /// options.
     pub(super) usual_flags: Flags,
     pub(super) sack_blocks: u8,
 }
 
 impl Handshake {
-    /// Before the first segment.
     pub(super) fn new(role: Role, multipath: bool, keys: Keys) -> Handshake {
         Handshake {
             role,
@@ -49,7 +48,6 @@ impl Handshake {
 }
 
 impl Endpoint {
-    /// Sends a SYN on this subflow.
     pub(super) fn open_subflow(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         flow.state = State::SynSent;
@@ -57,7 +55,7 @@ impl Endpoint {
         self.due.control.insert(subflow);
     }
 
-    /// The keys are known on both sides: all other subflows join.
+    /// Opens all other subflows, once both sides know the keys.
     pub(super) fn join_all(&mut self) {
         if self.handshake.role == Role::Client {
             for subflow in 1..self.subflows.len() {
@@ -68,8 +66,8 @@ impl Endpoint {
         }
     }
 
-    /// Handles a segment for a subflow that is not (only) established; returns whether the rest of it should
-    /// be processed.
+    /// Handles a segment for a subflow whose handshake may be incomplete; returns whether to process the rest
+    /// of it.
     pub(super) fn handle_handshake(
         &mut self,
         now: Time,
@@ -257,7 +255,7 @@ impl Endpoint {
             }
             self.handshake.keys.remote = sender_key;
             self.handshake.fully_established = true;
-            // It has no DATA_ACK, but a window, which applies to the connection (RFC 8684, 3.3.1).
+            // No DATA_ACK, but a window, which applies to the connection (RFC 8684, 3.3.1).
             self.tx.on_ack(0, u64::from(segment.window));
         }
         let rtt = self.subflows[subflow].handshake_sent.map(|sent| now - sent);
@@ -268,7 +266,7 @@ impl Endpoint {
         true
     }
 
-    /// Sends the fourth segment: it acknowledges the keys, or the join.
+    /// Sends the fourth segment, which acknowledges the keys or the join.
     fn acknowledge_keys(&mut self, subflow: usize) {
         self.subflows[subflow].receiver.acknowledge_now();
         self.due.acks.insert(subflow);
@@ -302,14 +300,14 @@ impl Endpoint {
         flow.receiver.on_syn(segment, self.config.extensions.sack);
     }
 
-    /// Sets what both sides have negotiated. The config is shared until it differs for a connection.
+    /// Applies the negotiated options. The config is shared until it differs for a connection.
     fn agree(&mut self, agreed: Extensions) {
         if self.config.extensions != agreed {
             Arc::make_mut(&mut self.config).extensions = agreed;
         }
     }
 
-    /// Sets the flags of every further segment, and the number of SACK blocks that fit beside its options.
+    /// Sets the flags of every further segment, and the number of SACK blocks that fit next to its options.
     fn set_usual_flags(&mut self, flags: Flags) {
         self.handshake.usual_flags = flags;
         let usual = Segment {
@@ -321,8 +319,8 @@ impl Endpoint {
         self.handshake.sack_blocks = ((room - 4) / 8).min(4) as u8;
     }
 
-    /// Acknowledges in 64 bits, since the peer maps its data in 64 bits (as in Linux), unless transmission
-    /// numbers leave no room.
+    /// Acknowledges data with 64 bits, since the peer maps its data with 64 bits (as in Linux), unless
+    /// transmission numbers leave no space.
     #[inline(never)]
     pub(super) fn acknowledge_in_64_bits(&mut self) {
         if self.handshake.usual_flags.contains(Flags::NUMBERED) {
@@ -342,7 +340,7 @@ impl Endpoint {
         self.table[subflow].mss = self.config.segment.as_u64().min(room);
     }
 
-    /// Maximum payload that the peer accepts beside the options of a data segment.
+    /// Maximum payload that the peer accepts next to the options of a data segment.
     pub(super) fn segment_room(&self, subflow: usize) -> u64 {
         let long_ack = self.handshake.usual_flags.contains(Flags::DATA_ACK_64);
         let options =
@@ -391,7 +389,6 @@ impl Endpoint {
         self.fail_subflow(subflow);
     }
 
-    /// SYN or SYN-ACK.
     pub(super) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
         let flow = &mut self.subflows[subflow];
         let answer = flow.state == State::SynReceived;
@@ -442,7 +439,6 @@ impl Endpoint {
         }
     }
 
-    /// The option of the third segment.
     pub(super) fn third_option(&self, subflow: usize) -> Options {
         if !self.handshake.multipath || self.handshake.role == Role::Server {
             return Options::None;

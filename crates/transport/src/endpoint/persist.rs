@@ -2,10 +2,10 @@
 
 use ropewalk_quantities::Time;
 
-/// Most doublings of the interval between probes.
+/// Largest number of doublings of the interval between probes.
 const MAX_BACKOFF: u32 = 16;
 
-/// When the next probe is due, and how many there were.
+/// Time of the next probe, and number of probes sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PersistTimer {
     at: Time,
@@ -18,7 +18,7 @@ impl PersistTimer {
         probes: 0,
     };
 
-    /// When it expires, or [`Time::MAX`].
+    /// Expiry, or [`Time::MAX`].
     #[inline]
     pub(super) fn at(&self) -> Time {
         self.at
@@ -29,7 +29,7 @@ impl PersistTimer {
         self.at == Time::MAX
     }
 
-    /// Starts it, for the retransmission timeout doubled with each probe, at most `most`.
+    /// Starts the timer with the retransmission timeout, doubled with each probe, at most `most`.
     pub(super) fn start(&mut self, now: Time, rto: Time, most: Time) {
         let wait = rto
             .as_nanos()
@@ -37,12 +37,10 @@ impl PersistTimer {
         self.at = now + Time::from_nanos(wait).min(most);
     }
 
-    /// It has expired.
     pub(super) fn expire(&mut self) {
         self.at = Time::MAX;
     }
 
-    /// A probe is sent.
     pub(super) fn count_probe(&mut self) {
         self.probes += 1;
     }

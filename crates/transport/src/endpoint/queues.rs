@@ -1,21 +1,21 @@
-//! Which subflows have queued data, and what they wait for.
+//! Send queues of the subflows, and which of them are blocked.
 
 use crate::scheduling::SubflowSet;
 
-/// Subflows with data that a scheduler assigned to them and that are not sent, and what limits them.
+/// Subflows with assigned and unsent data, and their limits.
 #[derive(Debug)]
 pub(super) struct Queues {
     filled: SubflowSet,
-    /// Of those, the ones that were polled and had no room; see [`ask_again`](Queues::ask_again).
+    /// Subflows with queued data that had no space in their windows when polled; see
+    /// [`ask_again`](Queues::ask_again).
     full: SubflowSet,
-    /// End of the first data that one of them would send: once it is acknowledged, they are polled again.
+    /// End of the first data of a full subflow: once they are acknowledged, all are polled again.
     full_until: u64,
-    /// Subflows that only their congestion window limits, whether or not they have queued data.
+    /// Subflows limited only by their congestion window, with or without queued data.
     cwnd_limited: SubflowSet,
 }
 
 impl Queues {
-    /// Nothing is queued.
     pub(super) const EMPTY: Queues = Queues {
         filled: SubflowSet::NONE,
         full: SubflowSet::NONE,
@@ -23,36 +23,33 @@ impl Queues {
         cwnd_limited: SubflowSet::NONE,
     };
 
-    /// Whether nothing is queued.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.filled.is_empty()
     }
 
-    /// Data were queued on this subflow.
     #[inline]
     pub(super) fn fill(&mut self, subflow: usize) {
         self.filled.insert(subflow);
     }
 
-    /// This subflow has no queued data any more.
     #[inline]
     pub(super) fn empty(&mut self, subflow: usize) {
         self.filled.remove(subflow);
     }
 
-    /// Subflows with queued data that may have room for them.
+    /// Subflows with queued data that may have space for them.
     #[inline]
     pub(super) fn to_poll(&self) -> SubflowSet {
         self.filled.without(self.full)
     }
 
-    /// Subflows with queued data that have no room for them.
+    /// Subflows with queued data that have no space for them.
     pub(super) fn full(&self) -> SubflowSet {
         self.filled.and(self.full)
     }
 
-    /// A subflow has no room for the first data of its queue, which end at this offset.
+    /// Marks a subflow without space for the first data of its queue, which end at this offset.
     #[inline]
     pub(super) fn note_full(&mut self, subflow: usize, end: u64) {
         self.cwnd_limited.insert(subflow);
@@ -60,40 +57,37 @@ impl Queues {
         self.full_until = self.full_until.min(end);
     }
 
-    /// A subflow may have room for its queued data: a segment arrived, a timer expired, a probe took
-    /// something off its queue, or the queue is new. Nothing else gives it room, so one that was full is not
+    /// Unmarks a subflow that may have space for its queued data: a segment arrived, a timer expired, a probe
+    /// took data from its queue, or the queue is new. Nothing else frees space, so a full subflow is not
     /// polled before.
     #[inline]
     pub(super) fn ask_again(&mut self, subflow: usize) {
         self.full.remove(subflow);
     }
 
-    /// Whether what a full subflow would send is acknowledged already, up to `una`.
+    /// Whether the first data of a full subflow are acknowledged already, up to `una`.
     #[inline]
     pub(super) fn are_overtaken(&self, una: u64) -> bool {
         una >= self.full_until
     }
 
-    /// All subflows are to be polled again.
     #[inline]
     pub(super) fn ask_all_again(&mut self) {
         self.full = SubflowSet::NONE;
         self.full_until = u64::MAX;
     }
 
-    /// Whether only its congestion window limits this subflow.
     #[inline]
     pub(super) fn is_cwnd_limited(&self, subflow: usize) -> bool {
         self.cwnd_limited.contains(subflow)
     }
 
-    /// Only its congestion window limits this subflow.
     #[inline]
     pub(super) fn limit_by_cwnd(&mut self, subflow: usize) {
         self.cwnd_limited.insert(subflow);
     }
 
-    /// The data or the peer's window limit all subflows without queued data.
+    /// Marks all subflows without queued data as limited by the data or the peer's window.
     #[inline]
     pub(super) fn limit_by_data(&mut self) {
         self.cwnd_limited = self.cwnd_limited.and(self.filled);

@@ -1,4 +1,4 @@
-//! Arrival of a segment: checks, acknowledgement, payload.
+//! Processing of a received segment: checks, acknowledgement, payload.
 
 use ropewalk_quantities::Time;
 
@@ -42,10 +42,10 @@ impl Endpoint {
         self.settle(subflow);
     }
 
-    /// PAWS: discards an old segment, and returns whether it was old. One with data is acknowledged (RFC
-    /// 7323, 5.3, R1); a pure acknowledgement is not, as Linux answers at most one per half second, which has
-    /// no effect. An old duplicate acknowledgement that changes no window is accepted, as in Linux
-    /// (`tcp_disordered_ack`), since its information is still valid.
+    /// Discards an old segment (PAWS); returns whether it was old. One with data is acknowledged (RFC 7323,
+    /// 5.3, R1). A pure acknowledgement is not: Linux answers at most one per half second, which has no
+    /// effect. An old duplicate acknowledgement that changes no window is accepted, as in Linux
+    /// (`tcp_disordered_ack`).
     fn discard_old(&mut self, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
         if !flow.receiver.is_old(segment) {
@@ -94,8 +94,7 @@ impl Endpoint {
             && self.tx.is_idle()
             && (self.handshake.fully_established || !self.handshake.multipath)
         {
-            // For a pure receiver, an acknowledgement with data repeats what it knows; only the window may
-            // have changed.
+            // For a pure receiver, an acknowledgement with data contains no news but the window.
             let window = self.window_given(subflow, segment, false);
             self.tx.on_window(self.tx.una() + window);
             return;
@@ -176,7 +175,7 @@ impl Endpoint {
         }
         let len = u64::from(segment.len);
         if len > 0 && segment.data_seq + len > self.rx.edge() && !shares_as_linux {
-            // Beyond the window: not accepted, so not acknowledged either (RFC 9293, 3.10.7.4).
+            // Beyond the window: neither accepted nor acknowledged (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.due.acks.insert(subflow);
             return;
@@ -201,7 +200,7 @@ impl Endpoint {
         if len > 0 {
             self.note_arrival(now, subflow, segment);
         }
-        // What plain TCP has behind a gap is what its one subflow holds, which is counted already.
+        // The data of plain TCP behind a gap are those of its subflow, and already counted.
         let alone = !self.handshake.multipath && self.subflows.len() == 1;
         let flow = &mut self.subflows[subflow];
         let mut new = 0;

@@ -3,10 +3,10 @@ use ropewalk_quantities::Time;
 use crate::event::{Happening, Recorded, Recorder, Settled, StateChanged};
 use crate::{Endpoint, Segment};
 
-/// An endpoint whose verbs record events; returned by [`Endpoint::recorded_by`].
+/// An endpoint whose methods record events; returned by [`Endpoint::recorded_by`].
 ///
-/// Each verb equals that of [`Endpoint`] with the same name. They can be mixed: calls of plain verbs are not
-/// recorded, and nothing else differs.
+/// Each method has the effect of that of [`Endpoint`] with the same name, whose calls are not recorded. They
+/// can be mixed.
 #[derive(Debug)]
 pub struct RecordedEndpoint<'a, R> {
     endpoint: &'a mut Endpoint,
@@ -14,7 +14,7 @@ pub struct RecordedEndpoint<'a, R> {
 }
 
 impl Endpoint {
-    /// The verbs that record events.
+    /// Returns the interface that records events.
     #[inline]
     pub fn recorded_by<'a, R: Recorder>(
         &'a mut self,
@@ -26,7 +26,7 @@ impl Endpoint {
         }
     }
 
-    /// A segment arrived on a subflow.
+    /// Handles a segment that arrived on a subflow.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, subflow: usize, segment: &Segment) {
         if !self.take_usual(now, subflow, segment) {
@@ -34,16 +34,14 @@ impl Endpoint {
         }
     }
 
-    /// One or more timers may have expired; to be called at the time of
-    /// [`poll_timeout`](Endpoint::poll_timeout).
+    /// Handles expired timers; call it at the time of [`poll_timeout`](Endpoint::poll_timeout).
     pub fn handle_timeout(&mut self, now: Time) {
         self.run_timers(now, &mut ());
     }
 
-    /// The next segment to send: writes it to `segment` and returns its subflow; `segment` is unchanged if
-    /// there is none. To be called until it returns `None`; it may change after every other call.
-    ///
-    /// The caller owns the memory, so that a segment is copied only once, into a link's ring.
+    /// Writes the next segment to send to `segment` and returns its subflow; `None` leaves `segment`
+    /// unchanged. Call it until it returns `None`, after every other call. The caller owns the memory, which
+    /// saves a copy.
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
@@ -60,9 +58,9 @@ impl Endpoint {
     }
 }
 
-// Without a recorder each is the plain verb, which is compiled once without one.
+// Without a recorder, each calls the plain method, which is compiled once without one.
 impl<R: Recorder> RecordedEndpoint<'_, R> {
-    /// A segment arrived on a subflow.
+    /// Handles a segment that arrived on a subflow.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, subflow: usize, segment: &Segment) {
         if !R::LISTENS {
@@ -74,7 +72,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
         self.tell_states(now, told);
     }
 
-    /// One or more timers may have expired.
+    /// Handles expired timers.
     pub fn handle_timeout(&mut self, now: Time) {
         if !R::LISTENS {
             return self.endpoint.handle_timeout(now);
@@ -84,7 +82,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
         self.tell_states(now, told);
     }
 
-    /// The next segment to send. If there is none, records the state of each subflow.
+    /// Returns the next segment to send. If there is none, records the state of each subflow.
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {

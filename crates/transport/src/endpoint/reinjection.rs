@@ -1,5 +1,5 @@
-//! Reinjection: data in flight on a failed or timed-out subflow (RFC 8684, 3.3.6), and data that block the
-//! receive window (Raiciu et al., NSDI 2012), are sent on another subflow.
+//! Reinjection: transmission on another subflow of data in flight on a failed or timed-out subflow (RFC 8684,
+//! 3.3.6), or of data that block the receive window (Raiciu et al., NSDI 2012).
 
 use ropewalk_quantities::Time;
 
@@ -16,7 +16,7 @@ use crate::subflow::State;
 /// Interval at which data in flight are checked against their deadlines.
 const BETWEEN_LOOKS: Time = Time::from_millis(5);
 
-/// Data on one subflow that another should send as well.
+/// Data in flight on one subflow to copy to another.
 struct Copy {
     to: usize,
     data_seq: u64,
@@ -50,8 +50,7 @@ impl Endpoint {
         self.queues.empty(subflow);
     }
 
-    /// The subflow's losses were spurious: it keeps its data in flight, except for what was sent on another
-    /// subflow already.
+    /// Returns data to a subflow whose losses were spurious, except for data sent on another subflow since.
     pub(super) fn take_back(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         self.table[subflow].usable = flow.state == State::Established && flow.fin.is_none();
@@ -65,8 +64,8 @@ impl Endpoint {
         });
     }
 
-    /// Sends the oldest data to reinject on the subflow with the lowest round-trip time among those with
-    /// room: before anything that the scheduler has queued there, since these data block the rest.
+    /// Sends the oldest data to reinject on the subflow with the lowest RTT among those with space, before
+    /// data queued there, since these data block the rest.
     pub(super) fn poll_reinjection<R: Recorder>(
         &mut self,
         now: Time,
@@ -82,9 +81,8 @@ impl Endpoint {
         Some(self.send_data(now, subflow, start, (end - start) as u32, recorder))
     }
 
-    /// Queues data that would be late on their subflow on another one, if the scheduler asks for it. Checked
-    /// at intervals rather than for each segment, since a check examines everything that is close to missing
-    /// its deadline.
+    /// Queues data that would be late on their subflow on another one, if the scheduler requests it. Runs at
+    /// intervals, since it examines all data close to their deadlines.
     pub(super) fn rescue_late(&mut self, now: Time) {
         if self.tx.nxt() == self.tx.una() {
             return;
@@ -110,9 +108,9 @@ impl Endpoint {
         self.timers.call_scheduler(next);
     }
 
-    /// The first data on this subflow, from a scoreboard index on, that another should send as well; lowers
-    /// `next`, the time of the next check, where needed; and counts the bytes of the subflow up to where the
-    /// check ended.
+    /// Finds the first data on this subflow, from a scoreboard index on, to copy to another. Lowers `next`,
+    /// the time of the next check, where needed, and counts the bytes of the subflow up to where the check
+    /// ended.
     fn first_late(
         &mut self,
         now: Time,
@@ -161,7 +159,7 @@ impl Endpoint {
         })
     }
 
-    /// The receive window is full: resends what blocks it on a subflow with room, and halves the window of
+    /// Retransmits data that block a full receive window on a subflow with space, and halves the window of
     /// the subflow that blocks it, at most once per round trip.
     pub(super) fn poll_opportunistic<R: Recorder>(
         &mut self,

@@ -1,17 +1,16 @@
 //! Autotuning of send buffers with the congestion window, as in Linux.
 //!
 //! Each subflow has a buffer, for twice the memory of its congestion window (`tcp_sndbuf_expand`); an MPTCP
-//! connection has another one, the sum of theirs (`__mptcp_sync_sndbuf`). Waiting there is most of the delay
-//! of bulk data.
+//! connection has their sum (`__mptcp_sync_sndbuf`). Queueing there is most of the delay of bulk data.
 
 use crate::endpoint::Endpoint;
 use crate::memory::{MIN_SEND_BUFFER, send_buffer_for};
 
 impl Endpoint {
-    /// An acknowledgement arrived on a subflow while the application is blocked: the subflow's buffer grows
-    /// with its window. The kernel requires a window that is not full (`tcp_check_space`,
-    /// `tcp_should_expand_sndbuf`); but that holds when a window has grown by a segment, which waits for a
-    /// second one to be sent with (`tcp_tso_should_defer`).
+    /// Grows a subflow's buffer with its window after an acknowledgement, while the application is blocked.
+    /// The kernel requires a window that is not full (`tcp_check_space`, `tcp_should_expand_sndbuf`). That
+    /// holds whenever the window has grown by a segment, which is not sent before a second one can be
+    /// (`tcp_tso_should_defer`).
     #[inline]
     pub(super) fn expand_send_buffer(&mut self, subflow: usize) {
         if self.tx.grows() && self.table[subflow].cwnd > self.subflows[subflow].buffered_cwnd {
@@ -19,7 +18,7 @@ impl Endpoint {
         }
     }
 
-    /// The same, also for a subflow that has just been established, whatever its window.
+    /// Grows a subflow's buffer to its window in any case, also just after the handshake.
     #[inline(never)]
     pub(super) fn expand_send_buffer_to_window(&mut self, subflow: usize) {
         let state = &mut self.table[subflow];

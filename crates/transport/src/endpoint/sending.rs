@@ -1,4 +1,4 @@
-//! Which data to send next, and on which subflow.
+//! Selection of the next data to send, and of their subflow.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, WindowReduced
 use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 
-/// The table for schedulers if there are backups, which are not usable while another subflow is.
+/// Table for schedulers if there are backups, which are not usable while another subflow is.
 pub(super) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [SubflowState]> {
     if !has_backups || !table.iter().any(|state| state.usable && !state.backup) {
         return Cow::Borrowed(table);
@@ -25,7 +25,7 @@ pub(super) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [Sub
 }
 
 impl Endpoint {
-    /// The next data to send: lost data first, then new.
+    /// Selects the next data to send: lost data first, then new.
     #[inline(always)]
     pub(super) fn poll_data<R: Recorder>(
         &mut self,
@@ -72,8 +72,8 @@ impl Endpoint {
         self.poll_queued(now, recorder)
     }
 
-    /// A tail loss probe, whatever the congestion window: new data if the subflow has any, otherwise its last
-    /// segment again (RFC 8985, 7.3).
+    /// Sends a tail loss probe, whatever the congestion window: new data if the subflow has any, otherwise
+    /// its last segment (RFC 8985, 7.3).
     fn poll_probe<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         let subflow = self.due.probes.iter().next()?;
         self.due.probes.remove(subflow);
@@ -105,15 +105,16 @@ impl Endpoint {
         Some((subflow, sent))
     }
 
-    /// A subflow may have room for its queued data ([`Queues::ask_again`](super::queues::Queues::ask_again)), and
-    /// its state in the table may have changed.
+    /// Notes that a subflow may have space for its queued data
+    /// ([`Queues::ask_again`](super::queues::Queues::ask_again)), and that its state in the table may have
+    /// changed.
     #[inline]
     pub(super) fn ask_again(&mut self, subflow: usize) {
         self.queues.ask_again(subflow);
         self.changed.insert(subflow);
     }
 
-    /// Whether the first data of a subflow's queue are needed and have no room.
+    /// Whether the first data of a subflow's queue are still needed and have no space.
     fn is_full(&self, subflow: usize) -> bool {
         let state = &self.table[subflow];
         let front = self.subflows[subflow].queue.front();
@@ -121,7 +122,7 @@ impl Endpoint {
             && state.cwnd < state.in_flight + state.mss
     }
 
-    /// Data that a scheduler has queued on several subflows.
+    /// Sends data that a scheduler has queued on several subflows.
     fn poll_queued<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.queues.are_overtaken(self.tx.una()) {
             self.queues.ask_all_again();
@@ -245,7 +246,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether Nagle's algorithm keeps the last data of a subflow's queue back, as Linux has it: while another
+    /// Whether Nagle's algorithm holds back the last data of a subflow's queue, as in Linux: while another
     /// small segment of the subflow is unacknowledged.
     #[inline]
     fn holds(&self, subflow: usize, len: u64) -> bool {
@@ -296,7 +297,7 @@ impl Endpoint {
         self.queues.fill(subflow);
     }
 
-    /// The scheduler's choice if there are backups; separate, so that the usual case does not pay for it.
+    /// The scheduler's choice if there are backups; separate, to keep the common case fast.
     #[inline(never)]
     fn choose_past_backups(&mut self, pending: Pending) -> Choice {
         let table = regular(&self.table, true);
@@ -308,7 +309,7 @@ impl Endpoint {
         self.scheduler.choose(&pending, &table)
     }
 
-    /// Length of the next segment; `None` if it has to wait (RFC 1122, 4.2.3.4).
+    /// Length of the next segment; `None` if it must wait (RFC 1122, 4.2.3.4).
     #[inline]
     fn next_len(&mut self, now: Time, subflow: usize, unsent: u64, window: u64) -> Option<u64> {
         let mss = self.table[subflow].mss;
@@ -328,12 +329,12 @@ impl Endpoint {
         None
     }
 
-    /// The peer's window is closed, or smaller than a segment: probe it when nothing is in flight.
+    /// Starts probes of a peer's window that is closed or smaller than a segment, if nothing is in flight.
     #[inline(never)]
     fn hold_by_window(&mut self, now: Time) {
         self.queues.limit_by_data();
         self.scheduler.on_window_blocked();
-        // What the connection's own timer sends again tells the window, too.
+        // Retransmissions of the connection's own timer probe the window, too.
         let waits_for_data = self.shares_as_linux() && self.tx.una() < self.tx.nxt();
         if self.timers.persist.is_off()
             && !waits_for_data
@@ -352,7 +353,7 @@ impl Endpoint {
         }
     }
 
-    /// No new data may be sent: what else may be.
+    /// Sends other data when no new data may be sent.
     #[inline]
     fn poll_instead<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.subflows.len() > 1 && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {

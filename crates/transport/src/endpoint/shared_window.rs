@@ -1,4 +1,4 @@
-//! How subflows share the window of an MPTCP connection in Linux.
+//! Sharing of an MPTCP connection's window among subflows, as in Linux.
 
 use ropewalk_quantities::Time;
 
@@ -12,8 +12,7 @@ impl Endpoint {
         self.handshake.multipath && self.config.subflows.linux_window
     }
 
-    /// The window with which a segment acknowledges data; `advances`: it acknowledges new data of the
-    /// subflow.
+    /// Window of the data acknowledgement in a segment; `advances`: it acknowledges new data of the subflow.
     #[inline(always)]
     pub(super) fn window_given(
         &mut self,
@@ -29,7 +28,6 @@ impl Endpoint {
         peer_window.update(advances, segment.seq, window)
     }
 
-    /// The next data are assigned to a subflow.
     #[inline]
     pub(super) fn before_assigning(&mut self, now: Time, subflow: usize) {
         if self.shares_as_linux() {
@@ -38,7 +36,7 @@ impl Endpoint {
         }
     }
 
-    /// Data arrived on a subflow: a sample of its round trip, while the receive buffer may grow.
+    /// Takes a sample of the round trip from arrived data, while the receive buffer may grow.
     #[inline]
     pub(super) fn note_arrival(&mut self, now: Time, subflow: usize, segment: &Segment) {
         if self.rx.grows() {
@@ -48,7 +46,7 @@ impl Endpoint {
         }
     }
 
-    /// The application has read: the receive buffer may grow.
+    /// Grows the receive buffer after a read, if needed.
     #[inline]
     pub(super) fn tune_receive_buffer(&mut self) {
         if self.rx.may_grow() {
@@ -57,7 +55,7 @@ impl Endpoint {
         }
     }
 
-    /// The window to advertise now on this subflow, with an acknowledgement.
+    /// Window to advertise now on this subflow, with an acknowledgement.
     #[inline(always)]
     pub(super) fn advertise(&mut self, subflow: usize) -> u32 {
         if self.shares_as_linux() {
@@ -75,7 +73,7 @@ impl Endpoint {
         self.rx.told(window)
     }
 
-    /// The application has read. If the window has doubled, those subflows acknowledge at once whose last
+    /// Announces a window that a read has doubled: those subflows acknowledge at once whose last
     /// acknowledgement left at most half of it (`mptcp_cleanup_rbuf`, `tcp_cleanup_rbuf`).
     #[inline]
     pub(super) fn tell_doubled_window(&mut self) {

@@ -11,24 +11,23 @@ use crate::retransmission_timer::Purpose;
 use crate::scheduling::SubflowSet;
 use crate::subflow::{State, Subflow};
 
-/// Retransmissions of a SYN, or of anything later, before the subflow is given up (Linux: tcp_syn_retries,
+/// Retransmissions of a SYN, or of any later segment, before the subflow fails (Linux: tcp_syn_retries,
 /// tcp_retries2).
 const SYN_RETRIES: u32 = 6;
 const RETRIES: u32 = 15;
 
-/// The timers of the connection, beside those of its subflows and of the DATA_FIN.
+/// Timers of the connection, except for those of its subflows and of the DATA_FIN.
 #[derive(Debug)]
 pub(super) struct Timers {
     /// No timer of the endpoint expires before this time.
     earliest: Time,
     pub(super) persist: PersistTimer,
     pub(super) data: DataTimer,
-    /// When the scheduler asked to be called again.
+    /// Time at which the scheduler requested a call.
     scheduler_at: Time,
 }
 
 impl Timers {
-    /// None is running.
     pub(super) const OFF: Timers = Timers {
         earliest: Time::MAX,
         persist: PersistTimer::OFF,
@@ -36,19 +35,16 @@ impl Timers {
         scheduler_at: Time::MAX,
     };
 
-    /// Some timer expires at this time.
     #[inline]
     pub(super) fn note(&mut self, at: Time) {
         self.earliest = self.earliest.min(at);
     }
 
-    /// The scheduler is to be called again at this time.
     pub(super) fn call_scheduler(&mut self, at: Time) {
         self.scheduler_at = self.scheduler_at.min(at);
         self.note(self.scheduler_at);
     }
 
-    /// When the first of its own expires.
     fn next(&self) -> Time {
         let own = self.persist.at().min(self.data.at());
         own.min(self.scheduler_at)
@@ -199,8 +195,8 @@ impl Endpoint {
         self.timers.note(self.timers.persist.at());
     }
 
-    /// When [`handle_timeout`](Endpoint::handle_timeout) must be called at the latest; it may be earlier than
-    /// needed, which does no harm. Changes with each call that changes the endpoint.
+    /// Latest time for the next [`handle_timeout`](Endpoint::handle_timeout); it may be earlier than needed,
+    /// which is harmless. Changes with each call that changes the endpoint.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {

@@ -1,4 +1,4 @@
-//! The next segment to send: control segments, data, acknowledgements; and how a segment is built.
+//! Construction of the next segment: control segments, data, acknowledgements.
 
 use ropewalk_quantities::Time;
 
@@ -9,7 +9,7 @@ use crate::scoreboard::Sent;
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
-/// Flags of a DSS option's acknowledgement, in 32 or 64 bits.
+/// Flags of a DSS option's acknowledgement, with 32 or 64 bits.
 const DATA_ACK: Flags = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
 
 impl Endpoint {
@@ -125,10 +125,10 @@ impl Endpoint {
         if self.tx.fin_acked() || self.tx.fin_at != Time::MAX {
             return None;
         }
-        // A DATA_FIN without data: nothing is left to carry it.
+        // A DATA_FIN without data.
         let subflow = self.table.iter().position(|state| state.usable)?;
         self.write_ack(now, subflow, segment);
-        // As with data: a mapping leaves no room for SACK blocks.
+        // As with data: a mapping leaves no space for SACK blocks.
         segment.options = Options::None;
         segment.flags = segment
             .flags
@@ -139,7 +139,6 @@ impl Endpoint {
         Some(subflow)
     }
 
-    /// Builds the segment of a scoreboard entry.
     #[inline(always)]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         self.timers.note(self.subflows[subflow].sender.timer_at());
@@ -160,14 +159,13 @@ impl Endpoint {
         }
     }
 
-    /// Writes the MPTCP option of a data segment.
     #[inline]
     fn map_data(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         segment.flags = segment.flags.with(self.mapping_flags());
         if segment.flags.contains(Flags::DATA_ACK_64)
             && u64::from(sent.len) > self.segment_room(subflow)
         {
-            // It was cut when acknowledgements had 32 bits, and has no room for 64.
+            // Its length was chosen when acknowledgements had 32 bits, and has no space for 64.
             segment.flags = segment.flags.without(Flags::DATA_ACK_64);
         }
         if !self.handshake.fully_established && sent.seq == 1 && self.handshake.role == Role::Client
@@ -180,8 +178,8 @@ impl Endpoint {
         }
     }
 
-    /// Flags of all mappings: 64 bits of data sequence, 32 beside a transmission number (RFC 8684, 3.3.1),
-    /// and a checksum if negotiated.
+    /// Flags of all mappings: 64 bits of data sequence (32 with a transmission number; RFC 8684, 3.3.1), and
+    /// a checksum if negotiated.
     #[inline]
     pub(super) fn mapping_flags(&self) -> Flags {
         let mut flags = Flags::NONE;
@@ -205,7 +203,7 @@ impl Endpoint {
         segment.seq = segment.seq.max(1);
         segment.options = self.third_option(subflow);
         if segment.options != Options::None {
-            // MP_CAPABLE and MP_JOIN leave no room for a DSS option.
+            // MP_CAPABLE and MP_JOIN leave no space for a DSS option.
             segment.flags = segment.flags.without(DATA_ACK);
         }
     }
@@ -229,15 +227,15 @@ impl Endpoint {
         record(recorder, now, subflow, || tell_sent(&fin));
     }
 
-    /// The acknowledgement fields of a data segment, with as many SACK blocks as fit beside the data. If that
-    /// is none, a pure acknowledgement that is due follows with them.
+    /// Writes the acknowledgement fields of a data segment, with as many SACK blocks as fit. If none fits, a
+    /// pure acknowledgement that is due follows with them.
     #[inline(never)]
     fn write_ack_beside(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         let is_due = self.due.acks.contains(subflow);
         let room = if sent.is_fin() {
             u64::MAX
         } else if self.handshake.multipath {
-            // Timestamps and a DSS mapping leave no room.
+            // Timestamps and a DSS mapping leave no space.
             0
         } else {
             let room = self.segment_room(subflow);
@@ -253,8 +251,8 @@ impl Endpoint {
         }
     }
 
-    /// A pure acknowledgement that reports data out of order; only there is always room for the option, which
-    /// takes none beside a transmission number.
+    /// Writes a pure acknowledgement that reports data out of order. It always has space for the option,
+    /// which needs none next to a transmission number.
     #[inline(never)]
     fn write_out_of_order(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         let blocks = match self.handshake.usual_flags.contains(Flags::NUMBERED) {
@@ -281,7 +279,7 @@ impl Endpoint {
         subflow
     }
 
-    /// Writes a transmission number, unless options of the handshake or of the close leave no room.
+    /// Writes a transmission number, unless options of the handshake or of the close leave no space.
     #[inline(never)]
     fn write_number(&mut self, subflow: usize, segment: &mut Segment) {
         let has_room = matches!(segment.options, Options::None | Options::Sack(_));
@@ -291,7 +289,7 @@ impl Endpoint {
         }
     }
 
-    /// A pure acknowledgement, from which every segment is built.
+    /// Writes a pure acknowledgement, the base of every segment.
     #[inline]
     fn write_ack(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         self.write_ack_with(now, subflow, self.handshake.sack_blocks, segment);

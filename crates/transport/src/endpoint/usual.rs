@@ -1,12 +1,12 @@
-//! Fast paths for the usual case of each verb: the next data in order at a receiver without gaps, a
+//! Fast paths (header prediction) of each method: the next data in order at a receiver without gaps, a
 //! cumulative acknowledgement at a sender without losses, full segments that the windows allow.
 //!
 //! A subflow is *settled* while neither it nor its connection has anything to repair, close or negotiate.
-//! Only the slow path can change that, so a single bit replaces many checks. The slow path updates a
-//! subflow's bit at its end; what unsettles all subflows (a closed window, the end of the stream) clears all
-//! bits. Each fast path then examines the segment before it changes anything, and leaves it to the slow path
-//! unless it is usual. Tests verify that both have the same effect (`tests/usual.rs`). With a recorder
-//! ([`RecordedEndpoint`](crate::RecordedEndpoint)) only the slow path is used.
+//! Only the slow path can change that, so one bit replaces many checks. The slow path updates a subflow's bit
+//! at its end; a closed window or the end of the stream clears all bits. Each fast path examines the segment
+//! before it changes any state, and otherwise leaves it to the slow path. Tests verify that both have the
+//! same effect (`tests/usual.rs`). With a recorder ([`RecordedEndpoint`](crate::RecordedEndpoint)) only the
+//! slow path is used.
 
 mod queued;
 
@@ -18,14 +18,14 @@ use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
 impl Endpoint {
-    /// Updates whether a subflow is settled. To be called last by whatever may change it.
+    /// Updates whether a subflow is settled. Call it last after changes.
     #[inline]
     pub(super) fn settle(&mut self, subflow: usize) {
         let is_settled = self.is_settled(subflow);
         self.settled.set(subflow, is_settled);
     }
 
-    /// The conditions most likely to be false come first.
+    /// Conditions that are most likely false come first.
     fn is_settled(&self, subflow: usize) -> bool {
         let (Some(flow), Some(state)) = (self.subflows.get(subflow), self.table.get(subflow))
         else {
@@ -42,8 +42,8 @@ impl Endpoint {
                 || self.handshake.fully_established && !self.tx.fin_acked())
     }
 
-    /// [`take_segment`](Endpoint::take_segment) for a usual segment; false, without any effect, if it is not
-    /// usual.
+    /// Fast path of [`take_segment`](Endpoint::take_segment); returns false, without any effect, if it does
+    /// not apply.
     #[inline(always)]
     pub(super) fn take_usual(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let usual = subflow < self.subflows.len()
@@ -67,8 +67,8 @@ impl Endpoint {
             || self.handshake.multipath && self.has_usual_mapping(segment)
     }
 
-    /// With several subflows, data also have a mapping, and each end decides in how many bits it
-    /// acknowledges; the first 64-bit mapping is handled by the slow path.
+    /// Whether the mapping fits the fast path. With several subflows, data have a mapping, and each endpoint
+    /// chooses the number of bits of its acknowledgements; the slow path handles the first 64-bit mapping.
     #[inline]
     fn has_usual_mapping(&self, segment: &Segment) -> bool {
         let wide = Flags::DATA_ACK_64;
@@ -78,7 +78,7 @@ impl Endpoint {
             && (own.contains(wide) || !segment.flags.contains(Flags::DATA_SEQ_64))
     }
 
-    /// The next data in order of a subflow, which acknowledge nothing new or what is usual.
+    /// Handles the next data in order of a subflow.
     #[inline(always)]
     fn take_usual_data(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
@@ -104,8 +104,8 @@ impl Endpoint {
         true
     }
 
-    /// The same at an end that has something unacknowledged itself. Returns whether what the data
-    /// acknowledge is usual; if not, nothing was done.
+    /// Handles them at an endpoint with unacknowledged data. Returns whether the acknowledgement fits the
+    /// fast path; if not, there is no effect.
     #[inline(never)]
     fn take_usual_data_beside(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
@@ -130,7 +130,6 @@ impl Endpoint {
         true
     }
 
-    /// Takes the payload of the next data in order.
     #[inline(always)]
     fn take_payload(&mut self, now: Time, subflow: usize, segment: &Segment) {
         let flow = &mut self.subflows[subflow];
@@ -157,7 +156,6 @@ impl Endpoint {
         }
     }
 
-    /// An acknowledgement without data.
     #[inline]
     fn take_usual_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let ends = self
@@ -178,8 +176,8 @@ impl Endpoint {
         }
     }
 
-    /// An acknowledgement, alone or with data, of segments that were all sent once, before everything
-    /// outstanding. Returns whether it is one; if not, nothing was done.
+    /// Handles an acknowledgement, with or without data, of the oldest segments, all sent once. Returns
+    /// false, without any effect, for any other.
     #[inline(always)]
     fn take_new_ack(
         &mut self,
@@ -213,7 +211,7 @@ impl Endpoint {
         true
     }
 
-    /// What follows once a subflow has processed an acknowledgement.
+    /// Handles the connection's part of an acknowledgement after the subflow's.
     #[inline(always)]
     fn after_ack(&mut self, now: Time, subflow: usize, segment: &Segment, advances: bool) {
         let data_ack = self.data_ack(segment);
@@ -227,16 +225,16 @@ impl Endpoint {
         self.due.data = true;
     }
 
-    /// Whether nothing is to be sent now, in agreement with [`poll_transmit`](Endpoint::poll_transmit).
+    /// Whether there is nothing to send now, consistent with [`poll_transmit`](Endpoint::poll_transmit).
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.due.is_quiet()
     }
 
-    /// [`poll_transmit`](Endpoint::poll_transmit) for a single TCP's full segments, data queued on several
-    /// subflows, and pure acknowledgements; `None` if something else may be to do, with no effect that the
-    /// slow path would not have.
+    /// Fast path of [`poll_transmit`](Endpoint::poll_transmit) for a single TCP's full segments, data queued
+    /// on several subflows, and pure acknowledgements. `None`, with no effect that the slow path would not
+    /// have, if there may be other output.
     #[inline(always)]
     pub(super) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
         if self.due.data {
@@ -296,7 +294,7 @@ impl Endpoint {
         Some(true)
     }
 
-    /// [`write_ack`](Endpoint::write_ack) with nothing to report but data in order.
+    /// [`write_ack`](Endpoint::write_ack) for in-order data only.
     #[inline(always)]
     fn write_usual(&mut self, now: Time, subflow: usize, seq: u64, segment: &mut Segment) {
         let flow = &mut self.subflows[subflow];

@@ -7,24 +7,24 @@ use crate::event::LossSign;
 use crate::recovery::Phase;
 use crate::scoreboard::{Scoreboard, Sent};
 
-/// DupThresh if no reordering was seen (RFC 5681, 3.2).
+/// Default DupThresh, used until reordering is detected (RFC 5681, 3.2).
 pub const USUAL_THRESHOLD: u32 = 3;
 
 /// Duplicate acknowledgements of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DuplicateAcks {
     count: u32,
-    /// DupThresh: this many indicate a loss.
+    /// DupThresh: this many duplicates indicate a loss.
     threshold: u32,
     /// The cumulative acknowledgement before the last one (RFC 6582, 4.1).
     previous_ack: u64,
 }
 
-/// State of a sender for judging its duplicate acknowledgements.
+/// State of a sender for the detector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) phase: Phase,
-    /// The recovery point of the present or last recovery.
+    /// Recovery point of the present or last recovery.
     pub(crate) point: u64,
     pub(crate) una: u64,
     pub(crate) sack: bool,
@@ -43,20 +43,18 @@ impl Default for DuplicateAcks {
 }
 
 impl DuplicateAcks {
-    /// Duplicate acknowledgements so far.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The threshold.
     #[inline]
     pub(crate) fn threshold(&self) -> u32 {
         self.threshold
     }
 
-    /// The threshold for the present flight: if the flight is too small to give as many duplicates, as many
-    /// as it can give, so that not every loss waits for the retransmission timer.
+    /// The threshold for the present flight, lowered if the flight is too small to cause as many duplicates,
+    /// so that not every loss waits for the retransmission timer.
     #[inline]
     fn threshold_for(&self, segments: usize) -> u32 {
         if self.threshold == USUAL_THRESHOLD {
@@ -73,20 +71,18 @@ impl DuplicateAcks {
         std::mem::replace(&mut self.threshold, threshold) != threshold
     }
 
-    /// Restarts the count.
     #[inline]
     pub(crate) fn forget(&mut self) {
         self.count = 0;
     }
 
-    /// The cumulative acknowledgement advances from this offset.
     #[inline]
     pub(crate) fn on_advance(&mut self, from: u64) {
         self.previous_ack = from;
     }
 
-    /// Looks for losses after an acknowledgement: marks them, and returns them as a reason for recovery if a
-    /// duplicate indicates them.
+    /// Marks losses after an acknowledgement, and returns them as a reason for recovery if a duplicate
+    /// indicates them.
     pub(crate) fn judge(
         &mut self,
         ack: &Acknowledgement<'_>,
@@ -150,14 +146,14 @@ impl DuplicateAcks {
         is_duplicate
     }
 
-    /// Without SACK: whether this is the duplicate that indicates a loss. RFC 6582 tests for equality; a
-    /// threshold that follows the flight may be passed without being met.
+    /// Without SACK: whether this duplicate indicates a loss. RFC 6582 tests for equality; a threshold that
+    /// follows the flight may be skipped.
     fn reaches(&self, threshold: u32) -> bool {
         self.count == threshold || self.threshold > USUAL_THRESHOLD && self.count > threshold
     }
 
-    /// RFC 6582, 3.2, step 1 and the heuristic of 4.1: whether three duplicate acknowledgements indicate a
-    /// loss, or segments that a timeout retransmitted spuriously.
+    /// Whether duplicates indicate a loss rather than spurious retransmissions of a timeout (RFC 6582, 3.2,
+    /// step 1 and the heuristic of 4.1).
     fn tell_of_loss(&self, known: &Known) -> bool {
         known.una > known.point
             || (known.cwnd > known.mss && known.una - self.previous_ack <= 4 * known.mss)

@@ -1,9 +1,9 @@
 //! Loss detection: which segments are lost. The reaction is in [`recovery`](crate::recovery).
 //!
 //! A detector examines an acknowledgement, or is called when its timer expires. It marks lost segments on the
-//! scoreboard, and returns a [`Found`] with the reasons for recovery. There are three: duplicate
-//! acknowledgements, RACK in their place, and the tail loss probe, which detects nothing itself but elicits
-//! an acknowledgement from which the others do.
+//! scoreboard, and returns a [`Found`] with the reasons for recovery. There are three detectors: duplicate
+//! acknowledgements, RACK in their place, and the tail loss probe, whose acknowledgement lets the others
+//! detect losses.
 
 mod duplicate_acks;
 mod rack;
@@ -27,21 +27,19 @@ pub(crate) const TIMER_SLACK: Time = Time::from_millis(2);
 /// Result of a detector.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
-    /// A new loss was detected: recovery begins, if it is not in progress.
+    /// A new loss was detected: begin recovery if it is not in progress.
     pub(crate) loss: bool,
-    /// A retransmission was lost: after a timeout, recovery begins again.
+    /// A retransmission was lost: after a timeout, begin recovery again.
     pub(crate) copy_lost: bool,
-    /// In recovery, the first segment is to be retransmitted at once.
+    /// In recovery, retransmit the first segment at once.
     pub(crate) partial: bool,
     /// More was marked lost, and the acknowledgement makes no progress.
     pub(crate) more: bool,
-    /// The acknowledgement is a duplicate.
     pub(crate) duplicate: bool,
-    /// Time until all late segments that are not lost yet would be.
+    /// Time until all late segments would be lost.
     pub(crate) wait: Option<Time>,
 }
 
-/// The detectors of a sender.
 #[derive(Clone, Debug)]
 pub(crate) struct LossDetection {
     pub(crate) duplicates: DuplicateAcks,
@@ -73,14 +71,14 @@ impl LossDetection {
         }
     }
 
-    /// Freezes windows and timeout until this time, unless a longer freeze is in effect.
+    /// Freezes windows and RTO until this time, unless a longer freeze is in effect.
     pub(crate) fn freeze(&mut self, until: Time, resends: bool) {
         if until > self.freeze.until {
             self.freeze = Freeze { until, resends };
         }
     }
 
-    /// Losses are detected by time, none is suspected, and no freeze is in effect.
+    /// Whether losses are detected by time, none is suspected, and no freeze is in effect.
     pub(crate) fn is_settled(&self) -> bool {
         self.rack.is_settled() && self.probe.sent.is_none() && self.freeze.until == Time::ZERO
     }
@@ -91,13 +89,12 @@ impl LossDetection {
         self.limited_transmit
     }
 
-    /// Whether windows and timeout are frozen.
     #[inline]
     pub(crate) fn is_frozen(&self, now: Time) -> bool {
         now < self.freeze.until
     }
 
-    /// End of the time in which no loss is accepted, if that is in the future.
+    /// End of the time in which no loss is accepted, if in the future.
     #[inline]
     pub(crate) fn disbelieves_until(&self, now: Time) -> Option<Time> {
         (self.is_frozen(now) && !self.freeze.resends).then_some(self.freeze.until)

@@ -1,8 +1,7 @@
 //! RACK (RFC 8985): a segment is lost once one that was sent sufficiently later has arrived.
 //!
-//! Where duplicate acknowledgements are counted, RACK compares times. So it detects lost retransmissions and
-//! losses at the end of a flight, and tolerates reordering. Where the RFC leaves a choice, it is as in Linux
-//! (net/ipv4/tcp_recovery.c).
+//! By comparing times, RACK also detects lost retransmissions and losses at the end of a flight, and
+//! tolerates reordering. Where the RFC leaves a choice, this module follows Linux (net/ipv4/tcp_recovery.c).
 
 use std::collections::VecDeque;
 
@@ -15,31 +14,29 @@ use crate::scoreboard::{Delivered, Scoreboard, Sent};
 /// Recoveries for which a larger reordering window persists (`TCP_RACK_RECOVERY_THRESH`).
 const PERSIST: u32 = 16;
 
-/// RACK's state of a subflow.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
     on: bool,
     /// Transmission time and end of the most recently sent segment that arrived (RACK.xmit_ts, RACK.end_seq).
     newest: (Time, u64),
-    /// Round trip of the last segment that arrived (RACK.rtt).
+    /// RTT of the last segment that arrived (RACK.rtt).
     rtt: Time,
     /// Segments have arrived since the last search for losses.
     advanced: bool,
     reordering_seen: bool,
-    /// The reordering window in quarters of the minimum round trip (RACK.reo_wnd_mult), 255 at most.
+    /// The reordering window in quarters of the minimum RTT (RACK.reo_wnd_mult), at most 255.
     steps: u8,
-    /// Recoveries for which it persists (RACK.reo_wnd_persist).
+    /// Recoveries for which the reordering window persists (RACK.reo_wnd_persist).
     persist: u32,
     /// A D-SACK counts again once this offset is acknowledged (RACK.dsack_round).
     round: Option<u64>,
-    /// Lasting numbers of retransmitted segments with their times: in order of time, which the scoreboard, in
-    /// order of offsets, lacks.
+    /// Retransmitted segments by time: lasting number and time. The scoreboard is ordered by offset.
     resent: VecDeque<(u64, Time)>,
     /// Up to this lasting number all segments from the first unjudged one on were overtaken or retransmitted.
     passed_to: u64,
 }
 
-/// State of a sender for detecting its losses.
+/// State of a sender for the detector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) now: Time,
@@ -71,19 +68,17 @@ impl Rack {
         self.on
     }
 
-    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.resent.shrink_to_fit();
     }
 
-    /// A segment was retransmitted.
     pub(crate) fn on_retransmit(&mut self, name: u64, now: Time) {
         if self.on {
             self.resent.push_back((name, now));
         }
     }
 
-    /// Segments have arrived (6.2, steps 2 and 3).
+    /// Records arrived segments (6.2, steps 2 and 3).
     #[inline]
     pub(crate) fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
         self.reordering_seen |= delivered.late.is_some();
@@ -94,12 +89,12 @@ impl Rack {
         }
     }
 
-    /// A segment that had been marked lost arrived after later ones.
+    /// Records that a segment marked lost arrived after later ones.
     pub(crate) fn see_reordering(&mut self) {
         self.reordering_seen = true;
     }
 
-    /// The reordering window in quarters of the minimum round trip.
+    /// The reordering window in quarters of the minimum RTT.
     #[cfg(test)]
     pub(crate) fn steps(&self) -> u8 {
         self.steps
@@ -110,8 +105,8 @@ impl Rack {
         self.on && !self.advanced && self.resent.is_empty()
     }
 
-    /// `sent`, which was sent once, is the most recently sent segment that arrived, and `next` is the oldest
-    /// outstanding one: whether no outstanding segment was sent before it.
+    /// Whether no outstanding segment was sent before `sent`, the most recently sent segment that arrived,
+    /// which was sent once. `next` is the oldest outstanding segment.
     #[inline]
     pub(crate) fn none_is_overtaken_by(&self, sent: &Sent, next: Option<&Sent>) -> bool {
         let sent = (sent.sent, sent.end());
@@ -128,9 +123,9 @@ impl Rack {
         }
     }
 
-    /// A D-SACK that does not answer a tail loss probe: a retransmission was spurious, so the reordering is
-    /// larger than the window (6.2, step 4). At most once per round trip, and as in Linux not before
-    /// reordering was seen (`tcp_dsack_seen`).
+    /// Widens the reordering window after a D-SACK for a spurious retransmission, but not for a tail loss
+    /// probe (6.2, step 4). At most once per round trip, and as in Linux not before reordering was detected
+    /// (`tcp_dsack_seen`).
     pub(crate) fn on_dsack(&mut self, una: u64, nxt: u64) {
         if self.round.is_some_and(|round| una >= round) {
             self.round = None;
@@ -142,12 +137,12 @@ impl Rack {
         }
     }
 
-    /// D-SACKs have undone a loss: the window persists for one more recovery (`tcp_try_undo_dsack`).
+    /// Extends the window's persistence by a recovery after D-SACKs have undone a loss
+    /// (`tcp_try_undo_dsack`).
     pub(crate) fn on_dsack_undo(&mut self) {
         self.persist = (self.persist + 1).min(PERSIST);
     }
 
-    /// A recovery has ended.
     pub(crate) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -155,7 +150,7 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd(): how much later than the most recently sent one another segment may still
+    /// RACK_update_reo_wnd(): how much later than the most recently sent segment another one may still
     /// arrive.
     fn reordering_window(&self, around: &Surroundings<'_>, sacked_segments: u32) -> Time {
         let at_once = around.recovering || sacked_segments >= around.threshold;
@@ -186,7 +181,7 @@ impl Rack {
         self.search(around, board, lost)
     }
 
-    /// Whether everything that arrived was sent before everything outstanding: the usual case, visible from
+    /// Whether everything that arrived was sent before everything outstanding: the common case, visible from
     /// one segment.
     #[inline]
     fn none_is_overtaken(&self, board: &mut Scoreboard) -> bool {
@@ -195,7 +190,7 @@ impl Rack {
         oldest.is_none_or(|sent| !self.is_overtaken(sent) && !sent.was_retransmitted())
     }
 
-    /// The same, whether or not segments have arrived.
+    /// Detects losses, whether or not segments have arrived.
     pub(crate) fn search(
         &mut self,
         around: &Surroundings<'_>,
@@ -241,21 +236,21 @@ impl Rack {
             .take_while(|sent| sent.was_retransmitted() || self.is_overtaken(sent))
     }
 
-    /// The end of the segments from `name` on that were overtaken or retransmitted. Those that were stay so:
-    /// only the segments behind them are looked at.
+    /// End of the run of segments from `name` on that were overtaken or retransmitted. They remain so; only
+    /// later segments are examined.
     fn overtaken_until(&mut self, board: &Scoreboard, name: u64) -> u64 {
         let known = name.max(self.passed_to);
         self.passed_to = known + self.overtaken(board, known).count() as u64;
         self.passed_to
     }
 
-    /// Segments that were found lost are not: they may be judged anew.
+    /// Makes segments that were wrongly marked lost candidates again.
     pub(crate) fn judge_anew(&mut self) {
         self.passed_to = 0;
     }
 
     /// The next segment from `name` on that was sent once, was overtaken, and has no time left, unless one
-    /// with time left comes before it; `name` is advanced past it, or to that one.
+    /// with time left precedes it; advances `name` past it, or to that one.
     #[inline]
     fn next_late(
         &self,

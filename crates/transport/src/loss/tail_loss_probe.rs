@@ -23,7 +23,6 @@ impl TailLossProbe {
         TailLossProbe { on, sent: None }
     }
 
-    /// Losses have been detected by other means.
     pub(crate) fn forget(&mut self) {
         self.sent = None;
     }

@@ -12,12 +12,12 @@ pub enum Coupling {
     RttCompensator,
     /// A common increase for all, and separate decreases.
     LinkedIncreases,
-    /// Increases and decreases based on the sum of all windows; a loss costs half of that sum.
+    /// Increases and decreases by the sum of all windows; a loss removes half of that sum.
     FullyCoupled,
 }
 
 impl Coupling {
-    /// Scenario names of the congestion controls that it implements.
+    /// Scenario names of the implemented congestion controls.
     pub const NAMES: [&'static str; 5] = [
         "newreno",
         "uncoupled",
@@ -26,7 +26,7 @@ impl Coupling {
         "fully-coupled",
     ];
 
-    /// The module's congestion control with the same equation; `None` for those that the module lacks.
+    /// The module's congestion control with the same equation; `None` if the module lacks it.
     #[must_use]
     pub fn of(congestion: &CongestionConfig) -> Option<Coupling> {
         match congestion.name() {
@@ -49,7 +49,6 @@ impl Coupling {
         }
     }
 
-    /// The window after a loss.
     pub(super) fn reduced(self, subflows: &[Subflow], cwnd: f64) -> f64 {
         let reduced = match self {
             Coupling::FullyCoupled => cwnd - total(subflows) / 2.0,
@@ -61,14 +60,13 @@ impl Coupling {
     }
 }
 
-/// The sum of the windows of all open subflows.
 fn total(subflows: &[Subflow]) -> f64 {
     let open = subflows.iter().filter(|subflow| subflow.is_open());
     open.map(|subflow| subflow.cwnd).sum()
 }
 
 /// gomez-2014, equation 5 (RFC 6356's alpha) with smoothed windows: sum(w) max(w / r^2) / (sum(w / r))^2.
-/// Subflows without a round-trip sample are excluded; 1 if none has one.
+/// Subflows without an RTT sample are excluded; 1 if none has one.
 fn alpha(subflows: &[Subflow]) -> f64 {
     let (mut sum, mut most, mut rates) = (0.0, 0.0_f64, 0.0);
     for subflow in subflows.iter().filter(|subflow| subflow.is_open()) {

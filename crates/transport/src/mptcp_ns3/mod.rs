@@ -4,11 +4,11 @@
 //! It is not RFC 8684. A subflow is acknowledged only as far as it is in order **at both levels**: a segment
 //! that is in order on its subflow but ahead in the stream is stored, its subflow's next expected number does
 //! not advance, and all following segments on that subflow cause duplicate acknowledgements. So links of
-//! unequal delay, although they reorder no subflow, look like losses. What the module calls D-SACK, Eifel,
-//! TCP-DOOR and F-RTO are its own answers to that ([`Policy`]), not those of the RFCs.
+//! unequal delay look like losses, although they reorder no subflow. The module's D-SACK, Eifel, TCP-DOOR and
+//! F-RTO are its own reactions to that ([`Policy`]), not those of the RFCs.
 //!
-//! Statements about the module are based on its source (github.com/dzlab/mptcp-ns3, commit be937b0; its port
-//! to ns-3.13, david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules).
+//! Source: github.com/dzlab/mptcp-ns3, commit be937b0; its port to ns-3.13,
+//! david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules.
 //!
 //! Segments are counted rather than bytes: each has a number on the subflow and a number in the stream, which
 //! do not change when it is retransmitted. The receive window is unlimited, acknowledgements are not delayed,
@@ -34,14 +34,14 @@ pub use coupling::Coupling;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// The module's handling of duplicate acknowledgements. The policies share names with our reordering policies
-/// ([`reordering`](crate::reordering)), but do not implement the RFCs and papers of these names.
+/// Handling of duplicate acknowledgements in the module. The policies share names with our reordering
+/// policies ([`reordering`](crate::reordering)), but do not implement the RFCs and papers of these names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The third duplicate indicates a loss.
     None,
-    /// Each segment that is ahead in the stream is reported by data number, and such duplicates count against
-    /// the lowest unacknowledged segment of the stream, whatever its subflow.
+    /// Each segment that is ahead in the stream is reported by data number. Such duplicates count against the
+    /// lowest unacknowledged segment of the stream, whatever its subflow.
     Dsack,
     /// Windows are restored once a duplicate echoes a timestamp older than the retransmission.
     Eifel,
@@ -53,7 +53,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// All of them, in the order of the documentation.
+    /// All policies, in the order of the documentation.
     pub const ALL: [Policy; 5] = [
         Policy::None,
         Policy::Dsack,
@@ -62,7 +62,7 @@ impl Policy {
         Policy::TcpDoor,
     ];
 
-    /// Its name in a scenario file.
+    /// Name in a scenario file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Policy {
         }
     }
 
-    /// The module's policy with the name of this one; `None` if it has none, or the answer has parameters.
+    /// The module's policy of the same name; `None` if it has none, or the policy has parameters.
     #[must_use]
     pub fn of(reordering: &ReorderingConfig) -> Option<Policy> {
         let usual = ReorderingConfig::from_name(reordering.name())?;
@@ -82,38 +82,37 @@ impl Policy {
         all.find(|policy| policy.name() == usual.name() && usual == *reordering)
     }
 
-    /// Whether duplicates count towards a fast retransmission.
     fn counts_duplicates(self) -> bool {
         matches!(self, Policy::None | Policy::Dsack | Policy::Eifel)
     }
 }
 
-/// Configuration of both ends.
+/// Configuration of sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How windows grow and shrink together.
+    /// Coupling of the windows.
     pub coupling: Coupling,
     /// The policy for duplicate acknowledgements.
     pub policy: Policy,
     /// Maximum payload of a segment.
     pub segment: Bytes,
-    /// Bound of data written and not acknowledged.
+    /// Limit of data written and not acknowledged.
     pub send_buffer: Bytes,
     /// A partial segment waits for more data.
     pub waits_for_full: bool,
-    /// Replaces its round robin, as Park et al. 2014 added it to the module.
+    /// MPTCP-TSC in place of round robin, as Park et al. 2014 added it to the module.
     pub traffic_split: Option<TrafficSplitConfig>,
 }
 
 impl Settings {
-    /// Scenario names of the schedulers that it supports.
+    /// Scenario names of the supported schedulers.
     pub const SCHEDULERS: [&'static str; 2] = [
         RoundRobinConfig::DESCRIPTION.name,
         TrafficSplitConfig::DESCRIPTION.name,
     ];
 
-    /// For an endpoint's configuration; `None` if the module lacks its congestion control, its reordering
-    /// policy or its scheduler.
+    /// Settings for an endpoint's configuration; `None` if the module lacks its congestion control, its
+    /// reordering policy or its scheduler.
     #[must_use]
     pub fn new(config: &Config) -> Option<Settings> {
         let traffic_split = match config.scheduler {
@@ -135,26 +134,26 @@ impl Settings {
 /// A data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Its subflow.
+    /// Subflow of the segment.
     pub subflow: usize,
-    /// Its number on the subflow, from 0.
+    /// Number on the subflow, from 0.
     pub number: u64,
-    /// Its number in the stream, from 0.
+    /// Number in the stream, from 0.
     pub data: u64,
     /// Payload, in bytes.
     pub len: u32,
-    /// When it was sent.
+    /// Time of transmission.
     pub stamp: Time,
 }
 
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Its subflow.
+    /// Subflow of the acknowledgement.
     pub subflow: usize,
-    /// The next number expected on it.
+    /// Next number expected on the subflow.
     pub next: u64,
-    /// Timestamp of the segment that it answers.
+    /// Timestamp of the segment that caused it.
     pub echo: Time,
     /// With [`Policy::Dsack`], for a segment that is ahead in the stream: that segment, and the lowest
     /// contiguous block of the store; data numbers, first and after the last.

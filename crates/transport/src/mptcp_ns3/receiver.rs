@@ -10,22 +10,19 @@ use super::{Ack, Data, Policy};
 #[derive(Debug)]
 pub struct Receiver {
     policy: Policy,
-    /// Next expected number of the stream.
     next: u64,
-    /// By number in the stream.
     store: BTreeMap<u64, Stored>,
     stored_bytes: u64,
     stored_bytes_max: u64,
     stored_segments_max: usize,
     delivered: u64,
-    /// Segments with new data, and those of them that were stored.
+    /// Segments with new data, and how many of them were stored.
     arrived: u64,
     waited: u64,
     subflows: Vec<Arrivals>,
     acks: VecDeque<Ack>,
 }
 
-/// A stored segment, ahead of the stream.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     subflow: usize,
@@ -34,17 +31,15 @@ struct Stored {
     stamp: Time,
 }
 
-/// State of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
-    /// The next number of the subflow.
     next: u64,
     delivered: u64,
     duplicates: u64,
 }
 
 impl Receiver {
-    /// With this many subflows.
+    /// Creates a receiver with this many subflows.
     #[must_use]
     pub fn new(policy: Policy, subflows: usize) -> Receiver {
         Receiver {
@@ -62,7 +57,7 @@ impl Receiver {
         }
     }
 
-    /// A data segment arrives; returns how many bytes were delivered as a result.
+    /// Handles a data segment; returns the number of bytes delivered as a result.
     pub fn handle(&mut self, segment: &Data) -> u64 {
         let before = self.delivered;
         let expected = self.subflows[segment.subflow].next;
@@ -90,7 +85,7 @@ impl Receiver {
         self.delivered - before
     }
 
-    /// The next acknowledgement to send.
+    /// Returns the next acknowledgement to send.
     pub fn poll_ack(&mut self) -> Option<Ack> {
         self.acks.pop_front()
     }
@@ -160,7 +155,7 @@ impl Receiver {
         self.delivered
     }
 
-    /// Those of them from this subflow.
+    /// Bytes delivered in order from this subflow.
     #[must_use]
     pub fn delivered_by(&self, subflow: usize) -> u64 {
         self.subflows[subflow].delivered
@@ -172,7 +167,7 @@ impl Receiver {
         self.subflows[subflow].duplicates
     }
 
-    /// Segments with new data, and those of them that were stored: their ratio is alheid-2016's out-of-order
+    /// Segments with new data, and how many of them were stored: their ratio is alheid-2016's out-of-order
     /// ratio.
     #[must_use]
     pub fn packets(&self) -> (u64, u64) {
@@ -185,13 +180,13 @@ impl Receiver {
         self.stored_bytes
     }
 
-    /// Most bytes that were in the store at once.
+    /// Largest number of bytes in the store at once.
     #[must_use]
     pub fn stored_bytes_max(&self) -> u64 {
         self.stored_bytes_max
     }
 
-    /// Most segments that were in the store at once: alheid-2016's out-of-order buffer.
+    /// Largest number of segments in the store at once: alheid-2016's out-of-order buffer.
     #[must_use]
     pub fn stored_segments_max(&self) -> usize {
         self.stored_segments_max

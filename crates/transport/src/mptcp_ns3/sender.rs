@@ -1,4 +1,4 @@
-//! The sender: round robin over subflows with room, and the reaction to acknowledgements and timers.
+//! The sender: round robin over subflows with space, and the reaction to acknowledgements and timers.
 
 mod duplicates;
 
@@ -12,8 +12,8 @@ use crate::scheduling::traffic_split::TrafficSplit;
 use crate::scheduling::{self, Choice, Pending, Scheduler, SubflowSet};
 use crate::{Counters, SubflowState};
 
-/// With F-RTO, the probability that an acknowledgement is the first of a window that is discarded. The module
-/// derives it from the wall clock, for each run, in 0 to 0.061; this is about the mean.
+/// With F-RTO, the probability that an acknowledgement is the first of a discarded window. The module derives
+/// it from the wall clock, in 0 to 0.061; this is about the mean.
 const DEAF: f64 = 0.03;
 
 /// The subflows, and the stream distributed over them.
@@ -21,13 +21,10 @@ const DEAF: f64 = 0.03;
 pub struct Sender {
     settings: Settings,
     subflows: Vec<Subflow>,
-    /// The subflow that is tried first.
+    /// Subflow to try first.
     turn: usize,
-    /// Replaces the round robin.
     split: Option<Split>,
-    /// The next number of the stream.
     next: u64,
-    /// Written and not yet sent, in bytes.
     unsent: u64,
     unacknowledged: u64,
     closed: bool,
@@ -40,7 +37,7 @@ pub struct Sender {
     throughput: (f64, u64),
 }
 
-/// MPTCP-TSC, its table of subflows, and when it is to be called again.
+/// MPTCP-TSC, its table of subflows, and the time of its next call.
 #[derive(Debug)]
 struct Split {
     scheduler: Box<TrafficSplit>,
@@ -49,7 +46,7 @@ struct Split {
 }
 
 impl Sender {
-    /// With this many subflows, none of which is open.
+    /// Creates a sender with this many subflows, none of which is open.
     #[must_use]
     pub fn new(settings: Settings, subflows: usize) -> Sender {
         let mss = settings.segment.as_u64();
@@ -72,7 +69,7 @@ impl Sender {
         }
     }
 
-    /// A subflow's handshake is complete.
+    /// Opens a subflow whose handshake is complete.
     pub fn open(&mut self, subflow: usize) {
         let subflow = &mut self.subflows[subflow];
         subflow.state.usable = true;
@@ -84,7 +81,7 @@ impl Sender {
         self.subflows[subflow].state.cost = cost;
     }
 
-    /// The application writes up to `most` bytes; returns how many the send buffer takes.
+    /// Writes up to `most` bytes; returns the number that the send buffer took.
     pub fn write(&mut self, most: u64) -> u64 {
         let held = self.unsent + self.unacknowledged;
         let taken = most.min(self.settings.send_buffer.as_u64().saturating_sub(held));
@@ -92,7 +89,7 @@ impl Sender {
         taken
     }
 
-    /// Nothing more will be written.
+    /// Ends the stream after the written data.
     pub fn close(&mut self) {
         self.closed = true;
     }
@@ -103,7 +100,7 @@ impl Sender {
         self.closed && self.unsent + self.unacknowledged == 0
     }
 
-    /// The next segment to send.
+    /// Returns the next segment to send.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Data> {
         while let Some((subflow, number)) = self.resend.pop_front() {
             let of = &mut self.subflows[subflow];
@@ -145,7 +142,7 @@ impl Sender {
     fn by_split(&mut self, now: Time) -> Option<usize> {
         let split = self.split.as_mut()?;
         split.table.clear();
-        // In whole segments, as the module counts its windows.
+        // In whole segments, as in the module.
         split.table.extend(self.subflows.iter().map(|subflow| {
             let room = if subflow.has_room() {
                 subflow.state.mss
@@ -213,7 +210,7 @@ impl Sender {
         segment
     }
 
-    /// An acknowledgement arrives. `draw` returns a uniform number in [0, 1); only F-RTO calls it.
+    /// Handles an acknowledgement. `draw` returns a uniform number in [0, 1); only F-RTO calls it.
     pub fn handle(&mut self, now: Time, ack: &Ack, draw: impl FnOnce() -> f64) {
         if self.settings.policy == Policy::FRto && self.is_deaf(ack.subflow, draw) {
             return;
@@ -232,7 +229,7 @@ impl Sender {
         self.throughput.1 += 1;
     }
 
-    /// Whether this acknowledgement is discarded; begins, at random, a window of discarded ones.
+    /// Whether this acknowledgement is discarded; begins a window of discarded ones at random.
     fn is_deaf(&mut self, subflow: usize, draw: impl FnOnce() -> f64) -> bool {
         let of = &mut self.subflows[subflow];
         if of.deaf_for == 0 && draw() < DEAF {
@@ -243,7 +240,6 @@ impl Sender {
         deaf
     }
 
-    /// An acknowledgement of new data.
     fn advance(&mut self, now: Time, ack: &Ack) {
         let of = &mut self.subflows[ack.subflow];
         self.unacknowledged -= of.advance(now, ack.next);
@@ -256,7 +252,6 @@ impl Sender {
         self.subflows[ack.subflow].smooth();
     }
 
-    /// Grows a window for one acknowledgement.
     fn grow(&mut self, subflow: usize) {
         let of = &mut self.subflows[subflow];
         if of.restores {
@@ -276,7 +271,7 @@ impl Sender {
         self.subflows[subflow].cwnd += increase;
     }
 
-    /// A loss: reduces the window, doubles the timeout, and retransmits the first unacknowledged segment.
+    /// Handles a loss: reduces the window, doubles the RTO, and retransmits the first unacknowledged segment.
     fn reduce(&mut self, now: Time, subflow: usize) {
         let cwnd = self.subflows[subflow].cwnd;
         let reduced = self.settings.coupling.reduced(&self.subflows, cwnd);
@@ -285,7 +280,7 @@ impl Sender {
             Policy::Dsack => (of.saved.0.max(cwnd), of.saved.1.max(of.ssthresh)),
             _ => (cwnd, of.ssthresh),
         };
-        // The module takes half of a window in segments for bytes: the result is always two segments.
+        // The module mistakes half of a window in segments for bytes: the result is always two segments.
         let two_segments = 2.0 * of.state.mss as f64;
         of.ssthresh = (cwnd.floor() / 2.0).max(two_segments);
         of.cwnd = reduced;
@@ -298,8 +293,7 @@ impl Sender {
         of.show();
     }
 
-    /// Handles expired timers: each halves the window too, and retransmits only the first unacknowledged
-    /// segment.
+    /// Handles expired timers. Each halves the window and retransmits only the first unacknowledged segment.
     pub fn handle_timeout(&mut self, now: Time) {
         if let Some(split) = &mut self.split
             && split.at.is_some_and(|at| at <= now)
@@ -319,7 +313,7 @@ impl Sender {
         }
     }
 
-    /// When the next timer expires.
+    /// Expiry of the next timer.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let timers = self.subflows.iter().filter_map(|subflow| subflow.timer);
@@ -327,7 +321,7 @@ impl Sender {
         timers.chain(split).min()
     }
 
-    /// The policy for duplicate acknowledgements.
+    /// Policy for duplicate acknowledgements.
     #[must_use]
     pub fn policy(&self) -> Policy {
         self.settings.policy
@@ -339,7 +333,7 @@ impl Sender {
         self.subflows.len()
     }
 
-    /// State of a subflow, for others.
+    /// State of a subflow, as other modules see it.
     #[must_use]
     pub fn state(&self, subflow: usize) -> &SubflowState {
         &self.subflows[subflow].state
@@ -366,8 +360,8 @@ impl Sender {
     }
 
     /// The module's `gThroughput`, in bit/s: the sum over subflows of cwnd x MSS x 8 / srtt, averaged over
-    /// acknowledgements since the last [`restart`](Sender::restart_throughput). It is what windows would
-    /// allow, not goodput. `None` before the first acknowledgement.
+    /// acknowledgements since the last [`restart`](Sender::restart_throughput). An upper bound, not goodput.
+    /// `None` before the first acknowledgement.
     #[must_use]
     pub fn throughput(&self) -> Option<f64> {
         let (sum, count) = self.throughput;

@@ -1,4 +1,4 @@
-//! A subflow of the sender: its window, its segments in flight, its timer.
+//! A subflow of the sender: window, segments in flight, timer.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,10 @@ const INITIAL_SSTHRESH: f64 = 65_535.0;
 /// Gain of the smoothed window (gomez-2014: 1/8).
 const SMOOTHING: f64 = 0.125;
 
-/// Window, unacknowledged segments, timer.
 #[derive(Debug)]
 pub(super) struct Subflow {
-    /// The congestion window, in segments.
     pub(super) cwnd: f64,
-    /// In bytes.
     pub(super) ssthresh: f64,
-    /// Window for the computation of alpha.
     pub(super) smoothed_cwnd: f64,
     /// Window and threshold before the last reduction; with D-SACK, the largest since a window was restored.
     pub(super) saved: (f64, f64),
@@ -27,32 +23,27 @@ pub(super) struct Subflow {
     /// the saved one.
     pub(super) restores: bool,
     pub(super) timeout: Timeout,
-    /// When the retransmission timer expires, while anything is unacknowledged.
     pub(super) timer: Option<Time>,
-    /// The number of the first of `flight`.
+    /// Number of the first segment of `flight`.
     pub(super) una: u64,
-    /// Sent and not acknowledged, in order.
     pub(super) flight: VecDeque<Sent>,
-    /// State of F-RTO after a timeout.
     pub(super) f_rto: FRto,
     /// Number of further acknowledgements to discard.
     pub(super) deaf_for: u32,
     pub(super) counters: Counters,
-    /// Its state, for others.
+    /// State for other modules.
     pub(super) state: SubflowState,
 }
 
-/// A segment that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) data: u64,
     pub(super) len: u32,
     pub(super) sent_at: Time,
-    /// When it was last retransmitted.
     pub(super) resent_at: Option<Time>,
-    /// Duplicates that counted against it, in total.
+    /// Total number of duplicates that counted against it.
     pub(super) duplicates: u32,
-    /// How often the receiver reported it ahead of the stream.
+    /// Number of reports that it arrived ahead of the stream.
     pub(super) reported: u32,
 }
 
@@ -91,24 +82,21 @@ impl Subflow {
         }
     }
 
-    /// Whether its handshake is complete.
     pub(super) fn is_open(&self) -> bool {
         self.state.usable
     }
 
-    /// Whether another segment may be sent.
     pub(super) fn has_room(&self) -> bool {
         self.is_open() && self.cwnd.floor() > self.flight.len() as f64
     }
 
-    /// The number after all segments sent.
     pub(super) fn nxt(&self) -> u64 {
         self.una + self.flight.len() as u64
     }
 
-    /// Everything before `next` is acknowledged: removes it, takes a round-trip sample from its first segment
-    /// that was never retransmitted (the module's history drops the others), and restarts the timer. Only a
-    /// sample ends the back-off. Returns the number of bytes.
+    /// Removes everything before `next` from the flight, takes an RTT sample from its first segment that was
+    /// never retransmitted (the module's history drops the others), and restarts the timer. Only a sample
+    /// ends the back-off. Returns the number of bytes.
     pub(super) fn advance(&mut self, now: Time, next: u64) -> u64 {
         let count = (next - self.una) as usize;
         let mut acknowledged = self.flight.range(..count);
@@ -129,7 +117,6 @@ impl Subflow {
         bytes
     }
 
-    /// A round-trip time was measured.
     pub(super) fn sample(&mut self, rtt: Time) {
         self.timeout.sample(rtt);
         self.state.latest_rtt = rtt;
@@ -138,12 +125,11 @@ impl Subflow {
         self.state.rtt_sum += rtt;
     }
 
-    /// Restarts the timer.
     pub(super) fn arm(&mut self, now: Time) {
         self.timer = Some(now + self.timeout.duration());
     }
 
-    /// New data were acknowledged: updates the smoothed window.
+    /// Updates the smoothed window after an acknowledgement of new data.
     pub(super) fn smooth(&mut self) {
         self.smoothed_cwnd += SMOOTHING * (self.cwnd - self.smoothed_cwnd);
     }
@@ -154,7 +140,6 @@ impl Subflow {
         rtt.map_or(0.0, |rtt| self.cwnd * self.state.mss as f64 * 8.0 / rtt)
     }
 
-    /// Updates the state for others.
     pub(super) fn show(&mut self) {
         let [srtt, rttvar] = self.timeout.shown();
         self.state.cwnd = (self.cwnd * self.state.mss as f64) as u64;

@@ -1,4 +1,4 @@
-//! Exchanges by hand.
+//! Exchanges between sender and receiver, step by step.
 
 use ropewalk_quantities::{Bytes, Time};
 
@@ -25,7 +25,6 @@ fn data(subflow: usize, number: u64, data: u64) -> Data {
 /// An acknowledgement: subflow, next number, blocks of data numbers.
 type Drawn = (usize, u64, Option<[(u64, u64); 2]>);
 
-/// The acknowledgements that this segment draws.
 fn take(receiver: &mut Receiver, segment: Data) -> Vec<Drawn> {
     receiver.handle(&segment);
     let acks = std::iter::from_fn(|| receiver.poll_ack());
@@ -33,7 +32,7 @@ fn take(receiver: &mut Receiver, segment: Data) -> Vec<Drawn> {
         .collect()
 }
 
-/// A carries 0 2 4 6 of the stream and B 1, which comes last.
+/// A carries 0 2 4 6 of the stream and B 1, which arrives last.
 fn example(policy: Policy) -> (Receiver, Vec<Vec<Drawn>>) {
     let mut receiver = Receiver::new(policy, 2);
     let arrivals = [
@@ -107,7 +106,7 @@ fn what_comes_again_is_answered_if_it_was_delivered_and_counted_either_way() {
     assert_eq!(receiver.packets(), (5, 3));
 }
 
-/// Windows of so many segments on each of two subflows, all of them on their way, beyond slow start.
+/// Full windows of these sizes, in segments, on two subflows beyond slow start.
 struct Windows {
     sender: Sender,
     now: u64,
@@ -274,13 +273,13 @@ fn a_subflow_takes_turns_with_those_that_have_room() {
     windows.ack(B, 3);
     let sent = windows.send();
     let order: Vec<(usize, u64)> = sent.iter().map(|of| (of.subflow, of.data)).collect();
-    // 1 + 1/1 segments on A, 3 + 1/3 on B, of which B had the last turn before.
+    // 1 + 1/1 segments on A, 3 + 1/3 on B, which had the last turn before.
     assert_eq!(order, [(A, 4), (B, 5), (A, 6), (B, 7), (B, 8)]);
 }
 
 #[test]
 fn dsack_blames_the_lowest_segment_of_the_stream() {
-    // A has 0 2 4 6 of the stream, B 1 3 5 7; what is ahead of 0 arrives on B.
+    // A has 0 2 4 6 of the stream, B 1 3 5 7; data ahead of 0 arrive on B.
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
     for number in [1, 3, 5] {
         windows.answer(B, 0, 0, Some([(number, number + 1), (1, 2)]));
@@ -315,7 +314,7 @@ fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
     windows.answer(B, 0, 0, Some([(1, 2), (1, 2)]));
     windows.ack(B, 1);
     assert_eq!(windows.cwnd(B), 4.25, "reported once");
-    // What is on A holds the stream up, and gets back what it lost: nothing, so far.
+    // A blocks the stream; its window is restored to the saved one, which is still zero.
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [8.0, 8.0]);
     for _ in 0..3 {
         windows.ack(B, 0);
@@ -326,7 +325,7 @@ fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
     }
     windows.ack(B, 1);
     assert_eq!(windows.cwnd(B), 4.25, "A is blamed");
-    // Once A has nothing that was not reported, it is B's own.
+    // Once all of A's segments were reported, the duplicate counts against B.
     windows.answer(A, 0, 0, Some([(0, 1), (0, 1)]));
     windows.answer(B, 1, 0, Some([(3, 4), (3, 4)]));
     for _ in 0..3 {
@@ -339,7 +338,7 @@ fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
         windows.ack(B, next);
         assert_eq!(windows.cwnd(B), cwnd);
     }
-    // The saved window is 8: the most before any reduction. The last step is congestion avoidance's.
+    // The saved window is 8, the largest before any reduction. The last step is congestion avoidance.
     for (next, cwnd) in [(4, 5.125), (5, 6.125), (6, 7.125), (7, 7.125 + 1.0 / 7.125)] {
         windows.ack(B, next);
         assert_eq!(windows.cwnd(B), cwnd);
@@ -348,8 +347,8 @@ fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
 
 #[test]
 fn dsack_does_not_blame_what_it_was_told_of() {
-    // A has 0 2 4 6 of the stream, B 1 3 5 7. B's reports come after A's acknowledgement of 0: they
-    // are of B's own first segment, too, which was reported.
+    // A has 0 2 4 6 of the stream, B 1 3 5 7. B's reports follow A's acknowledgement of 0, and include B's
+    // own first segment.
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
     windows.ack(A, 1);
     windows.answer(B, 0, 0, Some([(1, 2), (1, 2)]));
@@ -358,13 +357,12 @@ fn dsack_does_not_blame_what_it_was_told_of() {
         windows.answer(B, 0, 0, Some([(number, number + 1), (1, 2)]));
     }
     assert_eq!(windows.cwnd(B), 4.0);
-    // They count against A's 2.
     assert_eq!(windows.cwnd(A), (4.0 + 0.25) / 2.0);
 }
 
 #[test]
 fn a_later_subflow_is_blamed_in_the_place_of_an_earlier_one_once_for_a_segment() {
-    // B holds the stream up at 1, and A's first, 2, is not reported.
+    // B blocks the stream at 1, and A's first, 2, is not reported.
     let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
     windows.ack(A, 1);
     for number in [4, 6, 8, 10] {

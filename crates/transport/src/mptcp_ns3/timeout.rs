@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-/// Weight of a new sample, in the mean and in its deviation.
+/// Weight of a new sample in the mean and in the deviation.
 const GAIN: f64 = 0.1;
 const MIN_S: f64 = 0.2;
 /// Mean before the first sample, which comes from data: the module does not measure the handshake.
@@ -13,7 +13,7 @@ const MAX_BACKOFF: f64 = 64.0;
 /// Mean and deviation of the round-trip time, and the back-off.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeout {
-    /// Mean and deviation, in seconds, once there was a sample.
+    /// Mean and deviation, in seconds; `None` before the first sample.
     estimate: Option<(f64, f64)>,
     backoff: f64,
 }
@@ -39,12 +39,10 @@ impl Timeout {
         });
     }
 
-    /// Doubles the timeout, after a reduction.
     pub(super) fn back_off(&mut self) {
         self.backoff = (2.0 * self.backoff).min(MAX_BACKOFF);
     }
 
-    /// A round-trip time was measured.
     pub(super) fn reset_backoff(&mut self) {
         self.backoff = 1.0;
     }
@@ -55,13 +53,11 @@ impl Timeout {
         (mean > 0.0).then_some(mean)
     }
 
-    /// Mean and deviation; zero before the first sample.
     pub(super) fn shown(&self) -> [Time; 2] {
         let (mean, deviation) = self.estimate.unwrap_or_default();
         [mean, deviation].map(Time::from_secs_f64)
     }
 
-    /// The timeout.
     pub(super) fn duration(&self) -> Time {
         let usual = match self.estimate {
             None => 2.0 * INITIAL_MEAN_S,
@@ -98,7 +94,7 @@ mod tests {
         let mut timeout = Timeout::new();
         timeout.sample(Time::from_millis(10));
         assert_eq!(timeout.duration(), Time::from_millis(200));
-        // Five times the sample, which doublings must first bring above 200 ms.
+        // Five times the sample, doubled until above 200 ms.
         timeout.back_off();
         timeout.back_off();
         assert_eq!(timeout.duration(), Time::from_millis(200));

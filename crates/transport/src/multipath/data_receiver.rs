@@ -4,26 +4,23 @@ use crate::Config;
 use crate::multipath::receive_autotuning::{FIRST_BUFFER, ReceiveAutotuning};
 use crate::range_set::RangeSet;
 
-/// Receiving at data level: reassembly, and the window that all subflows share.
+/// Receiver of the connection's stream: reassembly, and the window that all subflows share.
 #[derive(Clone, Debug)]
 pub(crate) struct DataReceiver {
-    /// Next data offset expected.
     nxt: u64,
-    /// Data behind a gap.
     waiting: RangeSet,
-    /// The same, plus data that subflows hold behind their own gaps; each byte once. Maintained only while
-    /// that may differ, or `apart`.
+    /// `waiting`, plus data that subflows hold behind their own gaps; each byte once. Maintained only while
+    /// `apart`.
     held: RangeSet,
     apart: bool,
-    /// Bytes read by the application.
     read: u64,
     /// End of the stream, once a DATA_FIN or FIN gave it.
     fin: Option<u64>,
     capacity: u64,
-    /// Up to which it may grow, if it does.
+    /// Limit of the buffer's growth.
     capacity_max: u64,
     autotuning: Option<ReceiveAutotuning>,
-    /// When data arrived last, while it grows: an application reads what has come at once, or later.
+    /// Arrival of the last data, while the buffer grows.
     arrived_at: Time,
     /// Data behind a gap reduce the window a second time.
     charge_waiting: bool,
@@ -31,15 +28,14 @@ pub(crate) struct DataReceiver {
     drops_beyond: bool,
     /// Highest right edge of the window ever advertised; it never moves back.
     edge: u64,
-    /// The window advertised last.
     last_window: u64,
     /// Window scale (RFC 7323, 2.2), if negotiated.
     scale: Option<u8>,
-    /// The bits of a window that the scale cannot represent.
+    /// Part of a window that the scale cannot represent.
     below_scale: u16,
 }
 
-/// Greatest receive buffer that a program may ask for (net.core.rmem_max of Linux 6.18).
+/// Largest receive buffer that a program may set (net.core.rmem_max of Linux 6.18).
 const RMEM_MAX: u64 = 4 << 20;
 /// Maximum window scale (RFC 7323, 2.3).
 const MAX_SCALE: u32 = 14;
@@ -49,8 +45,8 @@ impl DataReceiver {
         let buffer = config.receive_buffer.size.as_u64() as f64;
         let share = (buffer * config.receive_buffer.window_share) as u64;
         let as_linux = config.multipath && config.subflows.linux_window;
-        // The smallest scale that can represent the whole buffer, or any that a program may ask for, as in
-        // Linux (`tcp_select_initial_window`).
+        // The smallest scale that can represent the whole buffer, or any that a program may set, as in Linux
+        // (`tcp_select_initial_window`).
         let least = match as_linux {
             true => RMEM_MAX,
             false => 1,
@@ -84,12 +80,11 @@ impl DataReceiver {
         }
     }
 
-    /// Window scale, offered or negotiated.
     pub(crate) fn scale(&self) -> Option<u8> {
         self.scale
     }
 
-    /// The peer does not support window scaling, so it is not used.
+    /// Disables window scaling, which the peer does not support.
     pub(crate) fn forgo_scale(&mut self) {
         self.scale = None;
         self.below_scale = 0;
@@ -98,7 +93,6 @@ impl DataReceiver {
         self.edge = self.edge.min(self.capacity);
     }
 
-    /// Next data offset expected.
     #[inline]
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
@@ -113,8 +107,8 @@ impl DataReceiver {
         }
     }
 
-    /// Data arrived in order on a subflow: returns the number of new bytes, and whether all of them are
-    /// behind a gap.
+    /// Handles data that are in order on a subflow: returns the number of new bytes, and whether all of them
+    /// are behind a gap.
     #[inline(always)]
     pub(crate) fn take(&mut self, start: u64, len: u64) -> (u64, bool) {
         if start == self.nxt && self.waiting.is_empty() && !self.apart {
@@ -135,7 +129,7 @@ impl DataReceiver {
         (new, waits)
     }
 
-    /// To be called before data arrive that may be held by a subflow, or release such data.
+    /// Prepares for data that a subflow may hold, or that release such data.
     pub(crate) fn hold_apart(&mut self) {
         if !self.apart {
             self.apart = true;
@@ -143,26 +137,25 @@ impl DataReceiver {
         }
     }
 
-    /// So many bytes are behind a gap in all, of a connection whose only subflow holds them in its own order.
+    /// Sets the bytes behind a gap of a connection whose only subflow holds them in its own order.
     #[inline]
     pub(crate) fn hold_alone(&mut self, bytes: u64) {
         self.held.set_to(bytes);
         self.apart = bytes > 0;
     }
 
-    /// Data arrived that cannot be delivered yet.
+    /// Handles data that cannot be delivered yet.
     pub(crate) fn hold(&mut self, start: u64, len: u64) {
         if self.apart {
             self.held.insert(start.max(self.nxt), start + len);
         }
     }
 
-    /// To be called after such data arrived: if subflows hold nothing else, a single set suffices.
+    /// Follows such data: if subflows hold nothing else, a single set suffices.
     pub(crate) fn hold_together(&mut self) {
         self.apart = self.held != self.waiting;
     }
 
-    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.waiting.give_back();
         self.held.give_back();
@@ -174,13 +167,11 @@ impl DataReceiver {
         self.edge
     }
 
-    /// Bytes in order that the application has not read.
     #[inline]
     pub(crate) fn readable(&self) -> u64 {
         self.nxt - self.read
     }
 
-    /// Whether the end of the stream was received (though it may not be read).
     #[inline]
     pub(crate) fn finished(&self) -> bool {
         self.fin == Some(self.nxt)
@@ -190,7 +181,7 @@ impl DataReceiver {
         self.fin = Some(end);
     }
 
-    /// Data arrived; returns how many bytes are new.
+    /// Handles arrived data; returns the number of new bytes.
     #[inline]
     pub(crate) fn on_data(&mut self, start: u64, len: u64) -> u64 {
         let end = start + len;
@@ -221,7 +212,6 @@ impl DataReceiver {
         self.waiting.insert(start, end)
     }
 
-    /// The application reads up to `most` bytes; returns how many it got.
     pub(crate) fn read(&mut self, most: u64) -> u64 {
         let taken = most.min(self.readable());
         self.read += taken;
@@ -230,8 +220,8 @@ impl DataReceiver {
 
     /// The window to advertise now, relative to `nxt`: a multiple of the scale.
     ///
-    /// It grows with the available room as far as the scale can represent it, and its edge never moves back:
-    /// if the scale cannot represent the edge, slightly more is advertised (RFC 7323, 2.4; as in Linux).
+    /// It grows with the free space as far as the scale can represent it, and its edge never moves back: if
+    /// the scale cannot represent the edge, slightly more is advertised (RFC 7323, 2.4; as in Linux).
     #[inline]
     pub(crate) fn window(&mut self, multipath: bool) -> u64 {
         let below = u64::from(self.below_scale);
@@ -242,7 +232,6 @@ impl DataReceiver {
         window
     }
 
-    /// The window advertised last.
     #[inline]
     pub(crate) fn last_window(&self) -> u64 {
         self.last_window
@@ -254,13 +243,12 @@ impl DataReceiver {
         self.capacity
     }
 
-    /// Whether the buffer is less than it may become.
+    /// Whether the buffer is smaller than its limit.
     #[inline]
     pub(crate) fn grows(&self) -> bool {
         self.autotuning.is_some()
     }
 
-    /// Data arrived.
     #[inline]
     pub(crate) fn note_arrival(&mut self, now: Time) {
         self.arrived_at = now;
@@ -273,7 +261,7 @@ impl DataReceiver {
         self.autotuning.is_some_and(|tuning| tuning.is_due(now))
     }
 
-    /// Lets the buffer grow with what is read in a round trip, the longest of the subflows'.
+    /// Grows the buffer with the data read in a round trip, the longest of the subflows'.
     pub(crate) fn grow(&mut self, round_trip: Time) {
         let (now, read) = (self.arrived_at, self.read);
         let tuning = self.autotuning.as_mut();
@@ -285,14 +273,14 @@ impl DataReceiver {
         }
     }
 
-    /// How much of it is free.
+    /// Free part of the buffer.
     #[inline]
     pub(crate) fn room(&self, multipath: bool) -> u64 {
         self.right_edge(multipath).saturating_sub(self.nxt)
     }
 
-    /// The room to advertise as Linux rounds it (`__tcp_select_window`): nothing of less than a sixteenth, down
-    /// below a half, and up above.
+    /// Free part of the buffer as rounded by Linux (`__tcp_select_window`): 0 below a sixteenth, down below a
+    /// half, and up above.
     fn rounded_room(&self) -> u64 {
         let (room, below) = (self.room(true), u64::from(self.below_scale));
         if room >= self.capacity / 2 {
@@ -304,8 +292,8 @@ impl DataReceiver {
         }
     }
 
-    /// The window to advertise now, as Linux has it (`mptcp_set_rwin`): where the edge stays in place, the
-    /// scale rounds what is told of it down.
+    /// Window to advertise now, as in Linux (`mptcp_set_rwin`): where the edge stays in place, the window is
+    /// rounded down to the scale.
     #[inline]
     pub(crate) fn shared_window(&mut self) -> u64 {
         self.edge = self.edge.max(self.nxt + self.rounded_room());
@@ -313,7 +301,7 @@ impl DataReceiver {
         self.last_window
     }
 
-    /// A window as the scale can tell it.
+    /// Window rounded to the scale.
     #[inline]
     pub(crate) fn told(&self, window: u64) -> u32 {
         (window & !u64::from(self.below_scale)) as u32
@@ -334,7 +322,7 @@ impl DataReceiver {
         shut && opened() >= mss.min(self.capacity / 2).max(1)
     }
 
-    /// The possible right edge of the window now.
+    /// Possible right edge of the window now.
     #[inline]
     fn right_edge(&self, multipath: bool) -> u64 {
         let waiting = if self.charge_waiting {
@@ -377,7 +365,7 @@ mod tests {
         assert_eq!(receiver.window(false), u64::from(u16::MAX));
     }
 
-    /// Of 100,000 bytes a half may be advertised.
+    /// Half of 100,000 bytes may be advertised.
     fn linux() -> DataReceiver {
         DataReceiver::new(&Config::profile(Profile::Linux).with(|config| {
             config.receive_buffer.size = Bytes::new(100_000);
@@ -399,19 +387,19 @@ mod tests {
 
     #[test]
     fn the_window_is_rounded_as_in_linux() {
-        // Programs may ask for 4 MiB: multiples of 128.
+        // Programs may set 4 MiB: multiples of 128.
         let mut rx = linux();
         assert_eq!(rx.scale(), Some(7));
         let window = rx.shared_window();
         assert_eq!((window, rx.told(window)), (50_048, 50_048));
-        // Data behind a gap leave less than a half, and the edge where it is.
+        // Data behind a gap leave less than a half; the edge stays.
         rx.on_data(1000, 29_000);
         rx.on_data(0, 500);
         rx.read(500);
         let window = rx.shared_window();
         assert_eq!((window, rx.told(window)), (49_548, 49_536));
         assert_eq!(rx.edge(), 50_048);
-        // Of less than a sixteenth nothing is told.
+        // Less than a sixteenth is not advertised.
         let mut rx = linux();
         rx.on_data(0, 48_000);
         assert_eq!(rx.shared_window(), 2000);

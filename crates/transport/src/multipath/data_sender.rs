@@ -4,42 +4,34 @@ use crate::memory::{MIN_SEND_BUFFER, send_buffer_for, sent_overhead, write_piece
 use crate::range_set::RangeSet;
 use crate::{Config, Deadline, Deadlines};
 
-/// Sending at data level: what the application wrote, what was assigned to subflows, what the peer has, and
-/// what has to be reinjected on another subflow.
+/// Sender of the connection's stream: written, assigned and acknowledged data, and data to reinject.
 #[derive(Clone, Debug)]
 pub(crate) struct DataSender {
-    /// First data offset not acknowledged at data level.
     una: u64,
-    /// Next data offset to assign to a subflow.
     nxt: u64,
-    /// End of what the application wrote.
     written: u64,
-    /// Deadlines of what was written; `None` if nothing was written with one.
+    /// `None` if no data were written with a deadline.
     deadlines: Option<Box<Deadlines>>,
-    /// The application writes no more.
     closed: bool,
     /// First offset beyond the peer's window.
     edge: u64,
-    /// Largest window that the peer ever advertised.
+    /// Largest window that the peer advertised.
     window_max: u64,
-    /// The send buffer, in bytes.
     capacity: u64,
     /// The buffer grows with the congestion window, and a blocked application may write again when a third of
     /// it is free (`sk_stream_is_writeable`).
     grows: bool,
     /// Memory overhead of sent data over their payload, in 1024ths.
     overhead: u32,
-    /// Granularity of writes: a whole piece is taken if there is room for a byte.
+    /// Granularity of writes: a whole piece is taken if there is space for a byte.
     piece: u32,
-    /// The application was blocked.
     blocked: bool,
     /// Data to reinject: in flight on a failed or timed-out subflow.
     pub(crate) reinject: RangeSet,
-    /// End of the data that opportunistic retransmission has resent.
+    /// End of the data sent by opportunistic retransmission.
     pub(crate) opportunistic: u64,
-    /// When to send DATA_FIN (again), or [`Time::MAX`].
+    /// Time of the next DATA_FIN, or [`Time::MAX`].
     pub(crate) fin_at: Time,
-    /// The peer acknowledged the DATA_FIN.
     fin_acked: bool,
 }
 
@@ -51,7 +43,7 @@ impl DataSender {
         let grows = config.send_buffer.autotuning;
         let (capacity, overhead) = match (grows, config.multipath) {
             (true, false) => (first, sent_overhead(segment) as u32),
-            // The memory of sent data is charged to their subflow.
+            // Subflows are charged for the memory of sent data.
             (true, true) => (first + MIN_SEND_BUFFER, 0),
             (false, _) => (most, 0),
         };
@@ -90,7 +82,6 @@ impl DataSender {
         self.closed
     }
 
-    /// End of the stream, once known.
     #[inline]
     pub(crate) fn end(&self) -> Option<u64> {
         self.closed.then_some(self.written)
@@ -101,24 +92,20 @@ impl DataSender {
         self.fin_acked
     }
 
-    /// Whether everything written is assigned to a subflow.
     #[inline]
     pub(crate) fn all_assigned(&self) -> bool {
         self.nxt == self.written
     }
 
-    /// Whether the send buffer is autotuned.
     #[inline]
     pub(crate) fn grows(&self) -> bool {
         self.grows
     }
 
-    /// Grows the send buffer to at least this size.
     pub(crate) fn expand(&mut self, capacity: u64) {
         self.capacity = self.capacity.max(capacity);
     }
 
-    /// Bytes that the application may write.
     #[inline]
     pub(crate) fn writable(&self) -> u64 {
         if self.closed {
@@ -139,7 +126,6 @@ impl DataSender {
         }
     }
 
-    /// The application writes up to `most` bytes; returns how many were taken.
     pub(crate) fn write(&mut self, most: u64) -> u64 {
         let taken = most.min(self.writable());
         self.written += taken;
@@ -147,7 +133,6 @@ impl DataSender {
         taken
     }
 
-    /// The same for bytes with a deadline.
     pub(crate) fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let start = self.written;
         let taken = self.write(most);
@@ -157,31 +142,28 @@ impl DataSender {
         taken
     }
 
-    /// Whether anything was ever written with a deadline.
     #[inline]
     pub(crate) fn has_deadlines(&self) -> bool {
         self.deadlines.is_some()
     }
 
-    /// When to check next for data that would miss their deadline, if any data have one.
+    /// Next check for data that would miss their deadline, if any data have one.
     #[inline]
     pub(crate) fn look_at(&mut self) -> Option<&mut Time> {
         Some(&mut self.deadlines.as_mut()?.look_at)
     }
 
-    /// Deadline of the next unassigned byte, and how many bytes from it on share that deadline.
+    /// Deadline of the next unassigned byte, and the number of bytes from it on that share that deadline.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<(Deadline, u64)> {
         self.deadlines.as_ref()?.write_at(self.nxt())
     }
 
-    /// Deadline of the unacknowledged byte at this offset.
     #[inline]
     pub(crate) fn deadline_of(&self, offset: u64) -> Option<Deadline> {
         self.deadlines.as_ref()?.of(offset)
     }
 
-    /// Whether the application is blocked.
     #[inline]
     pub(crate) fn blocks(&self) -> bool {
         self.blocked
@@ -197,7 +179,7 @@ impl DataSender {
         self.written - self.nxt
     }
 
-    /// How many of them the peer's window allows.
+    /// Number of unassigned bytes that the peer's window allows.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
         self.edge.saturating_sub(self.nxt)
@@ -209,7 +191,6 @@ impl DataSender {
         self.edge.saturating_sub(self.una)
     }
 
-    /// Largest window that the peer ever gave.
     #[inline]
     pub(crate) fn window_max(&self) -> u64 {
         self.window_max
@@ -240,8 +221,8 @@ impl DataSender {
         self.edge = self.edge.max(edge);
     }
 
-    /// The peer has everything below `ack`, and a window of `window` bytes; returns the number of newly
-    /// acknowledged bytes.
+    /// Handles an acknowledgement of everything below `ack`, with a window of `window` bytes; returns the
+    /// number of newly acknowledged bytes.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: u64, window: u64) -> u64 {
         let end = self.written + u64::from(self.closed);

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// Keys of the two ends of a connection, as known at one of them.
+/// Keys of both sides of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
     pub(crate) own: u64,
@@ -24,12 +24,11 @@ impl Keys {
         }
     }
 
-    /// Nonce of a subflow's join.
     pub(crate) fn nonce(&self, subflow: usize) -> u32 {
         token(self.nonce_seed ^ subflow as u64)
     }
 
-    /// HMAC of a join that this end sends.
+    /// HMAC of a join that this side sends.
     pub(crate) fn own_hmac(&self, own_nonce: u32, remote_nonce: u32) -> [u8; 32] {
         join_hmac(self.own, self.remote, own_nonce, remote_nonce)
     }
@@ -54,8 +53,8 @@ pub fn initial_data_sequence_number(key: u64) -> u64 {
     u64::from_be_bytes(last)
 }
 
-/// HMAC-SHA256 of a join: the key is the sender's key before the receiver's, the message the
-/// sender's random number before the receiver's (RFC 8684, 3.2).
+/// HMAC-SHA256 of a join: the key is the sender's key before the receiver's, the message the sender's random
+/// number before the receiver's (RFC 8684, 3.2).
 pub fn join_hmac(
     sender_key: u64,
     receiver_key: u64,
@@ -68,9 +67,8 @@ pub fn join_hmac(
     mac.finalize().into_bytes().into()
 }
 
-/// HMAC of an ADD_ADDR, its last 64 bits: the key is the sender's key before the receiver's, the
-/// message the address's identifier, the address and the port, zero if it has none (RFC 8684,
-/// 3.4.1).
+/// HMAC of an ADD_ADDR, its last 64 bits: the key is the sender's key before the receiver's, the message the
+/// address's identifier, the address and the port, zero if it has none (RFC 8684, 3.4.1).
 pub fn add_address_hmac(
     sender_key: u64,
     receiver_key: u64,
@@ -91,7 +89,6 @@ pub fn add_address_hmac(
     u64::from_be_bytes(last)
 }
 
-/// HMAC-SHA256 with the keys of two sides, one after the other.
 fn keyed(sender_key: u64, receiver_key: u64) -> Hmac<Sha256> {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&sender_key.to_be_bytes());
@@ -99,14 +96,14 @@ fn keyed(sender_key: u64, receiver_key: u64) -> Hmac<Sha256> {
     <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("HMAC takes keys of any length")
 }
 
-/// The first 64 bits, as MP_JOIN's SYN-ACK carries them.
+/// The first 64 bits, as in MP_JOIN's SYN-ACK.
 pub(crate) fn truncate_64(hmac: &[u8; 32]) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&hmac[..8]);
     u64::from_be_bytes(first)
 }
 
-/// The first 160 bits, as MP_JOIN's third segment carries them.
+/// The first 160 bits, as in MP_JOIN's third segment.
 pub(crate) fn truncate_160(hmac: &[u8; 32]) -> [u8; 20] {
     let mut first = [0; 20];
     first.copy_from_slice(&hmac[..20]);
@@ -131,7 +128,7 @@ mod tests {
         assert_eq!(initial_data_sequence_number(KEY_B), 0xc1b8_a2ae_0831_2623);
     }
 
-    /// RFC 8684, 3.2: a nonce protects a join against replay, so that none may come again.
+    /// RFC 8684, 3.2: a nonce protects a join against replay, so none may repeat.
     #[test]
     fn each_subflow_of_each_end_has_a_nonce_of_its_own() {
         let ends = [KEY_A, KEY_B, KEY_A ^ KEY_B].map(|seed| Keys::new(KEY_A, seed));

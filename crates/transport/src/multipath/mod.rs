@@ -1,4 +1,4 @@
-//! Data level of MPTCP (RFC 8684): several TCP subflows as one connection.
+//! Connection level of MPTCP (RFC 8684): several TCP subflows as one connection.
 
 pub(crate) mod data_receiver;
 pub(crate) mod data_sender;

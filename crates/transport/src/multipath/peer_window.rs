@@ -1,20 +1,20 @@
-//! The window that the peer gave on one subflow, as Linux keeps it (`snd_wnd`).
+//! The peer's window on one subflow, as Linux keeps it (`snd_wnd`).
 
-/// A window, and the segment that gave it.
+/// A window, and the segment that advertised it.
 ///
-/// All subflows share one window, relative to the data acknowledgement (RFC 8684, 3.3.1), but Linux keeps
-/// what each subflow was told last, and only as TCP would. While a subflow has a gap its acknowledgements
-/// repeat, and a window that they make smaller does not count; yet data acknowledgements that arrive with
-/// them do, so that the sum lies beyond what the peer gave.
+/// All subflows share one window, relative to the data acknowledgement (RFC 8684, 3.3.1), but Linux stores
+/// the last one of each subflow, by TCP's rules. While a subflow has a gap its acknowledgements repeat, and a
+/// window that they shrink does not count; yet data acknowledgements with them do, so the sum exceeds the
+/// peer's window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerWindow {
     window: u64,
-    /// Offset of the segment that gave it (RFC 9293's SND.WL1).
+    /// Offset of the segment that advertised it (RFC 9293's SND.WL1).
     given_by: u64,
 }
 
 impl PeerWindow {
-    /// A segment at `seq` arrived with this window; `advances`: it acknowledges new data of the subflow.
+    /// Handles a segment at `seq` with this window; `advances`: it acknowledges new data of the subflow.
     /// Returns the window that counts (`tcp_may_update_window`).
     #[inline]
     pub(crate) fn update(&mut self, advances: bool, seq: u64, window: u64) -> u64 {
@@ -28,8 +28,8 @@ impl PeerWindow {
         self.window
     }
 
-    /// Data with this much of the shared window before them are assigned to the subflow: its own becomes at
-    /// least that (`mptcp_check_allowed_size`).
+    /// Raises the window to `shared`, the part of the shared window before data that are assigned to the
+    /// subflow (`mptcp_check_allowed_size`).
     #[inline]
     pub(crate) fn raise(&mut self, shared: u64) {
         self.window = self.window.max(shared);
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(peer.update(false, 1, 0), 0);
         peer.raise(30_000);
         assert_eq!(peer.update(false, 1, 20_000), 30_000);
-        // New data acknowledged, or new data of the peer's: any window counts.
+        // New data acknowledged, or new data of the peer: any window counts.
         assert_eq!(peer.update(true, 1, 10_000), 10_000);
         assert_eq!(peer.update(false, 2, 5_000), 5_000);
     }

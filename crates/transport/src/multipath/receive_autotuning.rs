@@ -2,15 +2,15 @@
 
 use ropewalk_quantities::Time;
 
-/// The buffer that a connection begins with (tcp_rmem's second value).
+/// Initial buffer of a connection (tcp_rmem's second value).
 pub(crate) const FIRST_BUFFER: u64 = 131_072;
 
-/// What the application read in the last round trips, by which the buffer grows; it never shrinks.
+/// Autotuner of the buffer by the amount read per round trip; the buffer never shrinks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiveAutotuning {
-    /// What it read in the last round trip in which it read more than before.
+    /// Largest amount read in a round trip so far.
     space: u64,
-    /// When this round trip began, and how much had been read by then.
+    /// Start of this round trip, and the amount read by then.
     since: Time,
     read_before: u64,
     round_trip: Time,
@@ -27,14 +27,14 @@ impl ReceiveAutotuning {
         }
     }
 
-    /// Whether a round trip has gone by, as far as is known.
+    /// Whether a round trip has passed, as far as is known.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         now.saturating_sub(self.since) >= self.round_trip
     }
 
-    /// The application has read `read` bytes by now, and the longest round trip of a subflow is this: returns
-    /// the window to allow at least, once per round trip (`mptcp_rcvbuf_grow`).
+    /// Measures after `read` bytes in total; `round_trip` is the longest of the subflows'. Returns the window
+    /// to allow at least, once per round trip (`mptcp_rcvbuf_grow`).
     pub(crate) fn measure(&mut self, now: Time, read: u64, round_trip: Time) -> Option<u64> {
         self.round_trip = round_trip;
         if round_trip == Time::ZERO || !self.is_due(now) {
@@ -46,7 +46,7 @@ impl ReceiveAutotuning {
         if copied <= self.space {
             return None;
         }
-        // Twice as much, since this is a round trip late, and more while the sender is in slow start.
+        // Twice, since this is a round trip late, and more while the sender is in slow start.
         let window = 2 * copied;
         let growth = u128::from(window) * u128::from(copied - self.space) / u128::from(self.space);
         self.space = copied;
@@ -68,7 +68,7 @@ mod tests {
         // Twice 15,000, and half as much again, twice, for slow start.
         assert_eq!(tuning.measure(ms(150), 16_000, ms(100)), None);
         assert_eq!(tuning.measure(ms(200), 24_000, ms(100)), Some(60_000));
-        // As much as before does not let it grow.
+        // The same amount again does not grow it.
         assert_eq!(tuning.measure(ms(300), 39_000, ms(100)), None);
     }
 }

@@ -11,7 +11,7 @@ pub enum Phase {
     Open,
     /// Fast recovery.
     Recovery,
-    /// After a timeout, until what was in flight at that time is acknowledged.
+    /// After a timeout, until the data in flight at that time are acknowledged.
     Loss,
 }
 
@@ -29,13 +29,11 @@ pub(crate) enum Restored {
 }
 
 impl Restored {
-    /// Whether there was an undo.
     #[inline(always)]
     pub(crate) fn is_any(self) -> bool {
         matches!(self, Restored::Windows | Restored::All)
     }
 
-    /// Whether the windows were set.
     #[inline(always)]
     pub(crate) fn sets_windows(self) -> bool {
         self != Restored::Nothing
@@ -45,21 +43,21 @@ impl Restored {
 /// A sender's state before the first loss of an episode; an episode lasts until no loss is known any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// How that loss was detected.
+    /// Detection of that loss.
     pub cause: Congestion,
-    /// When it was detected.
+    /// Time of the detection.
     pub time: Time,
     /// The windows before it.
     pub window: Window,
     /// FlightSize, as passed to congestion control.
     pub flight_size: u64,
-    /// First offset that was not acknowledged.
+    /// First unacknowledged offset.
     pub una: u64,
     /// Next offset to send for the first time.
     pub nxt: u64,
     /// Smoothed round-trip time.
     pub srtt: Time,
-    /// Its mean deviation.
+    /// Mean deviation of the round-trip time.
     pub rttvar: Time,
     pub(crate) backoff: u32,
     pub(crate) acked_since_loss: u64,

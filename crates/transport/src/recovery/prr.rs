@@ -1,5 +1,5 @@
 /// Proportional rate reduction (RFC 6937), with its slow-start reduction bound: in recovery, send in
-/// proportion to what is delivered.
+/// proportion to the delivered data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prr {
     delivered: u64,
@@ -8,7 +8,7 @@ pub(crate) struct Prr {
 }
 
 impl Prr {
-    /// Recovery starts with this much outstanding (RecoverFS).
+    /// Starts with this much outstanding (RecoverFS).
     pub(crate) fn new(flight_at_start: u64) -> Prr {
         Prr {
             delivered: 0,
@@ -17,7 +17,6 @@ impl Prr {
         }
     }
 
-    /// A segment of this length was sent.
     #[inline]
     pub(crate) fn count_out(&mut self, len: u64) {
         self.out += len;

@@ -9,13 +9,13 @@ use super::{
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Undoes losses when the peer reports that everything that was sent again had arrived twice, and
-    /// waits for more duplicates from then on; needs SACK.
+    /// Undoes the reduction after losses when D-SACK reports show that all retransmitted data had arrived
+    /// already; then raises the duplicate-acknowledgement threshold. Needs SACK.
     pub struct DsackConfig: "dsack", "RFC 2883 and 3708", [] {}
 }
 
 impl DsackConfig {
-    /// For one subflow.
+    /// Creates the policy of one subflow.
     pub fn build(self, settings: &Settings) -> Dsack {
         Dsack {
             settings: *settings,
@@ -30,45 +30,40 @@ impl DsackConfig {
     }
 }
 
-/// Number of retransmissions that are remembered, since reports may arrive after the next loss.
+/// Number of retransmissions that are stored, since reports may arrive after the next loss.
 const REMEMBERED: usize = 1024;
 
-/// Compares retransmissions with reports of duplicates.
+/// State of the D-SACK policy on one subflow.
 #[derive(Clone, Debug)]
 pub struct Dsack {
     settings: Settings,
     /// Disabled for the rest of the connection: the network duplicates segments (RFC 3708, A.4), or there is
     /// no SACK.
     is_off: bool,
-    /// Nothing is undone in this episode.
+    /// Undo is disabled in this episode.
     is_barred: bool,
-    /// Number of the episode.
     episode: u64,
-    /// Newest last.
+    /// Retransmitted segments, newest last.
     resent: VecDeque<Copies>,
-    /// Retransmissions before this offset were forgotten.
+    /// Retransmissions before this offset were discarded.
     forgot_before: u64,
     /// End of the highest selectively acknowledged range: in the episode, and now.
     highest: u64,
     highest_sacked: u64,
 }
 
-/// A segment that was retransmitted.
 #[derive(Clone, Copy, Debug)]
 struct Copies {
     seq: u64,
     end: u64,
-    /// The episode in which it was last retransmitted.
     episode: u64,
-    /// Number of retransmissions.
     times: u32,
-    /// A duplicate of it was reported.
     is_reported: bool,
 }
 
 impl Dsack {
-    /// RFC 3708, section 3, steps A.1 to A.4: marks what is reported, and returns whether it belongs to this
-    /// episode; or why it is ignored.
+    /// Marks reported segments (RFC 3708, section 3, steps A.1 to A.4). Returns whether the report belongs to
+    /// this episode, or why it is ignored.
     fn take(&mut self, range: (u64, u64), signs: &AckSigns) -> Result<bool, Ignored> {
         let sacked_before = signs.sacked_in_all.saturating_sub(signs.sacked);
         let una_before = signs.una - signs.advanced;
@@ -79,7 +74,7 @@ impl Dsack {
         }
         let of = |copies: &&mut Copies| copies.seq <= range.0 && range.1 <= copies.end;
         let Some(copies) = self.resent.iter_mut().rev().find(of) else {
-            // A.4: this end did not retransmit it.
+            // A.4: this endpoint did not retransmit it.
             self.is_off = range.0 >= self.forgot_before;
             return match self.is_off {
                 true => Err(Ignored::CopiedByNetwork),
@@ -87,7 +82,7 @@ impl Dsack {
             };
         };
         if copies.times > 1 {
-            // A.3: which retransmission was spurious cannot be told.
+            // A.3: it is ambiguous which retransmission was spurious.
             self.is_barred |= copies.episode == self.episode;
             return Err(Ignored::SentMoreThanTwice);
         }
@@ -95,7 +90,6 @@ impl Dsack {
         Ok(copies.episode == self.episode)
     }
 
-    /// Retransmissions of this episode.
     fn of_episode(&self) -> impl Iterator<Item = &Copies> {
         let newest = self.resent.iter().rev();
         newest.take_while(|copies| copies.episode == self.episode)

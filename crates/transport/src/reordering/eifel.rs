@@ -1,5 +1,5 @@
 //! Eifel: the first acknowledgement after a retransmission echoes a timestamp from before it, so the original
-//! transmission had arrived (RFC 3522); the windows are restored according to RFC 4015.
+//! transmission had arrived (RFC 3522). The windows are restored according to RFC 4015.
 
 use ropewalk_quantities::Time;
 
@@ -8,13 +8,13 @@ use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
 
 algorithm! {
-    /// Undoes a loss when the next acknowledgement echoes a timestamp from before the
-    /// retransmission, and waits for more duplicates from then on; needs timestamps.
+    /// Undoes the reduction after a loss when the next acknowledgement echoes a timestamp from before the
+    /// retransmission; then raises the duplicate-acknowledgement threshold. Needs timestamps.
     pub struct EifelConfig: "eifel", "RFC 3522 and 4015", [] {}
 }
 
 impl EifelConfig {
-    /// For one subflow.
+    /// Creates the policy of one subflow.
     pub fn build(self, settings: &Settings) -> Eifel {
         Eifel {
             settings: *settings,
@@ -36,7 +36,7 @@ enum Waits {
     ForAck(Time),
 }
 
-/// Compares echoed timestamps with the times of retransmissions.
+/// State of the Eifel policy on one subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Eifel {
     settings: Settings,
@@ -64,7 +64,7 @@ impl ReorderingPolicy for Eifel {
         self.waits = Waits::ForLoss;
         let is_older = signs.echo.is_some_and(|echo| echo < resent_at);
         // Step 5: if everything outstanding is acknowledged, all acknowledgements of the original
-        // transmissions may have been lost; a peer that reports duplicates would have reported them.
+        // transmissions may have been lost; a peer with D-SACK would have reported duplicates.
         let is_sure = !reported && (reported_before || signs.outstanding > 0);
         if !is_older || !is_sure {
             return Answer::NOTHING;

@@ -1,4 +1,4 @@
-//! Evidence that losses were spurious, and that segments are reordered.
+//! Evidence of spurious losses and of reordering.
 
 /// Evidence that losses were spurious; in parentheses, the name of Linux's counter in nstat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +11,8 @@ pub enum Evidence {
     AtTheEnd,
     /// After a timeout, either of these (`TCPLossUndo`).
     LateAfterTimeout,
-    /// After a timeout, data that were never retransmitted were acknowledged (`TCPSpuriousRTOs`, which
-    /// `TCPLossUndo` counts, too).
+    /// After a timeout, data that were never retransmitted were acknowledged (`TCPSpuriousRTOs`; also counted
+    /// in `TCPLossUndo`).
     NeverResent,
     /// Soon after the loss, data or an acknowledgement was found to be reordered (TCP-DOOR).
     Overtaken,
@@ -23,7 +23,7 @@ impl Evidence {
     pub const COUNT: usize = Evidence::Overtaken as usize + 1;
 }
 
-/// How reordering was seen; in parentheses, the name of Linux's counter in nstat.
+/// Detection of reordering; in parentheses, the name of Linux's counter in nstat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sighting {
     /// A segment that was sent once was acknowledged after a later one (`TCPSACKReorder`).

@@ -9,13 +9,13 @@ use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
 
 algorithm! {
-    /// After a timeout sends two new segments before it sends again, and undoes the timeout if what
-    /// is acknowledged next was never sent again.
+    /// After a timeout, sends two new segments before further retransmissions; undoes the timeout if the next
+    /// acknowledgement covers data that were never retransmitted.
     pub struct FrtoConfig: "f-rto", "RFC 5682 and 4015", [] {}
 }
 
 impl FrtoConfig {
-    /// For one subflow.
+    /// Creates the policy of one subflow.
     pub fn build(self, settings: &Settings) -> Frto {
         Frto {
             settings: *settings,
@@ -31,20 +31,19 @@ impl FrtoConfig {
 enum Step {
     /// Not active.
     Off,
-    /// 2: the first segment was retransmitted, and nothing new is acknowledged yet.
+    /// 2: the first segment was retransmitted, and no new data are acknowledged yet.
     First,
-    /// 3: new segments were sent.
     Second,
 }
 
-/// Examines the two acknowledgements after a timeout.
+/// State of the F-RTO policy on one subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Frto {
     settings: Settings,
     step: Step,
-    /// What had been sent when the first acknowledgement after the last timeout arrived (RecoveryPoint).
+    /// End of sent data when the first acknowledgement after the last timeout arrived (RecoveryPoint).
     recovery_point: u64,
-    /// End of what was retransmitted since the timeout.
+    /// End of the data retransmitted since the timeout.
     resent_until: u64,
 }
 
@@ -52,7 +51,7 @@ impl Frto {
     /// Step 2.
     fn first(&mut self, signs: &AckSigns) -> Answer {
         if signs.advanced == 0 {
-            // With SACK the scoreboard has processed it, and the next one is waited for (3.1).
+            // With SACK the scoreboard has processed it; the next acknowledgement decides (3.1).
             if self.settings.sack {
                 return Answer::NOTHING;
             }
@@ -112,8 +111,7 @@ impl ReorderingPolicy for Frto {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        // Step 1. Nothing could be concluded for a timeout in fast recovery, or of data that a timeout had
-        // retransmitted already.
+        // Step 1. A timeout in fast recovery, or of data retransmitted by a timeout, is inconclusive.
         let tells = loss.cause == Congestion::Timeout
             && loss
                 .before
@@ -125,7 +123,7 @@ impl ReorderingPolicy for Frto {
 
     fn on_retransmit(&mut self, resent: &Resent) {
         if self.step == Step::Second {
-            // There was no new data to send, or no room for it.
+            // There were no new data to send, or no space for them.
             self.step = Step::Off;
         }
         self.resent_until = self.resent_until.max(resent.end);

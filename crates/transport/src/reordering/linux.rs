@@ -1,15 +1,15 @@
 //! Linux's detection of spurious losses (6.x, net/ipv4/tcp_input.c): undo if timestamps show that segments
 //! were late, if D-SACK has reported everything retransmitted, or if after a timeout data are acknowledged
-//! that were never retransmitted (F-RTO, RFC 5682). It also remembers the extent of reordering.
+//! that were never retransmitted (F-RTO, RFC 5682). It also measures the extent of reordering.
 //!
-//! | undo | when | what was marked lost |
+//! | undo | condition | segments marked lost |
 //! | --- | --- | --- |
-//! | partial (`tcp_try_undo_partial`) | in recovery new data is acknowledged, by an echo from before the first retransmission | is in flight again |
-//! | full (`tcp_try_undo_recovery`) | the same at the end of recovery, or all that was sent again is reported | stays |
-//! | by D-SACK (`tcp_try_undo_dsack`) | all that was sent again is reported | stays: recovery begins anew for it |
-//! | loss (`tcp_try_undo_loss`) | after a timeout one of the first two, or F-RTO | is in flight again |
+//! | partial (`tcp_try_undo_partial`) | in recovery, an acknowledgement of new data echoes a time before the first retransmission | in flight again |
+//! | full (`tcp_try_undo_recovery`) | the same at the end of recovery, or all retransmissions are reported | stay lost |
+//! | by D-SACK (`tcp_try_undo_dsack`) | all retransmissions are reported | stay lost: recovery begins again for them |
+//! | loss (`tcp_try_undo_loss`) | after a timeout, one of the first two, or F-RTO | in flight again |
 //!
-//! In each case, RACK immediately examines what is then in flight.
+//! In each case, RACK immediately examines the data then in flight.
 
 use ropewalk_quantities::Time;
 
@@ -22,13 +22,13 @@ use crate::algorithm::algorithm;
 use crate::congestion::{Congestion, Window};
 
 algorithm! {
-    /// Linux's undo: by timestamps, by D-SACK, and after timeouts by F-RTO; windows are as before
-    /// the loss.
+    /// Linux's detection of spurious losses by timestamps, D-SACK and, after timeouts, F-RTO. Restores the
+    /// windows before the loss.
     pub struct LinuxConfig: "linux", "Linux 6.x, net/ipv4/tcp_input.c (tcp_may_undo and its callers)", [] {}
 }
 
 impl LinuxConfig {
-    /// For one subflow.
+    /// Creates the policy of one subflow.
     pub fn build(self, settings: &Settings) -> Linux {
         Linux {
             settings: *settings,
@@ -57,14 +57,13 @@ pub struct Linux {
     reported: u64,
     /// When the first segment of the episode was retransmitted (retrans_stamp).
     resent_at: Option<Time>,
-    /// A timeout may still turn out to be spurious (frto).
+    /// A timeout may still be found spurious (frto).
     runs_frto: bool,
-    /// The last loss was detected by a timeout.
     timed_out: bool,
 }
 
 impl Linux {
-    /// tcp_packet_delayed(): what arrived was sent before the first retransmission, if there was one.
+    /// tcp_packet_delayed(): whether the arrived segment was sent before the first retransmission, if any.
     fn is_late(&self, signs: &AckSigns) -> bool {
         let Some(resent_at) = self.resent_at else {
             // Linux ignores a probe's retransmission here, and would undo the loss that it repaired.
@@ -150,8 +149,8 @@ impl Linux {
         }
     }
 
-    /// In fast recovery: at its end, if a segment was late (tcp_try_undo_recovery and tcp_try_undo_partial),
-    /// or if everything retransmitted is reported (tcp_try_undo_dsack).
+    /// In fast recovery: undoes at its end, if a segment was late (tcp_try_undo_recovery and
+    /// tcp_try_undo_partial), or if everything retransmitted is reported (tcp_try_undo_dsack).
     fn in_recovery(&mut self, signs: &AckSigns, before: &Before) -> Answer {
         if signs.una >= signs.point {
             return match self.may_undo(signs) {

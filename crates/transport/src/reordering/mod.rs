@@ -1,19 +1,19 @@
 //! Reordering policies: reactions to signs that a loss was spurious.
 //!
-//! Reordered segments look like losses. A policy watches one subflow, both what it sends and what it
-//! receives, for any of these signs:
+//! Reordered segments look like losses. A policy observes one subflow in both directions for any of these
+//! signs:
 //!
-//! | sign | where | who uses it |
+//! | sign | input | used by |
 //! | --- | --- | --- |
 //! | a segment is reported to have arrived twice (D-SACK, RFC 2883) | [`AckSigns::duplicate_report`] | RFC 3708, Linux |
 //! | an acknowledgement echoes a time before the retransmission that it follows | [`AckSigns::echo`], [`Resent::now`] | Eifel, RFC 3522 |
-//! | after a timeout, data is acknowledged that was never sent again | [`AckSigns::original`], [`Loss`] | F-RTO, RFC 5682 |
+//! | after a timeout, data are acknowledged that were never retransmitted | [`AckSigns::original`], [`Loss`] | F-RTO, RFC 5682 |
 //! | an acknowledgement was overtaken by a later one | [`AckSigns::out_of_order`] | TCP-DOOR (Wang and Zhang 2002) |
 //! | a data segment was overtaken, here or at the peer | [`DataSigns`], [`AckSigns::peer_saw_out_of_order`] | TCP-DOOR |
 //! | how far a segment was overtaken | [`AckSigns::late`], [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
 //!
 //! It returns an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The sender carries
-//! it out; a policy holds no window. Each policy is a file with its config.
+//! it out.
 
 pub mod dsack;
 pub mod eifel;
@@ -40,9 +40,9 @@ pub use remark::{FrtoStep, Ignored, Remark};
 
 registry! {
     ($)
-    /// The reordering policy.
+    /// Config of a reordering policy.
     config ReorderingConfig by build;
-    /// The policy of a subflow; the built-in ones are called without a virtual call.
+    /// A reordering policy of a subflow; the built-in ones use static dispatch.
     #[derive(Debug)]
     built Policy by each_policy;
     settings Settings;
@@ -61,7 +61,7 @@ registry! {
         Ncr(ncr::NcrConfig => ncr::Ncr),
         /// `tcp-door`
         Door(tcp_door::DoorConfig => tcp_door::Door),
-        /// A user's own.
+        /// A user's own policy.
         Own(OwnReordering => Box<dyn ReorderingPolicy + Send>),
     }
 }
@@ -82,37 +82,37 @@ pub struct Settings {
     pub initial_window: InitialWindow,
 }
 
-/// Watches a subflow for signs of spurious losses.
+/// A policy that observes a subflow for signs of spurious losses.
 pub trait ReorderingPolicy: fmt::Debug {
-    /// An acknowledgement arrived; losses that it indicates have not been searched yet.
+    /// Handles an acknowledgement, before losses that it indicates are searched.
     fn on_ack(&mut self, signs: &AckSigns) -> Answer;
 
     /// Whether an acknowledgement of new data without other information, while no loss is known, would have
-    /// no effect at all; it is then not reported. Neither are data in order.
+    /// no effect at all. Such acknowledgements and data in order are then not passed to the policy.
     fn rests(&self) -> bool {
         false
     }
 
-    /// Window and FlightSize in bytes from which a reduction is computed, if not the present ones: what was
-    /// in flight before [`Answer::window`] let segments be sent on duplicates.
+    /// Window and FlightSize in bytes from which a reduction is computed, if not the present ones: the data
+    /// in flight before [`Answer::window`] allowed segments to be sent on duplicates.
     fn reduces_from(&self) -> Option<u64> {
         None
     }
 
-    /// Recovery begins, or the retransmission timer expired: losses are marked, and not yet retransmitted.
+    /// Handles the begin of recovery, or a timeout: losses are marked, and not yet retransmitted.
     fn on_loss(&mut self, _loss: &Loss) {}
 
-    /// A segment is retransmitted.
+    /// Handles the retransmission of a segment.
     fn on_retransmit(&mut self, _resent: &Resent) {}
 
-    /// A data segment arrived at this end. Returns whether to tell the peer that it was out of order: the
-    /// next acknowledgement then has [`Flags::OUT_OF_ORDER`](crate::Flags::OUT_OF_ORDER).
+    /// Handles a data segment that arrived here. Returns whether to report it to the peer as out of order:
+    /// the next acknowledgement then has [`Flags::OUT_OF_ORDER`](crate::Flags::OUT_OF_ORDER).
     fn on_data(&mut self, _data: &DataSigns) -> bool {
         false
     }
 }
 
-/// Actions that a policy asks for, all together.
+/// Actions that a policy requests, all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The losses of this episode were spurious.
@@ -121,10 +121,10 @@ pub struct Answer {
     pub threshold: Option<u32>,
     /// Ignore signs of congestion for a while.
     pub freeze: Option<Freeze>,
-    /// Number of new segments to send before any retransmission, until the next acknowledgement; without new
-    /// data it counts as 0.
+    /// Number of new segments to send before any retransmission, until the next acknowledgement; 0 without
+    /// new data.
     pub send_new: u32,
-    /// Reordering was seen in this way: RACK waits for late segments from now on (RFC 8985, 6.2, step 3).
+    /// Reordering was detected: RACK waits for late segments from now on (RFC 8985, 6.2, step 3).
     pub saw_reordering: Option<Sighting>,
     /// Limit of the window after the acknowledgement, in bytes.
     pub limit: Option<u64>,
@@ -148,7 +148,7 @@ impl Answer {
         remark: None,
     };
 
-    /// An undo.
+    /// Only an undo.
     pub fn undo(undo: Undo) -> Answer {
         Answer {
             undo: Some(undo),
@@ -156,7 +156,7 @@ impl Answer {
         }
     }
 
-    /// Also raises the threshold.
+    /// Adds a lower bound of the threshold.
     #[must_use]
     pub fn raise(self, threshold: u32) -> Answer {
         Answer {
@@ -165,7 +165,7 @@ impl Answer {
         }
     }
 
-    /// Also limits the window.
+    /// Adds a limit of the window.
     #[must_use]
     pub fn limit(self, limit: u64) -> Answer {
         Answer {
@@ -174,7 +174,7 @@ impl Answer {
         }
     }
 
-    /// Also adds a remark.
+    /// Adds a remark.
     #[must_use]
     pub fn remark(self, remark: Remark) -> Answer {
         Answer {
@@ -183,7 +183,7 @@ impl Answer {
         }
     }
 
-    /// Also freezes.
+    /// Adds a freeze.
     #[must_use]
     pub fn freeze(self, freeze: Freeze) -> Answer {
         Answer {
@@ -193,13 +193,13 @@ impl Answer {
     }
 }
 
-/// The losses of this episode were spurious: congestion control's state is restored, and data to be
-/// reinjected on other subflows that were not sent there stay on this one.
+/// An undo: the losses of this episode were spurious. Congestion control's state is restored, and data that
+/// were to be reinjected on other subflows but not sent there stay on this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undo {
     /// New windows.
     pub window: Window,
-    /// What to do with segments that were marked lost.
+    /// Treatment of segments that were marked lost.
     pub marks: Marks,
     /// The path is slower than assumed: the retransmission timer adapts to the next round trip at once (RFC
     /// 4015, section 3, steps 10 and 11).
@@ -209,7 +209,7 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// Restores everything exactly, as if by timestamps.
+    /// Restores everything exactly, as Linux does by timestamps.
     pub fn exact(before: &Before) -> Undo {
         Undo {
             window: before.window,
@@ -220,96 +220,96 @@ impl Undo {
     }
 }
 
-/// What an undo does with segments that were marked lost and not retransmitted yet.
+/// Treatment of segments that were marked lost and not retransmitted yet, at an undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// They are still repaired, with the restored windows.
+    /// Repaired, with the restored windows.
     Repaired,
-    /// They are in flight; no loss is searched before the next acknowledgement.
+    /// In flight again; no loss is searched before the next acknowledgement.
     Cleared,
-    /// They are in flight, and judged again with this acknowledgement.
+    /// In flight again, and judged again with this acknowledgement.
     Reconsidered,
-    /// They are lost: recovery has ended, and begins again for them.
+    /// Lost: recovery has ended, and begins again for them.
     Kept,
 }
 
-/// A time in which windows and retransmission timeout do not change.
+/// A time in which windows and RTO do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freeze {
-    /// Its end.
+    /// End of the freeze.
     pub until: Time,
     /// Whether lost segments are still retransmitted. If not, no loss is accepted until then.
     pub resends: bool,
 }
 
-/// An acknowledgement, for a policy. Offsets are those of the subflow's stream, amounts are bytes.
+/// Policy input: an acknowledgement. Offsets are those of the subflow's stream, amounts are bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AckSigns {
     /// Time.
     pub now: Time,
-    /// Its cumulative acknowledgement.
+    /// Cumulative acknowledgement.
     pub ack: u64,
-    /// First unacknowledged offset, after it.
+    /// First unacknowledged offset after the acknowledgement.
     pub una: u64,
     /// Next offset to send for the first time.
     pub nxt: u64,
     /// The recovery point.
     pub point: u64,
-    /// By how much it moved the first unacknowledged offset.
+    /// Bytes by which the first unacknowledged offset advanced.
     pub advanced: u64,
-    /// Newly selectively acknowledged.
+    /// Bytes newly acknowledged selectively.
     pub sacked: u64,
-    /// Some of what it newly acknowledges was sent only once.
+    /// Some of the newly acknowledged data were sent only once.
     pub original: bool,
     /// First offset of the lowest segment that was sent only once and arrived after a later one.
     pub late: Option<u64>,
-    /// Its transmission number, if it has one and carries no data.
+    /// Transmission number, if it has one and carries no data.
     pub number: Option<u16>,
     /// The duplicate range that the peer reports (RFC 2883).
     pub duplicate_report: Option<(u64, u64)>,
-    /// That report answers a tail loss probe.
+    /// The report answers a tail loss probe.
     pub answers_probe: bool,
-    /// The timestamp that it echoes (RFC 7323), if any.
+    /// The echoed timestamp (RFC 7323), if any.
     pub echo: Option<Time>,
-    /// It is older than an acknowledgement received before: it acknowledges less.
+    /// It acknowledges less than an acknowledgement received before.
     pub out_of_order: bool,
     /// The peer's policy reports data out of order.
     pub peer_saw_out_of_order: bool,
-    /// Phase of loss recovery, before any loss that it indicates.
+    /// Phase of loss recovery, before any loss that the acknowledgement indicates.
     pub phase: Phase,
     /// State before the first loss of this or the last episode; `None` if there was none, if it was undone,
     /// or if windows have been reduced for another reason since.
     pub before: Option<Before>,
     /// The present windows.
     pub window: Window,
-    /// Sent and not cumulatively acknowledged.
+    /// Bytes sent and not cumulatively acknowledged.
     pub outstanding: u64,
-    /// Of that, estimated to be in the network (pipe, RFC 6675).
+    /// Outstanding bytes that are estimated to be in the network (pipe, RFC 6675).
     pub pipe: u64,
-    /// Of what is outstanding, selectively acknowledged.
+    /// Outstanding bytes that are selectively acknowledged.
     pub sacked_in_all: u64,
     /// End of the highest selectively acknowledged range.
     pub highest_sacked: u64,
     /// A retransmitted segment is in flight.
     pub resent_in_flight: bool,
-    /// Duplicate acknowledgements before it.
+    /// Number of duplicate acknowledgements before this one.
     pub duplicates: u32,
     /// The duplicate-acknowledgement threshold.
     pub threshold: u32,
     /// Maximum payload of a segment.
     pub mss: u64,
-    /// Smoothed round-trip time, before its sample.
+    /// Smoothed round-trip time, before this acknowledgement's sample.
     pub srtt: Time,
 }
 
-/// Recovery begins, or the retransmission timer expired.
+/// Policy input: recovery begins, or the retransmission timer expired.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
     /// Time.
     pub now: Time,
-    /// Which of the two.
+    /// Cause of the reduction.
     pub cause: Congestion,
-    /// First offset not acknowledged.
+    /// First unacknowledged offset.
     pub una: u64,
     /// Next offset to send for the first time.
     pub nxt: u64,
@@ -328,10 +328,10 @@ impl Loss {
     }
 }
 
-/// A segment is retransmitted.
+/// Policy input: a segment is retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resent {
-    /// Time, which is also its timestamp.
+    /// Time, also the segment's timestamp.
     pub now: Time,
     /// First offset.
     pub seq: u64,
@@ -339,7 +339,7 @@ pub struct Resent {
     pub end: u64,
 }
 
-/// A data segment that arrived, for a policy.
+/// Policy input: a data segment that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataSigns {
     /// Time.
@@ -348,9 +348,9 @@ pub struct DataSigns {
     pub seq: u64,
     /// Offset after its last.
     pub end: u64,
-    /// When it was sent, by its timestamp, if it has one.
+    /// Time of transmission, by its timestamp, if it has one.
     pub sent: Option<Time>,
-    /// Its transmission number, if it has one.
+    /// Transmission number, if any.
     pub number: Option<u16>,
     /// Next offset expected.
     pub expected: u64,
@@ -359,13 +359,12 @@ pub struct DataSigns {
 }
 
 impl Policy {
-    /// As [`rests`](ReorderingPolicy::rests).
     #[inline]
     pub(crate) fn is_resting(&self) -> bool {
         each_policy!(self, policy => policy.rests())
     }
 
-    /// TCP-DOOR, which numbers segments and examines received numbers, if it is the policy.
+    /// TCP-DOOR, if it is the policy: it numbers segments and examines received numbers.
     #[inline(always)]
     pub(crate) fn door(&mut self) -> Option<&mut tcp_door::Door> {
         match self {
@@ -374,14 +373,13 @@ impl Policy {
         }
     }
 
-    /// Whether, while it rests, acknowledgements that data carry need not be shown to it either.
+    /// Whether the policy, while it rests, may also skip acknowledgements in data segments.
     #[inline]
     pub(crate) fn passes_over_data(&self) -> bool {
-        // TCP-DOOR reads the numbers of all segments, and NCR acknowledgements of nothing new.
+        // TCP-DOOR reads the numbers of all segments, and NCR acknowledgements without news.
         !matches!(self, Policy::Door(_) | Policy::Ncr(_) | Policy::Own(_))
     }
 
-    /// Whether it is not `none`.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
         !matches!(self, Policy::None(_))

@@ -1,31 +1,33 @@
 //! TCP-NCR: a segment counts as lost once about a window of data has arrived after it, and new data are sent
 //! meanwhile (RFC 4653). It prevents spurious retransmissions, and undoes none. Without SACK, and if losses
-//! are detected by time, it does nothing.
+//! are detected by time, it has no effect.
 //!
-//! Letters and numbers are those of the RFC's steps. Whether an acknowledgement has SACK information is taken
-//! from the scoreboard: a D-SACK alone begins nothing. FlightSizePrev is FlightSize before that
-//! acknowledgement: with delayed acknowledgements it often advances too, and what it acknowledges would be
-//! lost to the window. DupThresh is rounded up, which with RFC 6675's IsLost() is equivalent to RFC 3517's
-//! use of the fraction. E.6 is done at the next acknowledgement, with what was sent until then, since the
-//! threshold is not used before. A timeout, which RFC 4653 does not mention, reduces from FlightSizePrev too,
-//! as RFC 5681, section 3.2, step 2, excludes data of limited transmit.
+//! Letters and numbers are those of the RFC's steps. Choices where the RFC is open:
+//!
+//! - The scoreboard decides whether an acknowledgement has SACK information: a D-SACK alone begins nothing.
+//! - FlightSizePrev is FlightSize before that acknowledgement: with delayed acknowledgements it often
+//!   advances too, and the acknowledged data would be lost to the window.
+//! - DupThresh is rounded up, which with RFC 6675's IsLost() is equivalent to RFC 3517's use of the fraction.
+//! - E.6 is done at the next acknowledgement, since the threshold is not used before.
+//! - A timeout reduces from FlightSizePrev too, as RFC 5681, section 3.2, step 2, excludes data of limited
+//!   transmit.
 
 use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
 use crate::congestion::Window;
 
 algorithm! {
-    /// Takes a segment for lost when a window's worth of data has arrived past it, and sends new data until
-    /// then; needs SACK, and losses that are told by counting duplicates (not rack).
+    /// TCP-NCR: marks a segment lost only when about a window of data has arrived after it, and sends new
+    /// data until then. Needs SACK and loss detection by counting duplicates (`rack = false`).
     pub struct NcrConfig: "ncr", "RFC 4653", [] {
-        /// Send a new segment for each that arrives past a gap (Aggressive Limited Transmit), not for
-        /// every second (Careful Limited Transmit).
+        /// Send a new segment for each segment that arrives behind a gap (Aggressive Limited Transmit),
+        /// instead of for every second one (Careful Limited Transmit).
         aggressive: boolean() = false, "RFC 4653, section 3, which leaves the choice open; the careful one is like RFC 6675 in what it sends";
     }
 }
 
 impl NcrConfig {
-    /// For one subflow.
+    /// Creates the policy of one subflow.
     pub fn build(self, settings: &Settings) -> Ncr {
         Ncr {
             is_off: !settings.sack || settings.rack,
@@ -36,7 +38,7 @@ impl NcrConfig {
     }
 }
 
-/// Tracks the flight while segments are missing.
+/// State of TCP-NCR on one subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Ncr {
     is_off: bool,
@@ -49,7 +51,6 @@ pub struct Ncr {
 /// State of Extended Limited Transmit.
 #[derive(Clone, Copy, Debug)]
 struct Extended {
-    /// FlightSizePrev, bytes.
     flight_size: u64,
     /// Data sent from this offset on count for Skipped.
     sent_from: u64,
@@ -65,11 +66,11 @@ impl Ncr {
         u32::try_from(threshold).unwrap_or(u32::MAX)
     }
 
-    /// E.1 to E.5, with as many bytes as T.3 allows: the window with which exactly that is sent.
+    /// E.1 to E.5: the window that allows as many bytes to be sent as T.3 allows.
     fn window(&self, extended: &Extended, let_out: u64, signs: &AckSigns) -> u64 {
         let mss = signs.mss;
         let pipe = signs.pipe + let_out;
-        // Each segment sent increases the sum of (1) by its length, and by what is skipped.
+        // Each segment sent increases the sum of (1) by its length and by the skipped data.
         let (skipped, step) = match self.is_aggressive {
             true => (0, mss),
             false => (signs.nxt.saturating_sub(extended.sent_from), 2 * mss),
@@ -86,7 +87,7 @@ impl Ncr {
         }
     }
 
-    /// What the acknowledgement begins, ends or continues, while no loss is known.
+    /// Begins, ends or continues Extended Limited Transmit, while no loss is known.
     fn follow(&mut self, signs: &AckSigns) -> Answer {
         let has_sack = signs.sacked_in_all > 0;
         let begins = Extended {

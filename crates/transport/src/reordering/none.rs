@@ -4,18 +4,18 @@ use super::{AckSigns, Answer, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// None: every sign of loss is believed.
+    /// No policy: every sign of loss is accepted as a loss.
     pub struct NoneConfig: "none", "RFC 5681, 6582 and 6675", [] {}
 }
 
 impl NoneConfig {
-    /// For one subflow.
+    /// Creates the policy of one subflow.
     pub fn build(self, _settings: &Settings) -> NoPolicy {
         NoPolicy
     }
 }
 
-/// Ignores all signs.
+/// Policy without any action.
 #[derive(Clone, Copy, Debug)]
 pub struct NoPolicy;
 

@@ -1,4 +1,4 @@
-//! Windows restored according to RFC 4015, and the extent of reordering.
+//! Restoration of windows according to RFC 4015, and the extent of reordering.
 
 use super::{AckSigns, Answer, Before, Evidence, Marks, Settings, Undo};
 use crate::congestion::{Congestion, Window};
@@ -6,9 +6,9 @@ use crate::congestion::{Congestion, Window};
 /// Largest duplicate-acknowledgement threshold (Linux's `net.ipv4.tcp_max_reordering`).
 pub(super) const MAX_THRESHOLD: u64 = 300;
 
-/// The losses since `before` were spurious: windows as RFC 4015 restores them (section 3, steps 0, 8 and 9).
+/// Undo of the losses since `before`: windows as RFC 4015 restores them (section 3, steps 0, 8 and 9).
 ///
-/// That RFC is about timeouts. After a fast retransmission the window is at most what it was before; if
+/// That RFC is about timeouts. After a fast retransmission the window is at most the one before it. If
 /// duplicates reveal it late, after the window has grown again, it is also at least the present one.
 pub(super) fn undo(
     signs: &AckSigns,
@@ -51,7 +51,7 @@ impl Answer {
     }
 }
 
-/// Extent of reordering of the late segment at this offset, in an episode: with selective acknowledgements up
+/// Extent of reordering of the late segment at this offset, in an episode: by selective acknowledgements up
 /// to the end of the highest, otherwise by counting duplicates.
 pub(super) fn extent(late: u64, highest_sacked: u64, signs: &AckSigns, settings: &Settings) -> u64 {
     match settings.sack {

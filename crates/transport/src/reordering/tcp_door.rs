@@ -1,12 +1,11 @@
-//! TCP-DOOR: segments carry transmission numbers, by which reordered data and acknowledgements are
-//! recognised. Windows are then frozen for a while, and a recent reduction is undone (F. Wang and Y. Zhang,
-//! Improving TCP Performance over Mobile Ad-Hoc Networks with Out-of-Order Detection and Response, MobiHoc
-//! 2002).
+//! TCP-DOOR: segments carry transmission numbers, which reveal reordered data and acknowledgements. Windows
+//! are then frozen for a while, and a recent reduction is undone (F. Wang and Y. Zhang, Improving TCP
+//! Performance over Mobile Ad-Hoc Networks with Out-of-Order Detection and Response, MobiHoc 2002).
 //!
-//! Data segments are numbered as they are sent, retransmissions too (TPSN, the paper's section 3.1); the
-//! receiver recognises a number lower than before, and its next acknowledgement reports it (OOO).
-//! Acknowledgements of the same offset are numbered (ADSN); the sender recognises a lower offset, or a lower
-//! number. In the paper T1 and T2 are proportional to the round trip, without a factor: here they are one and
+//! Data segments are numbered in order of transmission, retransmissions included (TPSN, section 3.1); the
+//! receiver detects a number lower than before, and reports it in its next acknowledgement (OOO).
+//! Acknowledgements of the same offset are numbered (ADSN); the sender detects a lower offset, or a lower
+//! number. The paper's T1 and T2 are proportional to the round trip, without a factor; here they are one and
 //! two.
 
 use ropewalk_quantities::Time;
@@ -17,13 +16,13 @@ use super::{
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Numbers what is sent; when something was overtaken, windows and timeout stay as they are for
-    /// a round trip, and a reduction of the last two round trips is taken back.
+    /// TCP-DOOR: numbers segments and acknowledgements to detect reordering. On detection, freezes the
+    /// windows and the RTO for a round trip, and undoes a reduction of the last two round trips.
     pub struct DoorConfig: "tcp-door", "Wang and Zhang 2002 (TCP-DOOR), sections 3 and 4", [] {}
 }
 
 impl DoorConfig {
-    /// For one subflow.
+    /// Creates the policy of one subflow.
     pub fn build(self, _settings: &Settings) -> Door {
         Door {
             data_sent: 0,
@@ -44,29 +43,28 @@ const FREEZE: u64 = 1;
 /// Round trips in which a reduction counts as recent (T2).
 const RECENT: u64 = 2;
 
-/// Numbers the segments of one end of a subflow, and examines those of the other.
+/// State of TCP-DOOR at one endpoint of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Door {
-    /// Data segments sent (TPSN of the next).
+    /// Number of the next data segment (TPSN).
     data_sent: u16,
     /// Offset of the last pure acknowledgement sent, and how many with the same offset preceded it (ADSN).
     ack_sent: u64,
     acks_sent: u16,
     /// Number of the newest data segment received; initially the number before the first.
     newest_data: u16,
-    /// Highest offset of a received pure acknowledgement, and the newest number of those.
+    /// Highest offset of a received pure acknowledgement, and the newest number with that offset.
     ack: u64,
     newest_ack: u16,
-    /// Windows are frozen until then.
     frozen_until: Time,
-    /// The smoothed round trip before that began: reordered segments are late, and lengthen the next.
+    /// The smoothed RTT before the freeze: reordered segments are late, and lengthen the next samples.
     round_trip: Time,
     /// Windows were reduced in this episode of losses.
     is_reduced: bool,
 }
 
 impl Door {
-    /// The number of a segment to send, with data or without.
+    /// The number of a segment to send, with or without data.
     pub(crate) fn number(&mut self, is_data: bool, ack: u64) -> u16 {
         if is_data {
             let number = self.data_sent;
@@ -91,7 +89,6 @@ impl Door {
         in_order
     }
 
-    /// Whether an acknowledgement was overtaken by another.
     fn is_overtaken(&mut self, signs: &AckSigns) -> bool {
         if signs.out_of_order {
             return true;
@@ -121,7 +118,7 @@ fn is_before(number: u16, other: u16) -> bool {
 
 impl ReorderingPolicy for Door {
     fn rests(&self) -> bool {
-        // Numbers are examined nevertheless.
+        // Numbers are examined even while the policy rests.
         true
     }
 

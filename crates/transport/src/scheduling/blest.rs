@@ -1,9 +1,8 @@
-//! BLEST: do not send on a slow subflow what would block the window for a fast one (Ferlin, Alay, Mehani and
-//! Boreli, IFIP Networking 2016).
+//! BLEST, blocking estimation: skips a slow subflow whose data would block the window for a fast one (Ferlin,
+//! Alay, Mehani and Boreli, IFIP Networking 2016).
 //!
-//! A segment on the slow subflow occupies the send window for that subflow's round trip. If the fast one
-//! could fill the rest of the window in this time, the segment would block it: it is better to wait for the
-//! fast one.
+//! A segment on the slow subflow occupies the send window for that subflow's round trip. If the fast subflow
+//! could fill the rest of the window in this time, waiting for it is better.
 //!
 //! lambda scales the estimate, as in the authors' kernel: it rises when the window was blocked, and falls
 //! slowly otherwise. X is the paper's; their kernel also models the fast subflow's first slow start.
@@ -16,25 +15,24 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Blocking estimation: does not send on a slow subflow what would block the window for a fast
-    /// one.
+    /// Blocking estimation: skips a slow subflow if its segment would block the send window for a faster one.
     pub struct BlestConfig: "blest", "Ferlin et al., IFIP Networking 2016", [] {
-        /// By what the estimate of the bytes that the fast subflow sends meanwhile is multiplied at
-        /// the start.
+        /// Initial factor on the estimate of bytes that the fast subflow sends in a round trip of the slow
+        /// one.
         lambda: number(0.0, 100.0) = 1.2, "the authors' kernel module";
-        /// Least lambda.
+        /// Lower limit of `lambda`.
         min_lambda: number(0.0, 100.0) = 1.0, "the authors' kernel module";
-        /// Greatest lambda.
+        /// Upper limit of `lambda`.
         max_lambda: number(0.0, 100.0) = 1.3, "the authors' kernel module";
-        /// Added to lambda when the window blocked within a round trip of the slow subflow.
+        /// Increase of `lambda` when the window was blocked within a round trip of the slow subflow.
         rise: number(0.0, 100.0) = 0.04, "the authors' kernel module";
-        /// Taken off lambda when it did not.
+        /// Decrease of `lambda` after a round trip of the slow subflow without blocking.
         fall: number(0.0, 100.0) = 0.01, "the authors' kernel module";
     }
 }
 
 impl BlestConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> Blest {
         Blest {
             config: self,
@@ -45,7 +43,7 @@ impl BlestConfig {
     }
 }
 
-/// Blocking estimation.
+/// State of BLEST on one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Blest {
     config: BlestConfig,
@@ -84,10 +82,8 @@ impl Scheduler for Blest {
     }
 }
 
-/// X, the bytes that `fast` can send within a round trip of `slow`:
-/// MSS_F * (CWND_F + (rtts - 1) / 2) * rtts with rtts = RTT_S / RTT_F.
-///
-/// As in congestion avoidance: one segment more per round trip.
+/// X, the bytes that `fast` can send within a round trip of `slow`, in congestion avoidance: MSS_F * (CWND_F
+/// + (rtts - 1) / 2) * rtts with rtts = RTT_S / RTT_F.
 #[inline]
 fn sent_meanwhile(fast: &SubflowState, slow: &SubflowState) -> f64 {
     let rtts = slow.srtt.as_nanos() as f64 / fast.srtt.as_nanos() as f64;
@@ -135,7 +131,7 @@ mod tests {
         assert_eq!(blest.choose(&ask, &table), Choice::Wait);
         ask.window_size = 61 * MSS;
         assert_eq!(blest.choose(&ask, &table), Choice::Send(1));
-        // A fast subflow with room is used in any case.
+        // A fast subflow with space is used in any case.
         let table = [subflow(10, 9, 20), subflow(10, 4, 80)];
         ask.window_size = 20 * MSS;
         assert_eq!(blest.choose(&ask, &table), Choice::Send(0));

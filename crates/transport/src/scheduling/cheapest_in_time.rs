@@ -1,11 +1,10 @@
-//! The cheapest subflow on which the next data arrive before their deadline.
+//! Scheduler: the cheapest subflow on which the next data arrive before their deadline.
 //!
-//! With known rates, the minimum cost of what has been written is a linear program: how much of each write
-//! each subflow sends, such that all data due by a deadline fit into what the subflows can deliver by then.
-//! The data that one subflow can deliver in time form a scheduling matroid. So filling the cheapest subflow
-//! with the earliest data that it can take leaves the latest deadlines to the more expensive ones: first fit
-//! by price, in the order of deadlines, is optimal unless more is written later. Here rates are estimated,
-//! and a guard covers their errors.
+//! With known rates, the minimum cost is a linear program: how much of each write each subflow sends, such
+//! that all data arrive by their deadlines. The data that one subflow can deliver in time form a scheduling
+//! matroid. So first fit by price, in the order of deadlines, is optimal unless more is written later: it
+//! fills the cheapest subflow with the earliest data that it can deliver, and leaves the latest deadlines to
+//! the more expensive ones. Here rates are estimated, and a guard covers their errors.
 
 use std::cmp::Ordering;
 
@@ -17,22 +16,23 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// The cheapest subflow on which what comes next still arrives before its deadline; without a
-    /// deadline the cheapest of all.
+    /// The cheapest subflow on which the next data arrive before their deadline. Data without a deadline use
+    /// the cheapest subflow.
     pub struct CheapestInTimeConfig: "cheapest-in-time", "this project", [] {
-        /// Part of the time from a write to its deadline that is kept back; of a time beyond a second, of its root.
+        /// Safety margin: fraction of the time from write to deadline. If that time exceeds 1 s, the fraction
+        /// applies to its square root in seconds.
         guard: number(0.0, 0.9) = 0.3, "this project";
-        /// So long before it must leave on a dearer subflow it is looked at whether what flies on a cheaper
-        /// one will be late.
+        /// How long before the last moment for a copy on a more expensive subflow the scheduler begins to
+        /// check whether data in flight will be late.
         watch: time(Time::ZERO, Time::from_secs(60)) = Time::from_millis(50), "this project";
     }
 }
 
-/// Time in seconds for which a changed rate persists, about.
+/// Time in seconds for which a changed rate persists, roughly.
 const LASTS: f64 = 1.0;
 
 impl CheapestInTimeConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> CheapestInTime {
         CheapestInTime {
             config: self,
@@ -41,7 +41,7 @@ impl CheapestInTimeConfig {
     }
 }
 
-/// The cheapest-in-time scheduler.
+/// State of the scheduler on one connection.
 #[derive(Clone, Debug)]
 pub struct CheapestInTime {
     config: CheapestInTimeConfig,
@@ -66,9 +66,9 @@ impl CheapestInTime {
     }
 
     /// For a write of this many bytes with this many seconds left, more than the subflows up to this price
-    /// can deliver: one of the next more expensive ones, and the seconds after which these must begin to
-    /// deliver the rest by themselves. If none of these has room, they deliver what they can, and the next
-    /// ones are considered.
+    /// can deliver: one of the next more expensive subflows, and the seconds after which these must begin to
+    /// deliver the rest by themselves. If none of these has space, they deliver as much as they can, and the
+    /// next ones are considered.
     fn helper(
         &self,
         price: (u8, f64),
@@ -125,9 +125,8 @@ fn at_risk(seconds: f64) -> f64 {
     }
 }
 
-/// Expected arrival of data on a subflow: half a minimum round trip before their expected acknowledgement,
-/// which is when everything before them is delivered at its rate. Data that are overdue are expected to take
-/// as long again.
+/// Expected arrival of data on a subflow: half a minimum RTT before their expected acknowledgement, when all
+/// data before them are delivered at its rate. Overdue data are expected to take as long again.
 fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
     let back = Time::from_secs_f64(least_rtt(carrier) / 2.0);
     let served = flying
@@ -146,13 +145,12 @@ fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
 struct Candidate {
     number: usize,
     price: (u8, f64),
-    /// It has room now.
     room: bool,
     arrives_in: f64,
 }
 
 impl Candidate {
-    /// The cheaper one; of equal costs one with room, and of these the earlier.
+    /// Whether it is preferred: by cost, then with space, then by arrival.
     fn precedes(&self, other: &Candidate) -> bool {
         if self.price != other.price {
             return self.price < other.price;
@@ -225,8 +223,8 @@ impl Scheduler for CheapestInTime {
         }
     }
 
-    /// Data on a cheaper subflow are copied to a more expensive one if they will be late and the copy would
-    /// be earlier.
+    /// Copies data on a cheaper subflow to a more expensive one if they will be late and the copy would
+    /// arrive earlier.
     fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
         self.learn(flying.now, subflows);
         let carrier = &subflows[flying.on];
@@ -280,14 +278,14 @@ mod tests {
 
     #[test]
     fn the_cheap_one_while_it_is_in_time() {
-        // 10 segments in flight, of which 2 fill the path of 20 ms at 100 a second: 8 and this one take
-        // 90 ms, and then half a round trip. The guard is a fifth.
+        // 10 segments in flight, of which 2 fill the path of 20 ms at 100 per second: 8 and this one take 90
+        // ms, and then half a round trip. The guard is a fifth.
         let table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
         assert_eq!(choose(Some(126), &table), Choice::Send(0));
         assert_eq!(choose(Some(124), &table), Choice::Send(1));
-        // Where none is in time, the soonest.
+        // If none is in time, the earliest.
         assert_eq!(choose(Some(5), &table), Choice::Send(1));
-        // Without a deadline the cheapest, wherever it stands.
+        // Without a deadline, the cheapest.
         assert_eq!(choose(None, &table), Choice::Send(0));
         let table = [link(1000, 40, 10.0), link(100, 20, 1.0)];
         assert_eq!(choose(None, &table), Choice::Send(1));
@@ -297,14 +295,14 @@ mod tests {
     fn a_cheap_one_without_room_is_waited_for_as_long_as_it_is_in_time() {
         let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
         table[0].cwnd = 10 * MSS;
-        // Room comes in 2 ms: 102 ms and the guard.
+        // Space after 2 ms: 102 ms and the guard.
         assert_eq!(
             choose(Some(200), &table),
             Choice::WaitUntil(Time::from_millis(1200 - 142))
         );
         assert_eq!(choose(Some(127), &table), Choice::Send(1));
         assert_eq!(choose(None, &table), Choice::Wait);
-        // One that has timed out is not waited for, nor one that is down.
+        // A subflow after a timeout is not waited for, nor one that is down.
         table[0].cwnd = MSS;
         table[0].in_recovery = true;
         assert_eq!(choose(Some(200), &table), Choice::Send(1));
@@ -332,10 +330,10 @@ mod tests {
             };
             config.build(&SETTINGS).choose(&ask, &table)
         };
-        // In 2 s the cheap one has 199 there, and before them 8 that wait in its queue.
+        // In 2 s the cheap one delivers 199, and before them the 8 in its queue.
         let alone = Choice::WaitUntil(Time::from_millis(3000 - 102));
         assert_eq!(choose(2000, 191), alone);
-        // Of 691 the dearer one carries 500, in half a second and half a round trip.
+        // Of 691 the expensive one carries 500, in half a second and half a round trip.
         assert_eq!(
             choose(2000, 691),
             Choice::WaitUntil(Time::from_millis(3000 - 520))
@@ -350,14 +348,14 @@ mod tests {
         table[0].cwnd = 10 * MSS;
         assert_eq!(choose(Some(1000), &table), Choice::Send(1));
         assert_eq!(choose(None, &table), Choice::Send(1));
-        // Priority goes before price.
+        // Priority precedes price.
         table[1].priority = 1;
         assert_eq!(choose(None, &table), Choice::Wait);
     }
 
     #[test]
     fn what_will_be_late_is_copied_to_a_dearer_one_that_is_sooner() {
-        // Nothing in flight shows that the rate of the cheap one has changed.
+        // With nothing in flight, the new rate of the cheap one is not measured.
         let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
         table[0].in_flight = 0;
         let mut scheduler = CheapestInTimeConfig::DEFAULT.build(&SETTINGS);
@@ -372,7 +370,7 @@ mod tests {
             on,
         };
         let mut rescue = |flying: Flying, table: &[SubflowState]| scheduler.rescue(&flying, table);
-        // A copy takes 21 ms; it is looked at 50 ms before that.
+        // A copy takes 21 ms; it is considered 50 ms before that.
         let early = rescue(flying(1000, 1200, 1000, 0), &table);
         assert_eq!(early, Rescue::NotBefore(Time::from_millis(1129)));
         // Sent at 1120, it arrives at 1130.
@@ -386,7 +384,7 @@ mod tests {
         assert_eq!(rescue(behind(8), &table), Rescue::On(1));
         // Overdue since 1070, it takes until 1260.
         assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::On(1));
-        // Without room there, or where the copy would be no sooner, or on the dearest: no.
+        // No copy without space there, if it would be no earlier, or from the most expensive subflow.
         table[1].cwnd = 10 * MSS;
         assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::Left);
         table[1].cwnd = 20 * MSS;

@@ -1,34 +1,33 @@
 //! Earliest arrival: each carrier sends the data that it would deliver in order.
 //!
-//! A slower carrier sends data ahead of the front of the stream. The gap that it leaves is what the others
-//! can deliver before its own data would arrive, so that all data arrive in order, and the slow carrier's
-//! data delay no others. If there are not that much data, it stays idle, since using it would only cause
-//! delay. The idea is that of OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et al., USENIX ATC 2018), which
-//! leave gaps of the size of the faster path's window; ECF (Lim et al., CoNEXT 2017) waits for the faster
-//! path, and leaves none.
+//! A slower carrier sends data ahead of the front of the stream. The gap that it leaves is the amount that
+//! the others can deliver before its own data would arrive, so all data arrive in order. If there are not
+//! enough data for the gap, the carrier stays idle, since it would only cause delay. The idea is that of
+//! OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et al., USENIX ATC 2018), which leave gaps of the size of
+//! the faster path's window; ECF (Lim et al., CoNEXT 2017) waits for the faster path, and leaves none.
 //!
-//! It skips data, which a [`Choice`](super::Choice) cannot express, and considers how much of each of several
-//! streams waits. So the association of bandwidth aggregation implements it with the arithmetic here, and
-//! `mptcp` does not support it. In a tunnel, whose packets are not a stream, the link that would deliver the
-//! next packet first takes it.
+//! It skips data, which a [`Choice`](super::Choice) cannot express, and considers the backlog of each of
+//! several streams. So the aggregation implements it with the arithmetic here, and `mptcp` does not support
+//! it. In a tunnel, whose packets are no stream, each packet uses the link that would deliver it first.
 
 use super::Settings;
 use super::min_rtt::MinRtt;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Each takes what it would deliver in order, and none what another would deliver sooner.
+    /// Each carrier sends the data that it would deliver in order. A slow carrier skips ahead in the stream,
+    /// and stays idle if the others would deliver all data sooner.
     pub struct EarliestArrivalConfig: "earliest-arrival", "after Yang et al., INFOCOM 2014, and Shi et al., USENIX ATC 2018", [ManyStreams] {}
 }
 
 impl EarliestArrivalConfig {
-    /// For one connection of bandwidth aggregation, which has one subflow.
+    /// Creates the scheduler of one connection of the aggregation, which has one subflow.
     pub fn build(self, _settings: &Settings) -> MinRtt {
         MinRtt
     }
 }
 
-/// When a carrier delivers, and how fast.
+/// Arrival time and rate of a carrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Seconds until a frame sent now would arrive at the peer.
@@ -38,7 +37,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// Bytes that it delivers up to a time, of frames sent from now on.
+    /// Bytes delivered up to a time, of frames sent from now on.
     #[inline]
     pub fn delivers(self, until: f64) -> f64 {
         let left = until - self.arrives_in;
@@ -46,8 +45,8 @@ impl Arrival {
     }
 }
 
-/// Bytes that the other carriers deliver before a frame of this one would arrive, if that is less than
-/// `enough`; they are added up until `enough` is reached.
+/// Bytes that the other carriers deliver before a frame of this one would arrive, if less than `enough`; they
+/// are added up until `enough` is reached.
 #[inline]
 pub fn gap_below(
     own_arrives_in: f64,
@@ -67,8 +66,7 @@ pub fn gap_below(
 
 /// One stream's share of the gap, if the others have `pending` bytes to send.
 ///
-/// Streams take turns, so each gets an equal share, except for those that have less: their rest goes to the
-/// others.
+/// Each stream gets an equal share, except for those that have less; the remainder is split among the others.
 pub fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clone) -> u64 {
     if streams <= 1 {
         return gap;

@@ -1,10 +1,8 @@
 //! ECF, earliest completion first (Lim, Nahum, Towsley and Gibbens, CoNEXT 2017).
 //!
-//! If the fast subflow is full, a slow one is used only if the rest of the data would not complete earlier by
-//! waiting for the fast one. A decision to wait has hysteresis beta.
-//!
-//! k / CWND is at least one round trip, as in the authors' kernel: a transfer shorter than a window takes a
-//! whole round trip too.
+//! If the fast subflow is full, a slow one is used only if waiting for the fast one would not complete the
+//! rest of the data earlier. A decision to wait has hysteresis beta. k / CWND is at least one round trip, as
+//! in the authors' kernel: a transfer shorter than a window takes a whole round trip too.
 
 use super::min_rtt::{fastest, worth_waiting_for};
 use super::{Choice, Pending, Scheduler, Settings};
@@ -12,17 +10,17 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Earliest completion first: does not send on a slow subflow what would be through sooner by
-    /// waiting for the fast one.
+    /// Earliest completion first: skips a slow subflow if waiting for the fast one would complete the
+    /// remaining data sooner.
     pub struct EcfConfig: "ecf", "Lim et al., CoNEXT 2017", [] {
-        /// Hysteresis of the decision to wait: by which share the slow subflow must be the sooner one
-        /// to end it.
+        /// Hysteresis of the decision to wait: relative advantage in completion time that the slow subflow
+        /// needs to end the wait.
         beta: number(0.0, 100.0) = 0.25, "the authors' kernel module";
     }
 }
 
 impl EcfConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> Ecf {
         Ecf {
             config: self,
@@ -31,7 +29,7 @@ impl EcfConfig {
     }
 }
 
-/// Earliest completion first.
+/// State of ECF on one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Ecf {
     config: EcfConfig,
@@ -51,7 +49,7 @@ impl Scheduler for Ecf {
         let (rtt_f, rtt_s) = (fast.srtt.as_nanos() as f64, slow.srtt.as_nanos() as f64);
         // delta = max(sigma_f, sigma_s)
         let delta = fast.rttvar.max(slow.rttvar).as_nanos() as f64;
-        // n = 1 + k / CWND_f: the round trip until there is room, and those of the data.
+        // n = 1 + k / CWND_f: the round trip until there is space, and those of the data.
         let n = 1.0 + round_trips(pending.unsent, fast);
         let beta = if self.waiting { self.config.beta } else { 0.0 };
         if n * rtt_f < (1.0 + beta) * (rtt_s + delta) {
@@ -84,11 +82,11 @@ mod tests {
     fn waits_at_the_end_and_uses_both_in_the_middle() {
         let table = [subflow(10, 10, 20), subflow(10, 0, 100)];
         let mut ecf = EcfConfig::default().build(&SETTINGS);
-        // n = 1 + 40 / 10 = 5: 100 ms, not earlier than the slow one's 100 ms.
+        // n = 1 + 40 / 10 = 5: 100 ms, not earlier than 100 ms on the slow one.
         assert_eq!(ecf.choose(&pending(40), &table), Choice::Send(1));
         // n = 4.9: 98 ms; the slow one needs 3.9 * 100 ms.
         assert_eq!(ecf.choose(&pending(39), &table), Choice::Wait);
-        // Waiting sticks up to 1.25 * 100 ms: n = 6.2, not n = 6.3.
+        // Waiting persists up to 1.25 * 100 ms: n = 6.2, not n = 6.3.
         assert_eq!(ecf.choose(&pending(52), &table), Choice::Wait);
         assert_eq!(ecf.choose(&pending(53), &table), Choice::Send(1));
         assert_eq!(ecf.choose(&pending(52), &table), Choice::Send(1));

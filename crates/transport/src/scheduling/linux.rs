@@ -1,9 +1,8 @@
 //! Linux's scheduler (`mptcp_subflow_get_send` of net/mptcp/protocol.c, Linux 5.15 to 6.18).
 //!
-//! The kernel does not wait for room in a congestion window: it queues data on subflows, in bursts, each on
-//! the subflow that would have sent its queued data earliest. With large buffers this prefers the lowest
-//! round-trip time; with small ones all subflows get the same time's worth of data, which is too little to
-//! fill one with a long round trip.
+//! The kernel does not wait for space in a congestion window: it queues data on subflows, in bursts, each on
+//! the subflow that would have sent its queued data earliest. With large buffers this prefers the lowest RTT;
+//! with small ones all subflows get the same time's worth of data, too little to fill one with a long RTT.
 
 use super::{Choice, Pending, Scheduler, Settings, SubflowSet};
 use crate::SubflowState;
@@ -14,36 +13,35 @@ use crate::memory::MPTCP_PIECE;
 const BURST: u64 = 65_428;
 
 algorithm! {
-    /// As Linux has it: data are put into subflows' send queues ahead of their windows, in bursts of
-    /// 64 kB, each where what is queued would have been sent soonest.
+    /// Linux's scheduler: queues data on subflows ahead of their windows, in bursts of 64 kB, each on the
+    /// subflow that would send its queued data earliest.
     pub struct LinuxConfig: "linux", "net/mptcp/protocol.c, mptcp_subflow_get_send", [Queueing] {}
 }
 
 impl LinuxConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, settings: &Settings) -> Linux {
         Linux::new(settings.sent_overhead)
     }
 }
 
-/// Lowest linger time first, in bursts.
+/// State of the scheduler on one connection.
 #[derive(Clone, Debug)]
 pub struct Linux {
     /// Memory overhead of sent data over their payload, in 1024ths.
     sent_overhead: u64,
     subflows: Vec<Lingering>,
-    /// Time in which each subflow sends what it holds, as of the start of the last burst; infinite for those
-    /// not usable. Stored, since few change from one burst to the next, and divisions are slow.
+    /// Time in which each subflow would send its queue, as of the start of the last burst; infinite for
+    /// unusable ones. Stored, since few change between bursts, and divisions are slow.
     times: Vec<f64>,
     changed: SubflowSet,
-    /// The subflow of the present burst, and the rest of the burst in bytes.
+    /// Subflow of the present burst, and the rest of the burst in bytes.
     burst_on: usize,
     burst_left: u64,
     /// End of the stream's fragment that is being assigned: the choice is not reconsidered before it.
     fragment_end: u64,
 }
 
-/// State of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lingering {
     /// Pacing rate, averaged over the data assigned to it; bytes per second.
@@ -51,7 +49,7 @@ struct Lingering {
 }
 
 impl Linux {
-    /// With this memory overhead of sent data over their payload, in 1024ths.
+    /// Creates one with this memory overhead of sent data over their payload, in 1024ths.
     pub fn new(sent_overhead: u64) -> Linux {
         Linux {
             sent_overhead,
@@ -75,7 +73,7 @@ impl Linux {
         self.held(state) < state.send_buffer
     }
 
-    /// Time in which a subflow sends what it holds, at this rate.
+    /// Time in which a subflow sends its queue, at this rate.
     #[inline]
     fn linger(&self, state: &SubflowState, rate: f64) -> f64 {
         match state.usable {
@@ -88,7 +86,7 @@ impl Linux {
     #[inline(never)]
     fn begin_burst(&mut self, pending: &Pending, subflows: &[SubflowState]) -> bool {
         for number in std::mem::take(&mut self.changed).iter() {
-            // Subflows added later are new here when they appear.
+            // Subflows added later.
             let (Some(state), Some(own)) = (subflows.get(number), self.subflows.get_mut(number))
             else {
                 break;
@@ -202,7 +200,7 @@ mod tests {
     fn a_full_send_queue_is_found_where_a_fragment_ends() {
         let mut table = [subflow(10, 10, 20), subflow(10, 10, 500)];
         table[0].send_buffer = 12 * MSS;
-        // What is in flight takes half as much again beside its payload: the second is full.
+        // Data in flight take half as much again besides their payload: the second is full.
         table[1].send_buffer = 15 * MSS;
         let mut scheduler = Linux::new(512);
         table[0].in_flight = 7 * MSS;
@@ -212,7 +210,7 @@ mod tests {
             ask.unsent -= MSS;
             table[0].queued += MSS;
         }
-        // The next is for the other one, which would have sent what it holds sooner, had it room.
+        // The next is for the other one, which would send its queue sooner if it had space.
         table[1].srtt = Time::from_millis(1);
         ask.changed = SubflowSet::ALL;
         assert_eq!(scheduler.choose(&ask, &table), Choice::Wait);
@@ -220,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_burst_ends_with_the_data() {
-        // The first message goes to the first of two that hold nothing; the next finds it busy.
+        // The first message uses the first of two idle subflows, which the next finds busy.
         let mut table = [subflow(10, 0, 20), subflow(10, 0, 60)];
         let mut scheduler = Linux::new(0);
         assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(0));

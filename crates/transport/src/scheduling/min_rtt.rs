@@ -1,13 +1,12 @@
-//! Lowest smoothed round-trip time among the subflows with room: the textbook scheduler, and that of the
-//! out-of-tree MPTCP for Linux.
+//! Lowest smoothed RTT among the subflows with space: the scheduler of the literature, and of the out-of-tree
+//! MPTCP for Linux.
 
 use super::{Choice, Pending, Scheduler, Settings, expects_room};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// The subflow with the lowest smoothed round-trip time among those that `passes` accepts.
-///
-/// One without a sample comes first, so that it gets one; of equals, the lowest number.
+/// The subflow with the lowest smoothed RTT among those that `passes` accepts; one without a sample comes
+/// first, and of equals the lowest number.
 #[inline]
 pub(super) fn fastest(
     subflows: &[SubflowState],
@@ -22,8 +21,8 @@ pub(super) fn fastest(
     best
 }
 
-/// The subflow that a segment may wait for instead of being sent on `slow`: of those on which there will be
-/// room, the one with the lowest smoothed round-trip time, if that is lower.
+/// The subflow that a segment may wait for instead of being sent on `slow`: the one with the lowest smoothed
+/// RTT, if lower, among those that will have space.
 #[inline]
 pub(super) fn worth_waiting_for<'a>(
     slow: &SubflowState,
@@ -34,18 +33,18 @@ pub(super) fn worth_waiting_for<'a>(
 }
 
 algorithm! {
-    /// The least smoothed round-trip time among those with room in their windows.
+    /// The subflow with the lowest smoothed RTT among those with space in their congestion windows.
     pub struct MinRttConfig: "min-rtt", "Raiciu et al., NSDI 2012; multipath-tcp.org's Linux, v0.95", [] {}
 }
 
 impl MinRttConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> MinRtt {
         MinRtt
     }
 }
 
-/// Lowest round-trip time first.
+/// Scheduler by lowest RTT; it has no state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MinRtt;
 

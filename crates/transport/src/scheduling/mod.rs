@@ -1,7 +1,6 @@
 //! Packet scheduling: which subflow carries the next data.
 //!
-//! The same schedulers serve MPTCP, the association and the tunnel, so they see a table of subflows and
-//! nothing else.
+//! MPTCP, the aggregation and the tunnel use the same schedulers, so these only get a table of subflows.
 
 pub mod blest;
 pub mod cheapest_in_time;
@@ -32,9 +31,9 @@ use crate::{Deadline, SubflowState};
 
 registry! {
     ($)
-    /// Which subflow carries the next data.
+    /// Config of a scheduler.
     config SchedulerConfig by build;
-    /// Any scheduler; the built-in ones are called without a virtual call.
+    /// A scheduler; the built-in ones use static dispatch.
     #[derive(Debug)]
     built PacketScheduler by each_scheduler;
     settings Settings;
@@ -69,7 +68,7 @@ registry! {
         TrafficSplit(traffic_split::TrafficSplitConfig => Box<traffic_split::TrafficSplit>),
         /// `mp-dash`
         MpDash(mp_dash::MpDashConfig => mp_dash::MpDash),
-        /// A user's own.
+        /// A user's own scheduler.
         Own(OwnScheduler => Box<dyn Scheduler + Send>),
     }
 }
@@ -87,18 +86,18 @@ pub struct Settings {
     pub sent_overhead: u64,
 }
 
-/// The data to send.
+/// The data to send: input of a scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending {
     /// Time.
     pub now: Time,
-    /// Bytes written by the application and not yet assigned to any subflow.
+    /// Bytes written and not yet assigned to any subflow.
     pub unsent: u64,
     /// Bytes that the connection's send window (the peer's receive window) still allows.
     pub window: u64,
     /// Size of the whole send window: bytes in flight at data level plus `window`.
     pub window_size: u64,
-    /// Bytes written by the application so far.
+    /// Bytes written so far.
     pub written: u64,
     /// Bytes that the peer has acknowledged in order.
     pub acknowledged: u64,
@@ -110,16 +109,16 @@ pub struct Pending {
     pub changed: SubflowSet,
 }
 
-/// A scheduler's answer.
+/// A scheduler's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// Send the next segment on this subflow now; it must have room.
+    /// Send the next segment on this subflow now; it must have space.
     Send(usize),
-    /// Assign the next segment to this subflow, which queues it if it has no room.
+    /// Assign the next segment to this subflow, which queues it if it has no space.
     Assign(usize),
-    /// Send the next segment on each of these; those without room queue it.
+    /// Send the next segment on each of these; those without space queue it.
     SendOn(SubflowSet),
-    /// Send nothing now; call again when an acknowledgement has changed something.
+    /// Send nothing now; call again after the next acknowledgement with news.
     Wait,
     /// Send nothing now; call again at this time at the latest, which is later than now.
     WaitUntil(Time),
@@ -134,42 +133,42 @@ pub struct Flying {
     pub deadline: Deadline,
     /// When they were last sent.
     pub sent: Time,
-    /// Unacknowledged bytes on the subflow up to their end.
+    /// Unacknowledged bytes on the subflow up to the end of these data.
     pub ahead: u64,
-    /// Their subflow.
+    /// Subflow of the data.
     pub on: usize,
 }
 
-/// Whether data in flight are to be sent on another subflow as well.
+/// A decision whether to copy data in flight to another subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rescue {
-    /// On this one, which must have room.
+    /// Copy to this subflow, which must have space.
     On(usize),
-    /// No, but later data on the same subflow may be.
+    /// No copy; later data on the same subflow may need one.
     Left,
-    /// Not before this time, nor later data.
+    /// No copy of these and later data before this time.
     NotBefore(Time),
-    /// Never.
+    /// No copy of these and later data.
     Never,
 }
 
 /// A packet scheduler for one connection.
 pub trait Scheduler: fmt::Debug {
-    /// Where to send the next segment. Called while there are unsent data and window.
+    /// Chooses the subflow of the next segment. Called while there are unsent data and window.
     #[must_use]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice;
 
-    /// The send window blocked unsent data although a subflow had room. Schedulers that estimate blocking
-    /// (BLEST) learn from it.
+    /// Notes that the send window blocked unsent data although a subflow had space. Schedulers that estimate
+    /// blocking (BLEST) use it.
     fn on_window_blocked(&mut self) {}
 
-    /// Called for data with deadlines in flight, the oldest of each subflow first.
+    /// Decides about data with deadlines in flight, the oldest of each subflow first.
     fn rescue(&mut self, _flying: &Flying, _subflows: &[SubflowState]) -> Rescue {
         Rescue::Never
     }
 }
 
-/// Whether it makes sense to wait for room on the subflow: it is usable, and has not just timed out, with a
+/// Whether waiting for space on the subflow makes sense: it is usable, and has not just timed out, with a
 /// window of one segment and lost data outstanding.
 #[inline]
 fn expects_room(state: &SubflowState) -> bool {

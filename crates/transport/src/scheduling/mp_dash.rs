@@ -1,10 +1,11 @@
-//! Expensive subflows are used only while the cheap ones would not deliver a write in time.
+//! MP-DASH scheduler: expensive subflows are used only while the cheap ones would miss the deadline of a
+//! write.
 //!
 //! Han, Qian, Ji and Gopalakrishnan, "MP-DASH: Adaptive video streaming over preference-aware multipath",
-//! CoNEXT 2016, section 4: the cheap path always carries what it can of a chunk with a deadline, and the
-//! expensive one is enabled while the cheap one's throughput, over the rest of a fraction `alpha` of the
-//! time, is less than the rest of the chunk. Among the enabled ones, the one with the lowest round trip
-//! sends, as in theirs. Here a chunk is a write with a deadline, and there may be several prices.
+//! CoNEXT 2016, section 4. The cheap path always carries as much as it can of a chunk with a deadline. The
+//! expensive path is enabled while the cheap one's throughput over the rest of a fraction `alpha` of the time
+//! is less than the rest of the chunk. Among the enabled paths, the one with the lowest RTT sends. Here a
+//! chunk is a write with a deadline, and there may be several prices.
 
 use ropewalk_quantities::Time;
 
@@ -15,16 +16,16 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// A dearer one only while the cheaper ones would not have the rest of a write there by its deadline;
-    /// without a deadline the cheapest alone.
+    /// MP-DASH: an expensive subflow is used only while the cheaper ones would miss the deadline of the
+    /// current write. Data without a deadline use the cheapest subflow.
     pub struct MpDashConfig: "mp-dash", "Han et al., MP-DASH, 2016", [] {
-        /// Part of the time from a write to its deadline by which it is to be there.
+        /// Fraction of the time from write to deadline after which the write must have arrived.
         alpha: number(0.05, 1.0) = 1.0, "Han et al., MP-DASH, 2016";
     }
 }
 
 impl MpDashConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> MpDash {
         MpDash {
             alpha: self.alpha,
@@ -33,7 +34,7 @@ impl MpDashConfig {
     }
 }
 
-/// Expensive subflows only when the cheap ones do not suffice.
+/// State of MP-DASH on one connection.
 #[derive(Clone, Debug)]
 pub struct MpDash {
     alpha: f64,
@@ -42,7 +43,7 @@ pub struct MpDash {
 
 impl MpDash {
     /// Seconds by which the subflows cheaper than `own` deliver the rest before its deadline; `None` without
-    /// any, when `own` is needed in any case.
+    /// cheaper ones, when `own` is needed in any case.
     fn spare(&self, own: &SubflowState, left: Left, subflows: &[SubflowState]) -> Option<f64> {
         let cheaper = self.rates.iter().zip(subflows);
         let cheaper = cheaper.filter(|(_, state)| state.usable && state.price() < own.price());
@@ -88,7 +89,7 @@ impl Scheduler for MpDash {
         if let Some(number) = fastest(subflows, is_on) {
             return Choice::Send(number);
         }
-        // When the first of the others has to be enabled, unless something is acknowledged before.
+        // Time to enable the first of the others, unless data are acknowledged before.
         let others = subflows.iter().filter(|state| state.can_send());
         let first = others.filter_map(spare).reduce(f64::min);
         match first.filter(|spare| spare.is_finite()) {
@@ -122,22 +123,22 @@ mod tests {
 
     #[test]
     fn the_dear_one_is_on_while_the_cheap_one_is_too_slow() {
-        // 10 segments in flight on the cheap one, at 100 a second, and 30 to come: 400 ms.
+        // 10 segments in flight on the cheap one, at 100 per second, and 30 more: 400 ms.
         let mut table = [link(100, 50, 1.0), link(1000, 20, 10.0)];
         assert_eq!(choose(1.0, Some(401), 30, &table), Choice::Send(0));
         assert_eq!(choose(1.0, Some(399), 30, &table), Choice::Send(1));
-        // A tenth of 500 ms is kept back.
+        // A safety margin of a tenth of 500 ms.
         assert_eq!(choose(0.9, Some(451), 30, &table), Choice::Send(0));
         assert_eq!(choose(0.9, Some(449), 30, &table), Choice::Send(1));
-        // What is late by now takes all that there is, and without a deadline the cheap one is enough.
+        // Late data use all subflows; without a deadline the cheap one is enough.
         assert_eq!(choose(1.0, Some(0), 1, &table), Choice::Send(1));
         assert_eq!(choose(1.0, None, 0, &table), Choice::Send(0));
-        // The cheap one is full: the dear one is asked when the time has come.
+        // The cheap one is full: the expensive one is used from a certain time on.
         table[0].cwnd = 10 * MSS;
         let later = Choice::WaitUntil(Time::from_millis(1200) + Time::from_nanos(1));
         assert_eq!(choose(1.0, Some(600), 30, &table), later);
         assert_eq!(choose(1.0, None, 0, &table), Choice::Wait);
-        // Where it is the only one, it is needed.
+        // The only subflow is always needed.
         table[0].usable = false;
         assert_eq!(choose(1.0, None, 0, &table), Choice::Send(1));
     }

@@ -1,37 +1,36 @@
-//! Each subflow gets as much as it took at its last visit (elahi-2011, algorithm 1).
+//! Scheduler by the throughput observed at the last visit (elahi-2011, algorithm 1).
 //!
-//! Subflows are visited in turn. A visit offers as many segments as the subflow took at the last one, which
-//! is its throughput per round once its buffer is full, and ends when it takes no more. A subflow that took
-//! nothing is skipped for some rounds, and then offered a single segment.
+//! Subflows are visited in turn. A visit offers as many segments as the subflow took at the last one (its
+//! throughput per round once its buffer is full), and ends when it takes no more. A subflow that took none is
+//! skipped for some rounds, and then offered one segment.
 //!
-//! Algorithm 1 measures what the socket takes of what is offered, which never increases; here a subflow that
-//! took everything is offered one more next time, up to what it can hold. The number of rounds to skip is not
-//! specified either.
+//! Algorithm 1 measures how much of the offer the socket takes, which never increases; here a subflow that
+//! took everything is offered one more next time, up to its capacity. The paper does not specify the number
+//! of rounds to skip.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
-/// Rounds for which a subflow is skipped.
 const PASSED_OVER: u32 = 8;
 
 algorithm! {
-    /// As much as each took at its last visit.
+    /// Visits subflows in turn, each with as many segments as it took at its last visit.
     pub struct ObservedThroughputConfig: "observed-throughput", "elahi-2011, algorithm 1", [] {}
 }
 
 impl ObservedThroughputConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> ObservedThroughput {
         ObservedThroughput::default()
     }
 }
 
-/// By the throughput observed at the last visit.
+/// State of the scheduler on one connection.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedThroughput {
     observed: Vec<Observed>,
-    /// The subflow being visited, what it is offered and what it has taken.
+    /// The visited subflow, and the numbers of offered and taken segments.
     at: usize,
     offered: u64,
     taken: u64,
@@ -39,7 +38,6 @@ pub struct ObservedThroughput {
 
 #[derive(Clone, Copy, Debug)]
 struct Observed {
-    /// Segments to offer at the next visit.
     throughput: u64,
     passed_over: u32,
 }
@@ -116,14 +114,14 @@ mod tests {
         let table = [subflow(50, 0, 20), subflow(3, 0, 20)];
         let mut scheduler = ObservedThroughput::default();
         let turns: Vec<usize> = (0..20).map(|_| next(&mut scheduler, &table)).collect();
-        // 1 and 1, 2 and 2, 3 and 3; then 4, and 3 again, which is all that the second holds.
+        // 1 and 1, 2 and 2, 3 and 3; then 4, and 3 again, the capacity of the second.
         assert_eq!(turns[..12], [0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1]);
         assert_eq!(turns[12..], [0, 0, 0, 0, 1, 1, 1, 0]);
     }
 
     #[test]
     fn shares_follow_what_full_buffers_drain() {
-        // Buffers of 10; in each step the first drains 4 segments, the second 1, and 5 come.
+        // Buffers of 10; in each step the first sends 4 segments, the second 1, and 5 are written.
         let mut table = [subflow(10, 10, 20), subflow(10, 10, 20)];
         let mut scheduler = ObservedThroughput::default();
         let mut sent = [0; 2];
@@ -144,7 +142,7 @@ mod tests {
     fn one_that_took_nothing_is_tried_again_with_one_segment() {
         let mut table = [subflow(2, 0, 20), subflow(2, 2, 20)];
         let mut scheduler = ObservedThroughput::default();
-        // Past the second once: it takes nothing.
+        // The second is skipped once: it takes nothing.
         assert_eq!([(); 3].map(|()| next(&mut scheduler, &table)), [0, 0, 0]);
         table[1].in_flight = 0;
         let turns: Vec<usize> = (0..40).map(|_| next(&mut scheduler, &table)).collect();

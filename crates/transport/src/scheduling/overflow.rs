@@ -1,7 +1,7 @@
 //! Primary, then overflow: a more expensive subflow is used only while the cheaper ones do not suffice.
 //!
-//! The order is by priority number, and by cost among equal priorities. The association of bandwidth
-//! aggregation applies the same rule to its carriers, and earliest arrival to those that it needs.
+//! The order is by priority number, and by cost among equal priorities. The aggregation applies the same rule
+//! to its carriers; with earliest arrival, to the carriers that it needs.
 
 use ropewalk_quantities::Time;
 
@@ -11,21 +11,21 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// A dearer one only while the cheaper ones would need too long for what waits; among those
-    /// needed, the fastest.
+    /// Primary, then overflow: an expensive subflow is used only while the cheaper ones would need longer
+    /// than `after` for the waiting data. Of the subflows in use, the one with the lowest RTT sends.
     pub struct OverflowConfig: "overflow", "this project", [] {
-        /// How long the cheaper ones may need for what waits.
+        /// Longest time that the cheaper subflows may need for the waiting data.
         after: time(Time::ZERO, Time::from_secs(3600)) = Time::from_millis(100), "this project";
     }
 }
 
 impl OverflowConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> Overflow {
         Overflow { after: self.after }
     }
 
-    /// Whether the cheaper ones, given by their rates in bytes per second, would take too long for the
+    /// Whether the cheaper subflows, given by their rates in bytes per second, would take too long for the
     /// waiting bytes.
     pub fn is_needed(self, waiting: u64, cheaper: impl Iterator<Item = f64>) -> bool {
         let mut cheaper = cheaper.peekable();
@@ -37,7 +37,7 @@ impl OverflowConfig {
     }
 }
 
-/// Primary, then overflow.
+/// State of the scheduler on one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Overflow {
     after: Time,
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_dear_one_is_used_while_the_cheap_one_is_not_enough() {
-        // A quick, dear one, and a cheap one of 10 segments in 50 ms: 200 a second.
+        // A fast, expensive subflow, and a cheap one of 10 segments in 50 ms: 200 per second.
         let mut table = [subflow(10, 0, 10), subflow(10, 0, 50)];
         table[0].cost = 10.0;
         let mut overflow = OverflowConfig::DEFAULT.build(&SETTINGS);
@@ -72,7 +72,7 @@ mod tests {
         table[1].in_flight = 10 * MSS;
         assert_eq!(overflow.choose(&pending(20), &table), Choice::Wait);
         assert_eq!(overflow.choose(&pending(21), &table), Choice::Send(0));
-        // Priority goes before cost; what is not usable is no help.
+        // Priority precedes cost; an unusable subflow does not count.
         table[1].priority = 1;
         assert_eq!(overflow.choose(&pending(1), &table), Choice::Send(0));
         table[1].priority = 0;

@@ -1,45 +1,44 @@
-//! How fast the quota of a link may be used up.
+//! Pace at which the quota of a link may be used.
 
 use std::fmt;
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Time};
 
-/// Number of instalments into which an even pace divides a period. At the beginning of a period, one counts
-/// as passed: using the first byte at once is no waste.
+/// Number of instalments of a period at an even pace. The first one counts as passed from the start, so that
+/// a link can be used at once.
 const INSTALMENTS: u128 = 100;
 
-/// How fast the quota of a link may be used up.
+/// Pace at which the quota of a link may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
-    /// As fast as it is used.
+    /// No limit before the quota is used up.
     #[default]
     Free,
     /// Evenly: the used fraction does not exceed the fraction of the period that has passed, in hundredths. A
-    /// link that is ahead of it is used only while no other is alive.
+    /// link above this limit is used only while no other is alive.
     Even,
-    /// As needed, at a price: the faster it is used up, the more expensive the link is.
+    /// By price: the faster the quota is used, the more expensive the link.
     Priced,
 }
 
 /// Use of a quota, and progress of its period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The quota of a period.
     pub quota: Bytes,
     /// Bytes used in this period.
     pub used: Bytes,
-    /// Length of this period; if counting began within it, the rest from then on.
+    /// Length of this period; if counting began within it, the remainder from then on.
     pub period: Time,
-    /// Time of that which has passed.
+    /// Elapsed part of the period.
     pub passed: Time,
 }
 
 impl Pace {
-    /// All of them.
+    /// All paces.
     pub const ALL: [Pace; 3] = [Pace::Free, Pace::Even, Pace::Priced];
 
-    /// Its name in options.
+    /// Name in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -116,7 +115,6 @@ impl FromStr for Pace {
     }
 }
 
-/// In the form that is parsed.
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

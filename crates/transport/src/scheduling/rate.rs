@@ -1,4 +1,4 @@
-//! Estimated rate of a subflow.
+//! Estimated rate of a subflow for schedulers.
 
 use ropewalk_quantities::Time;
 
@@ -8,35 +8,32 @@ use crate::SubflowState;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     estimate: f64,
-    /// The subflow's latest own sample, which covers a round trip.
+    /// The subflow's own latest sample, which covers a round trip.
     sample: f64,
-    /// Since when it delivers at capacity.
+    /// Since when the subflow delivers at capacity.
     busy: Option<Time>,
-    /// When the present sample began, and what had been acknowledged by then.
+    /// Start of the present sample, and the bytes acknowledged by then.
     since: Option<(Time, u64)>,
 }
 
 impl Rate {
-    /// Without any measurement.
     pub(super) const UNKNOWN: Rate = Rate {
         estimate: 0.0,
         sample: 0.0,
         busy: None,
         since: None,
     };
-    /// Gain of our samples.
+    /// Gain of our own samples.
     const GAIN: f64 = 0.5;
-    /// A subflow whose round-trip time exceeds the minimum by this factor has a queue, so that it delivers at
-    /// capacity.
+    /// A subflow whose RTT exceeds the minimum by this factor has a queue, so it delivers at capacity.
     const BUSY: f64 = 1.2;
-    /// Least duration of a sample, and the number of segments that it has to cover.
+    /// Shortest duration of a sample, and the number of segments that it must cover.
     const SPAN: f64 = 0.02;
     const SEGMENTS: f64 = 4.0;
 
     /// Updates the estimate from the subflow's state. The subflow delivers at capacity while more is in
-    /// flight than fills its minimum round trip, or while its round trips are longer; otherwise it was
-    /// application-limited, and only a higher rate counts. Data sent then are acknowledged a round trip
-    /// later.
+    /// flight than fills its minimum RTT, or while its RTT is longer; otherwise it is application-limited,
+    /// and only a higher rate counts. Data sent now are acknowledged a round trip later.
     pub(super) fn learn(&mut self, now: Time, state: &SubflowState) {
         let sample = state.delivery_rate;
         if sample != self.sample {
@@ -74,7 +71,7 @@ impl Rate {
     }
 }
 
-/// Its minimum round-trip time in seconds; zero before the first sample.
+/// Minimum RTT in seconds; zero before the first sample.
 pub(super) fn least_rtt(state: &SubflowState) -> f64 {
     match state.min_rtt {
         Time::MAX => 0.0,
@@ -95,13 +92,13 @@ mod tests {
         let segments = |count: u64| (count * MSS) as f64;
         rate.learn(Time::ZERO, &state);
         assert_eq!(rate.estimate, segments(100));
-        // One is in flight of the two that fill the round trip; and it is not a longer one.
+        // One of the two segments that fill the round trip is in flight, and the RTT is minimal.
         state.delivery_rate = segments(40);
         rate.learn(Time::from_millis(500), &state);
         rate.learn(Time::from_secs(1), &state);
         assert_eq!(rate.estimate, segments(100));
-        // Two are, though less than the subflow says of itself; what they bring is known a round trip later. Of 50 in
-        // a second, half of what is missing.
+        // Two are in flight, though less than the subflow's own rate; the effect is measured a round trip
+        // later: 50 per second, half of the difference.
         state.in_flight = 2 * MSS;
         rate.learn(Time::from_millis(1980), &state);
         rate.learn(Time::from_secs(2), &state);
@@ -112,7 +109,7 @@ mod tests {
         state.acknowledged += MSS;
         rate.learn(Time::from_millis(3050), &state);
         assert_eq!(rate.estimate, segments(75));
-        // A faster one counts at once.
+        // A higher rate counts at once.
         state.delivery_rate = segments(200);
         rate.learn(Time::from_millis(3051), &state);
         assert_eq!(rate.estimate, segments(200));

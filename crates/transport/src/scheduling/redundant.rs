@@ -1,6 +1,6 @@
-//! Everything on every subflow: the first copy to arrive counts.
+//! Redundant scheduler: all data on every subflow; the first copy to arrive counts.
 //!
-//! Trades capacity for low delay and freedom from gaps. A segment is sent as soon as one subflow has room;
+//! Trades capacity for low delay and freedom from gaps. A segment is sent as soon as one subflow has space;
 //! the others queue their copy.
 
 use super::{Choice, Pending, Scheduler, Settings, SubflowSet};
@@ -8,18 +8,18 @@ use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// Everything on every subflow: the first copy to arrive counts.
+    /// Sends all data on every subflow; the first copy to arrive counts.
     pub struct RedundantConfig: "redundant", "Frommgen et al., IEEE ICC 2016", [] {}
 }
 
 impl RedundantConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> Redundant {
         Redundant
     }
 }
 
-/// A copy on each usable subflow.
+/// Scheduler that copies to each usable subflow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Redundant;
 

@@ -1,35 +1,35 @@
-//! One after the other, segment by segment, skipping those without room.
+//! Round robin over the subflows with space, segment by segment.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// One after the other.
+    /// Subflows in turn, segment by segment; those without space in their congestion windows are skipped.
     pub struct RoundRobinConfig: "round-robin", "song-2018", [Blind] {}
 }
 
 impl RoundRobinConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> RoundRobin {
         RoundRobin::default()
     }
 }
 
-/// Round robin state, shared by all round robins.
+/// Round robin position, used by all round robins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turns {
-    /// Where the search starts: after the last one used.
+    /// First candidate: the one after the last used.
     next: usize,
 }
 
 impl Turns {
-    /// As if this one had just been used.
+    /// Position after the use of `last`.
     pub fn after(last: usize) -> Turns {
         Turns { next: last + 1 }
     }
 
-    /// The next one among `count` that `passes` accepts.
+    /// Returns the next one among `count` that `passes` accepts.
     #[inline]
     pub fn next(&mut self, count: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
         let start = if self.next < count { self.next } else { 0 };
@@ -40,7 +40,7 @@ impl Turns {
     }
 }
 
-/// Each in turn.
+/// State of the scheduler on one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundRobin {
     turns: Turns,

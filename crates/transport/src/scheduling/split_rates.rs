@@ -1,4 +1,4 @@
-//! The computation of MPTCP-TSC at the end of each time slot: estimates, and rates for the next one.
+//! Computation of MPTCP-TSC at the end of each time slot: estimates, and rates for the next one.
 //!
 //! Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014, section
 //! 4.B, equations (12), (13) and (15) to (17). Amounts are bytes, times seconds, and rates bytes per second;
@@ -6,24 +6,23 @@
 
 /// Fraction of the backlog over `d_send` that the smoothed estimator adds to the demand.
 const BACKLOG_SHARE: f64 = 0.5;
-/// Bound of a sample of (13) in the smoothed estimator, as a multiple of the acknowledged rate.
+/// Upper limit of a sample of (13) in the smoothed estimator, as a multiple of the acknowledged rate.
 const MAX_CAPACITY: f64 = 1.5;
 
-/// Parameters, and the length of the slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub length: f64,
-    /// Length of a segment.
+    /// Segment length.
     pub segment: f64,
-    /// Largest mean wait in the send buffer, `d_send`.
+    /// Largest mean queueing time in the send buffer, `d_send`.
     pub send_threshold: f64,
     /// Largest network delay of a subflow, `d_net`.
     pub network_threshold: f64,
-    /// Hops of each path, `M`.
+    /// Number of hops of each path, `M`.
     pub hops: f64,
-    /// Least rate of a subflow that is used at all, in segments per second.
+    /// Minimum rate of a subflow in use, in segments per second.
     pub floor: f64,
-    /// Time constant of the smoothed estimator; without one it is the printed estimator.
+    /// Time constant of the smoothed estimator; `None` selects the printed estimator.
     pub smoothing: Option<f64>,
 }
 
@@ -39,25 +38,23 @@ pub(super) struct Shown {
     pub rtt: Option<f64>,
     pub rtt_min: f64,
     pub srtt: f64,
-    /// Congestion window.
     pub window: f64,
     pub slow_start: bool,
 }
 
-/// State kept from slot to slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Estimates {
     /// Backlog of the send buffer at the end of the last slot.
     pub backlog: f64,
-    /// Rate of the application: the mean so far, without the backlog.
+    /// Mean rate of the application so far, without the backlog.
     pub demand: f64,
     /// Capacity of each subflow; `None` before the first slot with observations.
     pub capacity: Vec<Option<f64>>,
 }
 
 impl Estimates {
-    /// Ends a slot with its observations; returns the rate of each subflow for the next one. Subflows without
-    /// observations cannot be used and get none.
+    /// Ends a slot with its observations; returns the rate of each subflow for the next one: zero without
+    /// observations.
     pub(super) fn end_slot(
         &mut self,
         slot: &Slot,
@@ -107,8 +104,8 @@ impl Estimates {
 }
 
 impl Slot {
-    /// (13), if the round trip has risen above its minimum; otherwise at least the previous value, and what
-    /// was carried.
+    /// (13), if the RTT has risen above its minimum; otherwise at least the previous value, and the carried
+    /// rate.
     fn capacity(&self, last: Option<f64>, shown: &Shown, weight: f64) -> f64 {
         let last = last.unwrap_or(shown.window / shown.srtt);
         let smooth = self.smoothing.is_some();
@@ -123,14 +120,14 @@ impl Slot {
         };
         let sample = (rate * rtt + (self.hops - 1.0) * self.segment) / rise;
         let sample = match smooth {
-            // The equation assumes a full window, and overestimates one that the application leaves empty.
+            // The equation assumes a full window, and overestimates one that the application does not fill.
             true => sample.min(MAX_CAPACITY * rate),
             false => sample,
         };
         last + weight * (sample - last)
     }
 
-    /// What the window allows and, except in slow start, (15).
+    /// Limit by the window and, except in slow start, by (15).
     fn most(&self, shown: &Shown, capacity: f64) -> f64 {
         let allowed = shown.window / shown.srtt;
         if shown.slow_start {
@@ -145,10 +142,10 @@ impl Slot {
 mod tests {
     use super::*;
 
-    /// A line for each subflow of a slot, written by the tests of the model in Python.
+    /// One line per subflow and slot, written by the tests of the model in Python.
     const REFERENCE: &str = include_str!("../../../../tests/reference/park-2014-tsc.csv");
 
-    /// Numbers of a line, by the heads of the columns.
+    /// Numbers of a line, by column name.
     struct Line<'a> {
         heads: &'a [&'a str],
         numbers: Vec<f64>,
@@ -211,7 +208,7 @@ mod tests {
                 .collect();
             let rates = estimates.end_slot(&slot, first.number("backlog"), &shown);
             let expected: Vec<f64> = lines.iter().map(|line| line.number("rate")).collect();
-            // What is left for the last subflow is a difference of what all get.
+            // The rate of the last subflow is a difference of large sums.
             let error = 1e-12 * expected.iter().sum::<f64>().max(first.number("demand"));
             for (at, line) in lines.iter().enumerate() {
                 assert!((rates[at] - expected[at]).abs() <= error, "{at}: {rates:?}");

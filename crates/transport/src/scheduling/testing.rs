@@ -5,13 +5,11 @@ use ropewalk_quantities::Time;
 use super::{Pending, Settings, SubflowSet};
 use crate::SubflowState;
 
-/// Segment size of the tests, in bytes.
 pub(super) const MSS: u64 = 1000;
 
-/// Without memory overhead.
 pub(super) const SETTINGS: Settings = Settings { sent_overhead: 0 };
 
-/// A subflow with this window and this much in flight (segments), and this round-trip time.
+/// A subflow with this window and this much in flight (segments), and this RTT.
 pub(super) fn subflow(window: u64, in_flight: u64, srtt_ms: u64) -> SubflowState {
     SubflowState {
         usable: true,
@@ -23,7 +21,7 @@ pub(super) fn subflow(window: u64, in_flight: u64, srtt_ms: u64) -> SubflowState
     }
 }
 
-/// With this rate in segments per second, round trip, and cost; half of the window is free.
+/// A subflow with this rate in segments per second, RTT, and cost; half of the window is free.
 pub(super) fn link(rate: u64, rtt_ms: u64, cost: f64) -> SubflowState {
     SubflowState {
         min_rtt: Time::from_millis(rtt_ms),

@@ -1,9 +1,9 @@
-//! Traffic splitting per time slot, with rates that keep the network delay under a bound at the lowest cost
-//! (MPTCP-TSC).
+//! Traffic splitting per time slot (MPTCP-TSC): rates that keep the network delay under a bound at the lowest
+//! cost.
 //!
 //! At the end of each slot the demand and the capacities of subflows are estimated, and the cheapest are
-//! assigned what they can carry below the bound (`split_rates`). A subflow gets its
-//! rate as tokens; data without tokens wait in the send buffer for the next slot.
+//! assigned as much as they can carry below the bound (`split_rates`). A subflow gets its rate as tokens;
+//! data without tokens wait in the send buffer for the next slot.
 
 use ropewalk_quantities::Time;
 
@@ -18,28 +18,29 @@ const PRINTED: &str = "printed";
 const KEPT_SEGMENTS: u64 = 3;
 
 algorithm! {
-    /// Cheaper ones first, each as much in a time slot as keeps the network delay under a bound (MPTCP-TSC).
+    /// MPTCP-TSC: per time slot, fills the cheapest subflows first, each up to the rate that keeps its
+    /// network delay below `d_net`.
     pub struct TrafficSplitConfig: "traffic-split", "Park et al. 2014, section 4.B", [] {
-        /// How demand and capacities are estimated: as the paper has it, from one slot, or as averages, with a
-        /// part of the backlog.
+        /// Estimator of demand and capacities: from one slot, as in the paper (`printed`), or by averages
+        /// that include a part of the backlog (`smoothed`).
         estimator: word(PRINTED, "smoothed") = "smoothed", "this project";
-        /// How long a time slot is.
+        /// Length of a time slot.
         slot: time(Time::from_millis(1), Time::from_secs(10)) = Time::from_millis(10), "this project";
-        /// Largest mean wait in the send buffer.
+        /// Largest mean queueing time in the send buffer.
         d_send: time(Time::from_millis(1), Time::from_secs(60)) = Time::from_millis(100), "Park et al. 2014";
         /// Largest network delay of a subflow.
         d_net: time(Time::from_millis(1), Time::from_secs(60)) = Time::from_millis(100), "Park et al. 2014";
-        /// Hops of each path.
+        /// Number of hops of each path.
         hops: integer(1, 255) = 1, "Park et al. 2014";
-        /// Least rate of a subflow that is used at all, in segments per second.
+        /// Minimum rate of a subflow in use, in segments per second. A subflow with a lower rate is not used.
         floor: number(0.0, 1e6) = 2.0, "this project";
-        /// Time constant of the averages.
+        /// Time constant of the averages of the `smoothed` estimator.
         smoothing: time(Time::from_millis(1), Time::from_secs(60)) = Time::from_millis(200), "this project";
     }
 }
 
 impl TrafficSplitConfig {
-    /// For one connection; on the heap, since it is larger than any other and few connections have it.
+    /// Creates the scheduler of one connection; boxed, since it is large and rare.
     pub fn build(self, _settings: &Settings) -> Box<TrafficSplit> {
         Box::new(TrafficSplit {
             config: self,
@@ -51,28 +52,24 @@ impl TrafficSplitConfig {
     }
 }
 
-/// MPTCP-TSC.
+/// State of MPTCP-TSC on one connection.
 #[derive(Clone, Debug)]
 pub struct TrafficSplit {
     config: TrafficSplitConfig,
     estimates: Estimates,
-    /// When the slot ends; slots are contiguous from the first data on.
+    /// End of the slot; slots are contiguous from the first data on.
     slot_end: Option<Time>,
-    /// At the last call, data were left waiting.
+    /// Data were left waiting at the last call.
     waited: bool,
     buckets: Vec<Bucket>,
 }
 
-/// The token bucket of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// Bytes that it may carry.
     tokens: f64,
-    /// Counters at the start of the slot.
     counted: Counters,
 }
 
-/// Counters that increase over a subflow's lifetime.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
     sent: u64,
@@ -91,7 +88,7 @@ impl Counters {
         }
     }
 
-    /// Observations of the subflow since then.
+    /// Observations of the subflow since the start of the slot.
     fn shown(&self, state: &SubflowState) -> Option<Shown> {
         if !state.usable {
             return None;
@@ -116,12 +113,11 @@ impl Counters {
     }
 }
 
-/// Round trip in seconds of an unknown subflow.
+/// RTT in seconds of an unknown subflow.
 const UNKNOWN_RTT: f64 = 0.1;
 
 impl TrafficSplit {
-    /// Ends the slot that is over. The scheduler is not called while nothing waits, and all that time is one
-    /// slot.
+    /// Ends a slot. The scheduler is not called while no data wait, and all that time is one slot.
     fn end_slot(&mut self, pending: &Pending, subflows: &[SubflowState]) {
         self.buckets.resize_with(subflows.len(), Bucket::default);
         let slot = self.config.slot;
@@ -217,7 +213,7 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// Of 100 and 1000 segments a second, a price of 1 and 10; not in slow start.
+    /// 100 and 1000 segments per second at a price of 1 and 10; not in slow start.
     fn links() -> [SubflowState; 2] {
         [link(100, 20, 1.0), link(1000, 40, 10.0)].map(|state| SubflowState {
             cwnd: 100 * MSS,
@@ -226,8 +222,8 @@ mod tests {
         })
     }
 
-    /// Segments on each when 1000 a second are written for ten seconds, and the longest round trip of the cheap
-    /// one, which serves 250 a second.
+    /// Segments on each subflow when 1000 per second are written for ten seconds, and the longest RTT of the
+    /// cheap one, which delivers 250 per second.
     fn run(split: &mut TrafficSplit, table: &mut [SubflowState; 2]) -> ([u64; 2], Time) {
         let (mut sent, mut unsent, mut queue, mut longest) = ([0; 2], 0, 0, Time::ZERO);
         for millis in 0..10_000 {
@@ -270,19 +266,19 @@ mod tests {
             ..TrafficSplitConfig::DEFAULT
         };
         let (mut split, mut table) = (config.build(&SETTINGS), links());
-        // Nothing was sent: a demand of one segment in 10 ms, and 10 more a second for the backlog. Of the
-        // window over the round trip, 5000 a second, (15) leaves 4500: the cheap one takes all 110.
+        // Nothing was sent: a demand of one segment in 10 ms, and 10 more per second for the backlog. Of the
+        // window over the round trip, 5000 per second, (15) leaves 4500: the cheap one takes all 110.
         let first = split.choose(&pending(1), &table);
         assert_eq!(first, Choice::Send(0));
         let tokens = split.buckets.iter().map(|bucket| bucket.tokens);
         assert_eq!(tokens.collect::<Vec<_>>(), [0.1 * MSS as f64, 0.0]);
         assert_eq!(split.choose(&pending(1), &table), Choice::WaitUntil(MS(10)));
-        // No room is no matter of slots.
+        // Missing space is independent of slots.
         for state in &mut table {
             state.cwnd = 10 * MSS;
         }
         assert_eq!(split.choose(&pending(1), &table), Choice::Wait);
-        // A lone one sends what it can.
+        // A single subflow sends as much as it can.
         let mut table = links();
         table[1].usable = false;
         assert_eq!(split.choose(&pending(1), &table), Choice::Send(0));
@@ -299,7 +295,7 @@ mod tests {
             let ([cheap, dear], longest) = run(&mut split, &mut table);
             assert!(cheap + dear > 9700, "{estimator}: {cheap} {dear}");
             assert!((2400..2600).contains(&cheap), "{estimator}: {cheap}");
-            // Where (13) is right, (15) has a round trip of twice the bound; from one slot it swings.
+            // Where (13) is exact, (15) has an RTT of twice the bound; estimates from one slot oscillate.
             let most = if estimator == PRINTED { 300 } else { 220 };
             assert!(
                 (MS(180)..MS(most)).contains(&longest),

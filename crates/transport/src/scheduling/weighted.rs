@@ -1,39 +1,39 @@
-//! In proportion to the delivery rate.
+//! Weighted round robin: shares in proportion to the delivery rate.
 //!
-//! Smooth weighted round robin (as nginx distributes requests): for each segment every subflow with room
-//! earns its weight, and the one with the highest credit sends and pays what all earned. The shares are exact
-//! over a cycle and evenly spread within it. The weight is the measured delivery rate, or cwnd / srtt before
-//! it is known.
+//! Smooth weighted round robin (as nginx distributes requests): for each segment every subflow with space
+//! earns its weight, and the one with the highest credit sends and pays the sum of the earnings. The shares
+//! are exact over a cycle and evenly spread within it. The weight is the measured delivery rate, or cwnd /
+//! srtt before it is known.
 //!
-//! A subflow that gets little is also measured to deliver little: its weight follows its past share until the
-//! others run out of room.
+//! A subflow with a small share has a low measured delivery rate: its weight follows its past share until the
+//! others run out of space.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
 algorithm! {
-    /// In proportion to the measured rate.
+    /// Shares in proportion to the subflows' measured delivery rates.
     pub struct WeightedConfig: "weighted", "smooth weighted round robin, as nginx spreads requests", [Blind] {}
 }
 
 impl WeightedConfig {
-    /// For one connection.
+    /// Creates the scheduler of one connection.
     pub fn build(self, _settings: &Settings) -> Weighted {
         Weighted::default()
     }
 }
 
-/// Smooth weighted round robin, shared by all weighted schedulers.
+/// Smooth weighted round robin, used by all weighted schedulers.
 #[derive(Clone, Debug, Default)]
 pub struct Shares {
-    /// Credit of each, in the unit of the weights.
+    /// Credits, in the unit of the weights.
     credit: Vec<f64>,
 }
 
 impl Shares {
-    /// All that are named earn their weight; the one with the highest credit, and of equals the first, is
-    /// chosen and pays what all earned. Returns it, and that sum.
+    /// Adds each candidate's weight to its credit; chooses the one with the highest credit, of equals the
+    /// first, which pays the sum. Returns the choice and that sum.
     #[inline]
     pub fn next(
         &mut self,
@@ -57,14 +57,14 @@ impl Shares {
         Some((chosen, total))
     }
 
-    /// Bounds the credit or debt of one.
+    /// Limits the credit or debt of one.
     #[inline]
     pub fn bound(&mut self, number: usize, most: f64) {
         self.credit[number] = self.credit[number].clamp(-most, most);
     }
 }
 
-/// Shares in proportion to measured rates.
+/// State of the scheduler on one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Weighted {
     shares: Shares,
@@ -85,7 +85,7 @@ impl Scheduler for Weighted {
         let Some((number, total)) = self.shares.next(subflows.len(), weights) else {
             return Choice::Wait;
         };
-        // Since weights change, credit is bounded by what a few segments earn.
+        // Since weights change, credit is limited to the earnings of a few segments.
         self.shares.bound(number, total);
         Choice::Send(number)
     }
@@ -120,7 +120,7 @@ mod tests {
         let mut scheduler = Weighted::default();
         assert_eq!(shares(&mut scheduler, &table, 8), [5, 2, 1]);
         assert_eq!(shares(&mut scheduler, &table, 800), [500, 200, 100]);
-        // The rest share alike when one has no room.
+        // The others share equally when one has no space.
         table[0].in_flight = 100 * MSS;
         assert_eq!(shares(&mut scheduler, &table, 300), [0, 200, 100]);
     }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn unmeasured_subflows_count_by_their_window() {
         let mut table = [subflow(10, 0, 10), subflow(20, 0, 80), subflow(10, 0, 0)];
-        // 1000 and 250 segments a second; of the third nothing is known.
+        // 1000 and 250 segments per second; the third is unknown.
         assert_eq!(shares(&mut Weighted::default(), &table, 60), [40, 10, 10]);
         table[0].srtt = table[2].srtt;
         table[1].srtt = table[2].srtt;

@@ -2,12 +2,12 @@ use ropewalk_quantities::Time;
 
 use super::sent::Sent;
 
-/// What an acknowledgement newly reports.
+/// Newly reported data of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
     /// Bytes acknowledged cumulatively, FIN included.
     pub(crate) bytes: u64,
-    /// Those of them not selectively acknowledged before.
+    /// Part of `bytes` not selectively acknowledged before.
     pub(crate) not_sacked: u64,
     /// Bytes newly acknowledged selectively.
     pub(crate) sacked: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Delivered {
 }
 
 impl Delivered {
-    /// `forward` is the end of what was acknowledged before in any way. For a segment retransmitted after
+    /// `forward` is the end of the data acknowledged before in any way. For a segment retransmitted after
     /// `trusted` it is ambiguous which transmission arrived, and `newest` excludes it.
     #[inline]
     pub(crate) fn new(forward: u64, trusted: Time) -> Delivered {
@@ -68,7 +68,7 @@ impl Delivered {
         self.newest = self.newest.max((sent.sent, sent.end()));
     }
 
-    /// A segment was selectively acknowledged: a round-trip sample, if it was sent once.
+    /// Records a selectively acknowledged segment: an RTT sample, if it was sent once.
     #[inline]
     pub(super) fn note_sacked(&mut self, sent: &Sent) {
         if !sent.was_retransmitted() {

@@ -1,5 +1,5 @@
-//! Marking of lost segments. Which ones are lost is decided by the detectors ([`loss`](crate::loss)); each
-//! segment that was in flight until then is passed to `found`.
+//! Marking of lost segments, which the detectors ([`loss`](crate::loss)) choose. Each segment that was in
+//! flight until then is passed to `found`.
 
 use super::Scoreboard;
 use super::sent::{LOST, RETRANSMITTED, SACKED, Sent};
@@ -39,7 +39,7 @@ impl Scoreboard {
         self.mark_lost_before(at, found)
     }
 
-    /// Without SACK: the first segment is lost (fast retransmit, or a partial acknowledgement).
+    /// Without SACK: marks the first segment lost (fast retransmit, or a partial acknowledgement).
     pub(crate) fn mark_first_lost(&mut self, found: &mut impl FnMut(&Sent)) {
         if let Some(front) = self.segments.front_mut() {
             if front.is_in_flight() {
@@ -71,7 +71,7 @@ impl Scoreboard {
         name
     }
 
-    /// The segment with this lasting number, or its retransmission in flight, is lost.
+    /// Marks the segment with this lasting number, or its retransmission in flight, lost.
     pub(crate) fn mark_lost(&mut self, name: u64, found: &mut impl FnMut(&Sent)) {
         let Some(at) = name.checked_sub(self.base) else {
             return;
@@ -91,8 +91,8 @@ impl Scoreboard {
         self.retransmit_hint = self.retransmit_hint.min(name);
     }
 
-    /// A timeout: everything not selectively acknowledged is lost, retransmissions included (RFC 5681, 6675),
-    /// except for segments that are too `recent`; the oldest is lost in any case.
+    /// At a timeout, marks everything lost that is not selectively acknowledged, retransmissions included
+    /// (RFC 5681, 6675), except for segments that are too `recent`; the oldest in any case.
     pub(crate) fn mark_all_lost(
         &mut self,
         recent: impl Fn(&Sent) -> bool,
@@ -120,8 +120,8 @@ impl Scoreboard {
         self.retransmit_hint = self.base;
     }
 
-    /// The losses were spurious: everything is in flight again, and may be judged again; both transmissions
-    /// of retransmitted segments are. Returns how many segments were marked and not retransmitted.
+    /// Marks everything in flight again after spurious losses, to be judged again; both transmissions of
+    /// retransmitted segments are. Returns how many segments were marked and not retransmitted.
     pub(crate) fn unmark_lost(&mut self) -> u32 {
         let mut unmarked = 0;
         for sent in &mut self.segments {

@@ -26,7 +26,6 @@ pub(crate) struct Scoreboard {
     sacked_segments: u32,
     lost: u64,
     retransmitted: u64,
-    /// End of the highest selectively acknowledged range.
     highest_sacked: u64,
     /// No segment before this one is lost and still to be retransmitted.
     retransmit_hint: u64,
@@ -52,7 +51,7 @@ impl Seen {
         ack == self.ack && (stood(place) || place > 0 && stood(place - 1))
     }
 
-    /// From where a block that starts at this offset is new.
+    /// Start of the new part of a block that starts at this offset.
     #[inline]
     fn new_from(&self, start: u64) -> u64 {
         self.blocks
@@ -84,24 +83,20 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Frees unused memory.
     pub(crate) fn give_back(&mut self) {
         self.segments.shrink_to_fit();
     }
 
-    /// Bytes sent and not cumulatively acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {
         self.outstanding
     }
 
-    /// Bytes selectively acknowledged.
     #[inline]
     pub(crate) fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Segments selectively acknowledged.
     #[inline]
     pub(crate) fn sacked_segments(&self) -> u32 {
         self.sacked_segments
@@ -119,7 +114,6 @@ impl Scoreboard {
         self.retransmitted
     }
 
-    /// End of the highest selectively acknowledged range.
     #[inline]
     pub(crate) fn highest_sacked(&self) -> u64 {
         self.highest_sacked
@@ -131,13 +125,11 @@ impl Scoreboard {
         self.outstanding - self.sacked - self.lost + self.retransmitted
     }
 
-    /// Number of segments.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.segments.len()
     }
 
-    /// The oldest segment.
     #[inline]
     pub(crate) fn first(&self) -> Option<&Sent> {
         self.segments.front()
@@ -231,7 +223,6 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments covered by the blocks.
     pub(crate) fn selective_acknowledge(
         &mut self,
         ack: u64,
@@ -353,14 +344,13 @@ impl Scoreboard {
         self.segments.range(at(from)..at(to))
     }
 
-    /// The lasting number of the segment at this index.
     #[inline]
     pub(crate) fn name(&self, at: usize) -> u64 {
         self.base + at as u64
     }
 
-    /// The subflow keeps its data after all: asks for each reinjected range whether it is still waiting; if
-    /// so, it may be reinjected again later.
+    /// Returns reinjected ranges to the subflow: asks for each whether it is still waiting; if so, it may be
+    /// reinjected again later.
     pub(crate) fn take_back(&mut self, mut waits: impl FnMut(u64, u64) -> bool) {
         for sent in &mut self.segments {
             let end = sent.data_seq + u64::from(sent.len);

@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 pub(crate) struct Sent {
     pub(crate) seq: u64,
     pub(crate) data_seq: u64,
-    /// When it was last sent.
+    /// Time of the last transmission.
     pub(crate) sent: Time,
     pub(crate) len: u32,
     pub(super) marks: u8,
@@ -23,7 +23,6 @@ pub(super) const FIN: u8 = 16;
 pub(super) const REINJECTED: u8 = 32;
 
 impl Sent {
-    /// New data.
     pub(crate) fn data(seq: u64, len: u32, data_seq: u64, now: Time) -> Sent {
         Sent {
             seq,
@@ -34,7 +33,6 @@ impl Sent {
         }
     }
 
-    /// A FIN.
     pub(crate) fn fin(seq: u64, now: Time) -> Sent {
         Sent {
             seq,

@@ -4,14 +4,14 @@ use ropewalk_quantities::Time;
 use super::*;
 
 impl Scoreboard {
-    /// Segments that are lost and not sent again since: offset and length.
+    /// Offset and length of segments that are lost and not retransmitted since.
     pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let waits = |sent: &&Sent| sent.marks & (LOST | RETRANSMITTED | SACKED) == LOST;
         let lost = self.segments.iter().filter(waits);
         lost.map(|sent| (sent.seq, sent.len))
     }
 
-    /// Its sums are those of its segments, and its hints leave nothing out.
+    /// Checks that the sums are those of the segments, and that the hints skip none.
     pub(crate) fn check(&self) {
         let bytes = |marks: u8| -> u64 {
             let marked = self.segments.iter().filter(|sent| sent.has(marks));
@@ -92,7 +92,7 @@ fn losses_that_were_none_are_in_flight_again_and_may_be_found_again() {
     assert_eq!(board.pipe(), 0);
     let first = board.next_lost().expect("the first is lost");
     board.retransmit(first, Time::from_secs(1));
-    // Four were not sent again; of the first, two copies are on their way.
+    // Four were not retransmitted; of the first, two copies are in flight.
     assert_eq!(board.unmark_lost(), 4);
     board.check();
     assert_eq!((board.lost_bytes(), board.pipe()), (0, 6000));

@@ -94,7 +94,6 @@ impl Sender {
     }
 }
 
-/// A segment was marked lost.
 pub(crate) fn tell_lost<R: Recorder>(
     connection: &mut Connection<'_, R>,
     sent: &Sent,

@@ -1,4 +1,4 @@
-//! When a tail loss probe is sent, and what its acknowledgement shows (RFC 8985, section 7).
+//! Tail loss probes: transmission, and evaluation of the acknowledgement (RFC 8985, section 7).
 
 use super::Sender;
 use crate::SubflowState;
@@ -10,11 +10,11 @@ use crate::recovery::Phase;
 use crate::retransmission_timer::Purpose;
 use ropewalk_quantities::Time;
 
-/// How long the peer may delay the acknowledgement of a single segment (TCP_RTO_MIN).
+/// Largest delay of the acknowledgement of a single segment (TCP_RTO_MIN).
 const MAX_ACK_DELAY: Time = Time::from_millis(200);
 
 impl Sender {
-    /// Data were acknowledged, and some are outstanding.
+    /// Restarts the timer after an acknowledgement, while data are outstanding.
     #[inline]
     pub(crate) fn restart_timer(&mut self, now: Time, state: &SubflowState) {
         self.restart_timer_for(now, self.may_probe(), state);
@@ -34,7 +34,7 @@ impl Sender {
         }
     }
 
-    /// New data were sent: the timer restarts.
+    /// Restarts the timer after transmission of new data.
     #[inline]
     pub(crate) fn put_off_probe(&mut self, now: Time, state: &SubflowState) {
         if self.may_probe() {
@@ -48,12 +48,12 @@ impl Sender {
         self.arm(Purpose::Probe, at);
     }
 
-    /// The retransmission timer, as if started when the oldest segment was last sent.
+    /// Starts the retransmission timer as of the last transmission of the oldest segment.
     pub(crate) fn arm_since_oldest(&mut self, now: Time) {
         self.arm(Purpose::Timeout, self.timeout_of_oldest(now));
     }
 
-    /// The probe's timer, at or after its time: whether to send a probe. At most one is outstanding.
+    /// Handles the probe's timer: returns whether to send a probe. At most one is outstanding.
     pub(crate) fn on_probe_timeout(&mut self, now: Time) -> bool {
         let send = self.loss.probe.sent.is_none() && !self.board.is_empty();
         if self.board.is_empty() {
@@ -64,7 +64,7 @@ impl Sender {
         send
     }
 
-    /// A probe was sent: a retransmission (`again`), or new data.
+    /// Records a probe: a retransmission (`again`), or new data.
     pub(crate) fn on_probe_sent(&mut self, now: Time, again: bool) {
         self.counters.tail_loss_probes += 1;
         self.loss.probe.sent = Some(Probe {
@@ -103,7 +103,7 @@ impl Sender {
         }
     }
 
-    /// Whether nothing hints at a loss; otherwise recovery sends what is needed.
+    /// Whether nothing hints at a loss; otherwise recovery sends the needed segments.
     #[inline]
     fn may_probe(&self) -> bool {
         self.loss.probe.on

@@ -1,5 +1,5 @@
-//! Loss recovery: it is entered when a detector has found a loss, retransmits in proportion to what arrives,
-//! and is left; or the retransmission timer expires.
+//! Loss recovery: entered when a detector has found a loss or the retransmission timer expires; retransmits
+//! in proportion to the delivered data.
 
 use super::Sender;
 use super::detection::tell_lost;
@@ -41,8 +41,8 @@ impl Sender {
                 let in_order = !found.duplicate || self.window.grow_in_disorder;
                 let grows = !frozen && !restored.sets_windows();
                 if ack.advanced > 0 && in_order && grows {
-                    // RFC 3465, 2.1: everything cumulatively acknowledged, unless what was selectively
-                    // acknowledged has grown the window before.
+                    // RFC 3465, 2.1: all cumulatively acknowledged bytes, unless selectively acknowledged
+                    // ones have grown the window before.
                     let bytes = match self.window.grow_in_disorder {
                         true => ack.fresh(),
                         false => ack.advanced,
@@ -57,8 +57,8 @@ impl Sender {
                     self.end_loss_phase(connection);
                 }
                 if ack.advanced > 0 && !frozen {
-                    // What was selectively acknowledged before must not count again. Without SACK it is
-                    // unknown; RFC 3465, 2.3, counts at most a segment.
+                    // Selectively acknowledged bytes must not count twice. Without SACK they are unknown; RFC
+                    // 3465, 2.3, counts at most a segment.
                     let most = if self.sack {
                         u64::MAX
                     } else {
@@ -100,7 +100,7 @@ impl Sender {
         }
         let reduces = self.recovery.phase == Phase::Recovery && self.recovery.use_prr;
         if reduces && ack.fresh() > 0 && !frozen {
-            // As in Linux (`tcp_cwnd_reduction`): at most what was delivered, while losses are found.
+            // As in Linux (`tcp_cwnd_reduction`): at most the delivered amount, while losses are found.
             let progress = ack.advanced > 0 && !found.more;
             self.proportional_rate_reduction(ack.fresh(), progress, connection);
         }
@@ -117,7 +117,7 @@ impl Sender {
             || ack.delivered.sacked > 0 && self.loss.duplicates.threshold() > USUAL_THRESHOLD
     }
 
-    /// The reordering timer, at or after its time (RFC 8985, 6.3; `tcp_rack_reo_timeout`).
+    /// Handles the reordering timer (RFC 8985, 6.3; `tcp_rack_reo_timeout`).
     pub(crate) fn on_reordering_timeout<R: Recorder>(
         &mut self,
         connection: &mut Connection<'_, R>,
@@ -143,13 +143,13 @@ impl Sender {
         self.publish(connection.own());
     }
 
-    /// The retransmission timer, at or after its time. Returns whether the subflow may have failed, which it
-    /// has not in a freeze.
+    /// Handles the retransmission timer. Returns whether the subflow may have failed, which it has not in a
+    /// freeze.
     pub(crate) fn on_timeout<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) -> bool {
         let now = connection.now;
         self.disarm();
         if self.board.is_empty() {
-            // Nothing is in flight; reinjection is still to be considered.
+            // Nothing is in flight, but data may have to be reinjected.
             return true;
         }
         if let Some(until) = self.loss.disbelieves_until(now) {
@@ -200,8 +200,8 @@ impl Sender {
         !frozen
     }
 
-    /// The amount to reduce from: FlightSize, or what a reordering policy says that it was, which then is the
-    /// window as well.
+    /// The amount to reduce from: FlightSize, or the value of a reordering policy, which then is the window
+    /// as well.
     fn flight_to_reduce(&mut self, own: &mut SubflowState) -> u64 {
         match self.reordering.reduces_from() {
             Some(flight_size) => {
@@ -212,7 +212,7 @@ impl Sender {
         }
     }
 
-    /// Congestion control reduces the window: from what is in flight, or from itself.
+    /// Lets congestion control reduce the window: from the data in flight, or from the window.
     fn reduce<R: Recorder>(
         &self,
         cause: Congestion,
@@ -222,7 +222,7 @@ impl Sender {
         if !self.window.reduce_cwnd {
             return connection.on_congestion(cause, flight_size);
         }
-        // Linux counts windows in segments: what is less than one is lost, before and after.
+        // Linux counts windows in whole segments, before and after.
         let own = connection.own();
         let whole = own.cwnd - own.cwnd % own.mss;
         connection.on_congestion(cause, whole);
@@ -298,7 +298,7 @@ impl Sender {
         own.cwnd = pipe + send;
     }
 
-    /// A tail loss probe repaired a loss: a reduction, although nothing is to be repaired.
+    /// Reduces the window after a tail loss probe repaired a loss, although nothing is left to repair.
     pub(crate) fn reduce_after_probe<R: Recorder>(
         &mut self,
         flight_size: u64,

@@ -1,4 +1,4 @@
-//! Sending segments: retransmissions, new data, and restart after idleness.
+//! Transmission of segments: retransmissions, new data, and restart after idleness.
 
 use ropewalk_quantities::Time;
 
@@ -10,7 +10,7 @@ use crate::retransmission_timer::Purpose;
 use crate::scoreboard::Sent;
 
 impl Sender {
-    /// A segment to retransmit now, if the window allows one (NextSeg of RFC 6675).
+    /// Returns a segment to retransmit now, if the window allows one (NextSeg of RFC 6675).
     #[inline]
     pub(crate) fn poll_retransmit(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
         if !self.recovery.may_retransmit() {
@@ -24,7 +24,7 @@ impl Sender {
         Some(self.repair(at, now, state))
     }
 
-    /// Without new data to send: what else may be sent in recovery (NextSeg, rules 3 and 4).
+    /// Returns other data to send in recovery, without new data (NextSeg, rules 3 and 4).
     pub(crate) fn poll_rescue(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
         if self.recovery.no_new_data() {
             let held_back = self.poll_retransmit(now, state);
@@ -41,7 +41,7 @@ impl Sender {
         Some(self.repair(at, now, state))
     }
 
-    /// A segment is retransmitted since it is lost, or in recovery might be.
+    /// Retransmits a segment that is or may be lost.
     fn repair(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
         let sent = self.retransmit(at, now, state);
         self.reordering.on_retransmit(&Resent {
@@ -66,13 +66,13 @@ impl Sender {
         sent
     }
 
-    /// A tail loss probe without new data: the last segment that is not known to have arrived.
+    /// Sends a tail loss probe without new data: the last segment that is not known to have arrived.
     pub(crate) fn retransmit_last(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
         let last = self.board.last_unsacked()?;
         Some(self.retransmit(last, now, state))
     }
 
-    /// New data (or FIN) are sent. Returns whether the window was reduced for idleness before.
+    /// Sends new data (or FIN). Returns whether the window was reduced for idleness before.
     ///
     /// Always inlined: a value passed through memory would be read again before the write has completed.
     #[inline(always)]
@@ -106,14 +106,14 @@ impl Sender {
         }
     }
 
-    /// Nothing was sent for longer than the retransmission timeout.
+    /// Whether nothing was sent for longer than the retransmission timeout.
     #[inline]
     pub(super) fn was_idle(&self, now: Time) -> bool {
         self.board.is_empty() && now.saturating_sub(self.last_sent) > self.rto.current()
     }
 
-    /// Restart after idleness: the window is no longer valid (RFC 5681, 4.1), or less valid with each timeout
-    /// that has passed (Linux's `tcp_cwnd_restart`). Returns whether the window was reduced.
+    /// Restarts after idleness: the window is no longer valid (RFC 5681, 4.1), or less valid with each
+    /// timeout that has passed (Linux's `tcp_cwnd_restart`). Returns whether the window was reduced.
     #[inline]
     fn restart_after_idle(&mut self, now: Time, initial: u64, state: &mut SubflowState) -> bool {
         if !self.was_idle(now) {
@@ -138,7 +138,7 @@ impl Sender {
         reduced
     }
 
-    /// New data were sent: records how much of the window is in use.
+    /// Records the used part of the window after transmission of new data.
     #[inline]
     pub(super) fn note_usage(&mut self, state: &SubflowState) {
         if self.window.validate {

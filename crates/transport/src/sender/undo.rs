@@ -1,4 +1,4 @@
-//! Spurious losses: asks the reordering policy, and carries out its answer.
+//! Spurious losses: calls the reordering policy, and carries out its answer.
 
 use ropewalk_quantities::Time;
 
@@ -13,7 +13,7 @@ use crate::rtt::Renewal;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
-    /// A reduction follows: saves the present state, if no loss was known.
+    /// Saves the state before a reduction, if no loss was known.
     pub(super) fn keep_what_was_before<R: Recorder>(
         &mut self,
         cause: Congestion,
@@ -41,7 +41,6 @@ impl Sender {
         }));
     }
 
-    /// Informs the reordering policy of a loss.
     pub(super) fn tell_policy_of_loss(&mut self, cause: Congestion, now: Time, mss: u64) {
         if self.reordering.is_on() {
             self.reordering.on_loss(&Loss {
@@ -56,8 +55,8 @@ impl Sender {
         }
     }
 
-    /// Passes an acknowledgement to the reordering policy, and carries out its answer. Returns what was
-    /// undone. The smoothed round-trip time is the one before it.
+    /// Passes an acknowledgement to the reordering policy, and carries out its answer. Returns the restored
+    /// parts. The smoothed RTT is the one before it.
     pub(crate) fn look_for_signs<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
@@ -68,7 +67,7 @@ impl Sender {
         let signs = AckSigns {
             advanced: ack.advanced,
             sacked: ack.delivered.sacked,
-            // Without SACK an acknowledgement of a retransmission also covers what was behind the gap; as in
+            // Without SACK an acknowledgement of a retransmission also covers the data behind the gap; as in
             // Linux (`tcp_clean_rtx_queue`).
             original: ack.delivered.original && (self.sack || !ack.delivered.resent),
             late: ack.delivered.late,
@@ -81,7 +80,7 @@ impl Sender {
         self.ask(&signs, connection)
     }
 
-    /// An acknowledgement of less than was acknowledged before: it was reordered.
+    /// Handles an acknowledgement below the first unacknowledged offset: it was reordered.
     pub(crate) fn on_old_ack<R: Recorder>(
         &mut self,
         segment: &Segment,
@@ -202,12 +201,12 @@ impl Sender {
         }
     }
 
-    /// A timeout: what was learnt of reordering is no longer valid.
+    /// Resets the threshold at a timeout: measured reordering is no longer valid.
     pub(super) fn lower_threshold<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
         self.set_threshold(0, connection);
     }
 
-    /// The losses since then were spurious.
+    /// Carries out an undo of the losses since `before`.
     fn undo<R: Recorder>(
         &mut self,
         undo: &Undo,

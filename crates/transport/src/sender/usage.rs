@@ -5,12 +5,12 @@
 pub(crate) struct WindowUsage {
     /// Maximum in flight; `u64::MAX` if the window was full once.
     most_out: u64,
-    /// That applies until this offset is acknowledged.
+    /// `most_out` applies until this offset is acknowledged.
     until: u64,
 }
 
 impl WindowUsage {
-    /// A segment was sent: what is in flight now, up to `nxt`, and whether another segment has no room.
+    /// Records a transmission: data in flight up to `nxt`, and whether another segment has no space.
     #[inline]
     pub(crate) fn on_sent(&mut self, una: u64, nxt: u64, is_limited: bool) {
         let out = match is_limited {
@@ -25,7 +25,7 @@ impl WindowUsage {
         }
     }
 
-    /// Whether the window may grow: in slow start, to twice what was in flight (`tcp_is_cwnd_limited`).
+    /// Whether the window may grow: in slow start, to twice the data in flight (`tcp_is_cwnd_limited`).
     #[inline]
     pub(crate) fn lets_grow(&self, cwnd: u64, in_slow_start: bool) -> bool {
         self.most_out == u64::MAX || in_slow_start && cwnd < 2 * self.most_out
@@ -40,7 +40,7 @@ mod tests {
     fn a_window_that_was_full_once_is_so_until_its_data_are_acknowledged() {
         let mut usage = WindowUsage::default();
         usage.on_sent(0, 10, true);
-        // Less is out later, of the same window.
+        // Less in flight later, in the same window of data.
         usage.on_sent(8, 12, false);
         assert!(usage.lets_grow(100, false));
         usage.on_sent(10, 13, false);
@@ -55,7 +55,7 @@ mod tests {
         assert!(usage.lets_grow(19, true));
         assert!(!usage.lets_grow(20, true));
         assert!(!usage.lets_grow(19, false));
-        // The next window's counts alone.
+        // Only the next window of data counts.
         usage.on_sent(11, 13, false);
         assert!(!usage.lets_grow(4, true));
     }

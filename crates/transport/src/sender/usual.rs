@@ -1,4 +1,4 @@
-//! The sender's part of the usual cases; see `endpoint/usual.rs`.
+//! Fast path of the sender; see `endpoint/usual.rs`.
 
 use ropewalk_quantities::Time;
 
@@ -10,7 +10,7 @@ use crate::segment::Segment;
 
 impl Sender {
     /// Whether nothing is lost, suspected, selectively acknowledged or retransmitted, losses are detected by
-    /// time, and the reordering policy ignores usual acknowledgements.
+    /// time, and the reordering policy ignores acknowledgements of new data.
     pub(crate) fn is_settled(&self) -> bool {
         self.sack
             && self.rto.backoff() == 0
@@ -21,7 +21,7 @@ impl Sender {
     }
 
     /// [`on_ack`](Sender::on_ack) for new data that were all sent once, and before everything outstanding, up
-    /// to congestion control: returns the argument for that; `None` if the case is not usual.
+    /// to congestion control: returns its argument; `None` if the fast path does not apply.
     #[inline(always)]
     pub(crate) fn take_usual(
         &mut self,
@@ -45,7 +45,7 @@ impl Sender {
         Some(self.acked(now, bytes, ack, cwnd_limited, state))
     }
 
-    /// The part after congestion control has answered.
+    /// The part after congestion control.
     #[inline(always)]
     pub(crate) fn after_usual(&mut self, now: Time, state: &mut SubflowState) {
         if self.board.is_empty() {

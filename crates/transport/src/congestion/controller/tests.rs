@@ -1,4 +1,4 @@
-//! What holds for every algorithm, over random sequences of what can happen.
+//! Properties of every congestion control under random sequences of events.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn all() -> Vec<(Config, String)> {
     configs
 }
 
-/// Takes every algorithm through the same steps: what happens, and a seed for the particulars.
+/// Runs every algorithm through the same steps, each of an event and a seed for its arguments.
 fn live_through(steps: &[(u8, u64)]) {
     for (config, name) in all() {
         let mut control = config.controller();
@@ -81,7 +81,7 @@ fn live_through(steps: &[(u8, u64)]) {
                     assert!(ack.cwnd_limited || cwnd == before, "{name}: grew unused");
                     let shrinks = matches!(config.congestion, CongestionConfig::Olia(_));
                     assert!(shrinks || cwnd >= before, "{name}: {before} to {cwnd}");
-                    // None but the one without a cap gains more than slow start and a segment or two.
+                    // Only the algorithm without a cap may gain more than slow start and a segment or two.
                     let uncapped =
                         matches!(config.congestion, CongestionConfig::LinkedIncreases(_));
                     assert!(
@@ -186,7 +186,7 @@ fn each_goes_back_to_what_it_was_before_losses_that_were_none() {
             table[0].cwnd = table[0].ssthresh;
         }
         grow(&mut control, &mut table, 0);
-        // NewReno that counts acknowledgements remembers nothing.
+        // NewReno that counts acknowledgements has no state.
         let remembers = config.congestion_settings.byte_counting
             || !["newreno", "uncoupled"].contains(&name.as_str());
         assert!(!remembers || format!("{control:?}") != before, "{name}");

@@ -1,36 +1,36 @@
 //! Congestion avoidance as in Linux (`bictcp_update`, `tcp_cong_avoid_ai`), which counts windows in segments.
 //!
-//! The window grows by a segment whenever so many were acknowledged as a count says. The count is what brings the
-//! window, within a round trip, to the cubic function's value or to W_est, all in whole segments; it is found anew
-//! when the window has changed, or after a while.
+//! The window grows by one segment per `count` acknowledged segments. With this count, the window reaches the
+//! cubic function's value or W_est in one round trip. The count is recomputed when the window has changed, or
+//! after a while.
 
 use ropewalk_quantities::Time;
 
 use super::super::real::{real, whole};
 use super::{Course, Epoch, seconds};
 
-/// How long a count lasts while the window stays what it is (`HZ / 32`).
+/// Validity of a count while the window does not change (`HZ / 32`).
 const LASTS: Time = Time::from_nanos(1_000_000_000 / 32);
-/// The most and the least segments acknowledged for each of growth, where that is not the cubic function's.
+/// Largest and smallest count where the cubic function does not determine it.
 const FLAT: u64 = 100;
 const BEFORE_LOSS: u64 = 20;
 const LEAST: u64 = 2;
 
-/// Growth in whole segments.
+/// State of growth in whole segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
-    /// Eight times the windows acknowledged for each segment of W_est (`beta_scale`).
+    /// Eight times the number of windows to acknowledge for each segment of W_est (`beta_scale`).
     scale: u32,
-    /// Segments to be acknowledged for each of growth (`cnt`).
+    /// Segments to acknowledge for each segment of growth (`cnt`).
     count: u32,
-    /// The window in segments for which that was found.
+    /// The window in segments for which `count` was computed.
     window: u32,
     /// W_est, in segments (`tcp_cwnd`).
     w_est: u32,
-    /// Bytes acknowledged since it last grew (`ack_cnt`), and since the window did (`snd_cwnd_cnt`).
+    /// Bytes acknowledged since W_est last grew (`ack_cnt`), and since the window did (`snd_cwnd_cnt`).
     acked: u32,
     credit: u32,
-    /// When the count was found.
+    /// When `count` was computed.
     at: Time,
 }
 
@@ -47,12 +47,12 @@ impl Growth {
         }
     }
 
-    /// What was acknowledged counts no more.
+    /// Discards acknowledged bytes that have not grown the window yet.
     pub(super) fn forget(&mut self) {
         self.credit = 0;
     }
 
-    /// The window after `bytes` were acknowledged.
+    /// Returns the window after `bytes` were acknowledged.
     #[inline]
     pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, course: Course<'_>) -> u64 {
         let Course { now, mss, .. } = course;
@@ -63,7 +63,7 @@ impl Growth {
             self.find_count(cwnd / mss, bytes, course);
         }
         let each = u64::from(self.count) * mss;
-        // Credit of a longer count is worth one segment.
+        // Credit under a longer count is worth one segment.
         let (mut credit, mut grown) = (u64::from(self.credit), cwnd);
         if credit >= each {
             credit = 0;
@@ -92,7 +92,7 @@ impl Growth {
         };
         let t = seconds(now.saturating_sub(epoch.start)) + seconds(course.min_rtt);
         let off = t - epoch.k;
-        // Towards the plateau on either side of it.
+        // Towards the plateau, from below or above.
         let distance = (c * off * off * off).trunc();
         let target = whole((epoch.w_max + distance).max(0.0));
         let mut count = match target > window {
@@ -117,7 +117,7 @@ impl Growth {
     }
 }
 
-/// Amounts of the kernel have 32 bits.
+/// Clamps to 32 bits, as in the kernel.
 fn saturated(amount: u64) -> u32 {
     u32::try_from(amount).unwrap_or(u32::MAX)
 }
@@ -134,7 +134,7 @@ mod tests {
     const SCALE: u64 = 15;
     const MIN_RTT: Time = Time::from_millis(20);
 
-    /// Windows in segments after each acknowledgement, given as milliseconds since the one before and segments.
+    /// Windows in segments after each acknowledgement, given as (ms since the previous one, segments).
     fn grown(window: u64, w_max: f64, acks: &[(u64, u64)]) -> Vec<u64> {
         let (mut growth, mut epoch) = (Growth::new(CubicConfig::DEFAULT.alpha()), None);
         assert_eq!(u64::from(growth.scale), SCALE);
@@ -158,9 +158,10 @@ mod tests {
 
     #[test]
     fn after_a_loss_at_ten_segments_seven_are_acknowledged_for_the_eighth() {
-        // K is 1.957 s, and the function 7.09 after a round trip, which counts as 8: one for seven. From 8 on only W_est
-        // brings more, a segment for (8 * 15) >> 3 acknowledged. That is looked at with the eighth, the 24th (24 are
-        // more than 15: W_est is 8) and the 40th (25 are: 9), where enough were acknowledged for the ninth long ago.
+        // K is 1.957 s; the function is 7.09 after a round trip and counts as 8: a count of seven. From 8 on
+        // only W_est grows the window, one segment per (8 * 15) >> 3 acknowledged. It is checked at
+        // acknowledgement 8, at 24 (24 > 15: W_est is 8) and at 40 (25 > 15: 9), by when enough are
+        // acknowledged for the ninth segment.
         let acks = [(2, 1); 60];
         let windows = grown(7, 10.0, &acks);
         let first = |window| {
@@ -176,7 +177,7 @@ mod tests {
     fn before_the_first_loss_a_segment_follows_twenty_and_after_it_a_window_at_the_least() {
         assert_eq!(grown(200, 0.0, &[(0, 20); 3]), [201, 202, 203]);
         assert_eq!(grown(200, 200.0, &[(0, 20); 3]), [200, 200, 200]);
-        // Far up the function, half of what is acknowledged.
+        // Far beyond the plateau: half of the acknowledged segments.
         assert_eq!(
             grown(10, 10.0, &[(0, 1), (60_000, 2), (0, 2)]),
             [10, 11, 12]
@@ -184,7 +185,7 @@ mod tests {
     }
 
     proptest! {
-        /// One packet after the other, as the kernel's loops have it.
+        /// Counts packets one by one, as the kernel's loops do.
         #[test]
         fn it_is_what_counting_one_by_one_gives(
             window in 2_u64..60,

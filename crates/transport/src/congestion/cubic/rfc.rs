@@ -3,7 +3,7 @@
 use super::super::real::{greater, lesser, real, whole};
 use super::{Course, Epoch, seconds};
 
-/// Growth in real numbers.
+/// State of growth in real numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
     /// Reno-friendly increase, computed from the config.
@@ -25,15 +25,15 @@ impl Growth {
         }
     }
 
-    /// What does not amount to a byte counts no more.
+    /// Discards growth below a byte.
     pub(super) fn forget(&mut self) {
         self.fraction = 0.0;
     }
 
-    /// The window after `bytes` were acknowledged, of which so many `counted` count.
+    /// Returns the window after `bytes` were acknowledged; `counted` of them count for the cubic growth.
     #[inline]
     pub(super) fn grow(&mut self, cwnd: u64, bytes: u64, counted: u64, course: Course<'_>) -> u64 {
-        // Two divisions in all: they are what this costs.
+        // Only two divisions, which dominate the cost.
         let mss = real(course.mss);
         let per_mss = 1.0 / mss;
         let window = (real(cwnd) + self.fraction) * per_mss;

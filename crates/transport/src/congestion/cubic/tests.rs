@@ -29,7 +29,7 @@ fn drive(cubic: &mut Cubic, state: &mut SubflowState, from: f64, to: f64) {
     }
 }
 
-/// A flow that has just lost at 1000 segments, 100 ms.
+/// A flow just after a loss at 1000 segments, 100 ms.
 fn after_loss(cubic: &mut Cubic) -> SubflowState {
     let mut state = subflow(1000.0, 0.1);
     state.ssthresh = cubic.on_congestion(Congestion::FastRetransmit, &state);
@@ -114,7 +114,7 @@ fn never_gains_more_than_half_a_window_for_each_window_acknowledged() {
     let mut cubic = cubic();
     let mut state = after_loss(&mut cubic);
     drive(&mut cubic, &mut state, 0.0, 1.0);
-    // Far up the cubic: each segment acknowledged is worth half a segment, compounding to e^0.5.
+    // Far beyond the plateau: each acknowledged segment is worth half a segment, compounding to e^0.5.
     let before = state.cwnd;
     drive(&mut cubic, &mut state, 1000.0, 1000.1);
     let growth = state.cwnd as f64 / before as f64;
@@ -129,7 +129,7 @@ fn unused_time_does_not_count() {
     let (mut other, mut other_state) = (used.clone(), state.clone());
     drive(&mut used, &mut state, 2.0, 3.0);
 
-    // Ten seconds held back by the application, then as before.
+    // Ten seconds limited by the application.
     let mut idle = acked(MSS);
     idle.cwnd_limited = false;
     for now in [2.0, 5.0, 8.0] {
@@ -148,7 +148,7 @@ fn an_undone_loss_brings_back_what_was_known() {
     drive(&mut cubic, &mut state, 0.0, 2.0);
     cubic.save();
     let before = format!("{cubic:?}");
-    // Two events, and growth after the second: the undo goes back before the first.
+    // Two events, and growth after the second: the undo restores the state before the first.
     for cause in [Congestion::FastRetransmit, Congestion::Timeout] {
         let ssthresh = cubic.on_congestion(cause, &state);
         state.ssthresh = ssthresh;
@@ -184,7 +184,6 @@ fn hystart_ends_slow_start_at_the_window_it_finds() {
     let exit = cubic.history.slow_start_exit;
     assert!(exit < 60 * MSS, "left at {exit}");
     assert!(state.cwnd < exit + 20 * MSS);
-    // A loss after it is an ordinary one.
     assert!(cubic.on_congestion(Congestion::FastRetransmit, &state) >= 2 * MSS);
     assert_eq!(cubic.history.slow_start_exit, u64::MAX);
 }
@@ -202,7 +201,7 @@ fn as_an_algorithm_of_a_connection_it_keeps_subflows_apart() {
 
 #[test]
 fn past_the_window_before_the_loss_linux_is_slower_than_reno() {
-    // Ten segments at 20 ms: the cubic function stays below what Reno would have.
+    // Ten segments at 20 ms: the cubic function stays below Reno's window.
     let grown = |mut cubic: Cubic| {
         let mut state = subflow(10.0, 0.02);
         state.min_rtt = state.srtt;
@@ -211,8 +210,8 @@ fn past_the_window_before_the_loss_linux_is_slower_than_reno() {
         drive(&mut cubic, &mut state, 0.0, 1.0);
         state.cwnd as f64 / MSS as f64
     };
-    // Fifty round trips of 0.53 segments from 7 on, which the window follows in whole segments and within a round
-    // trip; by the RFC of one from 10 on.
+    // Linux: fifty round trips of 0.53 segments from 7 on, in whole segments within a round trip; RFC: one
+    // segment each from 10 on.
     let (linux, w_est) = (grown(linux_cubic()), 7.0 + 50.0 * alpha());
     assert!(linux > w_est - 2.0 && linux <= w_est, "{linux} {w_est}");
     let rfc = grown(cubic());

@@ -16,7 +16,6 @@ fn both_sides_close_in_order() {
     );
     assert_eq!(pair.client_events.last(), Some(&Event::Closed));
     assert_eq!(pair.server_events.last(), Some(&Event::Closed));
-    // A FIN is no data.
     assert_eq!(pair.client.counters(0).segments_sent, 1);
     assert_eq!(pair.server.counters(0).segments_sent, 0);
 }

@@ -1,11 +1,11 @@
-//! What an endpoint tells a recorder.
+//! Events of an endpoint for a recorder.
 
 use super::recovery::lose;
 use super::*;
 use crate::event::{LossSign, ReductionCause};
 
-/// What was told as text, one line an event: time in ms, subflow, what; data that was sent or
-/// acknowledged in order, and how the sender stood, left out.
+/// Recorded events as text, one per line: time in ms, subflow, event; without sent data, in-order
+/// acknowledgements and sender states.
 fn story(pair: &Pair) -> Vec<String> {
     let lines = pair.told.iter().filter_map(|told| {
         let what = match told.happening {

@@ -35,7 +35,7 @@ fn a_lost_syn_is_sent_again_after_one_second_and_then_two() {
         .collect();
     assert_eq!(syns, [ms(0), ms(1000), ms(3000)]);
     assert_eq!(pair.client_events, [Event::Connected]);
-    // Karn: a SYN that was sent again gives no round-trip sample.
+    // Karn's algorithm: a retransmitted SYN gives no RTT sample.
     assert_eq!(pair.client.subflow_states()[0].srtt, Time::ZERO);
 }
 
@@ -65,7 +65,7 @@ fn a_lost_syn_ack_and_a_lost_third_segment_are_made_good() {
     }
 }
 
-/// The third segment of MPTCP carries both keys, also when it is sent again (RFC 8684, section 3.1).
+/// The third segment of MPTCP carries both keys, also when retransmitted (RFC 8684, section 3.1).
 #[test]
 fn a_syn_ack_that_comes_again_draws_the_third_segment_again() {
     for config in [plain_tcp(), mptcp()] {
@@ -98,7 +98,7 @@ fn data_may_follow_the_syn_ack_at_once() {
     );
 }
 
-/// The server may speak first, and with the third segment it knows the window.
+/// The server may send first; the third segment contains the window.
 #[test]
 fn a_server_that_speaks_first_does_so_when_the_connection_is_open() {
     for config in [plain_tcp(), mptcp()] {
@@ -160,7 +160,7 @@ fn mp_capable_carries_keys_and_joins_wait_for_the_fourth_segment() {
             checksum: false,
         }
     );
-    // The fourth: a DATA_ACK that proves that the keys arrived; only then the join starts.
+    // The fourth segment has a DATA_ACK, which proves that the keys arrived; only then the join starts.
     assert!(!options[3].1 && pair.sent[3].segment.flags.contains(Flags::DATA_ACK));
     assert_eq!((options[4].0, options[4].2), (ms(40), 1));
     let Options::Syn(join) = options[4].3 else {
@@ -190,7 +190,7 @@ fn mp_capable_carries_keys_and_joins_wait_for_the_fourth_segment() {
         panic!("a join's third segment")
     };
     assert_eq!(hmac, keys::join_hmac(key_a, key_b, nonce_a, nonce_b)[..20]);
-    // Its fourth segment lets data flow: two round trips of its own path after the SYN.
+    // The fourth segment of the join allows data: two round trips of its path after the SYN.
     assert_eq!((options[7].0, options[7].2), (ms(130), 1));
     assert_eq!(
         pair.client_events,
@@ -211,7 +211,7 @@ fn no_data_flows_on_a_joined_subflow_before_its_fourth_segment() {
     assert_eq!(first.sent, ms(160));
 }
 
-/// The third segment of a join is sent again until the fourth arrives, and draws a fourth each time.
+/// The third segment of a join is retransmitted until the fourth arrives, and each copy elicits a fourth.
 #[test]
 fn a_join_outlives_the_loss_of_its_third_and_fourth_segments() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
@@ -220,7 +220,7 @@ fn a_join_outlives_the_loss_of_its_third_and_fourth_segments() {
         let syn = passing.segment.flags.contains(Flags::SYN);
         let ends_join = passing.subflow == 1 && !syn;
         last_two += usize::from(ends_join);
-        // The third; the fourth, twice.
+        // The third segment; the fourth, twice.
         if ends_join && [1, 3, 5].contains(&last_two) {
             Fate::Lost
         } else {
@@ -231,7 +231,7 @@ fn a_join_outlives_the_loss_of_its_third_and_fourth_segments() {
     pair.drive(Time::from_secs(5));
     let on_join = pair.sent.iter().filter(|passing| passing.subflow == 1);
     let sent: Vec<(Time, bool)> = on_join.map(|p| (p.sent, p.to_server)).skip(2).collect();
-    // The round trip of the SYN is 60 ms; the timer's first interval is twice that, and doubles.
+    // The RTT of the SYN is 60 ms; the timer's first interval is twice that, and doubles.
     let expected = [
         (ms(100), true),
         (ms(220), true),

@@ -1,4 +1,4 @@
-//! Two endpoints, a virtual clock, and a wire that tests can cut.
+//! Two endpoints, a virtual clock, and links whose behaviour tests control.
 
 mod close;
 mod events;
@@ -49,23 +49,22 @@ pub(crate) fn mptcp() -> Config {
     }
 }
 
-/// A segment on its way.
+/// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     pub(crate) sent: Time,
     pub(crate) to_server: bool,
     pub(crate) subflow: usize,
     pub(crate) segment: Segment,
-    /// Counts all segments of the pair.
     pub(crate) number: usize,
 }
 
-/// What the wire does to a segment.
+/// Effect of the link on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
     Lost,
-    /// Takes this much longer.
+    /// Delayed by this additional time.
     Late(Time),
     /// Arrives twice.
     Twice,
@@ -80,18 +79,18 @@ pub(crate) struct Pair {
     /// One-way delay of each subflow.
     pub(crate) delays: Vec<Time>,
     pub(crate) fate: Wire,
-    /// Everything that was sent, lost or not.
+    /// All segments sent, lost or not.
     pub(crate) sent: Vec<Passing>,
-    /// Everything that the client told of itself.
+    /// Events of the client.
     pub(crate) told: Vec<Recorded>,
-    /// What the server told of segments that arrived.
+    /// Events of the server about arrived segments.
     pub(crate) told_by_server: Vec<Recorded>,
     pub(crate) listens: bool,
     pub(crate) client_events: Vec<Event>,
     pub(crate) server_events: Vec<Event>,
     /// The server's application reads at once.
     pub(crate) reads: bool,
-    /// Most bytes of a segment, header included.
+    /// Largest segment in bytes, header included.
     most: u64,
     wire: BTreeMap<(Time, usize), Passing>,
     copies: usize,
@@ -120,7 +119,7 @@ impl Pair {
         }
     }
 
-    /// Connected, with the handshake's segments forgotten.
+    /// A connected pair, without the handshake's segments.
     pub(crate) fn connected(config: &Config, delays: &[u64]) -> Pair {
         let mut pair = Pair::new(config, delays);
         pair.client.connect();
@@ -131,7 +130,6 @@ impl Pair {
         pair
     }
 
-    /// Sends what both have to send now.
     pub(crate) fn flush(&mut self) {
         loop {
             let mut quiet = true;
@@ -197,7 +195,7 @@ impl Pair {
         subflow.map(|subflow| (subflow, segment))
     }
 
-    /// The next arrival or timer; false if there is none before `until`.
+    /// Processes the next arrival or timer; returns false if there is none before `until`.
     pub(crate) fn step(&mut self, until: Time) -> bool {
         self.flush();
         let arrival = self.wire.first_key_value().map(|(&(time, _), _)| time);
@@ -244,13 +242,13 @@ impl Pair {
         true
     }
 
-    /// Steps until nothing is left to do before `until`; the clock then stands there.
+    /// Steps until no event is left before `until`, then sets the clock to it.
     pub(crate) fn drive(&mut self, until: Time) {
         while self.step(until) {}
         self.now = self.now.max(until);
     }
 
-    /// Writes and drives until it is acknowledged, at the latest until `until`.
+    /// Writes, and drives until all is acknowledged or `until`.
     pub(crate) fn transfer(&mut self, bytes: u64, until: Time) {
         let mut left = bytes - self.client.write(bytes);
         let goal = self.server.delivered() + bytes;
@@ -259,13 +257,12 @@ impl Pair {
         }
     }
 
-    /// The exchange as text: one line a segment, `<time ms> <direction><subflow> <flags> seq:end ack ...`.
+    /// The exchange as text, one line per segment: `<time ms> <direction><subflow> <flags> seq:end ack ...`.
     pub(crate) fn script(&self) -> String {
         self.sent.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// The next segment of an endpoint and its subflow.
 pub(crate) fn transmit(end: &mut Endpoint, now: Time) -> Option<(usize, Segment)> {
     let mut segment = Segment::EMPTY;
     end.poll_transmit(now, &mut segment)

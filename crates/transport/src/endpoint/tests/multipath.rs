@@ -63,7 +63,7 @@ fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
     }
     assert!(delivered_while_dark > 1_000_000, "{delivered_while_dark}");
     assert!(pair.client.counters(0).timeouts >= 2);
-    // Its round trip looks long for a while, since what left before took so long: it gets less.
+    // The RTT samples of earlier segments are long for a while, so it carries less.
     assert!(pair.client.subflow_states()[0].usable);
     assert!(sent_after > 40, "the subflow did not return: {sent_after}");
 }
@@ -89,7 +89,7 @@ fn a_backup_carries_new_data_only_while_no_other_is_usable() {
             pair.client.write(u64::MAX);
             pair.client.set_backup(1, pair.now >= ms(6000));
             for p in &pair.sent[seen..] {
-                // Before; as a backup, with what had been assigned given back; after the other's timeout.
+                // Before; as a backup, with the assigned data returned; after the other subflow's timeout.
                 let span = match p.sent {
                     sent if sent < ms(6000) => 0,
                     sent if sent > ms(6100) && sent < down => 1,
@@ -217,7 +217,7 @@ fn data_acks_have_32_bits_until_the_peer_maps_in_64() {
     pair.drive(Time::from_secs(1));
     assert!(pair.sent.len() > 20);
     for p in &pair.sent {
-        // The client has seen no mapping; the server sees one in each data segment.
+        // The client has received no mapping; the server receives one in each data segment.
         assert_eq!(long(p), !p.to_server);
         assert_eq!(p.segment.header_len(), if p.to_server { 56 } else { 44 });
     }
@@ -306,8 +306,8 @@ fn data_cut_for_a_short_data_ack_keeps_it_when_it_is_sent_again() {
     let mut pair = Pair::connected(&mptcp(), &[10, 40]);
     pair.client.write(40_000);
     pair.flush();
-    // The server sends data of its own, and so the client's acknowledgements become long; what the
-    // slower subflow carried is lost, and sent again in the same pieces.
+    // The server sends data of its own, so the client's acknowledgements become long. Lost segments of the
+    // slower subflow are retransmitted with the same boundaries.
     let mut left = 3;
     pair.fate = Box::new(move |p| {
         let lost = p.to_server && p.subflow == 1 && p.segment.len > 0 && left > 0;
@@ -339,7 +339,7 @@ fn data_cut_for_a_short_data_ack_keeps_it_when_it_is_sent_again() {
 
 #[test]
 fn schedulers_are_told_by_when_what_comes_next_is_due() {
-    /// Notes each answer's deadline, and sends on the first with room.
+    /// Records each deadline, and sends on the first subflow with space.
     #[derive(Debug)]
     struct Noting(Arc<Mutex<Vec<Option<Deadline>>>>);
     impl Scheduler for Noting {
@@ -381,7 +381,7 @@ fn schedulers_are_told_by_when_what_comes_next_is_due() {
 
 #[test]
 fn data_in_flight_that_would_be_late_are_sent_on_another_subflow_as_well() {
-    /// Sends on the second, and what is due within 500 ms on the first, too.
+    /// Sends on the second subflow, and copies data due within 500 ms to the first.
     #[derive(Debug)]
     struct Rescuing;
     impl Scheduler for Rescuing {

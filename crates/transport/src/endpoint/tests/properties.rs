@@ -3,7 +3,7 @@ use crate::algorithm::Declared;
 use crate::{CongestionConfig, SchedulerConfig};
 use proptest::prelude::*;
 
-/// A wire that loses, delays and doubles by a plan drawn from a seed.
+/// A link that loses, delays and duplicates segments as drawn from a seed.
 pub(super) fn hostile(
     mut seed: u64,
     loss: u64,
@@ -11,7 +11,7 @@ pub(super) fn hostile(
     twice: u64,
 ) -> Box<dyn FnMut(&Passing) -> Fate> {
     Box::new(move |_| {
-        // xorshift64: deterministic, and enough for choosing victims.
+        // xorshift64: deterministic, and good enough to choose segments.
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
@@ -43,7 +43,7 @@ pub(super) fn check(
     let mut left = bytes;
     let mut highest = 0;
     let limit = config.receive_buffer.size.as_u64();
-    // Where one segment of three is lost, without timestamps, the retransmission timer stays backed off: an hour
+    // With a third of the segments lost and no timestamps, the retransmission timer stays backed off: an hour
     // may be too short for 160 kB in a window of two segments.
     let until = Time::from_secs(36_000);
     let mut closed = false;
@@ -64,7 +64,7 @@ pub(super) fn check(
                 highest = highest.max(end);
             }
         }
-        // The receive buffer is never exceeded: all that was sent fits behind what was read.
+        // The receive buffer is never exceeded.
         assert!(highest <= pair.server.delivered() + limit, "window overrun");
         assert!(pair.server.reorder_buffer() <= limit);
         for state in pair.client.subflow_states() {
@@ -74,8 +74,7 @@ pub(super) fn check(
             break;
         }
     }
-    // No byte lost, duplicated or reordered: the stream is a sequence of offsets, and each
-    // advance of `delivered` is the next range.
+    // No byte is lost, duplicated or reordered: each advance of `delivered` is the next range.
     assert_eq!(pair.server.delivered(), bytes);
     assert_eq!(pair.server_events.last(), Some(&Event::Eof));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! RACK and tail loss probes, RFC 8985: the cases that its sections 3 and 7 tell of.
+//! RACK and tail loss probes (RFC 8985): the cases of its sections 3 and 7.
 
 use super::recovery::{data, lose};
 use super::*;
@@ -10,7 +10,7 @@ fn rack() -> Config {
     })
 }
 
-/// Delays one segment, as often as it is sent for the first time.
+/// Delays the first transmission of these segments.
 fn delay(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut delayed = Vec::new();
     Box::new(move |passing| {
@@ -51,7 +51,8 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     });
     pair.transfer(30_000, Time::from_secs(30));
     let first: Vec<(u64, u64)> = data(&pair).into_iter().filter(|&(_, n)| n == 0).collect();
-    // What the first acknowledgement of the round trip lets out tells of the copy's loss.
+    // The segment released by the first acknowledgement of the round trip reveals the loss of the
+    // retransmission.
     assert_eq!(first, [(5000, 0), (5100, 0), (5200, 0)]);
     assert_eq!(outcome(&pair), (2, 1, 0, 0));
 }
@@ -81,7 +82,7 @@ fn what_comes_late_by_less_than_a_quarter_of_the_round_trip_is_not_lost() {
     pair.transfer(3_000, Time::from_secs(9));
     pair.drive(pair.now + ms(200));
     assert_eq!(outcome(&pair), (0, 0, 0, 0));
-    // Nine segments above the gap: but by now reordering was seen.
+    // Nine segments above the gap, but reordering was observed by now.
     pair.transfer(10_000, Time::from_secs(9));
     pair.drive(pair.now + ms(200));
     assert_eq!(outcome(&pair), (0, 0, 0, 0));
@@ -95,9 +96,9 @@ fn a_duplicate_reported_by_the_receiver_widens_the_window() {
     pair.transfer(3_000, Time::from_secs(9));
     pair.transfer(10_000, Time::from_secs(9));
     pair.drive(pair.now + ms(200));
-    // 40 ms are more than a quarter of the round trip, 25 ms: sent again for nothing.
+    // 40 ms exceed a quarter of the RTT, 25 ms: a spurious retransmission.
     assert_eq!(outcome(&pair), (1, 1, 0, 0));
-    // The D-SACK made it 50 ms.
+    // The D-SACK raised it to 50 ms.
     pair.transfer(10_000, Time::from_secs(9));
     pair.drive(pair.now + ms(200));
     assert_eq!(outcome(&pair), (1, 1, 0, 0));
@@ -109,7 +110,8 @@ fn a_probe_finds_out_about_a_lost_tail_before_the_timer() {
     pair.fate = lose(&[7001, 8001, 9001]);
     pair.transfer(10_000, Time::from_secs(9));
     let again: Vec<(u64, u64)> = data(&pair).into_iter().skip(10).collect();
-    // Two round trips after the last acknowledgement; what it brings back tells of the rest.
+    // Two round trips after the last acknowledgement; the acknowledgement of the probe reveals the other
+    // losses.
     assert_eq!(again, [(5302, 9), (5402, 7), (5402, 8)]);
     assert_eq!(outcome(&pair), (3, 1, 1, 0));
     assert_eq!(pair.server.delivered(), 10_000);
@@ -134,7 +136,7 @@ fn a_loss_that_the_probe_repaired_halves_the_window() {
     let mut pair = Pair::connected(&rack(), &[50]);
     pair.fate = lose(&[9001]);
     pair.transfer(10_000, Time::from_secs(9));
-    // A single segment's acknowledgement may be held back by 200 ms.
+    // The peer may delay the acknowledgement of a single segment by 200 ms.
     assert_eq!(data(&pair).last(), Some(&(5500, 9)));
     let before = pair.client.subflow_states()[0].cwnd;
     pair.transfer(10_000, Time::from_secs(9));

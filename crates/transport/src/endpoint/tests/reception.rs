@@ -1,12 +1,12 @@
 use super::*;
 
-/// Feeds data segments of 1000 bytes, by their number, to a fresh server; gives its acknowledgements.
+/// Acknowledgements of a new server for data segments of 1000 bytes, given by number.
 fn acknowledgements(config: &Config, arrivals: &[u64]) -> Vec<String> {
     let arrivals: Vec<(u64, u64)> = arrivals.iter().map(|&number| (number, 5000)).collect();
     answers_to(config, &arrivals)
 }
 
-/// The same of segments and their timestamps in milliseconds.
+/// The same for segments with timestamps in milliseconds.
 fn answers_to(config: &Config, arrivals: &[(u64, u64)]) -> Vec<String> {
     let mut pair = Pair::connected(config, &[50]);
     pair.client.write(1000);
@@ -51,11 +51,10 @@ fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timer() {
         .iter()
         .find(|p| !p.to_server)
         .expect("an acknowledgement");
-    // 50 ms on the way, 200 ms of delayed acknowledgement.
+    // 50 ms of propagation, 200 ms of delayed acknowledgement.
     assert_eq!(ack.sent, ms(5250));
 }
 
-/// The third segment comes before the second, and the first twice.
 #[test]
 fn data_packets_are_counted_once_and_those_behind_a_gap() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
@@ -99,7 +98,7 @@ fn sack_blocks_name_the_newest_range_first() {
 
 #[test]
 fn what_waits_is_named_though_nothing_waits_where_data_came_last() {
-    // The four ranges that are remembered as the newest are taken up one by one.
+    // The four ranges remembered as the newest are merged one by one.
     let arrivals = [0, 20, 2, 4, 6, 8, 1, 3, 5, 7];
     assert_eq!(
         acknowledgements(&plain_tcp(), &arrivals)[6..],
@@ -112,7 +111,7 @@ fn what_waits_is_named_though_nothing_waits_where_data_came_last() {
     );
 }
 
-/// What the server sends when a segment comes after a gap and it has so much to send itself.
+/// Segments of a server with this many bytes to send when a segment arrives behind a gap.
 fn answers_with_data(bytes: u64) -> Vec<String> {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     pair.client.write(1000);
@@ -142,7 +141,7 @@ fn a_segment_that_is_full_leaves_its_blocks_to_an_acknowledgement() {
 
 #[test]
 fn a_segment_that_comes_twice_is_told_of_by_d_sack() {
-    // RFC 2883, section 4: below the acknowledgement, and inside a range that waits.
+    // RFC 2883, section 4: below the acknowledgement, and inside a range behind a gap.
     assert_eq!(
         acknowledgements(&plain_tcp(), &[0, 0, 2, 3, 2]),
         [
@@ -157,7 +156,7 @@ fn a_segment_that_comes_twice_is_told_of_by_d_sack() {
 
 #[test]
 fn the_echoed_timestamp_is_that_of_the_segment_that_moved_the_window() {
-    // RFC 7323, 4.3: with a hole, the echo stays that of the last segment in order.
+    // RFC 7323, 4.3: with a gap, the echo stays that of the last segment in order.
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
     let mut lost = false;
     pair.fate = Box::new(move |p| {
@@ -179,7 +178,7 @@ fn the_echoed_timestamp_is_that_of_the_segment_that_moved_the_window() {
     assert_eq!(echoes, [ms(5000), ms(5000), ms(5000)]);
 }
 
-/// What is overtaken by a retransmission that closes a gap.
+/// Segments overtaken by a retransmission that closes a gap.
 const OVERTAKEN: [(u64, u64); 6] = [
     (0, 5000),
     (2, 5002),
@@ -191,7 +190,7 @@ const OVERTAKEN: [(u64, u64); 6] = [
 
 #[test]
 fn segments_older_than_what_has_come_are_thrown_away() {
-    // RFC 7323, 5.3, R1, and a D-SACK for what had come before. One millisecond less is not old yet.
+    // RFC 7323, 5.3, R1, and a D-SACK for the duplicate data. One millisecond less is not old yet.
     let answers = [
         ". ack 1001",
         ". ack 1001 sack 2001:3001",
@@ -215,7 +214,7 @@ fn segments_of_any_age_are_taken_without_paws() {
 /// Cumulative acknowledgement, a range above it, timestamp in milliseconds.
 type Told = (u64, Option<(u64, u64)>, u64);
 
-/// The sender after its first flight of four segments was acknowledged by these.
+/// The sender after these acknowledgements of its first flight of four segments.
 fn after(config: &Config, acknowledgements: &[Told]) -> Pair {
     let mut pair = Pair::connected(config, &[50]);
     pair.client.write(4000);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Loses the data segments that start at these offsets, the first time they are sent.
+/// Loses the first transmission of data segments at these offsets.
 pub(super) fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut lost = Vec::new();
     Box::new(move |passing| {
@@ -95,7 +95,7 @@ fn limited_transmit_sends_new_data_on_the_first_two_duplicates() {
             config.extensions.sack = false;
         });
         let mut pair = Pair::connected(&config, &[50]);
-        // Only two duplicate acknowledgements come back in the first round trip.
+        // Only two duplicate acknowledgements arrive in the first round trip.
         pair.fate = lose(&[1, 3001]);
         pair.client.write(20_000);
         pair.drive(ms(5150));
@@ -119,7 +119,7 @@ fn a_lost_tail_waits_for_the_timer_which_backs_off() {
         .filter(|&(_, n)| n == 9)
         .map(|(time, _)| time)
         .collect();
-    // RTO restarts with the last acknowledgement (5100 ms); its floor is 1 s, then 2 s, 4 s.
+    // RTO restarts with the last acknowledgement (5100 ms); its minimum is 1 s, then 2 s, 4 s.
     assert_eq!(tail, [5000, 6100, 8100, 12100]);
     let counters = pair.client.counters(0);
     assert_eq!((counters.timeouts, counters.retransmissions), (3, 3));
@@ -157,7 +157,7 @@ fn proportional_rate_reduction_spreads_the_reduction_over_the_round_trip() {
     pair.fate = lose(&[1]);
     pair.client.write(200_000);
     pair.drive(ms(5199));
-    // 20 in flight, ssthresh 10: about every second acknowledgement lets one segment out.
+    // 20 in flight, ssthresh 10: about every second acknowledgement releases one segment.
     let during = data(&pair).into_iter().skip(20).count();
     assert!(
         (9..=11).contains(&during),
@@ -192,8 +192,8 @@ fn after_idleness_the_window_starts_anew() {
 #[test]
 fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_left() {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
-    // Above the second and third hole there are too few segments to call them lost: RFC 6675's
-    // NextSeg, rule 3, sends them all the same.
+    // Too few segments above the second and third gap to mark losses: RFC 6675's NextSeg, rule 3, retransmits
+    // them.
     pair.fate = lose(&[2001, 6001, 8001]);
     pair.transfer(10_000, Time::from_secs(9));
     let counters = pair.client.counters(0);
@@ -226,7 +226,7 @@ fn idleness_halves_the_window_or_starts_it_again() {
         pair.drive(pair.now + ms(1000));
         let before = pair.client.subflow_states()[0].cwnd;
         assert!(before > 60_000, "{before}");
-        // The timeout is 1 s: it has gone by twice, and a half.
+        // The timeout is 1 s: it has passed two and a half times.
         let last = pair.sent.iter().rfind(|p| p.to_server).expect("data").sent;
         pair.now = last + ms(2500);
         pair.client.write(1000);

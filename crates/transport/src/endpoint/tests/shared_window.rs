@@ -1,4 +1,4 @@
-//! The window that subflows share, as in Linux.
+//! The shared window of subflows, as in Linux.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::scheduling::linux::LinuxConfig;
 use crate::scheduling::min_rtt::MinRttConfig;
 
-/// Subflows queue data as in Linux, and share a window of 40,000 bytes.
+/// Linux's scheduler, and a shared window of 40,000 bytes.
 fn linux() -> Config {
     mptcp().with(|config| {
         config.scheduler = LinuxConfig::DEFAULT.into();
@@ -16,8 +16,8 @@ fn linux() -> Config {
     })
 }
 
-/// A transfer in which each so many-th data segment is lost; returns the pair, and how many segments arrived
-/// behind a gap and beyond the window.
+/// A transfer in which every `each`-th data segment is lost; returns the pair, and the number of segments
+/// that arrived behind a gap and beyond the window.
 fn transfer_with_losses(config: &Config, each: usize) -> (Pair, usize) {
     let mut pair = Pair::connected(config, &[10, 30, 60]);
     let mut data = 0;
@@ -98,7 +98,7 @@ fn the_receive_buffer_grows_with_what_is_read() {
     pair.client.connect();
     pair.drive(ms(40));
     let first = pair.server.rx.capacity();
-    // By what was read, not by calls that read nothing.
+    // Measures reads, not calls that read nothing.
     pair.reads = false;
     pair.client.write(1_000_000);
     while pair.server.delivered() < 1_000_000 {

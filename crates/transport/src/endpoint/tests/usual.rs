@@ -1,4 +1,4 @@
-//! The usual cases and the long way do the same: where somebody listens there is the long way alone.
+//! Fast and slow path have the same effect: with a recorder, only the slow path is used.
 
 use super::properties::hostile;
 use super::*;
@@ -8,25 +8,25 @@ use crate::scheduling::SubflowSet;
 use crate::{CongestionConfig, ReorderingConfig, SchedulerConfig};
 use proptest::prelude::*;
 
-/// What passes between the ends, and what becomes of it.
+/// Traffic and behaviour of the links.
 #[derive(Clone, Debug)]
 struct Course {
-    /// One way, of each subflow.
+    /// One-way delay of each subflow.
     delays_ms: Vec<u64>,
     seed: u64,
-    /// Of a thousand segments, those that are lost, late, and doubled.
+    /// Lost, late and duplicated segments per thousand.
     loss: u64,
     late: u64,
     twice: u64,
-    /// What the client writes, each once the one before is written, with so long between them.
+    /// Client's writes, each after the one before is written and this pause.
     writes: Vec<u64>,
     pause: Time,
-    /// What the server writes when the first of it has arrived.
+    /// Server's write when the first data have arrived.
     answer: u64,
 }
 
-/// Two pairs of ends on one course, the first with listeners: after each step the ends of one are
-/// those of the other in every field. Says how many steps left both ends of it settled in all subflows.
+/// Runs two pairs through one course, the first with recorders, and compares every field after each step.
+/// Returns the number of steps after which all subflows of both endpoints could use the fast path.
 fn compare(config: &Config, course: &Course) -> usize {
     let mut pairs = [true, false].map(|listens| {
         let mut pair = Pair::new(config, &course.delays_ms);
@@ -87,7 +87,7 @@ fn compare(config: &Config, course: &Course) -> usize {
     settled
 }
 
-/// As Linux has it, so that losses are told by time.
+/// Linux: losses detected by time.
 fn linux() -> Config {
     Config {
         multipath: false,
@@ -96,7 +96,7 @@ fn linux() -> Config {
     }
 }
 
-/// The same over several paths.
+/// Linux over several paths.
 fn multipath() -> Config {
     Config {
         multipath: true,
@@ -104,7 +104,7 @@ fn multipath() -> Config {
     }
 }
 
-/// Nothing is lost, late or doubled, and one end writes.
+/// No losses, delays or duplicates, and one writer.
 fn undisturbed(delays_ms: &[u64]) -> Course {
     Course {
         delays_ms: delays_ms.to_vec(),

@@ -35,7 +35,7 @@ fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
     assert_eq!(pair.server.delivered(), 7000);
 }
 
-/// An end that has closed its own direction still tells the peer that there is room again.
+/// An endpoint that has closed its own direction still sends window updates.
 #[test]
 fn a_reader_that_has_closed_opens_the_window_too() {
     for config in [plain_tcp(), mptcp()] {
@@ -123,7 +123,7 @@ fn nagle_holds_a_small_segment_while_data_is_in_flight() {
 
 #[test]
 fn windows_are_multiples_of_what_their_scale_can_say() {
-    // 1 MiB needs a scale of 20 - 15, as Linux has it.
+    // 1 MiB needs a scale of 20 - 15, as in Linux.
     let config = plain_tcp().with(|config| config.receive_buffer.size = Bytes::from_mib(1));
     let mut pair = Pair::new(&config, &[50]);
     pair.reads = false;
@@ -142,7 +142,7 @@ fn windows_are_multiples_of_what_their_scale_can_say() {
     assert!(scaled.clone().all(|p| p.segment.window % 32 == 0));
     let greatest = u32::from(u16::MAX) << 5;
     assert!(scaled.clone().all(|p| p.segment.window <= greatest));
-    // What is not read makes the window smaller, by no more than it is.
+    // Unread data reduce the window by their length.
     let last = pair
         .sent
         .iter()
@@ -152,7 +152,7 @@ fn windows_are_multiples_of_what_their_scale_can_say() {
     assert!((i64::from(last.segment.window) - shut).abs() <= 32 * 300);
 }
 
-/// As profile linux has its send buffer, without its congestion control.
+/// Send buffer of profile linux, without its congestion control.
 fn growing(send_buffer: u64) -> Config {
     plain_tcp().with(|config| {
         config.send_buffer.size = Bytes::new(send_buffer);
@@ -185,7 +185,7 @@ fn a_writer_that_found_no_room_waits_for_a_third_of_it() {
     let mut pair = Pair::connected(&growing(40_000), &[50]);
     let mut held = pair.client.write(u64::MAX);
     assert_eq!(held, 65_160);
-    // What is sent takes 832 bytes for two segments beside its payload.
+    // Sent data take 832 bytes for two segments besides their payload.
     while held > 15_000 {
         assert!(pair.step(Time::from_secs(60)));
         held = 65_160 - pair.client.acknowledged();
@@ -216,7 +216,7 @@ fn a_connections_send_buffer_is_the_sum_of_its_subflows() {
         pair.step(Time::from_secs(60));
         pair.client.write(u64::MAX);
         let held = pair.client.written() - pair.client.acknowledged();
-        // A page fragment begins where there is room for a byte.
+        // A page fragment is taken if there is space for a byte.
         let capacity = 4096 + buffers(&pair).iter().sum::<u64>();
         assert!(held < capacity + 32_728, "{held} of {capacity}");
         for state in pair.client.subflow_states() {
@@ -255,7 +255,7 @@ fn a_segment_shorter_than_usual_is_acknowledged_at_once() {
             config.receiver.delayed_ack = 2;
         });
         let mut pair = Pair::connected(&config, &[50]);
-        // Past the first, which are acknowledged one by one.
+        // Past the first segments, which are acknowledged one by one.
         pair.transfer(40_000, Time::from_secs(60));
         pair.drive(pair.now + ms(1000));
         pair.sent.clear();

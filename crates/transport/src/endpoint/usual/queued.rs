@@ -1,4 +1,4 @@
-//! Data that a scheduler has queued on subflows, and that their windows allow.
+//! Transmission of queued data on the fast path.
 
 use ropewalk_quantities::Time;
 

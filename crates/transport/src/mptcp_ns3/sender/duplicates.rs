@@ -1,4 +1,4 @@
-//! What the sender makes of duplicate acknowledgements, by each policy.
+//! Handling of duplicate acknowledgements, by policy.
 
 use ropewalk_quantities::Time;
 
@@ -6,18 +6,16 @@ use super::Sender;
 use crate::mptcp_ns3::subflow::FRto;
 use crate::mptcp_ns3::{Ack, Policy};
 
-/// Duplicates of a segment that indicate a loss.
+/// Number of duplicates that indicate a loss.
 const DUPLICATES: u32 = 3;
 
 impl Sender {
-    /// A duplicate acknowledgement, while data are in flight.
     pub(super) fn handle_duplicate(&mut self, now: Time, ack: &Ack) {
         match self.settings.policy {
             Policy::FRto => self.take_f_rto_step(ack.subflow),
             Policy::Eifel => {
                 let of = &mut self.subflows[ack.subflow];
                 let resent_at = of.flight.front().and_then(|first| first.resent_at);
-                // Timestamps are in milliseconds.
                 let older = |resent_at: Time| stamp_ms(ack.echo) < stamp_ms(resent_at);
                 if resent_at.is_some_and(older) {
                     (of.cwnd, of.ssthresh) = of.saved;
@@ -41,7 +39,6 @@ impl Sender {
         }
     }
 
-    /// Counts a duplicate of the first unacknowledged segment of this subflow.
     fn count_duplicate(&mut self, now: Time, subflow: usize) {
         let of = &mut self.subflows[subflow];
         let Some(first) = of.flight.front_mut() else {
@@ -54,7 +51,7 @@ impl Sender {
         }
     }
 
-    /// D-SACK: these segments arrived ahead of the stream, `lowest` as a block.
+    /// D-SACK: marks segments that arrived ahead of the stream; `lowest` is a block.
     pub(super) fn mark_reported(&mut self, received: (u64, u64), lowest: (u64, u64)) {
         for of in &mut self.subflows {
             let alone = match lowest.0 <= received.0 && received.1 <= lowest.1 {
@@ -71,9 +68,9 @@ impl Sender {
         }
     }
 
-    /// D-SACK: a duplicate that reports a segment ahead of the stream. If that segment was retransmitted and
-    /// had been reported before, the retransmission was spurious; otherwise the subflow that blocks the
-    /// stream gets a duplicate counted.
+    /// D-SACK: handles a duplicate that reports a segment ahead of the stream. If that segment was
+    /// retransmitted and had been reported before, the retransmission was spurious; otherwise the duplicate
+    /// counts against the subflow that blocks the stream.
     fn handle_report(&mut self, now: Time, subflow: usize, received: u64) {
         let blamed = self.lowest_unreported();
         let known = self.subflows.iter().find_map(|of| {
@@ -112,7 +109,7 @@ impl Sender {
         lowest.map(|(_, index)| index)
     }
 
-    /// A duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as in the module).
+    /// Handles a duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as in the module).
     fn take_f_rto_step(&mut self, subflow: usize) {
         let of = &mut self.subflows[subflow];
         match of.f_rto {

@@ -1,5 +1,5 @@
-//! Worked examples of the answers: forty segments of 1000 bytes, 50 ms each way, a first window of ten and
-//! a threshold of eight segments; each column a time after the first data, in ms.
+//! Worked examples of the policies: forty segments of 1000 bytes, 50 ms each way, an initial window of ten
+//! and a threshold of eight segments. Columns are times after the first data, in ms.
 
 use super::*;
 use crate::reordering::ReorderingConfig;
@@ -11,17 +11,17 @@ use crate::reordering::tcp_door::DoorConfig;
 
 type Wire = fn() -> Box<dyn FnMut(&Passing) -> Fate>;
 
-/// Window and threshold in segments, and segments sent again.
+/// Window and threshold in segments, and number of retransmitted segments.
 type Row = (u64, u64, u64);
 
-/// What happens to the segments, counted from one.
+/// Behaviour of the link; segments are counted from one.
 const LATE_1: Wire = || late(&[(1, 30)]);
 const LATE_1_AND_4: Wire = || late(&[(1, 30), (3001, 40)]);
 const LOSE_1: Wire = || lose(&[1]);
 const LOSE_1_TO_10: Wire = || lose(&[1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
 const STALL: Wire = || stall(5000 + 1150);
 
-/// The answers by their names.
+/// A policy by name.
 pub(super) fn named(name: &str) -> ReorderingConfig {
     match name {
         "linux" => crate::reordering::linux::LinuxConfig::DEFAULT.into(),
@@ -34,7 +34,7 @@ pub(super) fn named(name: &str) -> ReorderingConfig {
     }
 }
 
-/// The rows at these times; and the threshold of duplicates at the end.
+/// The rows at these times, and the duplicate-acknowledgement threshold at the end.
 fn run(name: &str, sack: bool, wire: Wire, times: &[u64]) -> (Vec<Row>, u32, Pair) {
     let config = example().with(|config| {
         config.extensions.sack = sack;
@@ -47,7 +47,7 @@ fn run(name: &str, sack: bool, wire: Wire, times: &[u64]) -> (Vec<Row>, u32, Pai
     (rows, threshold, pair)
 }
 
-/// An example: who answers, what is seen at the times, and the threshold at the end.
+/// An example: policies, rows at the times, and the threshold at the end.
 struct Example {
     wire: Wire,
     sack: bool,
@@ -68,7 +68,7 @@ fn check(examples: &[Example]) {
     }
 }
 
-/// The windows before and after each undo, with its time.
+/// Time of each undo, and the windows before and after it.
 fn undone_at(pair: &Pair) -> Vec<(u64, [u64; 2], [u64; 2])> {
     let told = pair.told.iter().filter_map(|told| match told.happening {
         Happening::Undone(undone) => Some((told.time, undone)),
@@ -106,7 +106,7 @@ fn one_segment_late() {
             rows: &[(100, (5, 5, 1)), (130, (10, 10, 1)), (230, (11, 10, 1))],
             threshold: 10,
         },
-        // Windows rest until 230.
+        // Windows are frozen until 230.
         Example {
             wire: LATE_1,
             sack: true,
@@ -119,7 +119,7 @@ fn one_segment_late() {
             ],
             threshold: 3,
         },
-        // Without SACK the partial acknowledgement has more sent again (RFC 6582).
+        // Without SACK the partial acknowledgement causes more retransmissions (RFC 6582).
         Example {
             wire: LATE_1,
             sack: false,
@@ -134,7 +134,7 @@ fn one_segment_late() {
             rows: &[(130, (10, 10, 1)), (230, (11, 10, 1))],
             threshold: 10,
         },
-        // Windows are taken back, and repairing goes on.
+        // Windows are restored, and repairs continue.
         Example {
             wire: LATE_1,
             sack: false,
@@ -183,7 +183,7 @@ fn two_segments_late() {
 fn what_the_peer_reports_twice_is_undone_when_all_of_it_is() {
     for (wire, all) in [(LATE_1, 1), (LATE_1_AND_4, 2)] {
         let (rows, _, pair) = run("dsack", true, wire, &[300]);
-        // Late: of the window nothing is given back at once, of the threshold all.
+        // Late: the window is not restored at once, the threshold is restored fully.
         assert_eq!(undone_at(&pair), [(200, [5, 5], [5, 10])]);
         assert_eq!(rows[0].2, all);
     }
@@ -211,7 +211,7 @@ fn a_timeout_for_nothing() {
         Example {
             wire: STALL,
             sack: true,
-            // What all waited keeps its order.
+            // A delay of all segments does not reorder them.
             names: &["none", "tcp-door"],
             rows: &[
                 (1000, (1, 5, 1)),
@@ -249,7 +249,7 @@ fn a_timeout_for_nothing() {
     ]);
     let (.., pair) = run("eifel", true, STALL, &[1300]);
     assert_eq!(undone_at(&pair), [(1200, [1, 5], [10, 10])]);
-    // Two new segments left before the second acknowledgement.
+    // Two new segments are sent before the second acknowledgement.
     let (.., pair) = run("f-rto", true, STALL, &[1300]);
     assert_eq!(undone_at(&pair), [(1200, [2, 5], [11, 10])]);
     let (.., pair) = run("dsack", true, STALL, &[1300]);
@@ -287,7 +287,7 @@ fn a_timeout_with_a_reason() {
     ]);
 }
 
-/// As Linux: losses told by time, windows let out by PRR, Linux's undo.
+/// Linux: RACK, PRR and Linux's undo.
 fn linux(timestamps: bool, wire: Wire) -> Pair {
     let config = example().with(|config| {
         config.extensions.timestamps = timestamps;
@@ -342,7 +342,7 @@ fn linux_undoes_a_timeout_at_the_first_late_acknowledgement() {
     let counters = pair.client.counters(0);
     assert_eq!(counters.undone_by[Evidence::LateAfterTimeout as usize], 1);
     assert_eq!((counters.undone_timeouts, counters.retransmissions), (1, 1));
-    // Without timestamps it takes the second, of what was never sent again (F-RTO).
+    // Without timestamps F-RTO needs a second acknowledgement, of data sent once.
     let mut pair = linux(false, STALL);
     at(&mut pair, &[1300]);
     let counters = pair.client.counters(0);

@@ -1,5 +1,5 @@
-//! What an answer to reordering can see, and what is done of what it answers. The answers here are
-//! the tests' own, as a user's would be.
+//! Inputs of a reordering policy, and effects of its answers. The policies are the tests' own, as a user's
+//! would be.
 
 mod examples;
 mod ncr;
@@ -22,7 +22,7 @@ use crate::reordering::{
     ReorderingPolicy, Resent, Undo,
 };
 
-/// All that a policy was asked and told.
+/// All inputs of a policy.
 #[derive(Debug, Default)]
 struct Seen {
     acks: Vec<AckSigns>,
@@ -31,8 +31,8 @@ struct Seen {
     data: Vec<DataSigns>,
 }
 
-/// Answers by a function of what it sees; when something was first sent again in the episode is
-/// known to it, as Eifel and F-RTO need it.
+/// Answers by a function of its inputs and of the time of the episode's first retransmission, which Eifel and
+/// F-RTO need.
 struct Scripted<F> {
     answer: F,
     resent_at: Option<Time>,
@@ -69,7 +69,7 @@ impl<F: FnMut(&AckSigns, Option<Time>) -> Answer> ReorderingPolicy for Scripted<
     }
 }
 
-/// With an answer of one's own; and what it will have seen at all ends and subflows together.
+/// A config with a scripted policy, and the inputs that it records at both endpoints and all subflows.
 fn answering<F>(config: &Config, answer: F) -> (Config, Arc<Mutex<Seen>>)
 where
     F: FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Send + Sync + 'static,
@@ -90,14 +90,14 @@ where
     (config, seen)
 }
 
-/// Eifel's sign (RFC 3522): the first acknowledgement that advances echoes a time before the first
-/// segment was sent again.
+/// Eifel detection (RFC 3522): the first acknowledgement that advances echoes a time before the first
+/// retransmission.
 fn is_late(signs: &AckSigns, resent_at: Option<Time>) -> bool {
     let echo = signs.echo.unwrap_or(Time::MAX);
     signs.advanced > 0 && signs.before.is_some() && resent_at.is_some_and(|at| echo < at)
 }
 
-/// Undoes exactly at Eifel's sign.
+/// Undoes exactly on Eifel detection.
 fn undoing(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     match signs.before {
         Some(before) if is_late(signs, resent_at) => Answer::undo(Undo::exact(&before)),
@@ -105,7 +105,7 @@ fn undoing(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     }
 }
 
-/// Delays the first copies of these segments to the server.
+/// Delays the first transmissions of these segments to the server.
 fn late(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut delayed = Vec::new();
     Box::new(move |p| {
@@ -120,7 +120,7 @@ fn late(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
     })
 }
 
-/// What would arrive at the server before this time arrives at it.
+/// Delays all arrivals at the server to this time.
 fn stall(until: u64) -> Box<dyn FnMut(&Passing) -> Fate> {
     Box::new(move |p| {
         let arrival = p.sent + ms(50);
@@ -152,7 +152,7 @@ fn entered(pair: &Pair) -> Vec<(Time, RecoveryEntered)> {
     entered.collect()
 }
 
-/// RFC 4015's windows at Eifel's sign, with RFC 3522's threshold: the later issue's `eifel`.
+/// RFC 4015's windows on Eifel detection, with RFC 3522's threshold: the built-in `eifel`.
 fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     let Some(before) = signs.before.filter(|_| is_late(signs, resent_at)) else {
         return Answer::NOTHING;
@@ -172,8 +172,8 @@ fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     Answer::undo(undo).raise(extent as u32)
 }
 
-/// Forty segments from the window and threshold of the examples; what each is at these times after
-/// the first data: window and threshold in segments, segments sent again.
+/// Forty segments from the initial window and threshold of the examples: window and threshold in segments and
+/// number of retransmitted segments at these times after the first data.
 fn at(pair: &mut Pair, times: &[u64]) -> Vec<(u64, u64, u64)> {
     pair.client.write(40_000);
     let start = pair.now;
@@ -195,7 +195,7 @@ fn example() -> Config {
 
 #[test]
 fn eifel_is_an_answer_that_this_seam_carries() {
-    // One segment late by 30 ms: with no answer the window stays halved.
+    // One segment is late by 30 ms: without a policy the window stays halved.
     let mut pair = Pair::connected(&example(), &[50]);
     pair.fate = late(&[(1, 30)]);
     let none = at(&mut pair, &[100, 200, 300]);
@@ -207,13 +207,13 @@ fn eifel_is_an_answer_that_this_seam_carries() {
     assert_eq!(undone, [(5, 5, 1), (10, 10, 1), (11, 10, 1)]);
     let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold();
     assert_eq!(threshold, 10);
-    // Nothing arrives for more than a second: the timeout was for nothing.
+    // Nothing arrives for more than a second: the timeout was spurious.
     let (config, _) = answering(&example(), eifel);
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = stall(5000 + 1150);
     let undone = at(&mut pair, &[1000, 1200, 1300]);
     assert_eq!(undone, [(1, 5, 1), (10, 10, 1), (11, 10, 1)]);
-    // A real loss is one.
+    // A real loss.
     let (config, _) = answering(&example(), eifel);
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
@@ -224,8 +224,8 @@ fn eifel_is_an_answer_that_this_seam_carries() {
 
 #[test]
 fn after_a_timeout_new_data_may_go_first() {
-    // F-RTO (RFC 5682, 3.1): the first acknowledgement after it lets two new segments out, and the
-    // next, of what was never sent again, shows that it was for nothing.
+    // F-RTO (RFC 5682, 3.1): the first acknowledgement after the timeout releases two new segments; the next,
+    // of data sent once, shows that the timeout was spurious.
     let (config, _) = answering(&example(), |signs, _| match signs.before {
         Some(before) if signs.phase == Phase::Loss && signs.original => {
             Answer::undo(Undo::exact(&before))
@@ -237,7 +237,7 @@ fn after_a_timeout_new_data_may_go_first() {
         _ => Answer::NOTHING,
     });
     let mut pair = Pair::connected(&config, &[50]);
-    // As if each acknowledgement came by itself.
+    // As if each acknowledgement arrived separately.
     let mut number = 0;
     pair.fate = Box::new(move |p| {
         let late = p.to_server && p.sent < ms(5500) && p.segment.len > 0;
@@ -254,7 +254,7 @@ fn after_a_timeout_new_data_may_go_first() {
     assert_eq!(after[..3], [(6000, 0), (6100, 10), (6100, 11)]);
     assert_eq!(undone(&pair).len(), 1);
     assert_eq!(pair.client.counters(0).retransmissions, 1);
-    // Without new data, what is lost goes.
+    // Without new data, lost data are retransmitted.
     let (config, _) = answering(&example(), |_, _| Answer {
         send_new: 2,
         ..Answer::NOTHING

@@ -1,5 +1,5 @@
-//! RFC 4653 segment by segment. A window of ten segments of 1000 bytes, 50 ms each way, and more data than
-//! is asked for; what is worked out in comments is from the RFC's steps.
+//! RFC 4653 segment by segment: a window of ten segments of 1000 bytes, 50 ms each way, unlimited data.
+//! Comments refer to the RFC's steps.
 
 use super::*;
 use crate::congestion::cubic::CubicConfig;
@@ -12,9 +12,9 @@ fn ncr(aggressive: bool) -> Config {
     }
 }
 
-/// What the client told, in segments: `ack` with what is acknowledged selectively for the first time,
-/// `need` with the threshold where it changes, `send` with what leaves, `again` with what leaves once
-/// more, `recover` with FlightSize, window and threshold. One string for each acknowledgement.
+/// Events at the client, in segments, one string per acknowledgement: `ack` with newly selectively
+/// acknowledged, `need` with a changed threshold, `send` with sent, `again` with retransmitted segments,
+/// `recover` with FlightSize, window and threshold.
 fn steps(pair: &Pair) -> Vec<String> {
     let mut all = vec![String::new()];
     for told in &pair.told {
@@ -39,7 +39,7 @@ fn steps(pair: &Pair) -> Vec<String> {
     all
 }
 
-/// The steps after the first window, until so many ms after the first data.
+/// The steps after the first window, until `until` ms after the first data.
 fn after_first_window(config: &Config, fate: Wire, until: u64) -> (Vec<String>, Pair) {
     let mut pair = Pair::connected(config, &[50]);
     pair.fate = fate;
@@ -50,8 +50,8 @@ fn after_first_window(config: &Config, fate: Wire, until: u64) -> (Vec<String>, 
 
 type Wire = Box<dyn FnMut(&Passing) -> Fate>;
 
-/// Nine duplicates: the careful variant sends for each second one, beginning with the first (E.4), and
-/// waits for two thirds of 10 to 14 segments (I.3, E.6).
+/// Nine duplicates: the careful variant sends for every second one, beginning with the first (E.4), and waits
+/// for two thirds of 10 to 14 segments (I.3, E.6).
 const CAREFUL: [&str; 9] = [
     "ack 0 1 need 7 send 10",
     "ack 0 1 need 8",
@@ -68,11 +68,11 @@ const CAREFUL: [&str; 9] = [
 fn the_careful_variant_ends_where_it_began_if_nothing_was_lost() {
     let (seen, mut pair) = after_first_window(&ncr(false), late(&[(1, 30)]), 130);
     assert_eq!(seen[..9], CAREFUL);
-    // T.1 to T.3: five are in flight, and one leaves, not five.
+    // T.1 to T.3: five are in flight; one is released, not five.
     assert_eq!(seen[9..], ["ack 10 0 send 15"]);
     let window = windows(&pair);
     assert_eq!((window.cwnd, window.ssthresh), (6000, 10_000));
-    // Back to where it was by slow start.
+    // Slow start returns to the previous window.
     pair.drive(ms(5200));
     assert_eq!(windows(&pair).cwnd, 10_000);
     pair.drive(Time::from_secs(30));
@@ -83,8 +83,8 @@ fn the_careful_variant_ends_where_it_began_if_nothing_was_lost() {
 
 #[test]
 fn the_aggressive_variant_sends_for_each() {
-    // The fifth is late: the first four acknowledgements open the window from ten to twelve, for the
-    // threshold of eight is passed.
+    // The fifth is late: the first four acknowledgements grow the window from ten to twelve only, beyond the
+    // threshold of eight.
     let config = Config {
         initial_ssthresh: Some(Bytes::new(10_000)),
         ..ncr(true)
@@ -97,7 +97,7 @@ fn the_aggressive_variant_sends_for_each() {
             "ack 2 0 send 11",
             "ack 3 0 send 12",
             "ack 4 0 send 13",
-            // FlightSizePrev is ten, half of it the threshold.
+            // FlightSizePrev is ten, the threshold half of it.
             "ack 4 1 need 5 send 14",
             "ack 4 1 need 6 send 15",
             "ack 4 1 send 16",
@@ -114,7 +114,7 @@ fn the_aggressive_variant_sends_for_each() {
 
 #[test]
 fn flight_size_is_what_the_first_acknowledgement_found() {
-    // The first segment waits for a delayed acknowledgement, which the gap then brings about.
+    // The first segment's acknowledgement is delayed until the gap triggers it.
     let config = ncr(true).with(|config| config.receiver.delayed_ack = 2);
     let (seen, _) = after_first_window(&config, late(&[(1001, 30)]), 129);
     assert_eq!(seen[0], "ack 1 1 need 5 send 10 send 11");
@@ -128,8 +128,8 @@ fn an_advance_with_another_gap_begins_anew_with_the_same_flight_size() {
     assert_eq!(
         seen[8..],
         [
-            // FlightSize is ten: nothing by T.3. Five are in the network: 5 + 0, 6 + 1 and 7 + 2 are at
-            // most nine.
+            // FlightSize is ten: none by T.3. Five are in the network: 5 + 0, 6 + 1 and 7 + 2 are at most
+            // nine.
             "ack 4 0 need 7 send 14 send 15 send 16",
             // Seven are in flight, in a window of eight.
             "ack 10 0 send 17",
@@ -148,7 +148,7 @@ fn a_loss_is_found_a_window_later_and_reduces_what_was_before() {
         [
             // 3.4: half of ten, not of fifteen.
             "ack 0 1 recover 10 5 5 again 0",
-            // As RFC 6675: one for one, and the threshold stays.
+            // As in RFC 6675: one for one, and the threshold stays.
             "ack 0 1 send 15",
             "ack 0 1 send 16",
             "ack 0 1 send 17",
@@ -198,7 +198,7 @@ fn what_lost_acknowledgements_would_have_let_out_leaves_with_the_next() {
         }
     });
     let (seen, _) = after_first_window(&ncr(false), fate, 129);
-    // E.5: five arrived, of which the first, the third and the fifth let one out each.
+    // E.5: five arrived; the first, the third and the fifth release one each.
     assert_eq!(
         seen[..2],
         ["ack 0 5 need 7 send 10 send 11 send 12", "ack 0 1 need 9"]
@@ -224,7 +224,7 @@ fn limited_transmit_is_extended_where_it_is_off_too() {
 
 #[test]
 fn a_timeout_reduces_what_was_before_and_sets_the_threshold_back() {
-    // Of the first window the last five arrive, and nothing for long after.
+    // The last five of the first window arrive, then none for a long time.
     let fate: Wire = Box::new(|p| match p.segment.seq {
         5001..=9001 => Fate::Arrives,
         _ if p.to_server => Fate::Lost,

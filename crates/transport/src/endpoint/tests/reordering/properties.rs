@@ -1,4 +1,4 @@
-//! Whatever is answered, everything arrives; and nothing is undone without a cause.
+//! Every policy delivers all data, and undoes only with cause.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ const MARKS: [Marks; 4] = [
     Marks::Kept,
 ];
 
-/// Answers that make no sense of what they see.
+/// Answers independent of the inputs.
 fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Send + Sync {
     let mut acks = 0;
     move |signs, _| {
@@ -63,7 +63,7 @@ fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Sen
     }
 }
 
-/// All that there are, with both variants of RFC 4653.
+/// All policies, with both variants of RFC 4653.
 fn answers() -> Vec<ReorderingConfig> {
     let mut all = ReorderingConfig::defaults();
     all.push(NcrConfig { aggressive: true }.into());
@@ -119,8 +119,8 @@ proptest! {
         check(&config, &delays, seed, loss, late, twice, bytes);
     }
 
-    /// Where nothing is lost and each path keeps the order, data that wait on the level of the
-    /// connection are no sign on that of a subflow.
+    /// Without losses, on paths that keep the order, data behind a gap of the connection are no reordering on
+    /// a subflow.
     #[test]
     fn over_paths_that_keep_the_order_all_answers_are_none(
         reordering in prop::sample::select(answers()),
@@ -146,14 +146,14 @@ proptest! {
     }
 }
 
-/// Loses what `hostile` does, and with bursts also the next few that go the same way.
+/// Loses as `hostile` does, with bursts also the next few segments in the same direction.
 fn losing(seed: u64, loss: u64, bursts: bool) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut single = hostile(seed, loss, 0, 0);
     let mut more = [0; 2];
     Box::new(move |p| {
         let left = &mut more[usize::from(p.to_server)];
         let fate = single(p);
-        // A burst that begot others would outlive the retransmissions of a connection.
+        // Bursts do not trigger bursts, which would outlive a connection's retransmissions.
         if fate == Fate::Lost && bursts && *left == 0 {
             *left = 1 + p.segment.seq % 7 + p.segment.ack % 5;
         }
@@ -163,7 +163,7 @@ fn losing(seed: u64, loss: u64, bursts: bool) -> Box<dyn FnMut(&Passing) -> Fate
     })
 }
 
-/// A transfer over a path that loses this much of a thousand, and overtakes nothing.
+/// Counters of a transfer over a path that loses `loss` in a thousand segments and keeps the order.
 fn lossy(name: &str, seed: u64, loss: u64, bursts: bool, sack: bool) -> Counters {
     let config = plain_tcp().with(|config| {
         config.extensions.sack = sack;
@@ -182,9 +182,9 @@ fn without_reordering_next_to_nothing_is_undone() {
     for name in ["dsack", "eifel", "f-rto", "linux", "ncr", "tcp-door"] {
         let (mut events, mut undone) = (0, 0);
         for seed in 0..200_u64 {
-            // A tenth of a per cent to three, and acknowledgements are lost as often as data.
+            // 0.1 to 3 % of data and of acknowledgements.
             let loss = 1 + seed % 30;
-            // In bursts of lost acknowledgements Linux takes what was late for nothing more often.
+            // In bursts of lost acknowledgements Linux undoes real losses more often.
             let bursts = seed % 4 == 3 && name != "linux";
             let seed = 0x9e37_79b9 * (seed + 1);
             let counters = lossy(name, seed, loss, bursts, true);
@@ -196,7 +196,7 @@ fn without_reordering_next_to_nothing_is_undone() {
             "dsack" | "f-rto" | "ncr" | "tcp-door" => 0,
             // Timestamps of acknowledgements whose predecessors were lost (RFC 3522, section 6).
             "eifel" => events / 100,
-            // Linux also believes a report of a segment that was sent again more than once.
+            // Linux also accepts a report of a segment that was retransmitted more than once.
             _ => events / 50,
         };
         assert!(undone <= most, "{name}: {undone} of {events}");

@@ -1,10 +1,10 @@
-//! What answers say of the steps that they take, and of the signs that they pass over.
+//! Remarks of the policies on their steps and on ignored reports.
 
 use super::examples::named;
 use super::*;
 use crate::reordering::{FrtoStep, Ignored, Remark};
 
-/// Forty segments, and what was said in the first while: ms after the first data, what.
+/// Remarks during a transfer of forty segments, with their times in ms after the first data.
 fn said(config: &Config, wire: Box<dyn FnMut(&Passing) -> Fate>) -> Vec<(u64, Remark)> {
     said_of(40, config, wire)
 }
@@ -37,7 +37,7 @@ fn step(time: u64, step: FrtoStep) -> (u64, Remark) {
     (time, Remark::Step(step))
 }
 
-/// RFC 5682 with and without SACK, and Linux's where timestamps say nothing.
+/// RFC 5682 with and without SACK, and Linux without timestamps.
 fn with_f_rto() -> [Config; 3] {
     [
         answering_with("f-rto"),
@@ -54,7 +54,7 @@ fn f_rto_tells_its_steps() {
             step(1200, FrtoStep::Spurious),
         ];
         assert_eq!(said(&config, stall(5000 + 1150)), wanted);
-        // What was sent once is lost: the new data draw a duplicate.
+        // Data sent once are lost: the new data elicit a duplicate.
         let wanted = [
             step(1100, FrtoStep::NewDataFirst),
             step(1200, FrtoStep::Confirmed),
@@ -72,7 +72,7 @@ fn an_acknowledgement_that_covers_what_was_sent_again_is_believed() {
             [step(1100, FrtoStep::Believed)]
         );
     }
-    // All that was sent is one segment.
+    // One segment is all that was sent.
     assert_eq!(
         said_of(1, &with_f_rto()[2], lose(&[1])),
         [step(1100, FrtoStep::Believed)]
@@ -86,8 +86,8 @@ fn what_timestamps_tell_is_no_step_of_f_rto() {
 
 #[test]
 fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
-    // RFC 5682, section 2.1. Of the flight the second segment arrived alone: its acknowledgement, a
-    // duplicate, was late.
+    // RFC 5682, section 2.1. Only the second segment of the flight arrived: its acknowledgement, a duplicate,
+    // was late.
     let mut duplicate = lose(&[1, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
     let late = Box::new(
         move |p: &Passing| match !p.to_server && p.sent == ms(5050) {
@@ -99,10 +99,10 @@ fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
     assert_eq!(told[..1], [step(1030, FrtoStep::Believed)]);
 }
 
-/// First offsets of the first flight.
+/// Offsets of the first flight.
 const FLIGHT: [u64; 10] = [1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001];
 
-/// Those of the first flight.
+/// Loses the acknowledgements of the first flight.
 fn acknowledgements_lost() -> Box<dyn FnMut(&Passing) -> Fate> {
     Box::new(
         |p| match !p.to_server && p.sent < ms(5100) && p.sent >= ms(5050) {
@@ -116,7 +116,7 @@ fn acknowledgements_lost() -> Box<dyn FnMut(&Passing) -> Fate> {
 fn reports_that_say_nothing_are_ignored_for_a_reason() {
     let ignored = |time, why| vec![(time, Remark::Ignored(why))];
     let config = answering_with("dsack");
-    // A.1: the first segment is sent again, and the whole flight had arrived.
+    // A.1: the first segment is retransmitted, and the whole flight had arrived.
     assert_eq!(
         said(&config, acknowledgements_lost()),
         ignored(1100, Ignored::AcksLost)
@@ -137,7 +137,7 @@ fn reports_that_say_nothing_are_ignored_for_a_reason() {
         said(&config, twice),
         ignored(3300, Ignored::SentMoreThanTwice)
     );
-    // A.4: nothing was sent again, and later reports do not count either.
+    // A.4: nothing was retransmitted, and later reports do not count either.
     let copied = Box::new(
         |p: &Passing| match p.to_server && p.segment.seq % 5000 == 1 {
             true => Fate::Twice,
@@ -148,7 +148,7 @@ fn reports_that_say_nothing_are_ignored_for_a_reason() {
         said(&config, copied),
         ignored(100, Ignored::CopiedByNetwork)
     );
-    // The last segment, sent again as a probe.
+    // The last segment, retransmitted as a probe.
     let config = config.with(|config| {
         config.loss.rack = true;
         config.loss.tail_loss_probe = true;

@@ -1,4 +1,4 @@
-//! What a policy sees.
+//! Inputs of a reordering policy.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn all_signs_are_seen_where_they_occur() {
         let segment = &p.segment;
         acks += u32::from(!p.to_server);
         match (p.to_server, segment.seq) {
-            // The third data segment is overtaken by one, the sixth comes twice.
+            // The third data segment is overtaken by one, the sixth arrives twice.
             (true, 2001) if p.sent < ms(5050) => Fate::Late(Time::from_micros(1)),
             (true, 5001) => Fate::Twice,
             // An acknowledgement is overtaken.
@@ -82,7 +82,7 @@ fn all_signs_are_seen_where_they_occur() {
 
 #[test]
 fn without_sack_a_copy_and_what_waited_behind_it_are_no_sign_of_an_original() {
-    // The first of two is lost: a timeout, and one acknowledgement of the copy and of the second.
+    // The first of two is lost: a timeout, and one acknowledgement of the retransmission and of the second.
     let config = plain_tcp().with(|config| {
         config.extensions.sack = false;
         config.loss.tail_loss_probe = false;

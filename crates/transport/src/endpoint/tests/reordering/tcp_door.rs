@@ -1,4 +1,4 @@
-//! TCP-DOOR: what carries which number, and what of the numbers tells that something was overtaken.
+//! TCP-DOOR: numbers of segments, and detection of reordering by them.
 
 use super::examples::named;
 use super::*;
@@ -10,7 +10,7 @@ fn door() -> Config {
     }
 }
 
-/// The numbers of the data segments, by their first offset, or of the acknowledgements, by theirs.
+/// Numbers of data segments or of acknowledgements, with their offsets.
 fn numbers(pair: &Pair, to_server: bool) -> Vec<(u64, u16)> {
     let sent = pair.sent.iter().filter(|p| p.to_server == to_server);
     let numbered = sent.filter_map(|p| Some((p, p.segment.number()?)));
@@ -23,7 +23,7 @@ fn numbers(pair: &Pair, to_server: bool) -> Vec<(u64, u16)> {
         .collect()
 }
 
-/// When windows began to rest, and until when, in ms after the first data.
+/// Start and end of each freeze, in ms after the first data.
 fn frozen(pair: &Pair) -> Vec<(u64, u64)> {
     let since = |time: Time| (time - ms(5000)).as_millis_f64() as u64;
     let told = pair.told.iter().filter_map(|told| match told.happening {
@@ -39,7 +39,7 @@ fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
     pair.fate = lose(&[1001]);
     pair.transfer(5_000, Time::from_secs(9));
     let data = numbers(&pair, true);
-    // The copy has a number of its own.
+    // The retransmission has its own number.
     assert_eq!(
         data,
         [
@@ -57,7 +57,7 @@ fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
         [(1001, 0), (1001, 1), (1001, 2), (1001, 3), (5001, 0)]
     );
     assert_eq!(frozen(&pair), []);
-    // Nor is there a number in what the others send.
+    // Other policies do not number segments.
     let mut pair = Pair::connected(&example(), &[50]);
     pair.transfer(5_000, Time::from_secs(9));
     assert_eq!(numbers(&pair, true), []);
@@ -65,7 +65,7 @@ fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
 
 #[test]
 fn an_overtaken_acknowledgement_is_a_sign() {
-    // The second segment is lost; of the acknowledgements, `nth` is late by 5 ms.
+    // The second segment is lost; acknowledgement `nth` is late by 5 ms.
     let run = |nth: u64| {
         let mut pair = Pair::connected(&door(), &[50]);
         let mut acks = 0;
@@ -81,20 +81,19 @@ fn an_overtaken_acknowledgement_is_a_sign() {
         pair.drive(ms(5299));
         (frozen(&pair), windows(&pair))
     };
-    // Nothing is overtaken by what comes with it, or later.
     assert_eq!(run(0).0, []);
-    // An acknowledgement of less than another; and one of the same with a lower number.
+    // An acknowledgement of a lower offset, and one of the same offset with a lower number.
     for nth in [1, 3] {
         let (frozen, window) = run(nth);
         assert_eq!(frozen, [(105, 205)], "{nth}");
-        // The reduction at 100 is taken back.
+        // The reduction at 100 ms is undone.
         assert_eq!((window.cwnd / 1000, window.ssthresh / 1000), (10, 8));
     }
 }
 
 #[test]
 fn a_reduction_that_is_more_than_half_a_round_trip_old_is_taken_back() {
-    // The second segment is late, and comes before its copy; the reduction is at 100 ms.
+    // The second segment is late, but arrives before its retransmission; the reduction is at 100 ms.
     let mut pair = Pair::connected(&door(), &[50]);
     pair.fate = late(&[(1001, 80)]);
     pair.client.write(100_000);
@@ -122,7 +121,7 @@ fn numbers_may_wrap() {
 
 #[test]
 fn while_windows_rest_a_loss_is_repaired_and_no_reduction() {
-    // The first segment is late; the twentieth, which leaves while windows rest, is lost.
+    // The first segment is late; the twentieth, sent during the freeze, is lost.
     let mut pair = Pair::connected(&door(), &[50]);
     let (mut late, mut lost) = (late(&[(1, 30)]), lose(&[19_001]));
     pair.fate = Box::new(move |p| match late(p) {
@@ -170,7 +169,7 @@ fn each_subflow_has_numbers_and_windows_of_its_own() {
         .collect();
     assert_eq!(of, [1, 1]);
     assert_eq!(Window::of(&pair.client.subflow_states()[1]).cwnd, 10_000);
-    // What carries a number has room for it: 32 bits of data sequence, and no longer acknowledgement.
+    // A numbered segment has space for its number: 32 bits of data sequence, no long acknowledgement.
     for p in pair.sent.iter().filter(|p| p.segment.number().is_some()) {
         let segment = &p.segment;
         assert!(segment.header_len() <= 60, "{segment:?}");

@@ -1,4 +1,4 @@
-//! Another threshold, and a freeze.
+//! A policy's threshold and freeze.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn while_frozen_no_loss_is_believed() {
             config.extensions.sack = sack;
             config.loss.rack = rack;
         });
-        // From the first duplicate on, for two seconds: longer than the retransmission timeout.
+        // From the first duplicate on, for two seconds: longer than the RTO.
         let until = Arc::new(Mutex::new(None));
         let (config, _) = answering(&config, move |signs, _| {
             let mut until = until.lock().expect("unpoisoned");

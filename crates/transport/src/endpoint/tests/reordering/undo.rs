@@ -1,4 +1,4 @@
-//! An undo goes back exactly to what was.
+//! An undo restores the previous state exactly.
 
 use super::*;
 use crate::CongestionConfig;
@@ -24,8 +24,7 @@ fn plans() -> Vec<Config> {
     configs
 }
 
-/// After a first transfer, so that there is something to remember, one segment is late by 30 ms, or
-/// everything by more than a second.
+/// After a first transfer that sets up state, one segment is late by 30 ms, or all by more than a second.
 fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
     let name = format!(
         "{:?} {cause:?} rack {}",
@@ -54,7 +53,7 @@ fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
             }
         }),
         Congestion::Timeout => Box::new(move |p| {
-            // What would arrive in the next time arrives together after it.
+            // Segments that would arrive before `end` arrive together at `end`.
             let (arrival, end) = (p.sent + ms(50), start + ms(1_300));
             if p.to_server && arrival < end {
                 Fate::Late(end - arrival)
@@ -118,7 +117,7 @@ fn an_undo_of_a_timeout_goes_back_exactly() {
 
 #[test]
 fn an_undo_goes_back_exactly_where_several_subflows_are_coupled() {
-    // The other's acknowledgements are seconds apart: none comes between the loss and its undo.
+    // The other subflow's acknowledgements are seconds apart: none arrives between the loss and its undo.
     for config in plans() {
         goes_back(&config, &[50, 2000], Congestion::FastRetransmit);
     }
@@ -128,7 +127,7 @@ fn an_undo_goes_back_exactly_where_several_subflows_are_coupled() {
 fn what_was_marked_lost_and_not_sent_again_is_in_flight_once_more() {
     let (config, _) = answering(&example(), undoing);
     let mut pair = Pair::connected(&config, &[50]);
-    // Five are late, and found lost at once; the halved window lets the first of them out again.
+    // Five are late, and marked lost at once; the halved window retransmits only the first of them.
     pair.fate = late(&[(1, 10), (1001, 10), (2001, 10), (3001, 10), (4001, 10)]);
     pair.client.write(40_000);
     let start = pair.now;
@@ -155,8 +154,8 @@ fn what_was_marked_lost_and_not_sent_again_is_in_flight_once_more() {
 fn what_was_to_take_another_way_and_has_not_left_stays() {
     let (config, _) = answering(&mptcp(), undoing);
     let mut pair = Pair::connected(&config, &[50, 50]);
-    // All stalls on both, so that the other has no room when the first one's timer runs out; but
-    // only the first one's was for nothing.
+    // Both subflows stall, so that the other has no space when the first one's timer expires; only the first
+    // one's timeout was spurious.
     pair.client.write(40_000);
     let start = pair.now;
     pair.fate = Box::new(move |p| {
@@ -178,7 +177,7 @@ fn what_was_to_take_another_way_and_has_not_left_stays() {
         assert!(pair.step(start + ms(1_300)));
     }
     assert!(pair.client.table[0].usable);
-    // What the first one holds waits no more; what the other holds may still do.
+    // Data held by the first subflow are not queued for reinjection; data of the other may be.
     let held = |pair: &Pair, subflow: usize| -> Vec<(u64, u64)> {
         let board = pair.client.subflows[subflow].sender.board();
         let ranges = board.iter().map(|sent| {
@@ -202,7 +201,7 @@ fn what_was_to_take_another_way_and_has_not_left_stays() {
 
 #[test]
 fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
-    // The first path is silent for more than a second, and its timer runs out for nothing.
+    // The first path is silent for more than a second: its timeout is spurious.
     for (name, sack) in [
         ("eifel", true),
         ("eifel", false),
@@ -217,7 +216,7 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
             config.extensions.sack = sack;
         });
         let mut pair = Pair::connected(&config, &[50, 400]);
-        // The other is slow, so that F-RTO has new data to send.
+        // The other path is slow, so that F-RTO has new data to send.
         pair.client.write(400_000);
         let end = pair.now + ms(1_150);
         pair.fate = Box::new(move |p| {
@@ -252,7 +251,7 @@ fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
     }
 }
 
-/// Nothing new is sent behind a FIN, although what was taken for lost was not.
+/// No new data are sent behind a FIN, although losses were spurious.
 #[test]
 fn a_subflow_that_has_sent_its_fin_is_not_used_again() {
     let (config, _) = answering(&plain_tcp(), undoing);
