@@ -1,1 +1,1 @@
-"""Published models of transport over one or several links, one equation a function."""
+"""Published models of transport over one or several links, one function per equation."""

@@ -1,4 +1,4 @@
-"""Checks of the models' arguments: numbers and arrays within bounds, with error messages."""
+"""Argument checks of the models: numbers and arrays within bounds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-"""Of any shape."""
+"""Array of any shape."""
 Vector: TypeAlias = NDArray[np.float64]
-"""Of one axis."""
+"""Array with one axis."""
 Formula = TypeVar("Formula", bound=Callable[..., float])
 
 
@@ -26,23 +26,17 @@ def number(
     most: float | None = None,
     note: str = "",
 ) -> float:
-    """Return a finite number that keeps its bounds.
+    """Return a finite number within bounds.
 
     Parameters
     ----------
     name : str
-        Name of the argument, for errors.
+        Name in errors.
     value : float
-        The argument.
     above, least, below, most : float, optional
         The bounds: ``above < value``, ``least <= value``, ``value < below``, ``value <= most``.
     note : str
-        What else a refusal should say: a unit, or where a bound comes from.
-
-    Returns
-    -------
-    float
-        The value.
+        Addition to the error: a unit, or the source of a bound.
 
     Raises
     ------
@@ -71,28 +65,28 @@ def numbers(
     below: float | None = None,
     most: float | None = None,
 ) -> Vector:
-    """Return finite numbers that keep their bounds, one for each of `count`.
+    """Return finite numbers within bounds, one for each of `count`.
 
     Parameters
     ----------
     name : str
-        Name of the argument, for errors.
+        Name in errors.
     values : array_like, shape (count,) or scalar
-        What was given; a scalar stands for all.
+        Values; a scalar applies to all.
     count : int, optional
-        How many are needed; as many as given, but at least one, if left out.
+        Required number; by default that of `values`, at least one.
     above, least, below, most : float, optional
         Bounds of each, as in `number`.
 
     Returns
     -------
     numpy.ndarray, shape (count,)
-        The values, in an array of their own.
+        The values, in a new array.
 
     Raises
     ------
     ValueError
-        One is no number, not finite or out of bounds, or there are too many or too few of them.
+        One is not a finite number or out of bounds, or there are too many or too few.
 
     Examples
     --------
@@ -122,26 +116,25 @@ def array(
     most: float | None = None,
     note: str = "",
 ) -> Floats:
-    """Return finite numbers that keep their bounds, in any shape.
+    """Return finite numbers within bounds, in any shape.
 
     Parameters
     ----------
     name : str
-        Name of the argument, for errors.
+        Name in errors.
     values : array_like
-        The argument.
     above, least, below, most, note
         As in `number`.
 
     Returns
     -------
     numpy.ndarray
-        The values, not copied where they are doubles already.
+        The values; doubles are not copied.
 
     Raises
     ------
     ValueError
-        One is no number, not finite or out of bounds.
+        One is not a finite number or out of bounds.
 
     Examples
     --------
@@ -172,18 +165,12 @@ def whole(
     Parameters
     ----------
     name : str
-        Name of the argument, for errors.
+        Name in errors.
     value : float
-        The argument.
     least, most : int
-        The smallest and the largest that are allowed.
+        The bounds.
     note : str
         As in `number`.
-
-    Returns
-    -------
-    int
-        The value.
 
     Raises
     ------
@@ -202,26 +189,20 @@ def whole(
 def wholes(
     name: str, values: ArrayLike, *, least: int = 1, most: int | None = None, note: str = ""
 ) -> Floats:
-    """Return whole numbers within bounds, in any shape.
+    """Return whole numbers within bounds, in any shape, as doubles.
 
     Parameters
     ----------
     name : str
-        Name of the argument, for errors.
+        Name in errors.
     values : array_like
-        The argument.
     least, most, note
         As in `whole`.
-
-    Returns
-    -------
-    numpy.ndarray
-        The values, as doubles.
 
     Raises
     ------
     ValueError
-        One is no whole number, or out of bounds.
+        One is not a whole number, or out of bounds.
 
     Examples
     --------
@@ -241,7 +222,7 @@ def wholes(
 
 
 def choice(name: str, value: str, allowed: Sequence[str]) -> None:
-    """Refuse what is not one of `allowed`.
+    """Raise an error if a value is not one of `allowed`.
 
     Examples
     --------
@@ -254,9 +235,9 @@ def choice(name: str, value: str, allowed: Sequence[str]) -> None:
 
 
 def elementwise(formula: Formula) -> Formula:
-    """Let a formula of numbers take arrays, too, which broadcast: one result for each element.
+    """Extend a formula of numbers to arrays, which broadcast: one result per element.
 
-    Numbers alone give a number. A refusal of an array's element names its value.
+    Numbers alone give a number. The error for an array's element names its value.
 
     Examples
     --------
@@ -282,7 +263,7 @@ def elementwise(formula: Formula) -> Formula:
 
 
 def shared_shape(**arrays: Floats) -> tuple[int, ...]:
-    """Return the shape that scenarios with these names broadcast to.
+    """Return the shape to which the named scenarios broadcast.
 
     Examples
     --------

@@ -1,15 +1,14 @@
-"""The least price at which writes arrive by their deadlines, over links of known capacity.
+"""Least cost at which writes meet their deadlines, over links of known capacity.
 
-What scheduler cheapest-in-time aims at, and no scheduler can undercut. Data is a fluid: a write
-may be divided over the links at will. It leaves no sooner than it was written, each link sends
-what it is given in order, and the last byte is at the receiver half a smallest round trip after it
-left the bottleneck. Sizes are bytes, times seconds from the beginning, prices per byte.
+This bounds the scheduler cheapest-in-time and any other. Data is a fluid that may be divided over
+links at will. Data leave after they are written, each link sends in order, and the last byte
+arrives half the smallest round trip after it left the bottleneck. Units are bytes, seconds from
+the start, and prices per byte.
 
-With everything written at once, what one link carries in time are the independent sets of a
-scheduling matroid (Lawler, "Combinatorial Optimization", 1976, section 7.5), nested by deadline:
-`first_fit` is then the optimum. With writes that come over time it is not: it leaves the dear link
-idle while the cheap one carries an early write, and both may then be too slow for the next.
-`least_cost` is right for both.
+If everything is written at once, the data that a link carries in time are independent sets of a
+scheduling matroid (Lawler, "Combinatorial Optimization", 1976, section 7.5), and `first_fit` is
+optimal. With later writes it is not: it leaves the expensive link idle during an early write, and
+both may be too slow for the next. `least_cost` is right for both.
 """
 
 from __future__ import annotations
@@ -25,15 +24,17 @@ from ..support.optional_deps import need
 from .arguments import Floats, Vector, number, numbers
 
 Carried: TypeAlias = Callable[[Vector], Vector]
-"""Bytes that a link carries from the beginning to each of some times, which may be below 0."""
+"""Function of times to the bytes that a link carries from the start until then; times may be
+negative.
+"""
 
-EXACT = 1e-9  # share of the bytes written below which a rest without a link is rounding
+EXACT = 1e-9  # share of the written bytes below which an unassigned rest is rounding
 NEAR = 1e-6  # tolerance of a lateness, relative and in seconds
 DOUBLINGS = 60
 
 
 def at_rate(rate: float) -> Carried:
-    """Return what a link of a constant rate carries.
+    """Return the capacity function of a link with a constant rate.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def at_rate(rate: float) -> Carried:
     Returns
     -------
     callable
-        For `Link.carried`.
+        Value for `Link.carried`.
 
     Raises
     ------
@@ -65,20 +66,20 @@ def at_rate(rate: float) -> Carried:
 
 
 def by_trace(opportunities: ArrayLike, size: float = 1500.0) -> Carried:
-    """Return what a link carries that may send at given times, over and over.
+    """Return the capacity function of a link that may send at given times, repeatedly.
 
     Parameters
     ----------
     opportunities : array_like, shape (n,)
-        When it may send, seconds, at least 0 and in order; the last one, above 0, is also how long
-        the trace lasts until it begins anew, as in mahimahi's format.
+        Sending times, seconds, at least 0 and in order; the last one, above 0, is also the period
+        of the trace, as in mahimahi's format.
     size : float
-        Bytes that each carries, above 0.
+        Bytes per opportunity, above 0.
 
     Returns
     -------
     callable
-        For `Link.carried`.
+        Value for `Link.carried`.
 
     Raises
     ------
@@ -112,11 +113,11 @@ class Link:
     price : float
         Per byte, at least 0.
     rtt_min : float
-        Its smallest round trip, seconds, at least 0.
+        Smallest round trip, seconds, at least 0.
     carried : callable
-        What it carries, of `at_rate` or `by_trace`.
+        Capacity, from `at_rate` or `by_trace`.
     queue : float
-        Bytes that wait for it at the beginning, at least 0.
+        Bytes in its queue at the start, at least 0.
     """
 
     price: float
@@ -134,9 +135,9 @@ class Writes:
     sizes : numpy.ndarray, shape (k,)
         Bytes of each write, at least 0.
     written : numpy.ndarray, shape (k,)
-        When each was written, seconds, in order.
+        Time of each write, seconds, in order.
     deadlines : numpy.ndarray, shape (k,)
-        When each is to be with the receiver, seconds, in order.
+        Latest arrival of each write, seconds, in order.
     """
 
     sizes: Vector
@@ -145,17 +146,12 @@ class Writes:
 
     @classmethod
     def of(cls, sizes: ArrayLike, written: ArrayLike, deadlines: ArrayLike) -> Writes:
-        """Return writes whose numbers were checked.
+        """Return writes with checked numbers.
 
         Parameters
         ----------
         sizes, written, deadlines : array_like, shape (k,)
-            As the attributes; `written` may be a scalar, which stands for all.
-
-        Returns
-        -------
-        Writes
-            The writes.
+            As the attributes; a scalar `written` applies to all writes.
 
         Raises
         ------
@@ -191,38 +187,41 @@ class Division:
 
     @property
     def shares(self) -> Vector:
-        """Share of all bytes that each link carries; 0 where nothing was written."""
+        """Share of all bytes on each link; 0 if nothing was written."""
         carried: Vector = self.amounts.sum(axis=1)
         return carried / max(float(carried.sum()), 1.0)
 
 
 def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
-    """Divide writes over links so that all are in time at the least cost: a linear programme.
+    """Divide writes over links at minimum cost with all in time: a linear programme.
 
-    y[s,k] are the bytes of write k on link s, w[s,k] how far s has come in what it carries when
-    the last of them leaves: w[s,k] >= w[s,k-1] + y[s,k], w[s,k] >= A_s(written[k]) + y[s,k],
-    w[s,k] <= A_s(deadline[k] - rtt_min[s]/2), sum over s of y[s,k] = size[k].
+    y[s,k] are the bytes of write k on link s, and w[s,k] is the position in the capacity of s at
+    which the last of them leaves, with the constraints
+
+    - w[s,k] >= w[s,k-1] + y[s,k],
+    - w[s,k] >= A_s(written[k]) + y[s,k],
+    - w[s,k] <= A_s(deadline[k] - rtt_min[s]/2),
+    - sum over s of y[s,k] = size[k].
 
     Parameters
     ----------
     writes : Writes
-        Writes of the application.
     links : sequence of Link
         At least one.
 
     Returns
     -------
     Division or None
-        None where no division brings every byte in time.
+        None if no division delivers every byte in time.
 
     Raises
     ------
     ValueError
-        There is no link, or one of a negative price, round trip or queue.
+        There is no link, or a price, round trip or queue is negative.
 
     Examples
     --------
-    3 kB are due in 2 s; the cheap link carries 1 kB/s, the dear one what is left:
+    3 kB are due in 2 s; the cheap link carries 1 kB/s, the expensive one the rest:
 
     >>> links = [Link(1, 0, at_rate(1000)), Link(10, 0, at_rate(5000))]
     >>> found = least_cost(Writes.of([3000], 0, [2]), links)
@@ -230,15 +229,15 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
     ([[2000.0], [1000.0]], 12000.0)
     """
     need("the cheapest division in time", "scipy")
-    from scipy.optimize import linprog  # slow to load, and nothing else here needs it
+    from scipy.optimize import linprog  # slow to load, and needed only here
     from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
     price, ready, limit = _reach(writes, links)
     n, k = ready.shape
-    unit = max(float(writes.sizes.max()), 1.0)  # so that the solver sees numbers near 1
+    unit = max(float(writes.sizes.max()), 1.0)  # scale of the solver's numbers
     one = eye_array(n * k, format="csr")
     growth = one - kron(eye_array(n), eye_array(k, k=-1))  # w[s,k] - w[s,k-1]
-    # scipy-stubs know of no sparse matrix here, which linprog takes.
+    # scipy-stubs do not know that linprog takes sparse matrices.
     at_most: Any = vstack([hstack([one, -growth]), hstack([one, -one])], format="csr")
     equal: Any = hstack([kron(np.ones((1, n)), eye_array(k)), csr_array((k, n * k))], format="csr")
     highest = np.concatenate([np.tile(writes.sizes, n), limit.ravel()]) / unit
@@ -261,10 +260,10 @@ def least_cost(writes: Writes, links: Sequence[Link]) -> Division | None:
 
 
 def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
-    """Divide writes over links, each on the cheapest that still brings it in time.
+    """Divide writes over links, each on the cheapest that is in time.
 
-    In order of deadlines, as much of each as arrives in time goes on the cheapest link, what is
-    left on the next. At the cost of `least_cost` if everything is written at once.
+    In order of deadlines, as much as arrives in time is put on the cheapest link, the rest on the
+    next. At the cost of `least_cost` if everything is written at once.
 
     Parameters
     ----------
@@ -274,18 +273,13 @@ def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
     Returns
     -------
     Division or None
-        None where some byte finds no link in time.
-
-    Raises
-    ------
-    ValueError
-        As in `least_cost`.
+        None if a byte finds no link in time.
 
     Examples
     --------
-    Two links of 1 kB/s, and writes at 0 and 1 s that are due at 2 and 3 s. All would be in time if
-    both links carried half of the first one; first-fit has it on the cheap one alone, and of the 4
-    kB of the second only 3 find room:
+    Two links of 1 kB/s, and writes at 0 and 1 s with deadlines at 2 and 3 s. First-fit puts the
+    first write on the cheap link alone, and only 3 of the second's 4 kB fit; an even division
+    meets both deadlines:
 
     >>> links = [Link(1, 0, at_rate(1000)), Link(10, 0, at_rate(1000))]
     >>> writes = Writes.of([2000, 4000], [0, 1], [2, 3])
@@ -311,7 +305,7 @@ def first_fit(writes: Writes, links: Sequence[Link]) -> Division | None:
 
 
 def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
-    """Return by how much every deadline must be later for all to be in time.
+    """Return the least extension of all deadlines at which all writes are in time.
 
     Parameters
     ----------
@@ -321,17 +315,16 @@ def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
     Returns
     -------
     float
-        Seconds, 0 where all are in time as it is; else from above within 1e-6 of itself, or 1e-6
-        s.
+        Seconds; 0 if all are in time already. At most 1e-6 (relative, or in seconds) too large.
 
     Raises
     ------
     ValueError
-        As in `least_cost`, or the links never carry what was written.
+        As in `least_cost`, or the links never carry all writes.
 
     Examples
     --------
-    3 kB over 1 kB/s that are due in 2 s:
+    3 kB over 1 kB/s with a deadline at 2 s:
 
     >>> late = least_lateness(Writes.of([3000], 0, [2]), [Link(1, 0, at_rate(1000))])
     >>> round(late, 5)
@@ -356,10 +349,10 @@ def least_lateness(writes: Writes, links: Sequence[Link]) -> float:
 
 
 def _reach(writes: Writes, links: Sequence[Link]) -> tuple[Vector, Floats, Floats]:
-    """Prices; how far each link is when each write comes, and at most when it must be gone.
+    """Return prices, and each link's earliest start and latest end for each write.
 
-    A write that is due before it could arrive at all has no room: its limit is where the link
-    stands.
+    A write whose deadline precedes its earliest arrival gets a limit at the link's current
+    position.
     """
     if not links:
         raise ValueError("links is empty: must have at least one")
@@ -378,7 +371,7 @@ def _queues(links: Sequence[Link]) -> Vector:
 
 
 def _first_column(values: Vector, count: int) -> Floats:
-    """Values in the first of `count` columns, zeros in the others."""
+    """Return the values in the first of `count` columns, zeros in the others."""
     columns = np.zeros((values.size, count))
     columns[:, 0] = values
     return columns

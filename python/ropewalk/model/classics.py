@@ -1,9 +1,10 @@
 """Classic formulas: TCP under random loss, and windows coupled over paths.
 
-Windows are segments per round trip, so a rate is a window over its round trip. Loss is the
-probability that a segment begins a loss event.
+Windows are segments per round trip; a rate is a window over its round trip. Loss is the
+probability that a segment begins a loss event. Functions raise `ValueError` for arguments out of
+bounds.
 
-Each number may be an array; arrays broadcast, and give an array of results.
+Arguments may be arrays, which broadcast and give an array of results.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .arguments import Vector, elementwise, number, numbers
 
 @elementwise
 def mathis(loss: float, *, b: float = 1.0) -> float:
-    r"""Window of a TCP that loss alone limits, equation (3) of Mathis et al.
+    r"""Window of a TCP that only loss limits, equation (3) of Mathis et al.
 
     :math:`W = \sqrt{3 / (2 b p)}`, from a sawtooth of equal teeth.
 
@@ -28,22 +29,16 @@ def mathis(loss: float, *, b: float = 1.0) -> float:
     loss : float
         Probability p of a loss event per segment, above 0 and below 1.
     b : float
-        Segments that one acknowledgement covers, at least 1.
+        Segments per acknowledgement, at least 1.
 
     Returns
     -------
     float
         Mean window, segments per round trip.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    Valid for small losses, up to about 2 %: it knows no timeouts, and neither a largest nor a
-    smallest window.
+    Valid for losses up to about 2 %: timeouts and window limits are ignored.
 
     References
     ----------
@@ -73,7 +68,7 @@ def pftk(
     loss : float
         Probability p of a loss event per segment, above 0 and below 1.
     b : float
-        Segments that one acknowledgement covers, at least 1.
+        Segments per acknowledgement, at least 1.
     t0_rtts : float
         First retransmission timeout in round trips, at least 0.
     window_max : float
@@ -84,14 +79,9 @@ def pftk(
     float
         Mean window, segments per round trip.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    Losses in a round are taken to come together, and rounds to be independent.
+    Assumes correlated losses within a round, and independent rounds.
 
     References
     ----------
@@ -115,10 +105,10 @@ def pftk(
 def pftk_full(
     loss: float, *, b: float = 1.0, t0_rtts: float = 4.0, window_max: float = math.inf
 ) -> float:
-    r"""Window of a TCP with timeouts, Padhye et al. before they approximate.
+    r"""Window of a TCP with timeouts, Padhye et al. before the approximation.
 
     With :math:`W = \frac{2+b}{3b} + \sqrt{\frac{8(1-p)}{3bp} + (\frac{2+b}{3b})^2}`, the window at
-    which a loss finds TCP, Q of `timeout_share` and G of `backoff`,
+    a loss, Q of `timeout_share` and G of `backoff`,
 
     .. math:: \frac{(1-p)/p + W/2 + Q(p, W)}{b W / 2 + 1 + Q(p, W) G(p) T_0 / (1-p)}
 
@@ -127,14 +117,14 @@ def pftk_full(
     .. math:: \frac{(1-p)/p + W_{max}/2 + Q(p, W_{max})}
         {b W_{max} / 8 + (1-p)/(p W_{max}) + 2 + Q(p, W_{max}) G(p) T_0 / (1-p)}
 
-    as Cardwell et al. take it over in (22) and (23).
+    as in (22) and (23) of Cardwell et al.
 
     Parameters
     ----------
     loss : float
         Probability p of a loss event per segment, above 0 and below 1.
     b : float
-        Segments that one acknowledgement covers, at least 1.
+        Segments per acknowledgement, at least 1.
     t0_rtts : float
         First retransmission timeout in round trips, at least 0.
     window_max : float
@@ -145,18 +135,9 @@ def pftk_full(
     float
         Mean window, segments per round trip.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    Meets `pftk` and `mathis` as the loss goes to 0.
-
-    References
-    ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, SIGCOMM 1998, section 2.
+    Converges to `pftk` and `mathis` as the loss approaches 0.
 
     Examples
     --------
@@ -189,22 +170,13 @@ def timeout_share(loss: float, window: float) -> float:
     loss : float
         Probability p of a loss event per segment, above 0 and below 1.
     window : float
-        Window w in segments when the loss comes, above 0.
+        Window w in segments at the loss, above 0.
 
     Returns
     -------
     float
-        Between 0 and 1; 1 up to a window of three, which gives no three duplicate
-        acknowledgements. About 3 / w for small losses.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
-    References
-    ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, SIGCOMM 1998.
+        0 to 1; 1 up to a window of three, which gives no three duplicate acknowledgements. About 3
+        / w for small losses.
 
     Examples
     --------
@@ -223,7 +195,7 @@ def timeout_share(loss: float, window: float) -> float:
 
 @elementwise
 def backoff(loss: float) -> float:
-    """Lengthening G of a series of timeouts, Padhye et al., Cardwell et al. (19).
+    """Factor G by which a series of timeouts is prolonged, Padhye et al., Cardwell et al. (19).
 
     G(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶: a timeout doubles up to 64 times the first. A
     series of timeouts lasts T0 G(p) / (1 - p).
@@ -242,10 +214,6 @@ def backoff(loss: float) -> float:
     ------
     ValueError
         The loss is out of bounds.
-
-    References
-    ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, SIGCOMM 1998.
 
     Examples
     --------
@@ -294,12 +262,12 @@ def lia_alpha(windows: ArrayLike, rtts: ArrayLike) -> float:
 
 
 def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
-    r"""Windows at which LIA's increases and decreases balance, loss and round trip given.
+    r"""Windows at which LIA's increases and decreases balance, for given losses and round trips.
 
     On each path :math:`\min(\alpha / w, 1 / w_i) = p_i w_i / 2`, so that :math:`w_i = \min(2 k /
-    p_i, \sqrt{2 / p_i})` with :math:`k = \alpha / w`, and k solves RFC 6356's alpha, :math:`k
-    (\sum w_i / RTT_i)^2 = \max(w_i / RTT_i^2)`. The left side over the right one grows with k, so
-    there is one solution.
+    p_i, \sqrt{2 / p_i})` with :math:`k = \alpha / w`. k solves RFC 6356's alpha, :math:`k (\sum
+    w_i / RTT_i)^2 = \max(w_i / RTT_i^2)`. The left side over the right one grows with k, so the
+    solution is unique.
 
     Parameters
     ----------
@@ -320,9 +288,9 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
 
     Notes
     -----
-    A fluid model for small losses: no timeouts, no smallest window. Where no path's increase is
-    held to TCP's, windows go with 1 / p, and the rate of all is that of a TCP on the best path,
-    :math:`\max \sqrt{2 / p_i} / RTT_i`.
+    A fluid model for small losses: no timeouts, no smallest window. If no path's increase is
+    limited to TCP's, windows are proportional to 1 / p, and the total rate is that of a TCP on the
+    best path, :math:`\max \sqrt{2 / p_i} / RTT_i`.
 
     References
     ----------
@@ -337,7 +305,7 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     [0.8, 0.2]
     """
     need("LIA's balance", "scipy")
-    from scipy.optimize import brentq  # slow to load, and nothing else here needs it
+    from scipy.optimize import brentq  # slow to load, and needed only here
 
     p = numbers("losses", losses, above=0, below=1)
     r = numbers("rtts", rtts, p.size, above=0)
@@ -360,11 +328,11 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
 
 
 def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
-    r"""Windows at which OLIA's increases and decreases balance, loss and round trip given.
+    r"""Windows at which OLIA's increases and decreases balance, for given losses and round trips.
 
-    Only the best paths, those of the largest :math:`\sqrt{2 / p_i} / RTT_i`, carry anything;
-    together they have that rate, with equal windows (theorem 1 of Khalili et al.; alpha of OLIA
-    rests only where no best path's window is below another's).
+    Only the best paths, with the largest :math:`\sqrt{2 / p_i} / RTT_i`, carry data. Together they
+    have that rate, with equal windows (theorem 1 of Khalili et al.; alpha of OLIA is 0 only if no
+    best path's window is below another's).
 
     Parameters
     ----------
@@ -376,8 +344,8 @@ def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     Returns
     -------
     numpy.ndarray, shape (n,)
-        Mean windows in segments; 0 on all but the best paths, where a sender in fact keeps a
-        segment or two.
+        Mean windows in segments; 0 on all except the best paths, where a sender keeps a segment or
+        two.
 
     Raises
     ------
@@ -387,7 +355,7 @@ def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     Notes
     -----
     A fluid model for small losses: no timeouts, no smallest window. Paths whose rates differ by
-    less than one in 10⁹ count as equally good.
+    less than 1e-9 count as equally good.
 
     References
     ----------
@@ -408,22 +376,7 @@ def olia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
 
 
 def largest_window(value: float) -> float:
-    """Return a largest window, checked.
-
-    Parameters
-    ----------
-    value : float
-        Segments, at least 1; infinity for none.
-
-    Returns
-    -------
-    float
-        The value.
-
-    Raises
-    ------
-    ValueError
-        It is below 1 or no number.
+    """Return a largest window in segments, checked: at least 1, or infinity for none.
 
     Examples
     --------

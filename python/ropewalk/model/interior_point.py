@@ -1,13 +1,8 @@
-"""Smooth convex programmes of a few variables, by a barrier method.
+"""Solver for smooth convex programmes of a few variables, by a barrier method.
 
-Why not SciPy's. Its SLSQP, kept off the poles of the delay bound (9) of Park et al., finds what
-this finds in 1000 random cases of problem (10) with capacities within a factor of 200, loads to
-0.9 and delays to 4 times the least, in a fifth of the time (7 instead of 37 ms for least delay and
-least cost). Of 1000 with capacities over a factor of 30 000, windows, loads of 0.001 to 0.999 and
-delays of 1.001 to 1000 times the least, it ended without an answer in 49; where it had one, the
-least delay was off by more than 1e-7 in 172, by up to 63 %, and the least cost in 117. It was
-never lower than here by more than a relative 2e-5, and that only at costs of nearly 0. HiGHS takes
-linear constraints alone, and cuts in place of (9) take dozens of its programmes.
+SciPy's SLSQP takes a fifth of the time on problem (10) of Park et al., but fails in 49 of 1000
+cases with capacities over a factor of 30 000, and is off by more than 1e-7 in 172. HiGHS solves
+only linear programmes.
 """
 
 from __future__ import annotations
@@ -25,11 +20,11 @@ Matrix = NDArray[np.float64]
 GAP = 1e-9
 """Duality gap, relative to the objective, at which to stop."""
 SHARPENING = 20.0
-"""By how much the barrier's weight falls from one stage to the next."""
+"""Factor by which the barrier's weight falls from stage to stage."""
 CENTRED = 0.01
 """Square of the Newton decrement at which a stage ends."""
 STEPS = 50
-"""In one stage; several times what a programme of numbers about 1 takes."""
+"""Limit in one stage; several times the need of a programme with numbers about 1."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +38,11 @@ class Programme:
     gradient : callable
         Gradient of the objective.
     constraints : callable
-        Values, shape (m,), and their derivatives, shape (m, n); each is convex.
+        Values, shape (m,), and derivatives, shape (m, n); each is convex.
     hessian : callable
-        Of the objective plus the constraints weighted with the second argument.
+        Hessian of the objective plus the constraints, weighted with the second argument.
     defined : callable
-        Whether a point may be asked for at all.
+        Whether the functions are defined at a point.
     """
 
     objective: Callable[[Vector], float]
@@ -76,11 +71,10 @@ def minimise(
     Parameters
     ----------
     programme : Programme
-        The programme to minimise.
     start : numpy.ndarray, shape (n,)
         A strictly feasible point.
     enough : callable
-        Whether a point is good enough to stop there.
+        Whether to stop at a point.
 
     Returns
     -------
@@ -144,8 +138,8 @@ def _newton(programme: Programme, z: Vector, sharpness: float) -> tuple[float, V
 def _solved(hessian: Matrix, slopes: Matrix, slack: Vector, right: Vector) -> Vector:
     """Solve (hessian + slopes^T diag(1 / slack) slopes) x = right.
 
-    Near the bounds the parts of the sum differ by more than floats resolve. Kept apart, with the
-    constraints' curvatures as unknowns of their own, they are not lost.
+    Near the bounds the terms of the sum differ by more than floats resolve. With the constraints'
+    curvatures as separate unknowns, none is lost.
     """
     unit = 1 / np.sqrt(np.maximum(slack, 1.0))
     scaled = unit[:, None] * slopes

@@ -1,9 +1,13 @@
 """Duration of a short TCP transfer: Cardwell, Savage and Anderson, 2000.
 
 Windows and lengths are segments, times seconds. Loss is the probability that a segment begins a
-loss event.
+loss event. Functions raise `ValueError` for arguments out of bounds.
 
-Each number may be an array; arrays broadcast, and give an array of results.
+Arguments may be arrays, which broadcast and give an array of results.
+
+References
+----------
+N. Cardwell, S. Savage, T. Anderson, "Modeling TCP latency", INFOCOM 2000.
 """
 
 from __future__ import annotations
@@ -27,24 +31,15 @@ def handshake_time(
     rtt : float
         Round trip in seconds, above 0.
     forward_loss, reverse_loss : float
-        Probability that a packet is lost towards the server and back, each at least 0 and below
-        0.5: from there on the mean of doubling timeouts is infinite.
+        Loss probability towards the server and back, each at least 0 and below 0.5, where the mean
+        of doubling timeouts becomes infinite.
     syn_timeout : float
-        First timeout in seconds, above 0; 1 s in RFC 6298, 3 s when the paper was written.
+        First timeout in seconds, above 0; 1 s in RFC 6298, 3 s in the paper's time.
 
     Returns
     -------
     float
         Seconds.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
-    References
-    ----------
-    N. Cardwell, S. Savage, T. Anderson, "Modeling TCP latency", INFOCOM 2000.
 
     Examples
     --------
@@ -63,7 +58,7 @@ def handshake_time(
 def slow_start_segments(segments: int, loss: float) -> float:
     """Mean number of segments sent in the first slow start, Cardwell et al. (5).
 
-    Those before the first loss and the lost one itself: (1 - (1-p)^d) / p for d segments, which is
+    The segments before the first loss and the lost one: (1 - (1-p)^d) / p for d segments, which is
     d without loss.
 
     Parameters
@@ -78,20 +73,11 @@ def slow_start_segments(segments: int, loss: float) -> float:
     float
         At most d.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    The paper adds 1 for the lost segment even where none is lost, (1 - (1-p)^d) (1-p) / p + 1, and
-    so sends d + 1 of d segments as the loss goes to 0; here the 1 is weighted with the probability
-    of a loss. The two differ by (1-p)^d.
-
-    References
-    ----------
-    N. Cardwell, S. Savage, T. Anderson, "Modeling TCP latency", INFOCOM 2000.
+    The paper adds 1 for the lost segment even without a loss, (1 - (1-p)^d) (1-p) / p + 1, which
+    approaches d + 1 as the loss approaches 0. Here the 1 is weighted with the probability of a
+    loss, a difference of (1-p)^d.
 
     Examples
     --------
@@ -105,7 +91,7 @@ def slow_start_segments(segments: int, loss: float) -> float:
 
 @elementwise
 def slow_start_window(segments: float, *, initial: float = 10.0, b: float = 1.0) -> float:
-    r"""Window after so many segments of slow start, Cardwell et al. (11).
+    r"""Window after some segments of slow start, Cardwell et al. (11).
 
     :math:`d (\gamma - 1) / \gamma + w_1 / \gamma`, growing by
     :math:`\gamma = 1 + 1/b` in a round trip.
@@ -117,21 +103,12 @@ def slow_start_window(segments: float, *, initial: float = 10.0, b: float = 1.0)
     initial : float
         Initial window in segments, at least 1; 10 in RFC 6928.
     b : float
-        Segments that one acknowledgement covers, at least 1.
+        Segments per acknowledgement, at least 1.
 
     Returns
     -------
     float
-        Segments; at least the initial window once that has been sent.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
-    References
-    ----------
-    N. Cardwell, S. Savage, T. Anderson, "Modeling TCP latency", INFOCOM 2000.
+        Segments; at least the initial window once it was sent.
 
     Examples
     --------
@@ -153,7 +130,7 @@ def slow_start_time(
     b: float = 1.0,
     window_max: float = math.inf,
 ) -> float:
-    r"""Time to send so many segments in slow start, Cardwell et al. (15).
+    r"""Time to send some segments in slow start, Cardwell et al. (15).
 
     :math:`RTT \log_\gamma(d (\gamma-1) / w_1 + 1)` as long as the window of
     `slow_start_window` is at most :math:`W_{max}`; after that, :math:`W_{max}` a round trip:
@@ -170,7 +147,7 @@ def slow_start_time(
     initial : float
         Initial window in segments, at least 1.
     b : float
-        Segments that one acknowledgement covers, at least 1; growth is 1 + 1/b.
+        Segments per acknowledgement, at least 1; growth is 1 + 1/b.
     window_max : float
         Largest window in segments, at least the initial one; infinity for none.
 
@@ -178,15 +155,6 @@ def slow_start_time(
     -------
     float
         Seconds; a real number of round trips.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
-    References
-    ----------
-    N. Cardwell, S. Savage, T. Anderson, "Modeling TCP latency", INFOCOM 2000.
 
     Examples
     --------
@@ -220,7 +188,7 @@ def recovery_time(segments: int, loss: float, window: float, rtt: float, t0: flo
     loss : float
         Probability p of a loss event per segment, at least 0 and below 1.
     window : float
-        Window in segments when slow start ends, above 0.
+        Window in segments at the end of slow start, above 0.
     rtt : float
         Round trip in seconds, above 0.
     t0 : float
@@ -230,15 +198,6 @@ def recovery_time(segments: int, loss: float, window: float, rtt: float, t0: flo
     -------
     float
         Seconds; 0 without loss.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
-    References
-    ----------
-    N. Cardwell, S. Savage, T. Anderson, "Modeling TCP latency", INFOCOM 2000.
 
     Examples
     --------
@@ -269,9 +228,9 @@ def transfer_time(
 ) -> float:
     """Mean time of a short transfer over an open connection, Cardwell et al. (25).
 
-    Slow start until the first loss, its recovery, congestion avoidance for what then remains (d
-    less `slow_start_segments`, at the rate of `pftk_full`), and the delayed acknowledgement of a
-    first window of one segment. Add `handshake_time` for a new connection.
+    Sum of slow start until the first loss, its recovery, congestion avoidance for the rest (d less
+    `slow_start_segments`, at the rate of `pftk_full`), and the delayed acknowledgement of a first
+    window of one segment. Add `handshake_time` for a new connection.
 
     Parameters
     ----------
@@ -284,31 +243,22 @@ def transfer_time(
     initial : float
         Initial window in segments, at least 1.
     b : float
-        Segments that one acknowledgement covers, at least 1.
+        Segments per acknowledgement, at least 1.
     t0 : float, optional
-        First retransmission timeout in seconds, above 0; four round trips if not given.
+        First retransmission timeout in seconds, above 0; by default four round trips.
     window_max : float
         Largest window in segments, at least the initial one; infinity for none.
     delayed_ack : float
-        Mean wait for the acknowledgement of a lone first segment, seconds, at least 0.
+        Mean delay of the acknowledgement of a single first segment, seconds, at least 0.
 
     Returns
     -------
     float
         Seconds.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    Holds where loss, and not the queue of a bottleneck, shapes the transfer.
-
-    References
-    ----------
-    N. Cardwell, S. Savage, T. Anderson, "Modeling TCP latency", INFOCOM 2000.
+    Valid if loss, not a bottleneck's queue, limits the transfer.
 
     Examples
     --------

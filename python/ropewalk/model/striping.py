@@ -1,6 +1,7 @@
-"""Arrival times of equal packets striped over links, and their delivery in order.
+"""Arrival times of equal packets striped over links, and their in-order delivery.
 
-Rates are packets per second, times seconds.
+Rates are packets per second, times seconds. Functions raise `ValueError` for arguments out of
+bounds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .arguments import Vector, number, numbers, whole, wholes
 
 
 def in_order(arrivals: ArrayLike) -> Vector:
-    """When packets can be delivered in order: once all before them have arrived.
+    """Return the times of in-order delivery: when all packets before have arrived.
 
     Parameters
     ----------
@@ -42,18 +43,18 @@ def in_order(arrivals: ArrayLike) -> Vector:
 def striped_arrivals(
     sent: ArrayLike, links: ArrayLike, rates: ArrayLike, delays: ArrayLike
 ) -> Vector:
-    r"""When the packets of a stream arrive that is striped over FIFO links.
+    r"""Return arrival times of a stream that is striped over FIFO links.
 
     A link sends its packets one after another, so its m-th leaves at :math:`\max_{l \le m}(t_l +
-    (m - l + 1) / r)`, the solution of Lindley's recursion for packets of one size; its delay
-    follows.
+    (m - l + 1) / r)`, the solution of Lindley's recursion for packets of one size, and arrives
+    after its delay.
 
     Parameters
     ----------
     sent : array_like, shape (packets,)
-        When each packet comes to its link, seconds, not decreasing.
+        Time of each packet at its link's input, seconds, not decreasing.
     links : array_like of int, shape (packets,)
-        Number of the link that each packet takes, from 0.
+        Index of the link of each packet.
     rates : array_like, shape (n,)
         Packets per second of each link, above 0.
     delays : array_like, shape (n,) or scalar
@@ -92,12 +93,12 @@ def striped_arrivals(
 
 
 def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDArray[np.int64]:
-    """Links that packets take when each takes the one that delivers it first (EDPF).
+    """Return the links if each packet takes the one that delivers it first (EDPF).
 
     Parameters
     ----------
     sent : array_like, shape (packets,)
-        When each packet comes, seconds, not decreasing.
+        Time of each packet, seconds, not decreasing.
     rates : array_like, shape (n,)
         Packets per second of each link, above 0.
     delays : array_like, shape (n,) or scalar
@@ -106,7 +107,7 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
     Returns
     -------
     numpy.ndarray of int, shape (packets,)
-        Number of the link of each packet, from 0; of equally early ones the first.
+        Index of the link of each packet; of equally early ones the first.
 
     Raises
     ------
@@ -115,8 +116,8 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
 
     Notes
     -----
-    Packets of one size then arrive in order. No packet could arrive earlier with those before it
-    where they are, but another split may serve later packets better, unless all come at once: see
+    Packets of one size then arrive in order. No packet could arrive earlier with the earlier ones
+    fixed, but another split may serve later packets better, unless all are sent at once: see
     `least_in_order`.
 
     References
@@ -144,11 +145,11 @@ def earliest_links(sent: ArrayLike, rates: ArrayLike, delays: ArrayLike) -> NDAr
 
 
 def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
-    """Earliest in-order delivery of each packet of a stripe that waits at time 0.
+    """Return the earliest in-order delivery of each packet of a stripe that is sent at time 0.
 
-    Link i can deliver at delay_i + m / rate_i for m = 1, 2, ...; the first k packets take k of
-    these moments, so the k-th smallest of all is the earliest at which packet k can be delivered
-    in order, and taking them in turn attains it for every packet at once.
+    Link i can deliver at delay_i + m / rate_i for m = 1, 2, ... Packet k can be delivered in order
+    no earlier than the k-th smallest of all these times, and taking them in turn attains it for
+    every packet at once.
 
     Parameters
     ----------
@@ -162,12 +163,7 @@ def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
     Returns
     -------
     numpy.ndarray, shape (packets,)
-        Seconds after the stripe came.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Seconds after the start.
 
     Examples
     --------
@@ -187,10 +183,10 @@ def least_in_order(packets: int, rates: ArrayLike, delays: ArrayLike) -> Vector:
 
 
 def least_stream_delay(rate: float, rates: ArrayLike, delays: ArrayLike) -> float:
-    """Bound below which no split keeps the in-order delay of a steady stream.
+    """Return a lower bound of a steady stream's in-order delay over any split.
 
-    Where every packet is delivered within D, only links with delay_i + 1 / rate_i <= D carry any,
-    and they must together carry the stream: D is at least the smallest at which they can.
+    If every packet is delivered within D, only links with delay_i + 1 / rate_i <= D carry data,
+    and they must together carry the stream. D is at least the smallest value at which they can.
 
     Parameters
     ----------
@@ -204,8 +200,7 @@ def least_stream_delay(rate: float, rates: ArrayLike, delays: ArrayLike) -> floa
     Returns
     -------
     float
-        Seconds. Attained where one link does; with several, packets that wait for their turn add
-        to it.
+        Seconds. One link can attain it; with several, queueing adds to it.
 
     Raises
     ------

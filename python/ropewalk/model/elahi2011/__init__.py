@@ -1,18 +1,17 @@
 """Elahi et al. 2011: a bandwidth aggregation system above TCP as a queue M/M/c/N.
 
-Packets come from an application as a Poisson stream and leave over c TCP connections of unequal
-exponential rates; N fit into the system, S of them into the connections' send buffers and the
-others into a main buffer before these. What finds the system full is lost. `Queue` holds one such
-system, and each function is one equation.
+Packets arrive from an application as a Poisson stream and leave over c TCP connections with
+unequal exponential rates. N packets fit into the system: S into the connections' send buffers, the
+others into a main buffer. Packets that find the system full are lost. `Queue` describes a system;
+each function is one equation, valid at any rho.
 
-All is computed from logarithms of the probabilities relative to the most probable state, so that
-neither the number of packets nor the load is bounded: where the paper asks for rho < 1, here rho
-may be 1 or more, as a finite queue is always stable.
+Probabilities are computed as logarithms relative to the most probable state, so neither the number
+of packets nor the load is limited. The paper requires rho < 1; a finite queue is also stable at
+rho >= 1.
 
-Besides the paper's equations there are `mean_packets` and `throughput`, what the same queue truly
-holds and delivers, since its N_s (7) counts neither the packets that wait in the send buffers nor
-the loss, and its GP (11) goes to zero with the load. How long a packet stays is in
-`ropewalk.model.elahi2011.sojourn`.
+In addition to the paper's equations, `mean_packets` and `throughput` give the queue's true mean
+and rate: the paper's N_s (7) ignores packets in send buffers and losses, and its GP (11) vanishes
+at low load. `ropewalk.model.elahi2011.sojourn` has the distribution of the delay.
 
 References
 ----------
@@ -21,7 +20,7 @@ for TCP Connections", 2011. Cited below as Elahi et al. 2011.
 
 Examples
 --------
-The first row of the paper's table 1, with its GP beside what really leaves:
+The first row of the paper's table 1, with its GP and the true throughput:
 
 >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
 >>> round(goodput(row), 2)

@@ -10,19 +10,10 @@ from .states import Queue, departure_rate, load, probability
 def packets_queued(queue: Queue) -> float:
     """Return N_q, the mean number of packets in the main buffer, equation (6).
 
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
-
     Returns
     -------
     float
         In packets, from 0 to N - S.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (6).
 
     Examples
     --------
@@ -35,24 +26,15 @@ def packets_queued(queue: Queue) -> float:
 
 
 def packets_in_system(queue: Queue) -> float:
-    """Return N_s as the paper counts the packets in the system, equation (7).
+    """Return N_s, the paper's number of packets in the system, equation (7).
 
-    N_q + c rho, which holds for S = c, equal rates, and no loss. Otherwise it leaves out what
-    waits in the send buffers; `mean_packets` is the true mean.
-
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
+    N_q + c rho, which holds for S = c, equal rates, and no loss. Otherwise it omits packets in
+    send buffers; `mean_packets` is the true mean.
 
     Returns
     -------
     float
         In packets.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (7).
 
     Examples
     --------
@@ -66,19 +48,10 @@ def packets_in_system(queue: Queue) -> float:
 def time_in_system(queue: Queue) -> float:
     """Return W_s, the time in the system by Little's law from the paper's N_s, equation (8).
 
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
-
     Returns
     -------
     float
-        In seconds. It shares the limits of `packets_in_system`.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (8).
+        Seconds, with the limits of `packets_in_system`.
 
     Examples
     --------
@@ -92,19 +65,10 @@ def time_in_system(queue: Queue) -> float:
 def time_queued(queue: Queue) -> float:
     """Return W_q, the mean time of an accepted packet in the main buffer, equation (9).
 
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
-
     Returns
     -------
     float
-        In seconds; packets that need not wait there count as 0.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (9).
+        Seconds; packets without a wait there count as 0.
 
     Examples
     --------
@@ -118,22 +82,12 @@ def time_queued(queue: Queue) -> float:
 def effective_rate(queue: Queue) -> float:
     """Return lambda_eff, the rate of accepted packets, equation (10).
 
-    Summed over the states that accept rather than as lambda - lambda_lost, which is the same but
-    cancels where almost all is lost.
-
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
+    Summed over the accepting states; lambda - lambda_lost would cancel if almost all is lost.
 
     Returns
     -------
     float
-        In packets per second.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (10).
+        Packets per second.
 
     Examples
     --------
@@ -147,19 +101,10 @@ def effective_rate(queue: Queue) -> float:
 def lost_rate(queue: Queue) -> float:
     """Return lambda_lost, the rate of packets that find the system full, below equation (10).
 
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
-
     Returns
     -------
     float
         In packets per second.
-
-    References
-    ----------
-    Elahi et al. 2011, the second line of equation (10).
 
     Examples
     --------
@@ -171,25 +116,16 @@ def lost_rate(queue: Queue) -> float:
 
 
 def goodput(queue: Queue) -> float:
-    """Return GP, what the paper calls the average data transmission rate, equation (11).
+    """Return GP, the paper's average data transmission rate, equation (11).
 
-    N_q / W_s is not a rate at which packets leave: it is lambda_eff times the part of N_s that is
-    in the main buffer, and zero while that is empty. For the rate at which packets leave see
-    `throughput`.
-
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho; near to `throughput` only where N_q is far above c rho.
+    N_q / W_s is not the departure rate, but lambda_eff times the share of N_s in the main buffer,
+    and zero while that is empty. See `throughput` for the departure rate; GP is near to it only if
+    N_q is far above c rho.
 
     Returns
     -------
     float
         In packets per second.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (11) and table 1.
 
     Examples
     --------
@@ -203,19 +139,10 @@ def goodput(queue: Queue) -> float:
 def mean_packets(queue: Queue) -> float:
     """Return the true mean number of packets in the system, the sum of n p_n.
 
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
-
     Returns
     -------
     float
         In packets, from 0 to N.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (5), for the p_n.
 
     Examples
     --------
@@ -226,23 +153,14 @@ def mean_packets(queue: Queue) -> float:
 
 
 def throughput(queue: Queue) -> float:
-    """Return the true rate at which packets leave, the sum of mu_n p_n.
+    """Return the true departure rate, the sum of mu_n p_n.
 
-    What was accepted leaves, hence it equals `effective_rate`.
-
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
+    It equals `effective_rate`.
 
     Returns
     -------
     float
-        In packets per second, at most lambda and at most the sum of all gamma_i.
-
-    References
-    ----------
-    Elahi et al. 2011, equations (1) and (5), for mu_n and p_n.
+        Packets per second, at most lambda and at most the sum of all gamma_i.
 
     Examples
     --------

@@ -1,31 +1,27 @@
-"""Sojourn time of a packet in the queue of Elahi et al. 2011, as a distribution.
+"""Distribution of a packet's sojourn time in the queue of Elahi et al. 2011.
 
-The paper gives means alone. Its states count packets without saying where each is, so the
-distribution of the delay needs two assumptions more:
+The paper gives only means. Its states do not locate packets, so the distribution needs two more
+assumptions:
 
-- First come, first served: a packet that is accepted while n >= c others are there waits for n - c
-  + 1 departures, each after an exponential time at the sum of all rates. What waits in a
-  connection's send buffer is not yet bound to that connection.
-- A packet that is to be served while n others are there goes to one of the connections in use, 1
-  to min(n + 1, c), with a probability in proportion to their rates, and its service is exponential
-  at that connection's rate. For n >= c this is no choice: the connection that frees itself first
-  is the i-th with probability gamma_i over the sum. For n < c it is how the paper's scheduler
-  shares packets out, by observed throughput, and the only part that is assumed.
+- First come, first served: a packet accepted with n >= c others waits for n - c + 1 departures,
+  each after an exponential time at the sum of all rates. A packet in a send buffer is not yet
+  bound to its connection.
+- A packet to be served with n others in the system takes one of the connections 1 to min(n + 1,
+  c), with probability proportional to their rates; its service is exponential at that connection's
+  rate. For n >= c this follows from the chain, for n < c it models the paper's scheduler, which
+  shares packets by observed throughput.
 
-With equal rates the choice does not matter and the distribution is the textbook's for M/M/c/N.
-With unequal rates it keeps Little's law: the mean is exactly the mean number of packets over
-lambda_eff, and connection i carries what (1) says, gamma_i times the probability that at least i
-packets are there.
+With equal rates the distribution is that of the textbook's M/M/c/N. With unequal rates Little's
+law holds: the mean is exactly the mean number of packets over lambda_eff, and connection i carries
+gamma_i times the probability of at least i packets, as in (1).
 
-It is the delay in the paper's chain, where n < c packets are always on the first n connections.
-Packets that stay on the connection they were given, each on the fastest that is free, leave the
-slower ones occupied, and take longer: simulated on the rates of table 1's first row, a tenth
-longer on average at rho = 0.16 and 0.62. Where no connection is ever idle the two are the same; at
-rho = 2 they differ by less than 1 %.
+In the paper's chain, n < c packets are always on the first n connections. Packets that stay on the
+fastest connection that was free take longer: in simulations of table 1's first row, a tenth longer
+on average at rho = 0.16 and 0.62, and less than 1 % at rho = 2.
 
-All rates are at most the sum of all, hence an exponential service is a geometric number of
-exponential stages at that sum (uniformisation), and the delay a mixture of Erlang distributions
-with weights that are all positive: nothing cancels, for any N and rho.
+An exponential service is a geometric number of exponential stages at the sum of all rates
+(uniformisation). The delay is therefore a mixture of Erlang distributions with positive weights,
+without cancellation for any N and rho.
 
 References
 ----------
@@ -58,17 +54,15 @@ class SojournTime:
     Parameters
     ----------
     queue : Queue
-        The system, at any rho. Its `send_buffers` do not matter here: the time covers main buffer,
-        send buffers and service.
+        The system, at any rho; its `send_buffers` have no influence.
 
     References
     ----------
-    Elahi et al. 2011, equations (1) to (5), for the states; the module's docstring for what is
-    assumed beyond them.
+    Elahi et al. 2011, equations (1) to (5), for the states.
 
     Examples
     --------
-    Of a packet through the system of table 1's first row, in milliseconds:
+    Delay in the system of table 1's first row, in milliseconds:
 
     >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
     >>> delay = SojournTime(row)
@@ -98,13 +92,12 @@ class SojournTime:
         Parameters
         ----------
         t : float or array of float
-            In seconds, finite and not negative.
+            Seconds, finite and not negative.
 
         Returns
         -------
         numpy.ndarray
-            Per second, in the shape of `t`. Near the middle of 10^5 stages the density is right to
-            about nine digits.
+            Per second, in the shape of `t`. With 10^5 stages it has about nine correct digits.
 
         Raises
         ------
@@ -113,7 +106,7 @@ class SojournTime:
 
         Examples
         --------
-        One connection that is almost always idle serves at its own rate:
+        A connection that is almost always idle serves at its own rate:
 
         >>> delay = SojournTime(Queue(1e-9, [2.0], capacity=9, send_buffers=1))
         >>> delay.pdf([0.0, 1.0]).round(6).tolist()
@@ -134,12 +127,12 @@ class SojournTime:
         return _each(at, t)
 
     def cdf(self, t: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability that a packet stays at most for t.
+        """Return the probability of a sojourn time of at most t.
 
         Parameters
         ----------
         t : float or array of float
-            In seconds, finite and not negative.
+            Seconds, finite and not negative.
 
         Returns
         -------
@@ -169,14 +162,14 @@ class SojournTime:
         return _each(at, t)
 
     def sf(self, t: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability that a packet stays longer than t.
+        """Return the probability of a sojourn time above t.
 
-        One minus `cdf`, without its rounding far out.
+        One minus `cdf`, without its rounding in the tail.
 
         Parameters
         ----------
         t : float or array of float
-            In seconds, finite and not negative.
+            Seconds, finite and not negative.
 
         Returns
         -------
@@ -206,7 +199,7 @@ class SojournTime:
         return _each(at, t)
 
     def quantile(self, probability: ArrayLike) -> NDArray[np.float64]:
-        """Return the time within which a packet leaves with a probability.
+        """Return the sojourn time that a packet does not exceed with a probability.
 
         Parameters
         ----------
@@ -216,7 +209,7 @@ class SojournTime:
         Returns
         -------
         numpy.ndarray
-            In seconds, in the shape of `probability`.
+            Seconds, in the shape of `probability`.
 
         Raises
         ------
@@ -240,7 +233,7 @@ class SojournTime:
                 return 0.0
 
             def missing(t: float) -> float:
-                # The smaller of both sides, which has the more digits.
+                # The smaller tail, which has more digits.
                 if share < 0.5:
                     return float(self.cdf(t)) - share
                 return (1.0 - share) - float(self.sf(t))
@@ -258,7 +251,7 @@ class SojournTime:
 
     @cached_property
     def _service(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Each different rate, the share of packets served by it at once, and after waiting."""
+        """Return distinct rates, and the shares served at them at once and after waiting."""
         queue, c = self.queue, self.queue.connections
         gamma = np.asarray(queue.departure_rates)
         per_rate = _found(queue)[:c] / departure_rate(queue, np.arange(1, c + 1))
@@ -272,11 +265,10 @@ class SojournTime:
     def _mixture(
         self,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Weights of the Erlang distributions of 1, 2, ... stages, and the late part.
+        """Return weights of the Erlang distributions of 1, 2, ... stages, and the late part.
 
-        A packet that is still served after one stage more than any can wait has an exponential
-        service left. Where that would be long, it is kept as such, by rate and weight; otherwise
-        more stages take it in.
+        A packet still in service one stage after the longest wait has an exponential rest. A long
+        rest is kept as rate and weight; a short one becomes further stages.
         """
         waiting = _found(self.queue)[self.queue.connections :]
         parts, late_rates, late_weights = [], [], []
@@ -302,12 +294,12 @@ class SojournTime:
 
     @property
     def _late(self) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
-        """After how many stages, at what rates, with what weights."""
+        """Return the number of stages before the late part, and its rates and weights."""
         _, rates, weights = self._mixture
         return self.queue.capacity - self.queue.connections + 1, rates, weights
 
     def _unserved(self, time: float) -> NDArray[np.float64]:
-        """For each late rate the probability that at `time` all stages are over but not it."""
+        """Return for each late rate the probability that only its service remains at `time`."""
         from scipy.special import gammainc
 
         waited, rates, _ = self._late
@@ -326,7 +318,7 @@ def _smoothed(weights: NDArray[np.float64], served: float) -> NDArray[np.float64
 
 
 def _found(queue: Queue) -> NDArray[np.float64]:
-    """Return the probability of each number that an accepted packet finds, 0 to N - 1."""
+    """Return the distribution of the number that an accepted packet finds, 0 to N - 1."""
     logs = log_probability(queue)[:-1]
     weights = np.exp(logs - np.max(logs))
     return np.asarray(weights / np.sum(weights))

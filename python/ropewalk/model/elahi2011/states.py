@@ -1,6 +1,6 @@
 """The states of the queue of Elahi et al. 2011: equations (1) to (5).
 
-`ropewalk.model.elahi2011` says what the queue is, and has what follows from its states.
+See `ropewalk.model.elahi2011` for the queue and its other quantities.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from numpy.typing import ArrayLike, NDArray
 from ..arguments import array, number, whole, wholes
 
 MIN_RATE = 1e-150
-GREATEST_RATE = 1e150  # so that no quotient of two rates overflows
+GREATEST_RATE = 1e150  # avoids overflow of quotients of two rates
 PER_SECOND = "packets per second"
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A bandwidth aggregation system: what arrives, what leaves, what fits.
+    """A bandwidth aggregation system: arrivals, departures and capacity.
 
     Parameters
     ----------
     arrival_rate : float
-        Lambda, what the application offers, in packets per second. It may reach or pass the sum of
-        `departure_rates` (rho >= 1): what does not fit is then lost.
+        Lambda, the application's rate, in packets per second. It may exceed the sum of
+        `departure_rates` (rho >= 1); the excess is then lost.
     departure_rates : sequence of float, shape (c,)
-        Gamma_1 to gamma_c, one for each connection, in packets per second, in the order in which
-        they are put to use: n < c packets are served by the first n.
+        Gamma_1 to gamma_c of each connection, in packets per second, in order of use: n < c
+        packets are served by the first n.
     capacity : int
-        N, how many packets fit into the system; at least c.
+        N, the capacity of the system in packets; at least c.
     send_buffers : int
-        S, how many packets fit into all send buffers of the connections, from c to N. With S = c a
-        packet is queued whenever it is not in service, as in the textbook's M/M/c/N.
+        S, the capacity of all send buffers in packets, from c to N. With S = c a packet is queued
+        whenever it is not in service, as in the textbook's M/M/c/N.
 
     Raises
     ------
@@ -79,34 +79,28 @@ class Queue:
 
     @property
     def connections(self) -> int:
-        """How many connections there are, c."""
+        """Number of connections, c."""
         return len(self.departure_rates)
 
 
 def departure_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
-    """Return the rate mu_n at which packets leave while n are there, equation (1).
+    """Return the departure rate mu_n with n packets in the system, equation (1).
 
     Parameters
     ----------
     queue : Queue
-        The system.
     n : int or array of int
         Packets in the system, from 0 to N.
 
     Returns
     -------
     numpy.ndarray
-        In packets per second, in the shape of `n`: the sum of the first n connections' rates, and
-        of all from n = c on.
+        Packets per second, in the shape of `n`: the sum of the first min(n, c) connections' rates.
 
     Raises
     ------
     ValueError
         `n` is not an integer or not within 0 to N.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (1).
 
     Examples
     --------
@@ -120,31 +114,26 @@ def departure_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
 
 
 def arrival_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
-    """Return the rate lambda_n at which packets are accepted while n are there, equation (2).
+    """Return the rate lambda_n of accepted packets with n in the system, equation (2).
 
-    The paper prints lambda for n = N too. Its states end at N and its lambda_lost is lambda p_N,
-    which both say that a full system accepts nothing; so does this.
+    For n = N the paper prints lambda, in conflict with its other equations; here it is 0, since a
+    full system accepts no packet.
 
     Parameters
     ----------
     queue : Queue
-        The system.
     n : int or array of int
         Packets in the system, from 0 to N.
 
     Returns
     -------
     numpy.ndarray
-        In packets per second, in the shape of `n`.
+        Packets per second, in the shape of `n`.
 
     Raises
     ------
     ValueError
         `n` is not an integer or not within 0 to N.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (2).
 
     Examples
     --------
@@ -156,7 +145,7 @@ def arrival_rate(queue: Queue, n: ArrayLike) -> NDArray[np.float64]:
 
 
 def load(queue: Queue) -> float:
-    """Return rho, what arrives over what can leave, equation (3).
+    """Return rho, the arrival rate over the largest departure rate, equation (3).
 
     Parameters
     ----------
@@ -166,11 +155,7 @@ def load(queue: Queue) -> float:
     Returns
     -------
     float
-        Without unit. The paper asks for less than 1, this module for nothing.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (3).
+        Dimensionless. The paper requires less than 1; this module does not.
 
     Examples
     --------
@@ -183,25 +168,16 @@ def load(queue: Queue) -> float:
 def log_probability(queue: Queue) -> NDArray[np.float64]:
     """Return the natural logarithm of each p_n, equations (4) and (5).
 
-    Finite even where p_n itself is too small for a float.
-
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
+    Finite even where p_n itself underflows.
 
     Returns
     -------
     numpy.ndarray, shape (N + 1,)
         log p_0 to log p_N.
 
-    References
-    ----------
-    Elahi et al. 2011, equations (4) and (5).
-
     Examples
     --------
-    At rho = 1000 an empty system is as good as never seen:
+    At rho = 1000 an empty system is practically impossible:
 
     >>> overload = Queue(1000, [1], capacity=1000, send_buffers=1)
     >>> round(float(log_probability(overload)[0] / np.log(10)), 3)
@@ -209,8 +185,8 @@ def log_probability(queue: Queue) -> NDArray[np.float64]:
     """
     states = np.arange(1, queue.capacity + 1)
     steps = np.log(queue.arrival_rate / departure_rate(queue, states))
-    # The steps fall with n, so that the most probable state is behind the last upward one.
-    # Summed away from it, rounding gathers only where nothing is left.
+    # The most probable state is the last one with a positive step. Sums start there, so that
+    # rounding accumulates only at small probabilities.
     mode = int(np.count_nonzero(steps > 0))
     below = -np.cumsum(steps[:mode][::-1])[::-1]
     above = np.cumsum(steps[mode:])
@@ -221,19 +197,10 @@ def log_probability(queue: Queue) -> NDArray[np.float64]:
 def probability(queue: Queue) -> NDArray[np.float64]:
     """Return the probability p_n of each number of packets in the system, equation (5).
 
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
-
     Returns
     -------
     numpy.ndarray, shape (N + 1,)
-        p_0 to p_N, with sum 1 but for rounding.
-
-    References
-    ----------
-    Elahi et al. 2011, equation (5).
+        p_0 to p_N, with sum 1 except for rounding.
 
     Examples
     --------
@@ -248,22 +215,17 @@ def probability(queue: Queue) -> NDArray[np.float64]:
 def empty_probability(queue: Queue) -> float:
     """Return the probability p_0 of an empty system, the equation after (5).
 
-    From the sum of all p_n being 1. The paper's closed form is not used: it divides by 1 - rho and
-    has N - c terms where N - c + 1 are summed.
+    Normalized by the sum of all p_n. The paper's closed form divides by 1 - rho, and has N - c
+    terms instead of N - c + 1.
 
     Parameters
     ----------
     queue : Queue
-        The system, at any rho. Far above 1 the result underflows to 0; `log_probability` does not.
 
     Returns
     -------
     float
-        Within 0 to 1.
-
-    References
-    ----------
-    Elahi et al. 2011, the equation without a number between (5) and (6).
+        Within 0 to 1. Far above rho = 1 it underflows to 0; `log_probability` does not.
 
     Examples
     --------
@@ -276,19 +238,10 @@ def empty_probability(queue: Queue) -> float:
 def cumulative_probability(queue: Queue) -> NDArray[np.float64]:
     """Return the probability that at most n packets are in the system (figure 4).
 
-    Parameters
-    ----------
-    queue : Queue
-        The system, at any rho.
-
     Returns
     -------
     numpy.ndarray, shape (N + 1,)
-        For n from 0 to N; never falls, and ends with 1 exactly.
-
-    References
-    ----------
-    Elahi et al. 2011, figure 4, by equation (5).
+        For n from 0 to N; monotonic, and exactly 1 at the end.
 
     Examples
     --------

@@ -1,24 +1,24 @@
 """A fluid model of TCP and MPTCP over links with queues: windows and rates, no packets.
 
-Time goes in some hundred steps. In each, the windows in flight fill the links' queues so far that
-what comes in goes out (windows over round trips are rates, and round trips have the queues in
-them); a window grows as its congestion control grows, and falls where a queue overflows or where
-the random loss of what was sent since the last one comes round. A connection's subflows share its
-window as its scheduler lays data on them (`ropewalk.model.fluid.sharing`).
+A run has some hundred time steps. In each step the windows in flight fill the links' queues until
+input and output rates are equal (rates are windows over round trips, which include the queues).
+Windows grow by their congestion control. They fall when a queue overflows, or when a random loss
+is due. A connection's scheduler divides its window among the subflows
+(`ropewalk.model.fluid.sharing`).
 
-Losses are not drawn: the gaps between them take the quantiles of the exponential distribution,
-evenly spread by the golden ratio, so that the same arguments give the same numbers and few losses
-already have the mean and the spread that many would have.
+Losses are not random: the gaps between them are evenly spread quantiles (golden ratio) of the
+exponential distribution. The same arguments give the same numbers, and few losses already have the
+right mean and spread.
 
-Left out: single packets, so bursts and the granularity of small windows; timeouts but those that
-small windows under loss, and outages, bring; what acknowledgements do to links that data of the
-other direction uses.
+The model ignores single packets (bursts, granularity of small windows), timeouts other than by
+losses at small windows and by outages, and the load of acknowledgements on data in the other
+direction.
 
 References
 ----------
 V. Misra, W.-B. Gong, D. Towsley, "Fluid-based analysis of a network of AQM routers supporting TCP
 flows", SIGCOMM 2000, for windows as a fluid. RFC 5681, RFC 6356, RFC 9438 and the papers named at
-each law for how they grow.
+each law, for growth.
 """
 
 from .parts import Connection, Link, Path

@@ -1,6 +1,6 @@
 """Coupled increase and decrease of the windows of a connection's subflows.
 
-Increases are segments a round trip in congestion avoidance, windows segments.
+Increases are segments per round trip in congestion avoidance; windows are segments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CUBIC_SHARE = 0.7
 
 
 def increases(scheme: str, subflows: Sequence[Subflow]) -> list[float]:
-    """Return what each window grows by in a round trip, by one of the `INCREASES`."""
+    """Return the growth of each window per round trip, by one of the `INCREASES`."""
     windows = [each.window.size for each in subflows]
     if len(windows) < 1:
         return []
@@ -80,7 +80,7 @@ def _olia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
     return grown
 
 
-# How windows grow, by congestion control: those that the model has formulas of.
+# Growth of windows by congestion control.
 INCREASES: Mapping[str, Callable[[Sequence[Subflow], list[float]], list[float]]] = {
     "newreno": _alone,
     "cubic": _alone,
@@ -93,7 +93,7 @@ INCREASES: Mapping[str, Callable[[Sequence[Subflow], list[float]], list[float]]]
 
 
 def checked(schemes: Sequence[str]) -> None:
-    """Refuse the congestion control of a connection that there is no formula of."""
+    """Raise an error if there is no formula for a congestion control."""
     for number, scheme in enumerate(schemes):
         if scheme not in INCREASES:
             allowed = ", ".join(INCREASES)
@@ -103,7 +103,7 @@ def checked(schemes: Sequence[str]) -> None:
 
 
 def lose(scheme: str, subflow: Subflow, flight: float) -> None:
-    """Reduce a window at a loss with so many segments in flight."""
+    """Reduce a window at a loss, with some segments in flight."""
     window = subflow.window
     if scheme == "cubic":
         window.lose(flight, CUBIC_SHARE)

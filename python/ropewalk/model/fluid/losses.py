@@ -14,12 +14,12 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 def gap(loss: float, drawn: float) -> float:
-    """Segments until a loss, at a quantile of their distribution."""
+    """Return the segments until a loss, at a quantile of their distribution."""
     return -math.log(1 - drawn) / loss if loss > 0 else NEVER
 
 
 def silenced(subflow: Subflow, links: Sequence[Link], now: float) -> bool:
-    """Whether a link of its path is down; the timer then decides when it goes on."""
+    """Whether a link of its path is down; the retransmission timer then determines the restart."""
     for number in subflow.path.links:
         for begin, end in links[number].down:
             if begin <= now < end:
@@ -40,8 +40,8 @@ def lose_one(subflow: Subflow, now: float) -> None:
     connection, window = subflow.connection, subflow.window
     flight = min(window.size, max(subflow.in_flight, 1.0))
     coupling.lose(connection.congestion, subflow, flight)
-    # Three duplicate acknowledgements must come of it: none do of so few segments, and of
-    # few more one may be lost as well.
+    # A fast retransmit needs three duplicate ACKs: too few segments in flight give none, and with
+    # few more one of them may be lost.
     few = DUPLICATES / flight if flight > DUPLICATES else 1.0
     subflow.timeouts += few * min(DUPLICATES * subflow.path.loss, 1.0) if few < 1 else 1.0
     if subflow.timeouts >= 1:
@@ -67,7 +67,7 @@ def overflow(links: Sequence[Link], queues: list[float], users: list[list[Subflo
             slow_start = each.window.slow_start
             if each is worst or slow_start:
                 each.overflow = 0.0
-                # What slow start sends in the round trip until it hears of the loss.
+                # Slow start sends this much in the round trip before it detects the loss.
                 flight = each.window.size
                 share = 1 / each.connection.count
                 before = each.window.size

@@ -18,9 +18,9 @@ class Link:
     rate : float
         Bytes of IP packets per second, above 0; infinity for no limit.
     queue : float
-        Bytes that may wait besides the packet that is being sent, at least 0.
+        Queue limit without the packet in transmission, bytes, at least 0.
     down : sequence of (float, float)
-        When it carries nothing: from and to, seconds.
+        Outages: start and end, seconds.
     """
 
     rate: float
@@ -30,20 +30,20 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A way from sender to receiver and back.
+    """A route from sender to receiver and back.
 
     Parameters
     ----------
     links : tuple of int
-        Numbers of the links that data passes in turn.
+        Indices of the data's links, in order.
     delay : float
-        One way without queues, seconds.
+        One-way delay without queues, seconds.
     rtt : float
-        There and back without queues, seconds, above 0.
+        Round trip without queues, seconds, above 0.
     loss : float
-        Share of the packets of data that random loss takes, at least 0 and below 1.
+        Ratio of random loss of data packets, at least 0 and below 1.
     reverse_loss : float
-        The same of what comes back; it matters to the handshake alone.
+        The same in the reverse direction; it affects only the handshake.
     """
 
     links: tuple[int, ...]
@@ -60,35 +60,35 @@ class Connection:
     Parameters
     ----------
     paths : tuple of Path
-        One for each subflow.
+        One per subflow.
     congestion : str
-        As scenario files spell it; ``uncoupled`` is not, but what it runs.
+        As in scenario files, but for ``uncoupled`` the subflows' algorithm.
     segment : float
         Payload of a packet, bytes.
     packet : float
-        The whole packet, bytes.
+        Size of a packet, bytes.
     receive_window : float
-        Most that the receiver advertises, bytes.
+        Largest advertised window, bytes.
     send_buffer : float
-        Most that is written and not acknowledged, bytes.
+        Limit of written and unacknowledged data, bytes.
     buffered_windows : float
-        The send buffer grows to so many times the subflows' congestion windows.
+        Size of the growing send buffer, in congestion windows of the subflows.
     size : float
         Bytes to send; infinity for no end.
     start : float
-        When it begins to connect, seconds.
+        Start of the handshake, seconds.
     count : int
-        How many such connections, each with paths of its own of the same kind.
+        Number of such connections, each with its own paths of the same kind.
     scheduler, charge_reordered, hystart, byte_counting
         As in scenario files.
     per_ack : float
-        Segments that an acknowledgement covers.
+        Segments per acknowledgement.
     initial_window, initial_threshold : float
         Segments.
     min_rto, initial_rto : float
         Seconds.
     shared : bool
-        Whether the subflows share one window, as in MPTCP; each has its own if not.
+        Whether the subflows share one window, as in MPTCP; otherwise each has its own.
     """
 
     paths: tuple[Path, ...]
@@ -115,7 +115,7 @@ class Connection:
 
 @dataclass(slots=True)
 class Subflow:
-    """A subflow's state while time goes on."""
+    """State of a subflow during a run."""
 
     connection: Connection
     path: Path
@@ -143,7 +143,7 @@ class Subflow:
 
 @dataclass(slots=True)
 class Bulk:
-    """A connection's state while time goes on."""
+    """State of a connection during a run."""
 
     connection: Connection
     subflows: list[Subflow]
@@ -159,12 +159,12 @@ class Bulk:
 def checked(
     links: Sequence[Link], connections: Sequence[Connection], duration: float, warmup: float
 ) -> None:
-    """Refuse what is no number or out of bounds.
+    """Raise an error if an argument is not a number or out of bounds.
 
     Raises
     ------
     ValueError
-        Naming what is wrong, and what is allowed.
+        An argument is wrong; the message has its name and bounds.
 
     Examples
     --------

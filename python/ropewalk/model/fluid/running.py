@@ -12,7 +12,7 @@ from .parts import Bulk, Connection, Link, Subflow, checked
 from .window import NEVER, Window, hystart_exit
 
 STEPS = 40  # steps of a run, besides short ones at the start
-FIRST_STEP = 0.25  # first step, in least round trips
+FIRST_STEP = 0.25  # first step, in smallest round trips
 RELATIVE_STEP = 0.2  # longest step, as a share of the time so far
 
 
@@ -23,17 +23,17 @@ class Outcome:
     Attributes
     ----------
     goodput : float
-        Bytes of payload in order per second, over the measured time.
+        In-order payload per second of the measured time, bytes.
     delivered : float
-        Bytes of payload in order in it.
+        In-order payload of the measured time, bytes.
     completion : float
-        When the last byte arrived; infinity if not all did.
+        Arrival of the last byte; infinity if not all arrived.
     subflows : tuple of float
-        Bytes of payload per second of each.
+        Payload of each, bytes per second.
     rtts : tuple of float
-        Round trip of each at the end, queues included, seconds.
+        Round trip of each at the end, with queues, seconds.
     limited : float
-        Share of the time in which the shared window, not congestion control, held some subflow.
+        Share of the time in which the shared window, not congestion control, limited a subflow.
     """
 
     goodput: float
@@ -55,25 +55,24 @@ def run(
     Parameters
     ----------
     links : sequence of Link
-        All links.
     connections : sequence of Connection
-        The first is the one whose end ends the run.
+        The first one's end is the end of the run.
     duration, warmup : float
-        How long, and from when on is measured, seconds.
+        Length of the run and start of measurements, seconds.
 
     Returns
     -------
     list of Outcome
-        One for each connection.
+        One per connection.
 
     Raises
     ------
     ValueError
-        A number is no finite one within its bounds.
+        A number is not finite or out of bounds.
 
     Examples
     --------
-    A TCP over 10 Mbit/s and 40 ms carries what headers leave of the rate:
+    A TCP over 10 Mbit/s and 40 ms gets the rate without headers:
 
     >>> from ropewalk.model.fluid import Connection, Link, Path
     >>> path = Path(links=(0,), delay=0.02, rtt=0.04)
@@ -126,8 +125,8 @@ def _begin(links: Sequence[Link], connection: Connection) -> Bulk:
             joined += handshake
             begins = joined
         else:
-            # RFC 8684: MP_JOIN follows when the first subflow has carried something, and
-            # data may use it when its third acknowledgement is acknowledged in turn.
+            # RFC 8684: MP_JOIN follows when the first subflow has delivered data; data may use the
+            # new subflow when its third ACK is acknowledged.
             begins = joined + connection.paths[0].rtt + handshake + path.rtt
         rates = [links[link].rate for link in path.links]
         narrowest = min(rates, default=math.inf) / connection.packet
@@ -199,7 +198,7 @@ def _is_on(subflow: Subflow, now: float) -> bool:
 
 
 def _queue(loads: list[tuple[float, float]], rate: float, before: float) -> float:
-    """Bytes q in a queue at which sum(data / (rtt + q / rate)) is the rate."""
+    """Return the queue q, bytes, at which sum(data / (rtt + q / rate)) equals the rate."""
     if len(loads) == 1:
         data, rtt = loads[0]
         return max(data - rate * rtt, 0.0)
@@ -263,7 +262,7 @@ def _grow(bulk: Bulk, links: Sequence[Link], now: float, step: float) -> None:
 
 
 def _rate(subflow: Subflow, size: float, filled: float, rate: float) -> float:
-    """Segments per second at a window, where `filled` in flight gave `rate`."""
+    """Return the segments per second of a window, if `filled` in flight gave `rate`."""
     if subflow.held < 0.99 * subflow.window.size and size > filled:
         return rate
     if subflow.alone:
@@ -301,7 +300,7 @@ def _outcome(bulk: Bulk, end: float, warmup: float) -> Outcome:
     measured = max(end - max(warmup, bulk.connection.start), 1e-9)
     last = 0.0
     if bulk.complete == NEVER:
-        # What is on its way, or waits for a gap before it, has not been delivered.
+        # Data in flight, or behind a gap, are not delivered yet.
         last = bulk.waiting + sum(
             each.rate * each.path.delay * bulk.connection.segment for each in bulk.subflows
         )

@@ -1,22 +1,22 @@
-"""How the subflows of a connection share its window, by its scheduler.
+"""Shares of a connection's window that its scheduler gives to the subflows.
 
-What a subflow holds was given to it and is not acknowledged to it: in flight, or waiting for room
-in its congestion window. A byte takes room in the connection's window from when it is given to a
-subflow until all before it have arrived and the sender knows. With D the largest of the subflows'
-delays, from being given to a subflow to arrival, a round trip's way back b, and rates x_i, that is
+A subflow holds data that were given to it and are not acknowledged to it: in flight, or waiting
+for its congestion window. A byte occupies the connection's window from its assignment to a subflow
+until the sender knows that all data before it have arrived. Let D be the largest of the subflows'
+delays from assignment to arrival, b the reverse part of a round trip, and x_i the rates. The
+occupied window is then
 
     sum x_i (D + b)
 
-bytes. At the receiver what arrived and waits for slower subflows, sum x_i (D - D_i), is charged a
-second time where the scenario has it so (Linux).
+bytes. At the receiver, data that wait for slower subflows, sum x_i (D - D_i), are charged a second
+time if the scenario says so (Linux).
 
-Linux's scheduler gives data to subflows in bursts, each to the one that would be done with what it
-holds soonest: all hold the same time's worth, L, and at most a burst more, for one that has run
-dry gets the next. A slow subflow that starts on a burst holds up the window until it is through
-with it; where the window has room for fewer bursts than there are subflows, D is the mean of the
-largest among so many. The largest L that the window allows is found by halving. The other
-schedulers give data when a congestion window has room; then L bounds the share of each window that
-is used.
+Linux's scheduler assigns bursts, each to the subflow that would finish its data soonest. All
+subflows therefore hold the same time's worth, L, and at most a burst more. A slow subflow that
+starts a burst blocks the window until its end. If the window has room for fewer bursts than
+subflows, D is the mean of the largest delay among that many. The largest L that the window allows
+is found by bisection. The other schedulers assign data when a congestion window has room; L then
+bounds the used share of each window.
 """
 
 from __future__ import annotations
@@ -32,19 +32,18 @@ if TYPE_CHECKING:
 PACING = 1.2  # pacing rate in windows per round trip; 2 in slow start, as in Linux
 SLOW_START_PACING = 2.0
 BURST_BYTES = 65_428.0  # MPTCP_SEND_BURST_SIZE
-BURST_HELD = 0.2  # mean share of a burst in flight besides L; fitted to simulations
+BURST_HELD = 0.2  # mean share of a burst in flight in addition to L; fitted to simulations
 HALVINGS = 8
 
 
 def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
-    """Set what each subflow holds and has in flight, and what waits for a gap to close.
+    """Set the data held and in flight on each subflow, and the data that wait for a gap.
 
     Parameters
     ----------
     bulk : Bulk
-        The connection.
     subflows : sequence of Subflow
-        Those of its subflows that can send.
+        The subflows that can send.
     """
     connection = bulk.connection
     sent = connection.send_buffer / connection.segment
@@ -68,7 +67,7 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
     bulk.held_up = allowed < 1
     if bulk.held_up:
         if grown < sent:
-            # A buffer that grows with the windows is no bound that the scenario sets.
+            # A buffer that grows with the windows is not a bound of the scenario.
             bound = _Room(sent, received, burst, connection.charge_reordered)
             bulk.held_up = _allowed(facts, bound, linger)[0] < 1
         low, high = 0.0, linger
@@ -91,7 +90,7 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """What the windows have room for, and in what portions it is used, in segments."""
+    """Room of the windows, and the unit in which it is used, in segments."""
 
     sent: float
     received: float
@@ -101,17 +100,17 @@ class _Room:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What of the subflows does not depend on L.
+    """Properties of the subflows that do not depend on L.
 
     Attributes
     ----------
     flows : list of (float, float, float, float, float)
-        Window, round trip, pacing rate, highest rate, and delay of what need not wait for the
+        Window, round trip, pacing rate, highest rate, and delay of data that need not wait for the
         congestion window.
     back : float
-        The quickest way back.
+        Shortest reverse delay.
     enough : float
-        L from which on every subflow fills its congestion window.
+        L at which every subflow fills its congestion window.
     """
 
     flows: list[tuple[float, float, float, float, float]]
@@ -120,7 +119,7 @@ class _Facts:
 
     @classmethod
     def of(cls, subflows: Sequence[Subflow], burst: float) -> _Facts:
-        """Gather them."""
+        """Return the properties of subflows."""
         flows = []
         enough = 0.0
         for each in subflows:
@@ -136,7 +135,7 @@ class _Facts:
 
 
 def _fastest(subflows: Sequence[Subflow], room: _Room) -> Sequence[Subflow]:
-    """Return the fastest subflows that the window has room for, and the one after them."""
+    """Return the fastest subflows that the window has room for, and one more."""
     order = sorted(subflows, key=lambda each: each.rtt)
     count = 1
     while count < len(order):
@@ -151,7 +150,7 @@ def _fastest(subflows: Sequence[Subflow], room: _Room) -> Sequence[Subflow]:
 
 
 def _allowed(facts: _Facts, room: _Room, linger: float) -> tuple[float, float]:
-    """Return what the windows allow of L, as a share, and what waits at the receiver."""
+    """Return the share of L that the windows allow, and the data waiting at the receiver."""
     burst, rest = room.burst, BURST_HELD * room.burst
     total = arriving = 0.0
     delays = []
@@ -174,7 +173,7 @@ def _allowed(facts: _Facts, room: _Room, linger: float) -> tuple[float, float]:
 
 
 def _latest(delays: list[float], bursts: float) -> float:
-    """Mean of the largest delay of so many bursts at a time, each on any of the subflows."""
+    """Return the mean of the largest delay of several bursts, each on any of the subflows."""
     if bursts >= len(delays):
         return max(delays)
     shares: list[float] = [(place / len(delays)) ** bursts for place in range(len(delays) + 1)]

@@ -1,6 +1,6 @@
-"""Growth and reduction of a congestion window, as a function of time instead of packets.
+"""Growth and reduction of a congestion window as a function of time.
 
-Windows are segments, times seconds. A window stands for its mean over a round trip.
+Windows are segments, averaged over a round trip; times are seconds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ CUBIC_C = 0.4  # section 5.1, segments per second cubed
 CUBIC_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # section 4.3
 MIN_HYSTART_WINDOW = 16.0  # segments (Ha and Rhee, 2011)
 HYSTART_SPACING = 0.002  # seconds between acknowledgements of one train
-HYSTART_RISE = (0.004, 0.016)  # bounds of the rise in delay, seconds
+HYSTART_RISE = (0.004, 0.016)  # bounds of the increase in delay, seconds
 NEVER = math.inf
 
 
@@ -28,7 +28,7 @@ class Window:
     threshold : float
         ssthresh; infinity before the first loss.
     cubic : bool
-        Whether it is CUBIC's; a coupled one or NewReno's grows by `increase`.
+        Whether it is CUBIC's; NewReno's and coupled windows grow by `increase`.
     """
 
     size: float
@@ -50,7 +50,7 @@ class Window:
         return self.size < self.threshold
 
     def double(self, rounds: float, growth: float, most: float) -> float:
-        """Grow by slow start up to the threshold or `most`; give the rounds left over."""
+        """Grow by slow start up to the threshold or `most`; return the remaining rounds."""
         goal = min(self.threshold, most)
         if self.size >= goal:
             return rounds
@@ -63,7 +63,7 @@ class Window:
         return left
 
     def leave_slow_start(self) -> None:
-        """Go on by congestion avoidance from here, without a loss."""
+        """Continue with congestion avoidance, without a loss."""
         self.threshold = self.size
         self.left_slow_start = True
         self.prior = self.size
@@ -71,7 +71,7 @@ class Window:
     def avoid(self, now: float, rtt: float, rounds: float, increase: float) -> None:
         """Grow by congestion avoidance for some rounds that end now.
 
-        `increase` is in segments a round; CUBIC has its own.
+        `increase` is in segments per round; CUBIC ignores it.
         """
         if not self.cubic:
             self.size = max(self.size + increase * rounds, 1.0)
@@ -81,7 +81,7 @@ class Window:
             self.plateau = max(self.plateau, self.size)
             self.inflection = ((self.plateau - self.size) / CUBIC_C) ** (1 / 3)
             self.friendly = self.size
-        # RFC 9438, section 4.3: alpha is 1 from the window of the last loss on.
+        # RFC 9438, section 4.3: alpha is 1 above the window of the last loss.
         self.friendly += (CUBIC_ALPHA if self.friendly < self.prior else 1.0) * rounds
         since = now - self.epoch + rtt - self.inflection
         fastest = self.size * _power(1.5, max(rounds, 1.0))  # section 4.2, in each round
@@ -101,15 +101,15 @@ class Window:
         self.since_loss = 0.0
 
     def time_out(self) -> None:
-        """Start again from one segment; the threshold is as `lose` has left it."""
+        """Restart from one segment, with the threshold set by `lose`."""
         self.size = 1.0
         self.plateau = 0.0
 
 
 def _power(base: float, exponent: float) -> float:
-    """Return a power; infinity past what a float holds.
+    """Return a power, or infinity on overflow.
 
-    A step of time has any number of rounds: 1 ms has 10^6 of 1 ns.
+    A time step may have many rounds: 1 ms has 10^6 of 1 ns.
     """
     try:
         return math.pow(base, exponent)
@@ -118,19 +118,19 @@ def _power(base: float, exponent: float) -> float:
 
 
 def hystart_exit(rate: float, rtt: float, per_ack: float) -> float:
-    """Window at which HyStart leaves slow start, in segments.
+    """Return the window at which HyStart leaves slow start, in segments.
 
-    The first of its two signs: acknowledgements back to back for half a round trip, if they come
-    within 2 ms of each other at the bottleneck's rate, or a delay above the least by an eighth.
+    The first of two signs: back-to-back acknowledgements for half a round trip, if they are less
+    than 2 ms apart at the bottleneck's rate; or a delay an eighth above the minimum.
 
     Parameters
     ----------
     rate : float
-        Segments per second of the bottleneck.
+        Rate of the bottleneck, segments per second.
     rtt : float
-        Least round trip, seconds.
+        Smallest round trip, seconds.
     per_ack : float
-        Segments that an acknowledgement covers.
+        Segments per acknowledgement.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""End-to-end delay of MPTCP: its elements, bounds on it, and the split that evens it.
+"""End-to-end delay of MPTCP: its parts, bounds, and the split that equalizes it.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
 sections 2 and 3; `park2014.splitting` has section 4. Rates are packets per second, windows
-packets, times seconds. Arguments of one entry for each of n subflows may be scalars, which then
-stand for all.
+packets, times seconds. Arguments with one entry per subflow may be scalars. Functions raise
+`ValueError` for arguments out of bounds.
 """
 
 from .delay import (

@@ -14,7 +14,7 @@ def send_delay(rates: ArrayLike, demand: float) -> float:
     Parameters
     ----------
     rates : array_like, shape (n,)
-        What each subflow sends, packets per second, at least 0.
+        Rate of each subflow, packets per second, at least 0.
     demand : float
         Rate f of the application, packets per second, above 0 and below the sum of the rates.
 
@@ -23,14 +23,9 @@ def send_delay(rates: ArrayLike, demand: float) -> float:
     float
         Seconds.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    Supposes Poisson arrivals of packets and of acknowledgements.
+    Assumes Poisson arrivals of packets and of acknowledgements.
 
     Examples
     --------
@@ -62,14 +57,9 @@ def round_trip(
     numpy.ndarray, shape (n,)
         Mean round trips, seconds.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    The path as a closed queueing system (Schwartz, 1987). Nothing is lost.
+    The path is a closed queueing system (Schwartz, 1987) without loss.
 
     Examples
     --------
@@ -97,15 +87,10 @@ def window_rate(
     numpy.ndarray, shape (n,)
         Packets per second, below the capacity.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    The window over `round_trip`; in print the first form of (3) has the capacity in the place of
-    the window.
+    The window over `round_trip`; the paper's first form of (3) prints the capacity instead of the
+    window.
 
     Examples
     --------
@@ -136,14 +121,9 @@ def network_delay(
     numpy.ndarray, shape (n,)
         Seconds.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Examples
     --------
-    Thresholds of 100 and 500 ms met exactly, on a Wi-Fi path of 3 Mbit/s:
+    Thresholds of 100 and 500 ms, on a Wi-Fi path of 3 Mbit/s:
 
     >>> network_delay([225, 245], 250, 0.02).tolist()
     [0.1, 0.5]
@@ -160,7 +140,7 @@ def network_delay(
 
 
 def reordering_delay(network: ArrayLike) -> Vector:
-    """Wait for the slowest subflow, (5): the largest network delay less one's own.
+    """Wait for the slowest subflow, (5): the largest network delay less the subflow's own.
 
     Parameters
     ----------
@@ -170,12 +150,7 @@ def reordering_delay(network: ArrayLike) -> Vector:
     Returns
     -------
     numpy.ndarray, shape (n,)
-        Seconds; the most that a difference of the means makes a packet wait.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Seconds; the largest wait of a packet due to the difference of the means.
 
     Examples
     --------
@@ -190,28 +165,23 @@ def reordering_delay(network: ArrayLike) -> Vector:
 
 
 def loss_delay(rtt: ArrayLike, loss: ArrayLike) -> float:
-    """Mean wait for what is sent again, (6): the sum of RTT p over the subflows.
+    """Mean wait for retransmissions, (6): the sum of RTT p over the subflows.
 
     Parameters
     ----------
     rtt : array_like, shape (n,)
         Round trip of each subflow, seconds, above 0.
     loss : array_like, shape (n,) or scalar
-        Probability p of losing a packet, at least 0 and below 1.
+        Loss probability p, at least 0 and below 1.
 
     Returns
     -------
     float
         Seconds. With the round trips of (4), twice `network_delay`, this is (7).
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    Every loss is taken to be repaired by one fast retransmission.
+    Assumes that one fast retransmission repairs every loss.
 
     Examples
     --------
@@ -223,10 +193,10 @@ def loss_delay(rtt: ArrayLike, loss: ArrayLike) -> float:
 
 
 def delay_of_elements(send: float, network: ArrayLike, loss: float) -> float:
-    """Bound on the end-to-end delay from its elements, (8).
+    """Bound on the end-to-end delay from its parts, (8).
 
-    Wait in the send buffer, delay and reordering of the slowest subflow, which waits for no other,
-    and loss recovery.
+    Sum of the wait in the send buffer, the network delay of the slowest subflow, and loss
+    recovery.
 
     Parameters
     ----------
@@ -235,18 +205,13 @@ def delay_of_elements(send: float, network: ArrayLike, loss: float) -> float:
     network : array_like, shape (n,)
         Mean one-way delay of each subflow, measured or from (4), seconds, at least 0.
     loss : float
-        Mean wait for what is sent again, seconds, at least 0.
+        Mean wait for retransmissions, seconds, at least 0.
 
     Returns
     -------
     float
-        Seconds; at most `delay_bound` if no network delay is above (4), and no round trip above
-        twice that.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Seconds; at most `delay_bound` if no network delay exceeds (4), and no round trip twice
+        (4).
 
     Examples
     --------
@@ -279,21 +244,16 @@ def delay_bound(
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `round_trip`.
     loss : array_like, shape (n,) or scalar
-        Probability of losing a packet, at least 0 and below 1.
+        Loss probability, at least 0 and below 1.
 
     Returns
     -------
     float
         Seconds.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    Every subflow counts with its delay at rest and its loss, even if it sends nothing.
+    Every subflow counts with its idle delay and its loss, even if it sends nothing.
 
     Examples
     --------
@@ -307,10 +267,10 @@ def delay_bound(
 def equal_delay_rates(
     total: float, capacity: ArrayLike, rtt_min: ArrayLike, hops: ArrayLike = 1.0
 ) -> Vector:
-    """Split of a total rate that makes the largest network delay smallest.
+    """Split of a total rate with the smallest maximum of the network delays.
 
-    The subflows that send have one network delay D, as the paper asks for below (9): x = c - (M -
-    1 + c RTT_min) / (2 D), or 0 where the delay at rest is D already.
+    The active subflows have one network delay D: x = c - (M - 1 + c RTT_min) / (2 D), or 0 if the
+    idle delay exceeds D.
 
     Parameters
     ----------
@@ -323,11 +283,6 @@ def equal_delay_rates(
     -------
     numpy.ndarray, shape (n,)
         Rate of each subflow, packets per second.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
 
     Examples
     --------
@@ -351,24 +306,24 @@ def equal_delay_rates(
 def paths(
     capacity: ArrayLike, rtt_min: ArrayLike, hops: ArrayLike, count: int | None = None
 ) -> tuple[Vector, Vector, Vector]:
-    """Return what describes each path, checked, with one entry for each of n.
+    """Return the parameters of n paths, checked, with one entry for each path.
 
     Parameters
     ----------
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `round_trip`.
     count : int, optional
-        How many paths there are; as many as capacities if not given.
+        Number of paths; by default the number of capacities.
 
     Returns
     -------
     capacity, rtt_min, hops : numpy.ndarray, shape (n,)
-        In arrays of their own.
+        New arrays.
 
     Raises
     ------
     ValueError
-        One is out of bounds, or there are too many or too few.
+        One is out of bounds, or has a wrong number of entries.
 
     Examples
     --------

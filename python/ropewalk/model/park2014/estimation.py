@@ -1,8 +1,8 @@
 """MPTCP-TSC's estimates in each time slot: the demand and the capacities.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
-section 4.B: equations (12) and (13). Rates are packets per second, times seconds. Both are taken
-for the next slot as they were in this one.
+section 4.B: equations (12) and (13). Rates are packets per second, times seconds. A slot's values
+are the estimates for the next slot.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ def demand(before: float, after: float, slot: float, rates: ArrayLike) -> float:
     Parameters
     ----------
     before, after : float
-        Packets in the send buffer at the slot's beginning and end, b and b', at least 0.
+        Packets in the send buffer at the start and end of the slot, b and b', at least 0.
     slot : float
-        How long it lasted, seconds, above 0.
+        Duration, seconds, above 0.
     rates : array_like, shape (n,)
-        What each subflow took from the send buffer, packets per second, at least 0.
+        Rate at which each subflow took packets from the send buffer, packets per second, at least
+        0.
 
     Returns
     -------
     float
-        Packets per second; the estimate for the next slot.
+        Packets per second.
 
     Raises
     ------
@@ -37,7 +38,7 @@ def demand(before: float, after: float, slot: float, rates: ArrayLike) -> float:
 
     Examples
     --------
-    Two subflows took 510 packets a second, and the send buffer grew by one in 100 ms:
+    Subflows took 510 packets per second, and the send buffer grew by one in 100 ms:
 
     >>> demand(4, 5, 0.1, [225, 285])
     520.0
@@ -63,42 +64,36 @@ def capacity(
 ) -> Vector:
     """Capacity of each subflow's bottleneck, (13): (x RTT + M - 1) / (RTT - RTT_min).
 
-    Where the round trip has not risen above its minimum, (13) has no value: a subflow whose
-    packets do not queue says nothing of what it could carry. Its capacity is then at least what it
-    carries, and the estimate the larger of that and the last one.
+    If the round trip has not risen above its minimum, (13) has no value, and the estimate is the
+    larger of the rate and the last estimate.
 
     Parameters
     ----------
     rates : array_like, shape (n,)
         Rate x of each subflow, packets per second, at least 0.
     rtt : array_like, shape (n,) or scalar
-        Its round trip in the slot, seconds, above 0.
+        Round trip in the slot, seconds, above 0.
     rtt_min : array_like, shape (n,) or scalar
-        Its smallest round trip so far, seconds, above 0.
+        Smallest round trip so far, seconds, above 0.
     hops : array_like, shape (n,) or scalar
-        Hops M of its path, at least 1.
+        Hops M of the path, at least 1.
     last : array_like, shape (n,) or scalar
-        The estimates of the slot before, packets per second; 0 where there is none.
+        Estimates of the previous slot, packets per second; 0 if there is none.
 
     Returns
     -------
     numpy.ndarray, shape (n,)
-        Packets per second, never below the rate; the estimates for the next slot.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Packets per second, never below the rate.
 
     Notes
     -----
-    (13) is (4) solved for c with the round trip for twice the delay. It supposes that the round
-    trip is that of a full window; a subflow that the application limits to x sees less queueing
-    than that, and (13) then gives too much.
+    (13) is (4) solved for c with the round trip for twice the delay. It assumes the round trip of
+    a full window. A subflow limited by the application has less queueing, and (13) then
+    overestimates.
 
     Examples
     --------
-    A round trip from 20 to 40 ms at 125 packets per second, and one that has not risen:
+    A round trip that rose from 20 to 40 ms at 125 packets per second, and one that has not:
 
     >>> capacity([125, 30], [0.04, 0.05], [0.02, 0.05], last=[0, 100]).tolist()
     [250.0, 100.0]

@@ -1,8 +1,8 @@
-"""Splits of traffic over subflows of MPTCP with the least end-to-end delay or the least cost.
+"""Splits of traffic over MPTCP subflows with the least end-to-end delay or cost.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
-problem (10). Rates are packets per second, times seconds, a subflow's cost is per packet per
-second. Arguments of one entry for each of n subflows may be scalars, which then stand for all.
+problem (10). Rates are packets per second, times seconds, costs per packet per second. Arguments
+with one entry per subflow may be scalars.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from ..arguments import Vector, number, numbers
 from ..interior_point import Matrix, Programme, minimise
 from . import paths
 
-PRUNED = 1e-7  # relative saving below which a choice is not tried
+PRUNED = 1e-7  # relative saving below which a set of subflows is skipped
 SECTIONS = 60
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
 class Split:
-    """How the traffic is split, and what comes of it.
+    """Rates of the subflows, with their cost and delay.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Split:
     delay : float
         Bound (9) on the end-to-end delay in seconds, over the subflows in `counted`.
     counted : numpy.ndarray of bool, shape (n,)
-        Which subflows the delay counts.
+        Subflows that the delay includes.
     """
 
     rates: Vector
@@ -55,26 +55,26 @@ def least_delay(
     *,
     leave_out: bool = False,
 ) -> Split:
-    """Split of the smallest delay bound (9): what problem (10) can be asked for at best.
+    """Split with the smallest delay bound (9), the strictest that problem (10) allows.
 
     Parameters
     ----------
     demand : float
-        Rate of the application, packets per second, above 0 and below what all subflows carry.
+        Rate of the application, packets per second, above 0 and below the subflows' capacity.
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `park2014.round_trip`.
     loss : array_like, shape (n,) or scalar
-        Probability of losing a packet, at least 0 and below 1, whatever the rate.
+        Loss probability, at least 0 and below 1, at any rate.
     limit : array_like, shape (n,) or scalar, optional
         Rate that each subflow's window allows, packets per second, above 0.
     leave_out : bool
-        Whether subflows may be left out, so that their delay at rest and their loss do not count.
-        All choices are tried, 2^n - 1 of them.
+        Whether to try all 2^n - 1 sets of subflows; the idle delay and loss of omitted ones do not
+        count.
 
     Returns
     -------
     Split
-        At a cost of 0; the delay is within a relative 1e-7 of the smallest.
+        With cost 0; the delay is within a relative 1e-7 of the smallest.
 
     Raises
     ------
@@ -103,12 +103,12 @@ def least_cost(
     *,
     leave_out: bool = False,
 ) -> Split:
-    """Split of the least cost whose delay bound (9) is kept, problem (10).
+    """Split with the least cost within a delay bound (9), problem (10).
 
     Parameters
     ----------
     demand : float
-        Rate of the application, packets per second, above 0 and below what all subflows carry.
+        Rate of the application, packets per second, above 0 and below the subflows' capacity.
     delay : float
         Largest end-to-end delay, seconds, above that of `least_delay`.
     cost : array_like, shape (n,) or scalar
@@ -116,12 +116,12 @@ def least_cost(
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
         As in `park2014.round_trip`.
     loss : array_like, shape (n,) or scalar
-        Probability of losing a packet, at least 0 and below 1, whatever the rate.
+        Loss probability, at least 0 and below 1, at any rate.
     limit : array_like, shape (n,) or scalar, optional
         Rate that each subflow's window allows, packets per second, above 0.
     leave_out : bool
-        Whether subflows may be left out, so that their delay at rest and their loss do not count.
-        All choices are tried, 2^n - 1 of them.
+        Whether to try all 2^n - 1 sets of subflows; the idle delay and loss of omitted ones do not
+        count.
 
     Returns
     -------
@@ -132,18 +132,17 @@ def least_cost(
     ------
     ValueError
         An argument is out of bounds, the subflows cannot carry the demand, or no split is fast
-        enough: the message says what the smallest delay is.
+        enough; the message then has the smallest delay.
 
     Notes
     -----
-    The paper calls the problem non-convex. With the loss probabilities fixed it is convex: the
-    cost is linear, and each term of (9) is convex below the capacities. A barrier method solves
-    it; which subflows to leave out is no convex choice, and is enumerated, from the set that could
-    be cheapest on.
+    The paper calls the problem non-convex. With fixed loss probabilities it is convex: the cost is
+    linear, and each term of (9) is convex below the capacities. A barrier method solves it. Sets
+    of subflows are enumerated in order of a lower bound of their cost.
 
     Examples
     --------
-    Costs of 1 and 10 per Mbit/s of packets of 1500 bytes; a stricter bound costs more:
+    Costs of 1 and 10 per Mbit/s of 1500-byte packets; a stricter bound costs more:
 
     >>> paths = {"cost": [0.012, 0.12], "capacity": [250, 1000], "rtt_min": [0.02, 0.04]}
     >>> for delay in (0.1, 0.2, 0.5):
@@ -214,7 +213,7 @@ class Problem:
         return [chosen for chosen in bits > 0 if self.limit[chosen].sum() > self.demand]
 
     def least_delay(self, chosen: NDArray[np.bool_], enough: float = 0.0) -> Split:
-        """Minimise (9), or stop inside the constraints once it is well below `enough`."""
+        """Minimise (9), or stop at a feasible point well below `enough`."""
         scaled = _Scaled.of(self, chosen)
         x = scaled.limit * (1 + scaled.demand / scaled.limit.sum()) / 2
         start = np.append(x, 1.1 * scaled.network(x).max())
@@ -223,7 +222,7 @@ class Problem:
         return self.split(chosen, found[:-1] * scaled.rate)
 
     def quickest(self, *, leave_out: bool) -> Split:
-        """Minimise (9) over the choices, too, those that could be quickest first."""
+        """Minimise (9) over the sets, too, in order of a lower bound."""
         bounds = [(self.delay_at_least(chosen), chosen) for chosen in self.choices(leave_out)]
         bounds.sort(key=lambda pair: pair[0])
         best = self.least_delay(bounds[0][1])
@@ -236,13 +235,13 @@ class Problem:
         return best
 
     def delay_at_least(self, chosen: NDArray[np.bool_]) -> float:
-        """Return what (9) exceeds: the wait at full rates, and the rest at none."""
+        """Return a lower bound of (9): the wait at full rates, and the other parts at idle."""
         rest = self.half[chosen] / self.capacity[chosen]
         wait = 1 / (float(self.limit[chosen].sum()) - self.demand)
         return wait + float(rest.max() + 2 * self.loss[chosen] @ rest)
 
     def least_cost(self, delay: float, *, leave_out: bool) -> Split | None:
-        """Minimise the cost with (9) at most `delay`, or return None where nothing is below it."""
+        """Minimise the cost with (9) at most `delay`; return None if no split is feasible."""
         bounds = [
             (self.cost_at_least(chosen, delay), chosen) for chosen in self.choices(leave_out)
         ]
@@ -256,11 +255,11 @@ class Problem:
         return best
 
     def cost_at_least(self, chosen: NDArray[np.bool_], delay: float) -> float:
-        """Return what any split within the delay costs, infinity if there is none.
+        """Return a lower bound of the cost within the delay; infinity if none is feasible.
 
-        With the losses' delays as at rest, (9) leaves the rest to (1) and the largest (4). For
-        each share of that the rates have bounds and a sum: a fractional knapsack, whose cost is
-        convex in the share. Without loss it is the least cost itself.
+        With idle delays for the losses, (9) leaves the rest to (1) and the largest (4). For each
+        division of the rest, the rates have bounds and a sum: a fractional knapsack, whose cost is
+        convex in the division. Without loss it is the least cost.
         """
         c, half = self.capacity[chosen], self.half[chosen]
         cheapest = np.argsort(self.cost[chosen], kind="stable")
@@ -301,7 +300,7 @@ class Problem:
         return self.split(chosen, found[:-1] * scaled.rate)
 
     def split(self, chosen: NDArray[np.bool_], x: Vector) -> Split:
-        """Fill in what comes of the chosen subflows' rates."""
+        """Return the split for the chosen subflows' rates."""
         rates = np.zeros_like(self.capacity)
         rates[chosen] = x
         network = self.half[chosen] / (self.capacity[chosen] - x)
@@ -311,10 +310,9 @@ class Problem:
 
 @dataclass(frozen=True)
 class _Scaled:
-    """Problem (10) over (x, D), D at least every network delay, in numbers about 1.
+    """Problem (10) over (x, D), D at least every network delay, scaled to numbers about 1.
 
-    Rates are in units of the sum of the capacities, times in units of the largest network delay at
-    rest.
+    Rates are in units of the sum of the capacities, times of the largest idle network delay.
     """
 
     rate: float
@@ -327,7 +325,7 @@ class _Scaled:
     """Twice the loss times `half`."""
     price: Vector
     send: float
-    """What (1) is over the spare rate."""
+    """Numerator of (1) over the spare rate."""
 
     @staticmethod
     def of(problem: Problem, chosen: NDArray[np.bool_]) -> _Scaled:
@@ -380,7 +378,7 @@ class _Scaled:
         return values, slopes
 
     def carries(self, z: Vector) -> bool:
-        """Whether all terms are defined: rates below the capacities, above the demand."""
+        """Whether rates are below the capacities, and their sum is above the demand."""
         x = z[:-1]
         return bool((x < self.capacity).all() and x.sum() > self.demand and z[-1] > 0)
 
@@ -412,7 +410,7 @@ class _Scaled:
 
 
 def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a convex function of one variable is least, by golden sections."""
+    """Return the minimum of a convex function of one variable, by golden sections."""
     for _ in range(SECTIONS):
         span = GOLDEN * (high - low)
         left, right = high - span, low + span
@@ -421,7 +419,7 @@ def _minimum(function: Callable[[float], float], low: float, high: float) -> flo
 
 
 def _edge(function: Callable[[float], float], inside: float, outside: float) -> float:
-    """Return the last point where a function is not above 0, on the way from where it is not."""
+    """Return the last point from `inside` to `outside` at which a function is at most 0."""
     if function(outside) <= 0:
         return outside
     for _ in range(SECTIONS):
@@ -431,5 +429,5 @@ def _edge(function: Callable[[float], float], inside: float, outside: float) -> 
 
 
 def window_limit(limit: ArrayLike | None, capacity: Vector) -> Vector:
-    """Return the rates that windows allow, the capacities if there are none."""
+    """Return the rates that windows allow; the capacities without windows."""
     return capacity if limit is None else numbers("limit", limit, capacity.size, above=0)

@@ -1,10 +1,9 @@
-"""Traffic split over subflows of MPTCP at least cost under a bound on the delay.
+"""Traffic split over MPTCP subflows at minimum cost under a bound on the delay.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
-section 4: problem (11), the greedy split (15) to (17), and what it loses against (11) and (10);
-`park2014.least` solves problem (10). Rates are packets per second, times seconds, a subflow's cost
-is per packet per second. Arguments of one entry for each of n subflows may be scalars, which then
-stand for all.
+section 4: problem (11), the greedy split (15) to (17), and its loss against (11) and (10);
+`park2014.least` solves (10). Rates are packets per second, times seconds, costs per packet per
+second. Arguments with one entry per subflow may be scalars.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ def rate_limit(
 ) -> Vector:
     """Rate at which the network delay (4) meets a threshold, (15).
 
-    c - (M - 1 + c RTT_min) / (2 threshold); negative where the delay at rest is above the
-    threshold already.
+    c - (M - 1 + c RTT_min) / (2 threshold); negative if the idle delay exceeds the threshold.
 
     Parameters
     ----------
@@ -51,11 +49,6 @@ def rate_limit(
     -------
     numpy.ndarray, shape (n,)
         Packets per second.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
 
     Examples
     --------
@@ -83,11 +76,6 @@ def rate_needed(demand: float, threshold: float) -> float:
     float
         demand + 1 / threshold, packets per second.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Examples
     --------
     >>> rate_needed(500, 0.1)
@@ -110,15 +98,15 @@ def least_cost_of_thresholds(
     """Rates of the least cost with a threshold on each of two delays, problem (11).
 
     The least sum of cost times rate with floor <= x <= min(x_cw, (15)) and sum x >= (16): a
-    fractional knapsack, which is filled by rising cost once the floors are met.
+    fractional knapsack, filled by rising cost above the floors.
 
     Parameters
     ----------
     demand : float
         Rate of the application, packets per second, at least 0.
     send_threshold, network_threshold : float
-        Largest mean wait in the send buffer, and largest network delay of a subflow that sends,
-        seconds, above 0. Their sum is the delay that (11) asks for.
+        Largest mean wait in the send buffer, and largest network delay of an active subflow,
+        seconds, above 0. Their sum is the delay of (11).
     cost : array_like, shape (n,) or scalar
         Cost of each subflow per packet per second, at least 0.
     capacity, rtt_min, hops : array_like, shape (n,) or scalar
@@ -136,9 +124,8 @@ def least_cost_of_thresholds(
     Raises
     ------
     ValueError
-        An argument is out of bounds, a floor is above what its subflow may send, or the subflows
-        may not send enough: the message says how much they may, and which wait in the send buffer
-        that gives.
+        An argument is out of bounds, a floor exceeds its subflow's limit, or the limits are too
+        low for the demand; the message then has their sum, and the wait in the send buffer at it.
 
     Examples
     --------
@@ -184,8 +171,8 @@ def greedy_rates(
 ) -> Vector:
     """Rates of MPTCP-TSC in one time slot, (15) to (17).
 
-    By rising cost each subflow gets min((15), x_cw, what (16) still lacks), without (15) in slow
-    start, raised to its floor; once nothing lacks, the rest get 0.
+    By rising cost each subflow gets min((15), x_cw, rest of (16)), without (15) in slow start,
+    raised to its floor. Subflows after the last needed one get 0.
 
     Parameters
     ----------
@@ -197,13 +184,8 @@ def greedy_rates(
     Returns
     -------
     numpy.ndarray, shape (n,)
-        Packets per second. Nothing is checked: the sum may be below (16), a rate above (15) for
-        its floor or in slow start, or a rate below its floor; see `compare_greedy`.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Packets per second. Constraints are not checked: the sum may be below (16), a rate above
+        (15) for its floor or in slow start, or a rate below its floor; see `compare_greedy`.
 
     Examples
     --------
@@ -231,28 +213,28 @@ def greedy_rates(
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the greedy split loses.
+    """Cost and violations of the greedy split, compared with the optimum.
 
     Attributes
     ----------
     greedy : Split
-        The greedy split; its delay counts the subflows that send, and is infinite where (9) has no
+        The greedy split. Its delay covers the subflows that send, and is infinite if (9) has no
         value: a rate at its capacity, or a sum not above the demand.
     of_thresholds : float
-        Cost of its rates over the least of problem (11) without floors; NaN if (11) cannot be met.
-        Never below 1 unless a violation is reported.
+        Cost relative to the optimum of problem (11) without floors; NaN if (11) is infeasible. At
+        least 1 unless a violation is reported.
     of_delay : float
-        Cost of its rates over the least of problem (10) for the delay that the thresholds stand
-        for, send + network (1 + 2 sum of p), subflows left out where that helps; NaN if (10)
-        cannot be met, or was left aside. Never below 1 unless a violation is reported.
+        Cost relative to the optimum of problem (10) for the delay of the thresholds, send +
+        network (1 + 2 sum of p), with subflows left out where that helps; NaN if (10) is
+        infeasible or was not solved. At least 1 unless a violation is reported.
     missing : float
-        By how much the sum of its rates falls short of (16), packets per second.
+        Deficit of the sum of rates to (16), packets per second.
     above_network : numpy.ndarray, shape (n,)
-        By how much each rate is above (15), packets per second.
+        Excess of each rate over (15), packets per second.
     below_floor : numpy.ndarray, shape (n,)
-        By how much each rate is below its floor, packets per second.
+        Deficit of each rate to its floor, packets per second.
     above_limit : numpy.ndarray, shape (n,)
-        By how much each rate is above what its window allows, packets per second.
+        Excess of each rate over its window's limit, packets per second.
     """
 
     greedy: Split
@@ -279,34 +261,29 @@ def compare_greedy(
     *,
     against_delay: bool = True,
 ) -> Comparison:
-    """Set the greedy split (15) to (17) beside the best of problems (11) and (10).
+    """Compare the greedy split (15) to (17) with the optima of problems (11) and (10).
 
     Parameters
     ----------
     demand, send_threshold, network_threshold, cost, capacity, rtt_min, hops, limit, floor
         As in `least_cost_of_thresholds`; costs above 0.
     loss : array_like, shape (n,) or scalar
-        Probability of losing a packet, at least 0 and below 1.
+        Loss probability, at least 0 and below 1.
     slow_start : array_like of bool, shape (n,) or scalar
         Whether each subflow is in slow start.
     against_delay : bool
-        Whether to solve (10) too, which takes the most time.
+        Whether to solve (10) too, which takes most of the time.
 
     Returns
     -------
     Comparison
         Cost ratios and violations.
 
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
-
     Notes
     -----
-    With floors of 0 and no slow start the greedy split is the best of (11), since that is a
-    fractional knapsack. A floor adds at most its own cost, of the subflow filled last. What it
-    loses against (10) is due to the thresholds: they fix how the delay is divided.
+    With floors of 0 and no slow start the greedy split is optimal for (11), a fractional knapsack.
+    A floor adds at most its own cost, on the subflow filled last. The loss against (10) is due to
+    the thresholds, which fix the division of the delay.
 
     Examples
     --------

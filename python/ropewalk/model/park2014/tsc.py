@@ -1,15 +1,15 @@
-"""MPTCP-TSC's computation at the end of each time slot: estimates, then rates for the next.
+"""MPTCP-TSC's computation at the end of each time slot: estimates, then the next rates.
 
 Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014,
-section 4.B: (12) and (13) of `park2014.estimation`, and (15) to (17) of `park2014.splitting`, put
-together slot by slot as a scheduler runs them. Rates are packets per second, times seconds.
+section 4.B: (12) and (13) of `park2014.estimation`, and (15) to (17) of `park2014.splitting`.
+Rates are packets per second, times seconds.
 
-As printed it fits only traffic of a constant rate. (12) counts what came in the last slot: of
-video it is a whole frame in one slot and nothing in the next ones, whose T is then 1/d_send
-whatever waits in the send buffer: what the links did not take of a frame in one slot stays. And
-where (13) is right, a subflow sent at (15) has a round trip of twice the threshold on the network
-delay, all of which stands in the queue of one direction: the one-way delay is twice that threshold
-less half the round trip at rest. The smoothed estimator, ours, mends the former.
+As printed, the algorithm suits only traffic at a constant rate. (12) counts arrivals of the last
+slot: with video, a frame arrives in one slot, and the target rate of later slots is 1/d_send
+whatever the backlog, so the rest of a frame stays in the send buffer. If (13) is exact, a subflow
+at rate (15) has a round trip of twice the network delay threshold, all queued in one direction, so
+the one-way delay is twice the threshold less half the idle round trip. The smoothed estimator,
+which is not in the paper, avoids the backlog.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .splitting import greedy_rates
 BACKLOG_SHARE = (
     0.5  # share of the backlog over d_send that the smoothed estimator adds to the demand
 )
-MAX_CAPACITY = 1.5  # largest smoothed sample of (13), in acknowledged rates
+MAX_CAPACITY = 1.5  # largest smoothed sample of (13), relative to the acknowledged rate
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,19 @@ class Settings:
     Attributes
     ----------
     cost : numpy.ndarray, shape (n,)
-        Of each subflow, per packet per second, at least 0.
+        Cost of each subflow, per packet per second, at least 0.
     slot : float
-        How long a slot lasts, seconds, above 0. The paper has "much shorter than the round trip",
-        and no number.
+        Duration of a slot, seconds, above 0. The paper only says "much shorter than the round
+        trip".
     send_threshold, network_threshold : float
         d_send and d_net: largest mean wait in the send buffer, and largest network delay of a
         subflow, seconds, above 0.
     floor : float
-        Least rate of a subflow that is used at all, packets per second, at least 0; the paper has
-        no number.
+        Smallest rate of a used subflow, packets per second, at least 0; not in the paper.
     hops : float
         Hops M of each path, at least 1.
     smoothing : float or None
-        Time constant in seconds of the smoothed estimator; None for what is printed.
+        Time constant of the smoothed estimator in seconds; None for the algorithm as printed.
     """
 
     cost: Vector
@@ -75,15 +74,15 @@ class Slot:
     backlog : float
         Packets in the send buffer.
     sent, acked : numpy.ndarray, shape (n,)
-        Packets that left on each subflow, and that were acknowledged, during the slot.
+        Packets sent and acknowledged on each subflow during the slot.
     rtt : numpy.ndarray, shape (n,)
-        Mean of the slot's samples of the round trip, seconds; NaN without a sample.
+        Mean round trip of the slot, seconds; NaN without a sample.
     rtt_min, srtt : numpy.ndarray, shape (n,)
-        The smallest and the smoothed round trip, seconds, above 0.
+        Smallest and smoothed round trip, seconds, above 0.
     window : numpy.ndarray, shape (n,)
         Congestion window, packets, above 0.
     slow_start : numpy.ndarray of bool, shape (n,)
-        Whether it is below the slow start threshold.
+        Whether the window is below the slow start threshold.
     """
 
     backlog: float
@@ -98,16 +97,16 @@ class Slot:
 
 @dataclass(frozen=True)
 class Estimates:
-    """State that is kept from slot to slot.
+    """State from slot to slot.
 
     Attributes
     ----------
     backlog : float
-        Packets in the send buffer at the last slot's end.
+        Packets in the send buffer at the end of the last slot.
     demand : float
         Rate of the application, packets per second: the mean so far, without the backlog.
     capacity : numpy.ndarray, shape (n,)
-        Of each subflow, packets per second; empty before the first slot.
+        Capacity of each subflow, packets per second; empty before the first slot.
     """
 
     backlog: float = 0.0
@@ -118,26 +117,30 @@ class Estimates:
 def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates, Vector]:
     """Estimate demand and capacities, and set each subflow's rate for the next slot.
 
-    As printed, the rate x of (13) is what left during the slot. Smoothed, it is what was
-    acknowledged; a sample of (13) counts where something was, at most 1.5 times that rate, since
-    (13) supposes a full window and gives far too much for one that the application leaves empty;
-    both estimates are exponential averages, and half of what clears the backlog within d_send is
-    added to the demand. Before the first sample a capacity is the window over the smoothed round
-    trip. Subflows of one cost are filled by rising smoothed round trip.
+    As printed, the rate x of (13) is the rate sent during the slot. The smoothed estimator differs
+    as follows:
+
+    - x is the acknowledged rate.
+    - A sample of (13) counts only with acknowledgements, and at most 1.5 times their rate, since
+      (13) assumes a full window and overestimates one that the application leaves empty.
+    - Both estimates are exponential averages.
+    - The demand includes half the rate that clears the backlog within d_send.
+
+    Before the first sample the capacity is the window over the smoothed round trip. Subflows of
+    equal cost are filled by rising smoothed round trip.
 
     Parameters
     ----------
     settings : Settings
-        Its parameters.
     kept : Estimates
-        Of the slot before; ``Estimates()`` for the first.
+        Estimates of the previous slot; ``Estimates()`` for the first.
     seen : Slot
         Observations of the slot.
 
     Returns
     -------
     Estimates
-        To keep for the next slot.
+        Estimates for the next slot.
     numpy.ndarray, shape (n,)
         Rates, packets per second.
 
@@ -148,8 +151,8 @@ def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates
 
     Examples
     --------
-    A frame of video of 12 packets comes in one slot of 10 ms, nothing in the next. As printed, the
-    demand is then 0, and 1/d_send is all that is sent although 12 packets wait:
+    A video frame of 12 packets arrives in one slot of 10 ms, nothing in the next. As printed, the
+    demand is then 0, and the rate only 1/d_send although 12 packets wait:
 
     >>> settings = Settings(np.array([1.0, 10.0]), smoothing=None)
     >>> still = {
@@ -175,7 +178,7 @@ def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates
     last = kept.capacity if kept.capacity.size else allowed
     rates = (seen.acked if smooth else seen.sent) / settings.slot
     sampled = ~np.isnan(seen.rtt) & ((rates > 0) | (not smooth))
-    # Without a sample the round trip is as at rest: (13) has no value, and the last one stays.
+    # Without a sample the round trip is the smallest: (13) has no value, and the last one stays.
     rtt = np.where(sampled, seen.rtt, seen.rtt_min)
     found = capacity(rates, rtt, seen.rtt_min, settings.hops, last)
     if smooth:

@@ -1,25 +1,22 @@
-"""The throughput of one TCP connection striped packet by packet over n links.
+"""Throughput of one TCP connection striped packet by packet over n links.
 
-The model of Song et al. [1]_, one equation a function. TCP NewReno sends in rounds; a round begins
-with an acknowledgement of new data and sends C segments over the links in turn, and ends when the
-next such acknowledgement returns. The order in which the segments of a round arrive is taken to be
-uniformly random.
+The model of Song et al. [1]_, one function per equation. TCP NewReno sends in rounds. A round
+starts with an acknowledgement of new data, sends C segments over the links in turn, and ends at
+the next such acknowledgement. The order of arrival within a round is taken as uniformly random.
 
-Quantities are in bytes, seconds and bytes per second, so the equations need no factors; a rate of
-100 kbit/s is 12 500. Links lie on the last axis, scenarios on the axes before it, and all
-arguments broadcast. A single scenario gives a NumPy number, several give an array.
+Units are bytes, seconds and bytes per second: 100 kbit/s is 12 500. Links are on the last axis,
+scenarios on the axes before it; all arguments broadcast. A single scenario gives a NumPy number,
+several give an array. Functions raise `ValueError` for arguments out of bounds.
 
-Equations (1) to (18) are numbered as section 4 cites them. Section 6 also counts the three steps
-of the iteration that have a formula, so that (17) and (18) are its (20) and (21). The paper prints
-sums over factorials; here are their closed forms, which also take the C that is not whole that the
-recursion (16) gives. They hold from C = 2; below it, as in a first round of one segment, no more
-is acknowledged than was sent.
+Equations (1) to (18) have the numbers of section 4; section 6 cites (17) and (18) as (20) and
+(21). The paper's sums over factorials are replaced by closed forms, which also accept the
+non-integer C of recursion (16). They hold from C = 2; below, as in a first round of one segment,
+no more is acknowledged than was sent.
 
-Left out of the model, and so of its predictions: losses, retransmissions that reordering sets off,
-the return path's delay, and what earlier rounds left in the links' queues. A prediction can
-therefore exceed the sum of the rates. On fast links it stays far below: a round waits for the one
-before, and with table 2 it settles at three segments in slow start and towards two after it,
-whatever the links can carry.
+The model ignores losses, retransmissions due to reordering, the return path's delay, and queues
+left by earlier rounds. A prediction can therefore exceed the sum of the rates. On fast links it is
+far below: with table 2 the model settles at three segments per round in slow start, and approaches
+two after it, regardless of the links' capacity.
 
 References
 ----------

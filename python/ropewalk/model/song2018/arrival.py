@@ -1,7 +1,7 @@
 """Arrival times of a round's segments: equations (1) to (3) and (18) of Song et al. 2018.
 
-From sections 4.1 and 4.3; `ropewalk.model.song2018` has the units, the reference, and what follows
-over many rounds. All arguments broadcast.
+Sections 4.1 and 4.3; see `ropewalk.model.song2018` for units and the reference. All arguments
+broadcast.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ Queue: TypeAlias = Literal["printed", "own"]
 
 SEGMENT_BYTES = 536.0  # table 2 of the paper
 
-ROUNDING = 1e-6  # segments: a sum of C that should be whole may miss it by an ulp
+ROUNDING = 1e-6  # in segments: rounding error of a C that should be whole
 
 
 def segments_sent(acknowledged: npt.ArrayLike, window_growth: npt.ArrayLike) -> Floats:
     """Return the segments that a round sends: equation (1).
 
-    What the last acknowledgement took off the flight, and what the window grew by.
+    They are the segments that the last acknowledgement covered, and the window's growth.
 
     Parameters
     ----------
     acknowledged : array_like
         Segments that the last acknowledgement of new data covered, A_i.
     window_growth : array_like
-        Segments that the window grew by at it.
+        Growth of the window at this acknowledgement, segments.
 
     Returns
     -------
@@ -41,10 +41,6 @@ def segments_sent(acknowledged: npt.ArrayLike, window_growth: npt.ArrayLike) -> 
     ------
     ValueError
         An argument is negative or not finite.
-
-    References
-    ----------
-    Song et al. 2018, equation (1).
 
     Examples
     --------
@@ -66,8 +62,7 @@ def link_in_turn(
     position : array_like of int
         Place of the segment in its round, j, from 1.
     sent_before : array_like
-        Segments sent in all earlier rounds. Of a number that is not whole, as (16) gives it, the
-        whole segments count.
+        Segments sent in all earlier rounds, rounded down.
     links : int
         Number of links, n.
 
@@ -81,10 +76,6 @@ def link_in_turn(
     ValueError
         ``position`` or ``links`` is not whole or below 1, or ``sent_before`` is negative or not
         finite.
-
-    References
-    ----------
-    Song et al. 2018, equation (2).
 
     Examples
     --------
@@ -106,7 +97,7 @@ def arrival_time(
     segment_bytes: float = SEGMENT_BYTES,
     queue: Queue = "printed",
 ) -> Floats:
-    """Return the time from a round's beginning to a segment's arrival: equation (3).
+    """Return the time from the start of a round to a segment's arrival: equation (3).
 
     Parameters
     ----------
@@ -117,12 +108,12 @@ def arrival_time(
     byte_rate, delay_s : array_like, shape (..., n)
         Rate, bytes per second, and delay, seconds, of each link.
     segment_bytes : float
-        Size of a segment, s.
+        Size of a segment, s, bytes.
     queue : {"printed", "own"}
-        Which segments of the round a segment waits for. The print takes floor(j / n) + 1 segment
-        times, and so one more than there are segments for each n-th: on a single link the first
-        segment takes two. "own" takes floor((j - 1) / n) + 1, those before it on its link and its
-        own. They differ only where n is at most m_ACK.
+        Segments ahead in the link's queue. ``"printed"``: floor(j / n) + 1 segment times as in the
+        paper, one too many for each n-th segment (on a single link the first takes two).
+        ``"own"``: floor((j - 1) / n) + 1, the earlier segments on the link and the segment itself.
+        They differ only if n is at most m_ACK.
 
     Returns
     -------
@@ -133,10 +124,6 @@ def arrival_time(
     ------
     ValueError
         An argument is out of range or the shapes do not broadcast.
-
-    References
-    ----------
-    Song et al. 2018, equation (3).
 
     Examples
     --------
@@ -165,11 +152,11 @@ def arrival_difference(
     *,
     segment_bytes: float = SEGMENT_BYTES,
 ) -> Floats:
-    """Return how much later than the first a segment of a round arrives: equation (18).
+    """Return the arrival time of a segment of a round after the first one's: equation (18).
 
-    D_ik - D_i1 in three terms: the links' difference in delay, their difference in rate, and the
-    queue. The print's queue leaves out that (3) has the first segment wait too where there is a
-    single link; it is taken off here.
+    D_ik - D_i1 as three terms: differences in delay and rate, and the queue. In (3) the first
+    segment also waits if there is a single link; the paper's queue term ignores this, and it is
+    subtracted here.
 
     Parameters
     ----------
@@ -181,17 +168,8 @@ def arrival_difference(
     Returns
     -------
     numpy.ndarray, shape (..., m)
-        Seconds, below zero for a segment that overtakes; without the last axis if ``position`` is
+        Seconds, negative for a segment that overtakes; without the last axis if ``position`` is
         one number.
-
-    Raises
-    ------
-    ValueError
-        As `arrival_time`.
-
-    References
-    ----------
-    Song et al. 2018, equation (18).
 
     Examples
     --------
@@ -218,12 +196,12 @@ def arrival_difference(
 
 
 def segment_times(position: Floats, links: int, queue: Queue) -> Floats:
-    """Return how many segment times a segment takes at its link, by (3)."""
+    """Return the segment times that a segment takes at its link, by (3)."""
     return np.floor((position if queue == "printed" else position - 1) / links) + 1
 
 
 def with_links(name: str, value: npt.ArrayLike, *, least: float | None = None) -> Floats:
-    """Return numbers above 0, or of at least `least`, with at least one link's.
+    """Return numbers above 0, or of at least `least`, for at least one link.
 
     Examples
     --------
@@ -240,7 +218,7 @@ def with_links(name: str, value: npt.ArrayLike, *, least: float | None = None) -
 
 
 def links_of(byte_rate: npt.ArrayLike, delay_s: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Return rates and delays of as many links, which are on the last axis.
+    """Return rates and delays of equally many links, which are on the last axis.
 
     Examples
     --------
@@ -262,7 +240,7 @@ def links_of(byte_rate: npt.ArrayLike, delay_s: npt.ArrayLike) -> tuple[Floats, 
 def _carriers(
     position: Floats, sent_before: npt.ArrayLike, byte_rate: npt.ArrayLike, delay_s: npt.ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Return rate and delay of the links that carry the segments, one position a column."""
+    """Return rate and delay of the links that carry the segments, one position per column."""
     rate, delay = links_of(byte_rate, delay_s)
     before = array("sent_before", sent_before, least=0)
     scenarios = shared_shape(byte_rate=rate[..., 0], delay_s=delay[..., 0], sent_before=before)

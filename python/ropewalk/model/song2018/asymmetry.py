@@ -1,6 +1,6 @@
 """Asymmetry of links in rate and delay: Song et al. 2018, section 4.3.
 
-`ropewalk.model.song2018` has the units and the reference.
+See `ropewalk.model.song2018` for units and the reference.
 """
 
 from __future__ import annotations
@@ -34,10 +34,6 @@ def average_delay_asymmetry(delay_s: npt.ArrayLike) -> Floats:
     ValueError
         A delay is negative or not finite, or there is no link.
 
-    References
-    ----------
-    Song et al. 2018, section 4.3, Average Delay Asymmetry.
-
     Examples
     --------
     >>> round(float(average_delay_asymmetry([0.005, 0.010, 0.020])), 6)
@@ -64,10 +60,6 @@ def average_bandwidth_asymmetry(byte_rate: npt.ArrayLike) -> Floats:
     ValueError
         A rate is not a finite number above zero, or there is no link.
 
-    References
-    ----------
-    Song et al. 2018, section 4.3, Average Bandwidth Asymmetry.
-
     Examples
     --------
     The eight links of section 5.1.3, in Mbit/s:
@@ -84,35 +76,30 @@ def with_asymmetry(
 ) -> Floats:
     """Return delays or rates of links that have an average asymmetry.
 
-    The paper's figures 9 and 10 give the minimum and the average asymmetry, not how the links lie
-    between.
+    Figures 9 and 10 of the paper give only the minimum and the average asymmetry.
 
     Parameters
     ----------
     minimum : array_like, shape (...)
-        The least of the links' values.
+        Smallest value of the links.
     asymmetry : array_like, shape (...)
-        Mean absolute difference of two links, in the same unit; not used for a single link.
+        Mean absolute difference of two links, in the same unit; unused for a single link.
     links : int
         Number of links, n.
     spread : {"even", "one high", "one low"}
-        Evenly spaced and rising; all at the minimum but the last; or all at one larger value but
-        the first.
+        Evenly spaced and rising; all at the minimum except the last; or all at one larger value
+        except the first.
 
     Returns
     -------
     numpy.ndarray, shape (..., n)
-        One value a link.
+        One value per link.
 
     Raises
     ------
     ValueError
         ``minimum`` or ``asymmetry`` is negative or not finite, ``links`` not whole or below 1, or
-        ``spread`` none of the three.
-
-    References
-    ----------
-    Song et al. 2018, section 6, whose figures leave the choice open.
+        ``spread`` unknown.
 
     Examples
     --------
@@ -133,9 +120,9 @@ def with_asymmetry(
 
 
 def _mean_difference(values: Floats) -> Floats:
-    """Return the mean absolute difference of two on the last axis.
+    """Return the mean absolute difference of two values on the last axis.
 
-    Of n sorted values the k-th is the larger one in k - 1 pairs and the smaller one in n - k.
+    Of n sorted values the k-th is the larger in k - 1 pairs and the smaller in n - k.
     """
     n = values.shape[-1]
     signs = 2.0 * np.arange(n) - (n - 1)

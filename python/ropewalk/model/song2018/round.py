@@ -1,7 +1,7 @@
 """One round of a striped TCP connection: equations (4) to (13) and (17).
 
-From Song et al. 2018, sections 4.1 and 4.3; `ropewalk.model.song2018` has the units, the
-reference, and what follows over many rounds. All arguments broadcast.
+Song et al. 2018, sections 4.1 and 4.3; see `ropewalk.model.song2018` for units and the reference.
+All arguments broadcast.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .arrival import with_links
 
 ACK_EVERY = 2  # table 2 of the paper
 
-LONGEST_RUN = 180  # segments: a longer one's probability is below the least double
+LONGEST_RUN = 180  # in segments: the probability of a longer run is below the smallest double
 
 
 def first_probability(segments: npt.ArrayLike) -> Floats:
@@ -38,10 +38,6 @@ def first_probability(segments: npt.ArrayLike) -> Floats:
     ValueError
         ``segments`` is below 1 or not finite.
 
-    References
-    ----------
-    Song et al. 2018, equation (4) and the approximation below it.
-
     Examples
     --------
     >>> float(first_probability(4))
@@ -51,7 +47,7 @@ def first_probability(segments: npt.ArrayLike) -> Floats:
 
 
 def short_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return the probability of fewer than so many segments in order: equation (5).
+    """Return the probability of fewer than k segments in order: equation (5).
 
     Given that the first one arrives first: P(m < k | F) = 1 - (C - k)! / (C - 1)!.
 
@@ -72,10 +68,6 @@ def short_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floa
     ValueError
         ``count`` is not whole or below 1, or ``segments`` below 1 or not finite.
 
-    References
-    ----------
-    Song et al. 2018, equation (5).
-
     Examples
     --------
     >>> float(short_run_probability(2, 3))
@@ -85,11 +77,11 @@ def short_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floa
 
 
 def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return the probability of at least so many segments in order: equation (6).
+    """Return the probability of at least k segments in order: equation (6).
 
-    Given that the first one arrives first: P(m >= k | F) = (C - k)! / (C - 1)!, a product of 1 /
-    (C - j) for j from 1 to k - 1. Where less than one segment is left, C - j < 1, the factor is
-    that part of a segment, hence 0 from k = C + 1.
+    Given that the first one arrives first: P(m >= k | F) = (C - k)! / (C - 1)!, the product of 1 /
+    (C - j) for j from 1 to k - 1. If C - j < 1, the factor is C - j itself, hence 0 from k = C +
+    1.
 
     Parameters
     ----------
@@ -108,10 +100,6 @@ def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Float
     ValueError
         ``count`` is not whole or below 1, or ``segments`` below 1 or not finite.
 
-    References
-    ----------
-    Song et al. 2018, equation (6).
-
     Examples
     --------
     >>> float(long_run_probability(2, 3))
@@ -125,7 +113,7 @@ def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Float
 
 
 def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return a round's time where the first segment arrives first: equation (7).
+    """Return a round's time if the first segment arrives first: equation (7).
 
     Parameters
     ----------
@@ -145,10 +133,6 @@ def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Fl
         ``arrival_s`` is negative, not finite or without an axis, ``segments`` below 1 or not
         finite, or the shapes do not broadcast.
 
-    References
-    ----------
-    Song et al. 2018, equation (7).
-
     Examples
     --------
     >>> round(float(expected_time_first([0.05, 0.06], 3)), 6)
@@ -159,7 +143,7 @@ def expected_time_first(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Fl
 
 
 def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -> Floats:
-    """Return the segments acknowledged where the first arrives first: equation (8).
+    """Return the segments acknowledged if the first arrives first: equation (8).
 
     The sum of (6) over k from 1 to m_ACK.
 
@@ -180,10 +164,6 @@ def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EV
     ValueError
         ``segments`` is below 1 or not finite, or ``ack_every`` not whole or below 1.
 
-    References
-    ----------
-    Song et al. 2018, equation (8).
-
     Examples
     --------
     >>> float(expected_acknowledged_first(3))
@@ -194,16 +174,16 @@ def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EV
 
 
 def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
-    """Return the probability that so many segments are acknowledged: equation (9).
+    """Return the probability that k segments are acknowledged: equation (9).
 
-    Given that the first one does not arrive first. For 1 < k < C the print has a factor C - k - 1
-    that must be its factorial: as printed the probabilities of C = 8 add up to 0.69. With it they
+    Given that the first one does not arrive first. For 1 < k < C the paper prints C - k - 1
+    instead of its factorial: as printed, the probabilities for C = 8 sum to 0.69. Corrected, they
     are C / (C - 1) times 1/2 - 1/C for k = 1, 1 / (k (k + 1)) between, and 1/C for k = C.
 
     Parameters
     ----------
     count : array_like of int
-        Segments acknowledged, k, from 1; none is acknowledged beyond C.
+        Segments acknowledged, k, from 1; beyond C the probability is 0.
     segments : array_like of int
         Segments of the round, C, at least 2.
 
@@ -235,7 +215,7 @@ def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> F
 
 
 def expected_time_not_first(arrival_s: npt.ArrayLike) -> Floats:
-    """Return a round's time where the first segment does not arrive first: equation (10).
+    """Return a round's time if the first segment does not arrive first: equation (10).
 
     Parameters
     ----------
@@ -252,10 +232,6 @@ def expected_time_not_first(arrival_s: npt.ArrayLike) -> Floats:
     ValueError
         ``arrival_s`` is negative, not finite or without an axis.
 
-    References
-    ----------
-    Song et al. 2018, equation (10).
-
     Examples
     --------
     >>> float(expected_time_not_first([0.05, 0.06]))
@@ -265,7 +241,7 @@ def expected_time_not_first(arrival_s: npt.ArrayLike) -> Floats:
 
 
 def expected_acknowledged_not_first(segments: npt.ArrayLike) -> Floats:
-    """Return the segments acknowledged where the first is not first: equation (11).
+    """Return the segments acknowledged if the first does not arrive first: equation (11).
 
     (H(C) - 1/C) / (1 - 1/C) with the harmonic number H, and C below C = 2.
 
@@ -311,15 +287,6 @@ def expected_time(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
     numpy.ndarray, shape (...)
         Seconds, E(T).
 
-    Raises
-    ------
-    ValueError
-        As `expected_time_first`.
-
-    References
-    ----------
-    Song et al. 2018, equation (12).
-
     Examples
     --------
     >>> round(float(expected_time([0.05, 0.06], 3)), 6)
@@ -331,9 +298,9 @@ def expected_time(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
 
 
 def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -> Floats:
-    """Return the segments that a round's acknowledgement covers: equation (13).
+    """Return the expected number of segments acknowledged in a round: equation (13).
 
-    This is the paper's F(C), the A of the next round.
+    The paper's F(C), the A of the next round.
 
     Parameters
     ----------
@@ -347,15 +314,6 @@ def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -
     numpy.ndarray
         Segments, E(A).
 
-    Raises
-    ------
-    ValueError
-        As `expected_acknowledged_first`.
-
-    References
-    ----------
-    Song et al. 2018, equation (13).
-
     Examples
     --------
     >>> expected_acknowledged([1, 2, 3]).round(9).tolist()
@@ -368,7 +326,7 @@ def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -
 def expected_time_by_difference(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
     """Return the expected time of a round from arrival differences: equation (17).
 
-    (12) with (7) and (10) put in: D_i1 and what the next segments are later.
+    (12) with (7) and (10) inserted: D_i1 plus weighted differences to later arrivals.
 
     Parameters
     ----------
@@ -379,15 +337,6 @@ def expected_time_by_difference(arrival_s: npt.ArrayLike, segments: npt.ArrayLik
     -------
     numpy.ndarray, shape (...)
         Seconds, E(T).
-
-    Raises
-    ------
-    ValueError
-        As `expected_time_first`.
-
-    References
-    ----------
-    Song et al. 2018, equation (17), cited as (20) in section 6.
 
     Examples
     --------
@@ -402,13 +351,13 @@ def expected_time_by_difference(arrival_s: npt.ArrayLike, segments: npt.ArrayLik
 
 
 def acknowledged_mean(segments: Floats, ack_every: int) -> Floats:
-    """Return (13) for arguments that are known to be good."""
+    """Return (13) for checked arguments."""
     otherwise = acknowledged_not_first_mean(segments)
     return otherwise + (acknowledged_first_mean(segments, ack_every) - otherwise) / segments
 
 
 def acknowledged_first_mean(segments: Floats, ack_every: int) -> Floats:
-    """Return (8) for arguments that are known to be good."""
+    """Return (8) for checked arguments."""
     mean = reach = np.ones_like(segments)
     for k in range(1, longest_run(ack_every, segments)):
         reach = reach * _next_in_order(segments - k)
@@ -417,7 +366,7 @@ def acknowledged_first_mean(segments: Floats, ack_every: int) -> Floats:
 
 
 def acknowledged_not_first_mean(segments: Floats) -> Floats:
-    """Return (11) for arguments that are known to be good."""
+    """Return (11) for checked arguments."""
     need("the model of Song et al. 2018", "scipy")
     from scipy.special import digamma
 
@@ -436,12 +385,12 @@ def run_shares(ack_every: int, segments: Floats) -> Floats:
 
 
 def longest_run(count: int, segments: Floats) -> int:
-    """Return how many segments can be in order at most, of `count`."""
+    """Return the largest possible number of segments in order, up to `count`."""
     return min(count, LONGEST_RUN, math.ceil(float(segments.max(initial=1.0))))
 
 
 def _next_in_order(left: Floats) -> Floats:
-    """Return the probability that of so many segments left the first arrives first."""
+    """Return the probability that the first of the remaining segments arrives first."""
     return np.minimum(np.maximum(left, 0.0), 1.0) / np.maximum(left, 1.0)
 
 

@@ -29,29 +29,27 @@ def throughput(
 ) -> Floats:
     """Predict the average throughput: section 4.2, step 6.
 
-    The transfer's size over the sum of E(T_i). The rounds are the same whatever the links are, so
-    a scenario costs two products of its links' delays and rates with weights that are computed
-    once.
+    Size of the transfer over the sum of E(T_i). The rounds do not depend on the links, so a
+    scenario costs two products of its links' delays and rates with cached weights.
 
     Parameters
     ----------
     byte_rate : array_like, shape (..., n)
         Rate of each link, bytes per second.
     delay_s : array_like, shape (..., n)
-        Round-trip propagation delay of each link, seconds; the model has it all on the way of the
-        data.
+        Round-trip propagation delay of each link, seconds, all in the direction of the data.
     transfer_bytes : array_like, shape (...)
-        Bytes transferred, E. The paper does not state it. The default is past slow start and short
-        enough for slow start to be seen.
+        Bytes transferred, E; not in the paper. The default includes slow start and the phase after
+        it.
     segment_bytes, initial_window_bytes, ssthresh_bytes : float
-        Segment, initial window and slow-start threshold; the paper's table 2.
+        Segment, initial window and slow-start threshold; defaults from the paper's table 2.
     ack_every : int
-        The receiver acknowledges every so many segments in order, m_ACK.
+        Segments in order per acknowledgement, m_ACK.
     queue : {"printed", "own"}
-        What a segment waits for at its link, see `arrival_time`.
+        Segments ahead in a link's queue, see `arrival_time`.
     start : {"in turn", "uniform"}
-        Which link carries a round's first segment: the next in turn by (2), or any with the same
-        probability, as section 4.3 has it for many rounds.
+        Link of a round's first segment: the next in turn by (2), or any with equal probability, as
+        section 4.3 assumes for many rounds.
 
     Returns
     -------
@@ -61,31 +59,26 @@ def throughput(
     Raises
     ------
     ValueError
-        An argument is not a finite number of the sign it must have, the shapes do not broadcast,
-        or the transfer has more than a million segments.
+        An argument is out of bounds, the shapes do not broadcast, or the transfer has more than a
+        million segments.
 
     Notes
     -----
-    Against the figures that the paper's section 6 states, whose transfer and spread of the links
-    (see `with_asymmetry`) are not known:
+    Compared with the paper's section 6, whose transfer size and spread of the links (see
+    `with_asymmetry`) are unknown:
 
-    - Figure 10, the average delay asymmetry at which four links give what one gives: 35.6 ms with
-      a minimum delay of 5 ms, 30.6 ms with 50 ms. Here it is 33.6 ms for 100 kB and 41.5 ms for 1
-      MB spread "one low", 55.7 and 69.3 ms spread "even", and the same for each minimum: the
-      rounds do not depend on the links, so a delay that is added to all of them prolongs a
-      transfer over any number of links alike. The equations cannot give two thresholds.
-    - Figure 9, four links, from no asymmetry to the most: delays make the throughput 2.8 times
-      lower. Here it is 2.60 times with delays and rates spread "even", 2.76 with rates "one low".
-      Rates make it 1.8 times lower there, but 1.55 and 1.61 times higher here: with the least rate
-      held, rates that differ more are higher ones.
-
-    References
-    ----------
-    Song et al. 2018, section 4.2, steps 1 to 6.
+    - Figure 10, average delay asymmetry at which four links equal one: 35.6 ms with a minimum
+      delay of 5 ms, 30.6 ms with 50 ms. Here: 33.6 ms for 100 kB and 41.5 ms for 1 MB with spread
+      "one low", 55.7 and 69.3 ms with "even", for any minimum. A delay added to all links prolongs
+      any transfer alike, so the equations cannot give two thresholds.
+    - Figure 9, four links, from no to the largest asymmetry: delays reduce throughput by a factor
+      of 2.8 (here 2.60 with delays and rates spread "even", 2.76 with rates "one low"). Rates
+      reduce it by a factor of 1.8, but raise it by 1.55 and 1.61 here: with a fixed minimum, a
+      larger asymmetry means higher rates.
 
     Examples
     --------
-    The lower left corner of figure 9, 100 kbit/s and 5 ms, for one and four links:
+    Lower left corner of figure 9, 100 kbit/s and 5 ms, for one and four links:
 
     >>> one = throughput([12_500.0], [0.005])
     >>> four = throughput([12_500.0] * 4, [0.005] * 4)
@@ -133,18 +126,9 @@ def transfer_time(
     numpy.ndarray, shape (...)
         Seconds.
 
-    Raises
-    ------
-    ValueError
-        As `throughput`.
-
-    References
-    ----------
-    Song et al. 2018, section 4.2, step 5.
-
     Examples
     --------
-    A first round of one segment: one segment time and the delay.
+    A first round of one segment takes one segment time and the delay:
 
     >>> round(float(transfer_time([5360.0] * 2, [0.005] * 2, transfer_bytes=536)), 9)
     0.105
@@ -171,7 +155,7 @@ def transfer_time(
 
 
 def prediction_accuracy(predicted: npt.ArrayLike, measured: npt.ArrayLike) -> Floats:
-    """Return how near a prediction comes to a measured throughput: section 5.1.4.
+    """Return the accuracy of a predicted throughput: section 5.1.4.
 
     Parameters
     ----------
@@ -181,16 +165,12 @@ def prediction_accuracy(predicted: npt.ArrayLike, measured: npt.ArrayLike) -> Fl
     Returns
     -------
     numpy.ndarray
-        1 for equal ones; below 0 where the prediction is more than twice as high.
+        1 for equal values; negative if the prediction is more than twice as high.
 
     Raises
     ------
     ValueError
         ``predicted`` is negative, ``measured`` not above zero, or one not finite.
-
-    References
-    ----------
-    Song et al. 2018, section 5.1.4, Prediction Accuracy.
 
     Examples
     --------
@@ -209,10 +189,10 @@ def _weights(
     queue: Queue,
     start: Start,
 ) -> tuple[Floats, Floats]:
-    """Weigh each link in the sum of E(T_i) up to each end.
+    """Return the weights of each link in the sum of E(T_i) up to each end.
 
-    E(T_i) is a mean of D_ij, and that is linear in a link's delay and in the inverse of its rate.
-    The weights are segment times and delays, (ends, links).
+    E(T_i) is a mean of D_ij, linear in a link's delay and in the inverse of its rate. The weights
+    are segment times and delays, shape (ends, links).
     """
     segments = segments[: ends[-1] + 1]
     before = np.floor(np.cumsum(segments) - segments + ROUNDING).astype(np.intp)

@@ -1,7 +1,7 @@
 """Segments that a striped TCP connection sends in each round: equations (14) to (16).
 
-From Song et al. 2018, section 4.2; `ropewalk.model.song2018` has the units and the reference. The
-links play no part in it.
+Song et al. 2018, section 4.2; see `ropewalk.model.song2018` for units and the reference. The links
+have no influence.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ INITIAL_WINDOW_BYTES = 536.0
 SSTHRESH_BYTES = 65_535.0
 
 MAX_SEGMENTS = (
-    1_000_000  # most segments of a transfer, whose rounds are counted one by one: some 10 s
+    1_000_000  # limit of segments per transfer, whose rounds are counted one by one in 10 s
 )
 
 
 class Rounds(NamedTuple):
-    """What the sender does in each round of a transfer.
+    """Window and segments of each round of a transfer.
 
     Attributes
     ----------
@@ -50,8 +50,7 @@ def transfer_rounds(
 ) -> Rounds:
     """Return the window and the segments of each round: section 4.2, steps 1 to 4.
 
-    By (15) and (16), until what was sent reaches the transfer's size. The links play no part in
-    it.
+    Rounds follow (15) and (16) until the transfer is sent.
 
     Parameters
     ----------
@@ -70,10 +69,6 @@ def transfer_rounds(
     ValueError
         An argument is not a finite number above zero, the initial window is below a segment, or
         the transfer has more than a million segments.
-
-    References
-    ----------
-    Song et al. 2018, section 4.2, steps 1 to 4.
 
     Examples
     --------
@@ -103,7 +98,7 @@ def transfer_rounds(
 def slow_start_rounds(ssthresh: npt.ArrayLike, initial_window: npt.ArrayLike) -> Floats:
     """Return the number of rounds of slow start: equation (14).
 
-    The window grows by one segment a round, for a round has one acknowledgement.
+    The window grows by one segment per round, since a round has one acknowledgement.
 
     Parameters
     ----------
@@ -113,16 +108,12 @@ def slow_start_rounds(ssthresh: npt.ArrayLike, initial_window: npt.ArrayLike) ->
     Returns
     -------
     numpy.ndarray
-        Rounds, I_s; below zero where the window begins above the threshold.
+        Rounds, I_s; negative if the initial window exceeds the threshold.
 
     Raises
     ------
     ValueError
         An argument is not a finite number above zero.
-
-    References
-    ----------
-    Song et al. 2018, equation (14).
 
     Examples
     --------
@@ -159,10 +150,6 @@ def next_window(
         ``window`` is not above zero, ``round_number`` not whole or below 1, or an argument not
         finite.
 
-    References
-    ----------
-    Song et al. 2018, equation (15), the first of the two so numbered.
-
     Examples
     --------
     >>> next_window([1, 122], [1, 122], 121.27).round(4).tolist()
@@ -197,11 +184,6 @@ def next_segments(
     Raises
     ------
     ValueError
-        As `expected_acknowledged` and `next_window`.
-
-    References
-    ----------
-    Song et al. 2018, equation (16), which the text also calls (15).
 
     Examples
     --------
@@ -214,7 +196,7 @@ def next_segments(
 
 @lru_cache(maxsize=16)
 def _rounds(transfer: float, first: float, slow_start: float, ack_every: int) -> Rounds:
-    """Iterate (15) and (16); all in segments."""
+    """Iterate (15) and (16), all in segments."""
     windows, sent = [], []
     window = segments = first
     missing = transfer
@@ -229,14 +211,14 @@ def _rounds(transfer: float, first: float, slow_start: float, ack_every: int) ->
         window += growth
     rounds = Rounds(np.array(windows), np.array(sent))
     for column in rounds:
-        column.flags.writeable = False  # the cache's own
+        column.flags.writeable = False  # the array is cached
     return rounds
 
 
 def _growth(
     window: npt.ArrayLike, round_number: npt.ArrayLike, slow_start: npt.ArrayLike
 ) -> Floats:
-    """Return what the window grows by after a round: 1 in slow start, then 1 / w."""
+    """Return the window's growth after a round: 1 in slow start, then 1 / w."""
     w = array("window", window, above=0)
     threshold = array("slow_start", slow_start)
     return np.where(wholes("round_number", round_number) < threshold, 1.0, 1.0 / w)

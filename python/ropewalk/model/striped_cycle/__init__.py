@@ -1,17 +1,14 @@
 """Throughput of one striped TCP connection, from the congestion cycle that reordering causes.
 
-Without loss a striped connection is deterministic: segments arrive in an order that the links'
-rates and delays fix, the receiver answers with duplicate acknowledgements, and the third of them
-halves the window though nothing is lost. From one fast retransmit to the next is a *congestion
-cycle*, a map of a finite state; iterated, the state recurs, and from then on the connection
-repeats itself. `recursion` is the map; here it is iterated until a state recurs, and the periods
-after that are counted, not computed: a transfer costs its beginning, one period and its end,
-however long it is. ``docs/striped-tcp.md`` derives it and says how near the simulator it is.
+Without loss a striped connection is deterministic: rates and delays of the links fix the order of
+arrival, the receiver sends duplicate acknowledgements, and the third one halves the window
+although nothing is lost. A *congestion cycle*, from one fast retransmit to the next, is a map of a
+finite state. `recursion` is the map. Here it is iterated until a state recurs; the periods after
+that are counted, not computed. See ``docs/striped-tcp.md`` for the derivation and the accuracy.
 
-It holds for NewReno, with SACK or without, as long as nothing is lost: no random loss, queues that
-hold what waits (see ``queue_bytes``), no retransmission timeout (see ``longest_silence_s``). Of
-the paper [1]_ it keeps the setting: one connection, packets striped in turn, delayed
-acknowledgements.
+It holds for NewReno, with SACK or without, if nothing is lost: no random loss, long enough queues
+(see ``queue_bytes``), no retransmission timeout (see ``longest_silence_s``). The setting is the
+paper's [1]_: one connection, packets striped in turn, delayed acknowledgements.
 
 References
 ----------

@@ -17,7 +17,7 @@ from .recursion import Recursion
 NS = 1e9
 MAX_SEGMENTS = 10_000_000
 UNLIMITED = 2**62
-FASTEST = 1e15  # bytes per second: a packet takes no nanosecond
+FASTEST = 1e15  # bytes per second: a packet takes less than a nanosecond
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Cycle:
     Attributes
     ----------
     period_s : float
-        How long it takes, seconds.
+        Duration, seconds.
     segments : int
-        Segments delivered in order in that time.
+        Segments delivered in order in a period.
     recoveries, retransmissions : int
-        Fast recoveries, and segments sent again, all of them for nothing.
+        Fast recoveries and retransmissions, all of them spurious.
     """
 
     period_s: float
@@ -47,18 +47,18 @@ class Transfer:
     Attributes
     ----------
     time_s : float
-        From the handshake's first packet to the last delivery in order, seconds.
+        Time from the handshake's first packet to the last delivery in order, seconds.
     segments : int
         Segments delivered; fewer than the transfer has if the duration ended it.
     recoveries, retransmissions : int
-        Fast recoveries, and segments sent again, all of them for nothing.
+        Fast recoveries and retransmissions, all of them spurious.
     cycle : Cycle or None
-        What it came to repeat; None if no state had recurred by the end.
+        The repeated cycle; None if no state recurred.
     queue_bytes : tuple of float
-        The most that waited before each link, besides the packet that was being sent.
+        Longest queue before each link, without the packet in transmission.
     longest_silence_s : float
-        The longest time between two acknowledgements; a retransmission timer that is shorter would
-        have run out.
+        Longest time between two acknowledgements; a shorter retransmission timeout would have
+        expired.
     """
 
     time_s: float
@@ -96,67 +96,62 @@ def transfer(
 ) -> Transfer:
     """Predict a transfer of one TCP connection striped packet by packet over n links.
 
-    The defaults are table 2 of song-2018, with what ns-3 does where the paper is silent. The
-    handshake comes first, and its packets take turns, too.
+    The defaults are table 2 of song-2018, and ns-3's behaviour where the paper is silent. The
+    transfer starts with a handshake, whose packets are striped, too.
 
     Parameters
     ----------
     byte_rate : array_like, shape (n,)
         Rate of each link, bytes of packets per second.
     delay_s : array_like, shape (n,)
-        Propagation delay of each link on the way of the data, seconds.
+        Propagation delay of each link in the direction of the data, seconds.
     transfer_bytes : float
-        Payload; the last segment counts as a full one.
+        Payload; the last segment counts as full.
     duration_s : float
-        It is over then at the latest, seconds after the handshake's first packet.
+        Latest end, seconds after the handshake's first packet.
     segment_bytes, header_bytes : int
-        Payload of a segment, and what its packet has besides: IP, UDP, IP, TCP with timestamps. An
-        acknowledgement is the headers and its SACK option.
+        Payload of a segment, and the headers of its packet: IP, UDP, IP, TCP with timestamps. An
+        acknowledgement has the headers and its SACK option.
     initial_window_bytes : int
-        Congestion window at the start.
+        Initial congestion window.
     ssthresh_bytes : float
-        Slow-start threshold at the start; may be infinite.
+        Initial slow-start threshold; may be infinite.
     window_bytes : float
-        The smaller of what the receiver offers and the sender may hold; may be infinite.
+        Smaller of the advertised window and the sender's limit; may be infinite.
     ack_every : int
-        The receiver acknowledges every so many segments in order, m_ACK.
+        Segments in order per acknowledgement, m_ACK.
     ack_delay_s : float
-        Or after this time, seconds.
+        Timeout of delayed acknowledgements, seconds.
     sack : bool
-        Selective acknowledgement, and RFC 6675's recovery; without it RFC 6582's.
+        Use selective acknowledgement with RFC 6675's recovery; otherwise RFC 6582's.
     limited_transmit : bool
-        RFC 3042: the first two duplicate acknowledgements let out a segment each.
+        Send a segment at each of the first two duplicate acknowledgements (RFC 3042).
     halve_pipe : bool
-        A recovery halves RFC 6675's pipe, as ns-3 does, not RFC 5681's FlightSize.
+        Halve RFC 6675's pipe at a recovery, as ns-3 does, not RFC 5681's FlightSize.
     byte_counting : bool
-        The window grows by bytes acknowledged (RFC 3465), not by acknowledgements.
+        Grow the window by acknowledged bytes (RFC 3465), not by acknowledgements.
     prr : bool
-        Proportional rate reduction in recovery (RFC 6937).
+        Use proportional rate reduction in recovery (RFC 6937).
     grow_in_disorder : bool
-        An acknowledgement that advances lets the window grow though it tells of a new gap, as in
-        Linux.
+        Grow the window at an acknowledgement that advances even if it reports a new gap, as Linux
+        does.
     quick_acks : int
-        This many segments in order are acknowledged one by one at the start; 16 in Linux.
+        Number of segments in order acknowledged one by one at the start; 16 in Linux.
     return_byte_rate, return_delay_s : array_like, shape (n,) or scalar
-        The links' rates and delays on the way of the acknowledgements, which are striped, too. By
-        default they return at once, as in the paper's model.
+        Rates and delays of the links in the direction of the acknowledgements, which are striped,
+        too. By default acknowledgements arrive at once, as in the paper's model.
     weighted : bool
         Stripe in proportion to the rates (smooth weighted round robin), not in turn.
-
-    Returns
-    -------
-    Transfer
-        Its time, and what it came to repeat.
 
     Raises
     ------
     ValueError
-        An argument is not a finite number of the sign it must have, there are not as many delays
-        as rates, or the transfer has more than ten million segments.
+        An argument is out of bounds, the numbers of delays and rates differ, or the transfer has
+        more than ten million segments.
 
     Examples
     --------
-    One megabyte over two links of 8 Mbit/s, of equal and of unequal delay:
+    One megabyte over two links of 8 Mbit/s, with equal and with unequal delays:
 
     >>> equal = transfer([1e6, 1e6], [0.030, 0.030])
     >>> unequal = transfer([1e6, 1e6], [0.030, 0.060])
@@ -202,12 +197,11 @@ def transfer(
 
 
 def rule_of_thumb(delay_s: ArrayLike, *, segment_bytes: float = 536) -> float:
-    """Estimate the throughput where reordering rules: four segments in the largest delay.
+    """Estimate the throughput that reordering allows: four segments per largest delay.
 
-    A segment on the slowest link is taken for lost once three later ones have arrived, so the
-    window cannot stay above what fits in before that: about the segment itself and those three, in
-    each of its round trips. Rates do not matter, nor how many links there are. Where delays differ
-    by less than a few segments take to send, it is far too low.
+    A segment on the slowest link counts as lost after three later ones have arrived, so the window
+    stays at about these four segments per round trip, independent of rates and the number of
+    links. If delays differ by less than a few transmission times, the estimate is far too low.
 
     Parameters
     ----------

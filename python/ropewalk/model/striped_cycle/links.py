@@ -1,4 +1,4 @@
-"""FIFO links and the device that takes them in turn: equations (1) and (2)."""
+"""FIFO links, and the device that stripes over them: equations (1) and (2)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Turns:
-    """Which link the next packet takes: one after the other, or in proportion to `weights`.
+    """Link of the next packet: round-robin, or in proportion to `weights`.
 
-    In proportion means smooth weighted round robin: each link earns its weight a packet, the
-    richest one sends and pays the sum.
+    The latter is smooth weighted round robin: each link gains its weight per packet; the link with
+    the most credit sends and pays the sum.
     """
 
     count: int
@@ -20,7 +20,7 @@ class Turns:
     credits: list[int] = field(default_factory=list)
 
     def next(self) -> int:
-        """Return a link's number, from 0."""
+        """Return a link's index."""
         if self.weights is None:
             self.last = (self.last + 1) % self.count
             return self.last
@@ -33,7 +33,7 @@ class Turns:
         return self.last
 
     def state(self) -> Hashable:
-        """Return all that later turns depend on."""
+        """Return the state that determines later turns."""
         return self.last if self.weights is None else tuple(self.credits)
 
 
@@ -48,7 +48,7 @@ class Links:
         self.waited = [0] * len(byte_time)
 
     def arrival(self, now: int, size: int) -> int:
-        """Send a packet of `size` bytes on the next link; return when it arrives."""
+        """Send a packet of `size` bytes on the next link; return its time of arrival."""
         link = self.turns.next()
         start = max(now, self.free[link])
         self.waited[link] = max(self.waited[link], start - now)
@@ -56,5 +56,5 @@ class Links:
         return self.free[link] + self.delay[link]
 
     def state(self, now: int) -> Hashable:
-        """Return all that later arrivals depend on."""
+        """Return the state that determines later arrivals."""
         return self.turns.state(), tuple(max(free - now, 0) for free in self.free)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 DUP_THRESH = 3
-SACK_BLOCKS = 3  # beside timestamps (RFC 2018, section 3)
-SYN_OPTIONS = 8  # bytes more than on other segments: MSS, SACK permitted, window scale
-OF_HANDSHAKE = -1  # the number of a packet that is no segment
+SACK_BLOCKS = 3  # with timestamps (RFC 2018, section 3)
+SYN_OPTIONS = 8  # bytes in addition to other segments' options: MSS, SACK permitted, window scale
+OF_HANDSHAKE = -1  # number of a packet that is not a segment
 
 Blocks: TypeAlias = tuple[range, ...]
 

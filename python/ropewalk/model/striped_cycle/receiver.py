@@ -22,7 +22,7 @@ class Receiver:
         self.ack_at: int | None = None
 
     def on_segment(self, now: int, segment: int) -> bool:
-        """Take a segment; return whether to acknowledge now."""
+        """Process a segment; return whether to acknowledge now."""
         if segment == OF_HANDSHAKE:
             return self.nxt > 0
         if segment == self.nxt and not self.waiting:
@@ -50,7 +50,7 @@ class Receiver:
         return True
 
     def blocks(self) -> Blocks:
-        """Return what a SACK option tells: ranges, newest first (RFC 2018, 4), and RFC 2883's."""
+        """Return the ranges of a SACK option, newest first (RFC 2018, 4), and RFC 2883's."""
         newest = [segment for segment in self.newest if segment > self.nxt]
         if self.twice is None:
             return tuple(self._block(segment) for segment in newest)
@@ -68,13 +68,13 @@ class Receiver:
         return range(first, last + 1)
 
     def acknowledged(self) -> None:
-        """An acknowledgement has left."""
+        """Record that an acknowledgement was sent."""
         self.twice = None
         self.unacknowledged = 0
         self.ack_at = None
 
     def state(self, now: int) -> Hashable:
-        """Return all that later acknowledgements depend on, relative to the next in order."""
+        """Return the state that determines later acknowledgements, relative to `nxt`."""
         waiting = tuple(sorted(segment - self.nxt for segment in self.waiting))
         newest = tuple(segment - self.nxt for segment in self.newest if segment > self.nxt)
         return (

@@ -1,7 +1,6 @@
 """The recursion over arrivals: packets in flight, and their effect when they arrive.
 
-Time is a whole number of nanoseconds and data a whole number of segments, so that a state can
-recur exactly.
+Time is in whole nanoseconds and data in whole segments, so that a state can recur exactly.
 """
 
 from __future__ import annotations
@@ -18,19 +17,18 @@ _SEGMENT, _ACK, _DELAYED_ACK = range(3)
 
 
 class Recursion:
-    """The connection: what is on its way, and what happens when it arrives.
+    """The connection: packets in flight, and their effect when they arrive.
 
     Parameters
     ----------
     parameters : Parameters
-        Parameters of the ends.
     there : Links
-        The way of the data.
+        Direction of the data.
     back : Links
-        The way of the acknowledgements.
+        Direction of the acknowledgements.
 
-    The handshake's packets take turns as all others do. The acknowledgement that ends it may be
-    overtaken by data; it is then old, and answered (RFC 9293, 3.10.7.4).
+    The handshake's packets are striped like all others. Its last acknowledgement may be overtaken
+    by data; it is then old, and the receiver answers it (RFC 9293, 3.10.7.4).
     """
 
     def __init__(self, parameters: Parameters, there: Links, back: Links) -> None:
@@ -49,21 +47,21 @@ class Recursion:
         self._schedule(there.arrival(self.now, self.headers), _SEGMENT, OF_HANDSHAKE, ())
 
     def run(self, total: int, until: int, on_recovery: Callable[[], bool]) -> bool:
-        """Go on until `total` segments are delivered in order, or it is later than `until`.
+        """Run until `total` segments are delivered in order, or the time exceeds `until`.
 
         Parameters
         ----------
         total : int
-            Segments, at least one more than were delivered.
+            Segments, more than were delivered.
         until : int
             Nanoseconds.
         on_recovery : callable
-            Called whenever a fast recovery begins; whether to stop there.
+            Called at the start of each fast recovery; returns whether to stop there.
 
         Returns
         -------
         bool
-            Whether `on_recovery` stopped it.
+            Whether `on_recovery` stopped the run.
         """
         self._send(total)
         recoveries = self.sender.recoveries
@@ -89,7 +87,7 @@ class Recursion:
         return False
 
     def state(self) -> Hashable:
-        """Return all that the future depends on; equal states have equal futures."""
+        """Return the state that determines the future."""
         una, nxt = self.sender.una, self.receiver.nxt
         events = tuple(
             (

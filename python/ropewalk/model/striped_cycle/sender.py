@@ -10,7 +10,7 @@ from .parameters import DUP_THRESH, Blocks, Parameters
 
 @dataclass
 class Prr:
-    """What proportional rate reduction counts in a recovery, in segments (RFC 6937)."""
+    """Counters of proportional rate reduction in a recovery, in segments (RFC 6937)."""
 
     flight: int = 0
     delivered: int = 0
@@ -49,7 +49,7 @@ class Sender:
 
     @property
     def told(self) -> int:
-        """Segments that acknowledgements tell have left the network out of order."""
+        """Segments that were acknowledged out of order."""
         if self.parameters.sack:
             return len(self.sacked)
         return min(self.duplicates, max(self.outstanding - 1, 0))
@@ -63,7 +63,7 @@ class Sender:
         return pipe
 
     def next_segment(self, total: int) -> int | None:
-        """Return the segment that leaves now, the lowest lost one first: equation (5)."""
+        """Return the next segment to send, the lowest lost one first: equation (5)."""
         room = self.cwnd >= (self.pipe + 1) * self.parameters.segment
         if self.recovering and (room or self.forced):
             waiting = self.lost - self.again
@@ -83,7 +83,7 @@ class Sender:
         return None
 
     def on_ack(self, now: int, ack: int, blocks: Blocks) -> None:
-        """Take an acknowledgement up to `ack` and its SACK option."""
+        """Process an acknowledgement up to `ack` with its SACK option."""
         if ack < self.una:
             return
         self.longest_silence = max(self.longest_silence, now - self.acknowledged_at)
@@ -98,8 +98,8 @@ class Sender:
             newly_sacked = 0
             duplicate = not advanced and self.outstanding > 0
         if advanced:
-            # Without SACK a partial acknowledgement covers one retransmission and segments
-            # that duplicate acknowledgements had counted.
+            # Without SACK a partial acknowledgement covers one retransmission, and segments
+            # already counted by duplicate acknowledgements.
             kept = self.recovering and not sack
             self.duplicates = max(self.duplicates - (advanced - 1), 0) if kept else 0
         self.duplicates += duplicate
@@ -115,7 +115,7 @@ class Sender:
         elif sack:
             self._detect_losses()
         elif advanced:
-            # RFC 6582, 3.2, step 3: a partial acknowledgement names the next loss.
+            # RFC 6582, 3.2, step 3: a partial acknowledgement reveals the next loss.
             self._mark_first_lost()
             self.forced = True
         if self.recovering and self.parameters.prr:
@@ -147,7 +147,7 @@ class Sender:
         return self.duplicates == DUP_THRESH and believed
 
     def _detect_losses(self) -> bool:
-        """Mark what IsLost() of RFC 6675 says is lost; say whether any is new."""
+        """Mark segments lost by IsLost() of RFC 6675; return whether any is new."""
         if len(self.sacked) < DUP_THRESH:
             return False
         third = sorted(self.sacked)[-DUP_THRESH]
@@ -174,7 +174,7 @@ class Sender:
         self.prr = Prr(flight=self.outstanding)
 
     def _reduce(self, delivered: int, progress: bool) -> None:
-        """Send in proportion to what was delivered (RFC 6937, section 3): equation (7)."""
+        """Send in proportion to the delivered data (RFC 6937, section 3): equation (7)."""
         prr, segment, pipe = self.prr, self.parameters.segment, self.pipe * self.parameters.segment
         prr.delivered += delivered
         if pipe > self.ssthresh:
@@ -196,7 +196,7 @@ class Sender:
             self.cwnd = min(self.cwnd, ceiling)
 
     def _grow(self, acked: int) -> None:
-        """Open the window (RFC 5681, 3.1, equations 2 and 3, or RFC 3465): equation (8)."""
+        """Grow the window (RFC 5681, 3.1, equations 2 and 3, or RFC 3465): equation (8)."""
         segment = self.parameters.segment
         slow_start = self.cwnd < self.ssthresh
         if not self.held_by_cwnd and not (slow_start and self.cwnd < 2 * self.pipe * segment):
@@ -217,7 +217,7 @@ class Sender:
             self.cwnd += segment
 
     def state(self) -> Hashable:
-        """Return all that later sending depends on, relative to the first not acknowledged."""
+        """Return the state that determines later sending, relative to the first unacknowledged."""
         marks = (self.sacked, self.lost, self.again)
         return (
             self.cwnd,

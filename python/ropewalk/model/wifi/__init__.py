@@ -1,11 +1,11 @@
-"""IEEE 802.11b, a and g in formulas: times, one link, one cell, many hops, frame errors.
+"""Formulas for IEEE 802.11b, a and g: times, one link, one cell, many hops, frame errors.
 
-Times are in microseconds (`_us`), the unit of the standard's tables, and whole; rates in Mbit/s;
-powers in dBm, and ratios in dB. An MPDU is a frame from its MAC header to its checksum: an IP
-packet and 36 bytes.
+Times are in whole microseconds (`_us`), as in the standard's tables; rates in Mbit/s; powers in
+dBm; ratios in dB. An MPDU is a frame from MAC header to checksum: an IP packet and 36 bytes.
+Functions raise `ValueError` for arguments out of bounds.
 
-The formulas know the distributed coordination function with fixed rates. What `simulate` has
-besides, such as hidden stations that destroy each other's frames, is said with each.
+The formulas cover the distributed coordination function with fixed rates. Each states effects that
+only `simulate` has, such as collisions with hidden stations.
 
 References
 ----------

@@ -1,17 +1,16 @@
 r"""A saturated cell with a retry limit: every station always has a frame to send.
 
-Bianchi's chain, solved as a mean over the tries of a frame: of a frame's tries the i-th comes to
-pass with :math:`p^i`, and a backoff of :math:`W_i / 2` slots in the mean goes before it, so a
-station sends in a slot with
+Bianchi's chain, as a mean over the transmissions of a frame. The i-th occurs with probability
+:math:`p^i`, after a mean backoff of :math:`W_i / 2` slots, so a station sends in a slot with
 
 .. math:: \tau = \frac{\sum_{i<R} p^i}{\sum_{i<R} p^i (1 + W_i / 2)},
    \qquad p = 1 - (1 - \tau)^{n - 1},
 
-where :math:`W_i` is the contention window, CW, after i failures. Without a limit it is Bianchi's
+where :math:`W_i` is the contention window after i failures. Without a limit it is Bianchi's
 equation (7).
 
-The model's stations count a busy period as a slot, which the standard's do not: they freeze. So
-its throughput is within 3 % of a DCF slot by slot up to 10 stations, and 6 % up to 50.
+The model counts a busy period as a slot, while stations of the standard freeze. Its throughput is
+within 3 % of a slot-by-slot simulation up to 10 stations, and 6 % up to 50.
 
 References
 ----------
@@ -40,13 +39,13 @@ class Cell:
     Attributes
     ----------
     goodput_mbps : float
-        Payload that arrives, of all stations together, 10^6 bit/s.
+        Delivered payload of all stations, Mbit/s.
     collision : float
-        Probability that a try collides, p.
+        Collision probability of a transmission, p.
     sending : float
-        Probability that a station begins to send in a slot, tau.
+        Probability that a station starts to send in a slot, tau.
     dropped : float
-        Share of frames whose last try collides, too.
+        Ratio of frames whose last transmission collides, too.
     """
 
     goodput_mbps: float
@@ -63,33 +62,28 @@ def saturated_cell(
     *,
     eifs: bool = True,
 ) -> Cell:
-    """Return what equal stations carry together that all hear each other.
+    """Return the results of equal stations that all hear each other.
 
-    Frames are lost by collisions alone. A collision takes the time of the frame, or of the RTS,
-    and then EIFS or DIFS.
+    Frames are lost only by collisions. A collision takes the time of the frame, or of the RTS, and
+    then EIFS or DIFS.
 
     Parameters
     ----------
     radio : Radio
-        Each of them.
+        Parameters of each station.
     stations : int
-        Number of stations that send, n.
+        Number of stations, n.
     packet_bytes : int
-        Length of each IP packet.
+        Length of an IP packet.
     payload_bytes : int, optional
-        How many of its bytes count; all if not given. A datagram of UDP has 28 less.
+        Payload of a packet, by default all bytes; 28 bytes less for a UDP datagram.
     eifs : bool
-        Whether those who heard a collision have received a frame in error; if not, they wait for
-        DIFS alone, as in ns-3, where a collision at one instant is no frame.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Whether stations that hear a collision use EIFS. If not, they use DIFS, as in ns-3, where
+        simultaneous frames are not received at all.
 
     Examples
     --------
-    Five stations of 802.11b; a simulation slot by slot has 5.48 Mbit/s and .177:
+    Five stations of 802.11b; a slot-by-slot simulation gives 5.48 Mbit/s and 0.177:
 
     >>> from ropewalk.model.wifi import radio
     >>> cell = saturated_cell(radio(basic_rates_mbps=[1, 2, 5.5, 11]), 5, 1028, 1000)
@@ -113,12 +107,12 @@ def saturated_cell(
 
 
 def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float, float]:
-    """Return with what probability a station sends in a slot, and with what it collides.
+    """Return a station's probability to send in a slot, and to collide then.
 
     Parameters
     ----------
     windows : sequence of float
-        The largest backoff before each try, in slots; as many as there are tries.
+        Largest backoff before each transmission, in slots.
     stations : int
         Number of stations, n.
 
@@ -167,16 +161,16 @@ def throughput(
     success: float,
     failure: float,
 ) -> float:
-    """Return the mean payload of a slot through its mean length: equation (13) of [1]_.
+    """Return the mean payload of a slot over its mean length: equation (13) of [1]_.
 
     Parameters
     ----------
     sending : float
-        Probability that a station begins to send in a slot, tau.
+        Probability that a station starts to send in a slot, tau.
     stations : int
         Number of stations, n.
     slot, success, failure : float
-        Time of a slot in which none, one or several send, all in one unit.
+        Duration of a slot in which none, one or several send, in one unit.
     payload : float
         Payload of a frame, in any unit, such as bits.
 

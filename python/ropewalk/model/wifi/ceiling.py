@@ -1,19 +1,19 @@
 r"""Upper bound of the goodput of flows over shared channels: clique airtime.
 
-Two exchanges on a channel are in conflict if an end of one hears an end of the other, for then
-they follow each other or destroy each other. In a set of hops any two of which are in conflict, a
-clique, one exchange is on the air at a time:
+Two exchanges on a channel conflict if an end of one hears an end of the other: they are
+sequential, or destroy each other. In a clique, a set of hops that conflict pairwise, only one
+exchange is on the air at a time:
 
 .. math:: \sum_{h \in K} x_h b_h \le 1,
 
-where :math:`x_h` is what a hop carries and :math:`b_h` the time on the air that each bit of it
-takes. And a radio counts its own backoffs down while it hears none of them, so with :math:`w_h`
-for a bit's backoff
+where :math:`x_h` is a hop's rate and :math:`b_h` its airtime per bit. A radio counts its own
+backoffs down while it hears none of them, so with the backoff per bit :math:`w_h`
 
 .. math:: \sum_{h \in K_r} x_h b_h + \sum_{h\;\text{of}\;r} x_h w_h \le 1,
 
-for each radio r and those of the clique that it hears, :math:`K_r`. What flows carry at most is a
-linear program under all of these. Collisions and losses to hidden stations come off it.
+for each radio r and the part of the clique that it hears, :math:`K_r`. The largest rates of flows
+are a linear program under all of these. Collisions and losses to hidden stations reduce them
+further.
 
 References
 ----------
@@ -36,14 +36,14 @@ Hearing: TypeAlias = Mapping[str, Set[tuple[str, str]]]
 
 
 class Ceiling(NamedTuple):
-    """The most that flows can carry together.
+    """Largest goodput of flows that share channels.
 
     Attributes
     ----------
     goodput_mbps : tuple of float
-        Of each flow, where they carry the most in sum.
+        Goodput of each flow, where the sum is largest.
     bottlenecks : tuple of tuple of Hop
-        Cliques of hops whose air is all used up then, the smallest first.
+        Cliques of hops without spare airtime then, smallest first.
     """
 
     goodput_mbps: tuple[float, ...]
@@ -57,25 +57,24 @@ def ceilings(
     most_mbps: Sequence[float | None] | None = None,
     in_turn: bool = False,
 ) -> Ceiling:
-    """Return the most that flows can carry together, by clique airtime.
+    """Return the largest goodput of flows by clique airtime.
 
     Parameters
     ----------
     flows : sequence of sequence of Load
-        What each takes, as `ropewalk.model.wifi.route.loads` gives it.
+        Loads of each flow, from `ropewalk.model.wifi.route.loads`.
     hears : mapping of str to set of (str, str)
-        For each channel who hears whom: listener, sender.
+        For each channel pairs of a listener and a sender that it hears.
     most_mbps : sequence of float or None, optional
-        What else bounds a flow, such as a wired hop.
+        Other bounds of each flow, such as a wired hop.
     in_turn : bool
-        Whether stations count their backoffs down one after the other, as if each began to when
-        the one before has sent: no bound, but what is to be expected of a flow whose hops wait for
-        each other.
+        Whether stations count their backoffs down one after the other. This is no bound, but the
+        expected value for a flow whose hops wait for each other.
 
     Raises
     ------
     ValueError
-        A flow takes no air, and nothing else bounds it.
+        A flow takes no airtime and has no other bound.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def ceilings(
 
 
 def conflicts(one: Hop, other: Hop, hears: Hearing) -> bool:
-    """Whether exchanges on two hops follow each other or destroy each other.
+    """Whether exchanges on two hops are sequential or destroy each other.
 
     Examples
     --------
@@ -127,7 +126,7 @@ def conflicts(one: Hop, other: Hop, hears: Hearing) -> bool:
 
 
 def cliques(hops: Iterable[Hop], hears: Hearing) -> Iterator[frozenset[Hop]]:
-    """Yield the largest sets of hops of which any two are in conflict.
+    """Yield the maximal sets of pairwise conflicting hops.
 
     References
     ----------
@@ -170,7 +169,7 @@ def cliques(hops: Iterable[Hop], hears: Hearing) -> Iterator[frozenset[Hop]]:
 def _constraints(
     flows: Sequence[Sequence[Load]], hears: Hearing, *, in_turn: bool
 ) -> Iterator[tuple[list[float], tuple[Hop, ...]]]:
-    """Yield the microseconds of a second that a megabit of each flow takes, and of which hops."""
+    """Yield microseconds per second for a megabit of each flow, and the constraint's hops."""
     hops = dict.fromkeys(load.hop for flow in flows for load in flow)
     for clique in cliques(hops, hears):
         members = tuple(hop for hop in hops if hop in clique)

@@ -24,31 +24,25 @@ def faded_frame_error(
     *,
     least_db: float = -math.inf,
 ) -> Floats:
-    r"""Return the share of frames in error when each frame fades by itself.
+    r"""Return the frame error ratio with independent fading of each frame.
 
-    The power that a frame arrives with is its mean times x, gamma distributed with shape m and
-    mean 1: :math:`\int_0^\infty \mathrm{PER}(\bar{s} x)\, m^m x^{m-1} e^{-m x} / \Gamma(m)\, dx`.
-    In :math:`y = \ln x` the integrand falls off at both ends at least exponentially, where the
-    trapezoidal rule is at its best.
+    The received power is its mean times x, gamma distributed with shape m and mean 1:
+    :math:`\int_0^\infty \mathrm{PER}(\bar{s} x)\, m^m x^{m-1} e^{-m x} / \Gamma(m)\, dx`. In
+    :math:`y = \ln x` the integrand decays at least exponentially at both ends, which suits the
+    trapezoidal rule.
 
     Parameters
     ----------
     radio : Radio
-        Whose rate is that of the frame.
+        Radio with the frame's rate.
     snr_db : array_like
         Mean signal-to-noise ratio over 20 MHz.
     mpdu_bytes : int
-        The frame's length from MAC header to checksum.
+        Length from MAC header to checksum.
     m : float
-        Shape, at least 0.5; 1 is Rayleigh's fading.
+        Shape, at least 0.5; 1 is Rayleigh fading.
     least_db : float
-        Below this ratio a frame is not received at all, for its power is below the receiver's
-        sensitivity.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Sensitivity of the receiver, as a ratio: below it no frame is received.
 
     References
     ----------
@@ -56,7 +50,7 @@ def faded_frame_error(
 
     Examples
     --------
-    At 54 Mbit/s one frame in a thousand is lost at 24 dB, and two of five with fading:
+    At 54 Mbit/s and 24 dB, one frame in a thousand is lost, and two of five with fading:
 
     >>> from ropewalk.model.wifi import frame_error, radio
     >>> a = radio("802.11a", 54)
@@ -69,7 +63,7 @@ def faded_frame_error(
 
     mean = array("snr_db", snr_db)
     shape = number("m", m, least=0.5)
-    # What lies outside has a probability of about e^-36.
+    # The probability outside is about e^-36.
     least, most = -36 / shape - sqrt(72 / shape), log(1 + 36 / shape + sqrt(72 / shape))
     decibels = 10 / log(10)
     lost = []

@@ -1,8 +1,8 @@
 r"""Frame error ratio over the signal-to-noise ratio.
 
-A frame of b bits is received with :math:`s^b`, where s is a bit's probability: for OFDM one minus
-the union bound on the first error event of the convolutional decoder [1]_, for DSSS and CCK the
-error probability of the modulation [2]_.
+A frame of b bits is received with probability :math:`s^b`, where s is the success probability of a
+bit. For OFDM it is one minus the union bound on the first error event of the convolutional decoder
+[1]_; for DSSS and CCK it follows from the error probability of the modulation [2]_.
 
 References
 ----------
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from ..arguments import Floats, array, number, whole
 from .radio import DSSS, Radio
 
-# Those of the C library, element by element: SciPy's would be all that wants SciPy here.
+# The C library's functions, element by element, since nothing else here needs SciPy.
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
@@ -35,7 +35,7 @@ OFDM_SIGNAL_BITS = 24  # at 6 Mbit/s
 
 
 class Code(NamedTuple):
-    """A punctured convolutional code: bits a branch, and its spectrum from the free distance."""
+    """A punctured convolutional code: bits per branch, and spectrum from the free distance."""
 
     inputs: int
     free_distance: int
@@ -64,16 +64,16 @@ MODULATION: Mapping[float, tuple[int, Code]] = {
 
 
 def frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int) -> Floats:
-    """Return the share of data frames that are received in error, PHY header included.
+    """Return the error ratio of data frames, PHY header included.
 
     Parameters
     ----------
     radio : Radio
-        Whose rate is that of the frame.
+        Radio with the frame's rate.
     snr_db : array_like
         Signal-to-noise ratio over 20 MHz.
     mpdu_bytes : int
-        The frame's length from MAC header to checksum.
+        Length from MAC header to checksum.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int) -> Floats:
 
 
 def bit_success(rate_mbps: float, snr_db: ArrayLike) -> Floats:
-    """Return the probability with which each bit of a frame is received.
+    """Return the success probability of each bit of a frame.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def bit_success(rate_mbps: float, snr_db: ArrayLike) -> Floats:
     if rate in MODULATION:
         return 1 - _union_bound(snr, *MODULATION[rate])
     if rate == 1.0:
-        return np.asarray(1 - 0.5 * np.exp(-22 * snr))  # DBPSK, 22 MHz by 1 MSymbol/s
+        return np.asarray(1 - 0.5 * np.exp(-22 * snr))  # DBPSK, 22 MHz / 1 Msymbol/s
     if rate == 2.0:
         return 1 - _dqpsk(11 * snr)
     if rate == 5.5:
@@ -131,22 +131,16 @@ def bit_success(rate_mbps: float, snr_db: ArrayLike) -> Floats:
 
 
 def snr_needed_db(radio: Radio, mpdu_bytes: int, most: float = 0.1) -> float:
-    """Return the least signal-to-noise ratio at which no more than this share is in error.
+    """Return the lowest signal-to-noise ratio in dB for a frame error ratio.
 
     Parameters
     ----------
     radio : Radio
-        Whose rate is that of the frame.
+        Radio with the frame's rate.
     mpdu_bytes : int
-        The frame's length from MAC header to checksum.
+        Length from MAC header to checksum.
     most : float
-        The share that may be in error, above 0, below 1; the standards rate receivers at 8 and 10
-        %.
-
-    Returns
-    -------
-    float
-        In dB.
+        Largest error ratio, above 0, below 1; the standards rate receivers at 8 and 10 %.
 
     Examples
     --------
@@ -164,7 +158,7 @@ def snr_needed_db(radio: Radio, mpdu_bytes: int, most: float = 0.1) -> float:
 
 
 def _union_bound(snr: Floats, points: int, code: Code) -> Floats:
-    """Return the least of 1 and sum_k c_k D^k / 2k', D from the error ratio of coded bits."""
+    """Return min(1, sum_k c_k D^k / 2k'), with D from the error ratio of coded bits."""
     if points == 2:
         coded = 0.5 * _erfc(np.sqrt(snr))
     elif points == 4:
@@ -179,7 +173,7 @@ def _union_bound(snr: Floats, points: int, code: Code) -> Floats:
 
 
 def _dqpsk(energy: Floats) -> Floats:
-    """Return the bit error ratio of DQPSK, its asymptote, at most 1/2."""
+    """Return the bit error ratio of DQPSK by its asymptote, at most 1/2."""
     root = np.sqrt(2.0)
     ratio = (1 + root) / np.sqrt(8 * np.pi * root * energy) * np.exp(-(2 - root) * energy)
     return np.asarray(np.minimum(ratio, 0.5))
@@ -189,8 +183,8 @@ def _biorthogonal_16(energy: Floats) -> Floats:
     r"""Return the symbol error ratio of 16 biorthogonal signals.
 
     :math:`1 - \int_{-b}^{\infty} (2 \Phi(x + b) - 1)^7 \phi(x)\,dx` with
-    :math:`b = \sqrt{2 e}` (Proakis, "Digital Communications"), written as a sum of what is
-    small, so that small ratios keep their digits.
+    :math:`b = \sqrt{2 e}` (Proakis, "Digital Communications"), written
+    as a sum of small terms, so that small ratios keep their precision.
     """
     nodes, weights = np.polynomial.legendre.leggauss(160)
     b = np.sqrt(2 * energy)[..., np.newaxis]

@@ -1,4 +1,4 @@
-"""Path loss over distance in dB, and the receiver's noise."""
+"""Path loss over distance, and the receiver's noise."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..arguments import Floats, array, elementwise, number
 
 LIGHT_M_PER_S = 299_792_458.0
 BOLTZMANN = 1.380649e-23  # J/K
-TEMPERATURE_K = 290.0  # of the definition of a noise figure
+TEMPERATURE_K = 290.0  # in the definition of a noise figure
 REFERENCE_LOSS_DB = 46.6777  # ns-3's default: Friis at 1 m and 5.15 GHz
 NOISE_BANDWIDTH_HZ = 20e6
 
 
 def friis_loss_db(distance_m: ArrayLike, frequency_hz: float) -> Floats:
-    r"""Return the loss in free space, :math:`20 \log_{10}(4 \pi d f / c)`.
+    r"""Return the free-space loss in dB, :math:`20 \log_{10}(4 \pi d f / c)`.
 
     Parameters
     ----------
     distance_m : array_like
-        Distances, metres, above 0.
+        Distances, m, above 0.
     frequency_hz : float
         Carrier frequency.
 
@@ -47,14 +47,14 @@ def log_distance_loss_db(
     reference_loss_db: float = REFERENCE_LOSS_DB,
     reference_distance_m: float = 1.0,
 ) -> Floats:
-    r"""Return :math:`L_0 + 10 n \log_{10}(d / d_0)`; nearer than d0 it is L0.
+    r"""Return the loss in dB, :math:`L_0 + 10 n \log_{10}(d / d_0)`, at least L0.
 
     Parameters
     ----------
     distance_m : array_like
-        Distances, metres, above 0.
+        Distances, m, above 0.
     exponent : float
-        n, above 0: 2 in free space, 3 and more among obstacles.
+        n, above 0: 2 in free space, 3 and more with obstacles.
     reference_loss_db, reference_distance_m : float
         L0 at d0.
 
@@ -77,19 +77,19 @@ def two_ray_loss_db(
     sender_height_m: float = 1.5,
     receiver_height_m: float = 1.5,
 ) -> Floats:
-    r"""Return the loss over flat ground, where the reflected ray all but cancels the direct one.
+    r"""Return the loss in dB over flat ground with a reflected ray.
 
-    Free space up to :math:`d_c = 4 \pi h_t h_r f / c`, from there :math:`40 \log_{10} d - 20
-    \log_{10}(h_t h_r)`; at d_c the two are equal.
+    Free space up to :math:`d_c = 4 \pi h_t h_r f / c`, then :math:`40 \log_{10} d - 20
+    \log_{10}(h_t h_r)`, which is equal at d_c.
 
     Parameters
     ----------
     distance_m : array_like
-        Distances, metres, above 0.
+        Distances, m, above 0.
     frequency_hz : float
         Carrier frequency.
     sender_height_m, receiver_height_m : float
-        Of the antennas above the ground.
+        Antenna heights above the ground.
 
     References
     ----------
@@ -111,12 +111,7 @@ def two_ray_loss_db(
 
 @elementwise
 def noise_dbm(noise_figure_db: float = 7.0) -> float:
-    """Return the power of thermal noise in 20 MHz at 290 K, with a receiver's noise figure.
-
-    Parameters
-    ----------
-    noise_figure_db : float
-        Noise figure of the receiver.
+    """Return the thermal noise power in 20 MHz at 290 K, with the receiver's noise figure.
 
     Examples
     --------

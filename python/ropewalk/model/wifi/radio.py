@@ -12,8 +12,8 @@ from ..arguments import choice, number, whole
 Standard: TypeAlias = Literal["802.11b", "802.11a", "802.11g"]
 Preamble: TypeAlias = Literal["long", "short"]
 
-MAC_BYTES = 36  # 24 of MAC header, 8 of LLC and SNAP, 4 of checksum
-ACK_BYTES = 14  # as long as a CTS
+MAC_BYTES = 36  # 24 bytes of MAC header, 8 of LLC and SNAP, 4 of checksum
+ACK_BYTES = 14  # same as a CTS
 RTS_BYTES = 20
 
 LONG_PREAMBLE_US = 192  # PLCP preamble and header at 1 Mbit/s, clause 15.2.2
@@ -61,7 +61,7 @@ STANDARDS: Mapping[str, Constants] = {
 
 @dataclass(frozen=True)
 class Radio:
-    """How a radio sends; `radio` makes one, and its times follow.
+    """Transmission parameters of a radio, made by `radio`, and the times that follow.
 
     Attributes
     ----------
@@ -70,17 +70,16 @@ class Radio:
     rate_mbps : float
         Rate of data frames.
     basic_rates_mbps : tuple of float
-        Rates that answers may have, the slowest first.
+        Basic rates, which ACK and CTS use, slowest first.
     preamble : {"long", "short"}
-        Of DSSS and CCK; frames at 1 Mbit/s always have the long one.
+        For DSSS and CCK; frames at 1 Mbit/s always have the long one.
     slot_us : int
-        Slot time.
     eifs_rate_mbps : float
-        Rate of the ACK that EIFS leaves time for.
+        Rate of the ACK within EIFS.
     tries : int
-        Transmissions of a frame until it is dropped.
+        Transmissions of a frame before it is dropped.
     rts : bool
-        Whether data follows an exchange of RTS and CTS.
+        Whether data frames use RTS/CTS.
     """
 
     standard: Standard
@@ -110,10 +109,9 @@ class Radio:
 
     @property
     def timeout_us(self) -> int:
-        """How long an answer is waited for after a frame's end, clause 10.3.2.11.
+        """Timeout for a response after the end of a frame, clause 10.3.2.11.
 
-        SIFS, a slot, and until a receiver knows of the answer (aRxPHYStartDelay), which in DSSS is
-        taken to have the long preamble.
+        SIFS, a slot, and aRxPHYStartDelay, in DSSS that of the long preamble.
         """
         known = OFDM_PREAMBLE_US if self.rate_mbps in OFDM else LONG_PREAMBLE_US
         return self.sifs_us + self.slot_us + known
@@ -122,43 +120,43 @@ class Radio:
     def answer_mbps(self) -> float:
         """Rate of ACKs, clause 10.6.6.5.2.
 
-        The fastest basic one of the data's class that is not above it; where there is none, the
-        fastest of those that every station of the class has.
+        The fastest basic rate of the data's class that does not exceed the data's rate; otherwise
+        the fastest mandatory rate of the class.
         """
         return self._not_above(self.rate_mbps)
 
     @property
     def answer_us(self) -> int:
-        """Time of an ACK."""
+        """Duration of an ACK."""
         return self.time_us(ACK_BYTES, self.answer_mbps)
 
     @property
     def rts_us(self) -> int:
-        """Time of an RTS, at the lowest basic rate."""
+        """Duration of an RTS, at the lowest basic rate."""
         return self.time_us(RTS_BYTES, self._lowest_basic)
 
     @property
     def cts_us(self) -> int:
-        """Time of a CTS, which has the RTS's rate."""
+        """Duration of a CTS, at the rate of the RTS."""
         return self.time_us(ACK_BYTES, self._not_above(self._lowest_basic))
 
     def frame_us(self, mpdu_bytes: int) -> int:
-        """Return the time of a data frame.
+        """Return the duration of a data frame.
 
         Parameters
         ----------
         mpdu_bytes : int
-            Its length from MAC header to checksum.
+            Length from MAC header to checksum.
         """
         return self.time_us(mpdu_bytes, self.rate_mbps)
 
     def time_us(self, mpdu_bytes: int, rate_mbps: float) -> int:
-        """Return the time of any frame at any rate: clauses 16.3.4 and 17.4.3 (TXTIME).
+        """Return the duration of a frame at any rate: clauses 16.3.4 and 17.4.3 (TXTIME).
 
         Parameters
         ----------
         mpdu_bytes : int
-            Its length from MAC header to checksum.
+            Length from MAC header to checksum.
         rate_mbps : float
             One of the standard's rates.
 
@@ -176,14 +174,14 @@ class Radio:
         return OFDM_PREAMBLE_US + symbols * OFDM_SYMBOL_US + extension
 
     def preamble_us(self, rate_mbps: float) -> int:
-        """Return how long a frame's preamble and PHY header last."""
+        """Return the duration of a frame's preamble and PHY header."""
         if rate_mbps in OFDM:
             return OFDM_PREAMBLE_US
         short = self.preamble == "short" and rate_mbps > 1.0
         return SHORT_PREAMBLE_US if short else LONG_PREAMBLE_US
 
     def contention_window(self, failures: int) -> int:
-        """Return the window that a backoff is drawn from, 0 to it, after so many failures.
+        """Return the largest backoff in slots, CW, after a number of failures.
 
         Examples
         --------
@@ -216,37 +214,32 @@ def radio(
     tries: int = 7,
     rts: bool = False,
 ) -> Radio:
-    """Return a radio; what is not given is the standard's.
+    """Return a radio, with the standard's values as defaults.
 
     Parameters
     ----------
     standard : {"802.11b", "802.11a", "802.11g"}
         802.11g has the rates of the other two.
     rate_mbps : float, optional
-        Of data; the fastest if not given.
+        Rate of data frames; by default the fastest.
     basic_rates_mbps : sequence of float, optional
-        Rates that answers may have; 1 and 2, or 6, 12 and 24 if not given.
+        Rates of ACK and CTS; by default 1 and 2, or 6, 12 and 24.
     preamble : {"long", "short"}
-        Of DSSS and CCK; OFDM has one of its own.
+        For DSSS and CCK; OFDM has its own.
     slot_us : int, optional
-        Slot time; 20, 9 and 20 for b, a and g if not given. 802.11g has 9, too, where no station
+        Slot time; by default 20, 9 and 20 for b, a and g. 802.11g may also use 9, if no station
         needs the long one.
     eifs_rate_mbps : float, optional
-        Rate of the ACK that EIFS leaves time for; 1, 6 and 6 if not given.
+        Rate of the ACK within EIFS; by default 1, 6 and 6.
     tries : int
-        Transmissions of a frame until it is dropped.
+        Transmissions of a frame before it is dropped.
     rts : bool
-        Whether data follows an exchange of RTS and CTS.
-
-    Returns
-    -------
-    Radio
-        With nothing left open.
+        Whether data frames use RTS/CTS.
 
     Raises
     ------
     ValueError
-        A rate is none of the standard, or another argument is out of bounds.
+        The standard lacks a rate, or another argument is out of bounds.
 
     Examples
     --------

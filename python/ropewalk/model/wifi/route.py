@@ -1,4 +1,4 @@
-"""Airtime that a route over several hops needs for each megabit that arrives."""
+"""Airtime that a multi-hop route needs per megabit of goodput."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ class Hop(NamedTuple):
 
     @property
     def reverse(self) -> Hop:
-        """The way of what answers."""
+        """The opposite direction."""
         return Hop(self.channel, self.receiver, self.sender)
 
 
 class Load(NamedTuple):
-    """Airtime that a megabit of a flow's goodput takes on one hop.
+    """Airtime of a hop per megabit of a flow's goodput.
 
     Attributes
     ----------
     hop : Hop
-        The hop.
     busy_us : float
-        DIFS, frames and answers: time in which who hears them is silent.
+        DIFS, frames and ACKs, while stations in range are silent.
     backoff_us : float
-        The sender's backoffs, in which others' may run, too.
+        Backoffs of the sender, which may overlap with those of others.
     """
 
     hop: Hop
@@ -53,34 +52,33 @@ def loads(
 ) -> tuple[Load, ...]:
     """Return the loads of a flow on its wireless hops.
 
-    A packet that a later hop drops has taken air on the earlier ones for nothing.
+    A packet dropped by a later hop has used airtime on the earlier ones.
 
     Parameters
     ----------
     route : sequence of Hop
-        Its wireless hops, in turn.
+        Wireless hops, in order.
     radio_of : callable
-        How the packets of a length, in bytes, are sent on a hop.
+        Radio parameters for a hop and a packet length in bytes.
     packet_bytes : int
-        Length of each IP packet of data.
+        Length of a data packet.
     payload_bytes : int, optional
-        How many of its bytes count; all if not given.
+        Payload of a packet; by default all bytes.
     ack_bytes : int
-        Length of an acknowledgement's IP packet, which takes the route back; 0 for none.
+        Length of an ACK packet, which takes the reverse route; 0 for none.
     ack_every : float
-        How many packets one of them acknowledges.
+        Data packets per ACK.
     frame_error : callable
-        Probability that a frame with a packet of a length is not received on a hop, each try; none
-        is lost if not given.
+        Error ratio per transmission for a hop and a packet length; by default 0.
 
     Raises
     ------
     ValueError
-        An argument is out of bounds, or a hop's frames never arrive.
+        An argument is out of bounds, or a hop delivers no frames.
 
     Examples
     --------
-    One hop of 802.11b with TCP's acknowledgements:
+    One hop of 802.11b with TCP's ACKs:
 
     >>> from ropewalk.model.wifi import radio
     >>> sent = lambda hop, packet_bytes: radio("802.11b", 11)

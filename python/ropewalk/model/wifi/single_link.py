@@ -1,4 +1,4 @@
-"""One saturated link without contenders: exact, IEEE 802.11-2016, clause 10.3."""
+"""A saturated link without contenders: exact, IEEE 802.11-2016, clause 10.3."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .radio import MAC_BYTES, Radio
 
 @dataclass(frozen=True)
 class Exchange:
-    """Parts of the duration of one acknowledged frame, in microseconds, in this order.
+    """Parts of one acknowledged frame's duration, microseconds, in chronological order.
 
     Attributes
     ----------
     difs, backoff : float
-        Waiting: DIFS, and the mean of a backoff after a success, half of CWmin slots.
+        DIFS, and the mean backoff after a success, half of CWmin slots.
     rts_cts : float
-        RTS, CTS, and a SIFS after each; 0 without.
+        RTS, CTS, and a SIFS after each; 0 without RTS/CTS.
     preamble : float
         Preamble and PHY header of the data frame.
     headers : float
-        MAC header, LLC and SNAP, checksum; with OFDM also what fills up the last symbol.
+        MAC header, LLC and SNAP, checksum; with OFDM also the padding of the last symbol.
     packet : float
-        The IP packet at the rate of data.
+        The IP packet at the data rate.
     sifs, ack : float
-        The answer.
+        SIFS and ACK.
     """
 
     difs: float
@@ -42,33 +42,32 @@ class Exchange:
 
     @property
     def busy_us(self) -> float:
-        """From the first bit to the end of the ACK, and the DIFS that all wait before."""
+        """Duration from the first bit to the end of the ACK, plus DIFS."""
         return self.total_us - self.backoff
 
     @property
     def total_us(self) -> float:
-        """All of it: how far apart frames are that nothing destroys."""
+        """Interval between frames without errors."""
         return math.fsum(astuple(self))
 
 
 def exchange(radio: Radio, packet_bytes: int) -> Exchange:
-    """Return the times of one frame that is acknowledged at its first try.
+    """Return the times of a frame that is acknowledged at its first transmission.
 
     Parameters
     ----------
     radio : Radio
-        How it is sent.
     packet_bytes : int
         Length of the IP packet.
 
     Raises
     ------
     ValueError
-        The packet is shorter than a byte.
+        The packet is empty.
 
     Examples
     --------
-    Of 1984 us, a packet of 1500 bytes has 1091 at 11 Mbit/s, the ACK at 1 Mbit/s 304:
+    At 11 Mbit/s a packet of 1500 bytes takes 1091 of 1984 us, its ACK at 1 Mbit/s 304:
 
     >>> from ropewalk.model.wifi import radio
     >>> times = exchange(radio("802.11b", 11, basic_rates_mbps=[1]), 1500)
@@ -94,37 +93,27 @@ def exchange(radio: Radio, packet_bytes: int) -> Exchange:
 def link_goodput_mbps(
     radio: Radio, packet_bytes: int, payload_bytes: int | None = None, *, frame_error: float = 0.0
 ) -> float:
-    r"""Return what one link carries alone: a sender that always has a frame, no rival.
+    r"""Return the goodput of a link with a saturated sender and no contenders, Mbit/s.
 
-    With a frame error ratio f and R tries, the i-th try follows a backoff of :math:`W_i / 2` slots
-    in the mean and comes to pass with :math:`f^i`; a frame is lost with :math:`f^R`. A try that
-    fails takes the ACK's timeout instead of the ACK.
+    With a frame error ratio f and R transmissions, the i-th follows a mean backoff of :math:`W_i /
+    2` slots and occurs with probability :math:`f^i`; a frame is lost with :math:`f^R`. A failed
+    transmission takes the ACK's timeout instead of the ACK.
 
     Parameters
     ----------
     radio : Radio
-        The sender; its number of tries is R.
+        The sender, with R transmissions per frame.
     packet_bytes : int
-        Length of each IP packet.
+        Length of an IP packet.
     payload_bytes : int, optional
-        How many of its bytes count; all if not given. A datagram of UDP has 28 less.
+        Payload of a packet, by default all bytes; 28 bytes less for a UDP datagram.
     frame_error : float
-        Probability that a data frame is not received, each try by itself, at least 0, at most 1.
-
-    Returns
-    -------
-    float
-        10^6 bit/s.
-
-    Raises
-    ------
-    ValueError
-        An argument is out of bounds.
+        Error ratio of data frames, independent for each transmission, 0 to 1.
 
     References
     ----------
-    With f = 0 it is the throughput of one station in section IV of J. Jun, P. Peddabachagari, M.
-    Sichitiu, "Theoretical maximum throughput of IEEE 802.11 and its applications", NCA 2003.
+    For f = 0: J. Jun, P. Peddabachagari, M. Sichitiu, "Theoretical maximum throughput of IEEE
+    802.11 and its applications", NCA 2003, section IV.
 
     Examples
     --------
@@ -142,16 +131,15 @@ def link_goodput_mbps(
 
 
 class FrameTime(NamedTuple):
-    """Mean duration of a frame over all its tries, and the probability that it arrives.
+    """Mean duration of a frame over all its transmissions, and its delivery probability.
 
     Attributes
     ----------
     busy_us : float
-        DIFS, frames and answers, or the time that an answer is waited for.
+        DIFS, frames, and ACKs or timeouts.
     backoff_us : float
-        Backoffs.
     delivered : float
-        Share of frames that arrive within their tries.
+        Ratio of delivered frames.
     """
 
     busy_us: float
@@ -160,16 +148,15 @@ class FrameTime(NamedTuple):
 
 
 def frame_time(radio: Radio, packet_bytes: int, frame_error: float = 0.0) -> FrameTime:
-    """Return what a frame takes in the mean where its tries fail by themselves.
+    """Return the mean duration of a frame whose transmissions fail independently.
 
     Parameters
     ----------
     radio : Radio
-        The sender.
     packet_bytes : int
         Length of the IP packet.
     frame_error : float
-        Probability that the data frame is not received, each try by itself, at least 0, at most 1.
+        Error ratio of data frames, independent for each transmission, 0 to 1.
 
     Examples
     --------
@@ -190,7 +177,7 @@ def frame_time(radio: Radio, packet_bytes: int, frame_error: float = 0.0) -> Fra
 
 
 def counted_bytes(packet_bytes: int, payload_bytes: int | None) -> int:
-    """Return how many bytes of a packet count: all, or as many as are said.
+    """Return the number of bytes of a packet that count as payload.
 
     Examples
     --------
