@@ -1,4 +1,4 @@
-//! The quota of a link, and the forms in which it is given.
+//! Quota of a link, and its text forms.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,21 +8,21 @@ use ropewalk_striping::Pace;
 
 const ALLOWED_PERIODS: &str = "month, or days as 30d, or a time of at least 1s as 12h";
 
-/// The quota of a link in both directions, and what happens once it is used up.
+/// Quota of a link in both directions, and the action once it is used up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
     /// Bytes per period.
     pub quota: Option<Bytes>,
     /// Bytes per calendar day in this machine's time zone.
     pub daily: Option<Bytes>,
-    /// The period, after which the count begins again.
+    /// Period of the quota.
     pub period: Period,
-    /// Day of the month on which the period begins, 1 to 31, or the last day of shorter months. Zero if not
-    /// given: the first.
+    /// Day of the month on which the period begins: 1 to 31, or the last day of shorter months. Zero (not
+    /// given) means the first.
     pub start_day: u8,
-    /// How fast the quota may be used up.
+    /// Pace at which the quota may be used up.
     pub pace: Pace,
-    /// What happens to a link whose quota is used up.
+    /// Action once the quota is used up.
     pub at_cap: AtCap,
 }
 
@@ -36,20 +36,20 @@ pub enum Period {
     Span(Time),
 }
 
-/// What happens to a link whose quota is used up.
+/// Action on a link whose quota is used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtCap {
-    /// It is used only while no other link is alive.
+    /// Use it only while no other link is up.
     #[default]
     LastResort,
-    /// It is not used until the next period or day.
+    /// Do not use it until the next period or day.
     Stop,
-    /// It is used at this rate, in each direction.
+    /// Use it at this rate, in each direction.
     Throttle(Rate),
 }
 
 impl Allowance {
-    /// Whether the link is counted.
+    /// Whether the link's bytes are counted.
     #[must_use]
     pub fn is_metered(&self) -> bool {
         self.quota.is_some() || self.daily.is_some()
@@ -75,7 +75,6 @@ impl FromStr for Period {
     }
 }
 
-/// In the form that is parsed.
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -102,7 +101,6 @@ impl FromStr for AtCap {
     }
 }
 
-/// In the form that is parsed.
 impl fmt::Display for AtCap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

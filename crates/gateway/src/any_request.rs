@@ -1,13 +1,13 @@
-//! Requests of any content to the status over HTTP and to the control socket: the property that a fuzz target and
-//! the replay of its corpus share.
+//! Arbitrary requests to the status server and the control socket, for a fuzz target and the replay of its
+//! corpus.
 
 use std::sync::Arc;
 
 use crate::control;
 use crate::status::{Meter, examples, http};
 
-/// A request is answered or refused. The first byte selects the kind: HTTP if it is even, else a line of the control
-/// socket. Returns the status of the answer, or whether the line is a request.
+/// Answers or refuses one request. An even first byte selects HTTP, an odd one the control socket. Returns
+/// the status of the answer, or whether the line is a request.
 #[must_use]
 pub fn hold(bytes: &[u8]) -> &'static str {
     match bytes.split_first() {

@@ -1,13 +1,14 @@
-//! A client's rate limit, under which its senders take turns.
+//! Rate limit of a client, under which its senders take turns.
 //!
-//! A turn is 20 ms of the rate, and at least 1500 bytes. The order of turns is that of fair queueing: each sender has
-//! a count of its bytes, and the next turn is that of the sender with the smallest count after it, if it is as long
-//! as its last one. The count of a sender that was idle rises to that of the busy senders, so that it cannot save up
-//! turns.
+//! A turn is 20 ms of the rate, and at least 1500 bytes. The order is that of fair queueing: each sender has
+//! a byte count, and the next turn goes to the sender with the smallest count after that turn, assuming the
+//! length of its last one. The count of an idle sender rises with those of the busy ones, so that it cannot
+//! save up turns.
 //!
-//! For example, at 2 Mbit/s a turn is 5000 bytes. Each of 30 downloads has a turn every 600 ms. A datagram of a sender
-//! below its share of the rate waits for at most two turns, 40 ms: for the bytes of the present turn, and for
-//! one turn whose sender is already called. A datagram as long as a turn may wait for a third turn.
+//! For example, at 2 Mbit/s a turn is 5000 bytes. Each of 30 downloads has a turn every 600 ms. A datagram of
+//! a sender below its share of the rate waits for at most two turns, 40 ms: for the bytes of the present
+//! turn, and for one turn whose sender is already called. A datagram as long as a turn may wait for a third
+//! turn.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,43 +19,39 @@ use ropewalk_quantities::Rate;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// A rate limit for bytes, which senders share.
+/// Byte rate limit shared by senders.
 #[derive(Debug)]
 pub struct Bucket {
-    /// In bits per second; zero if there is no limit.
+    /// In bit/s; zero if there is no limit.
     rate: AtomicU64,
     state: Mutex<State>,
-    /// Ends the wait of a turn for bytes that were taken at an old rate.
+    /// Interrupts a wait that was computed with an old rate.
     changed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Time until which the bytes taken are paid for.
+    /// Time until which the taken bytes are paid for.
     paid: Option<Instant>,
-    /// Whether a sender has the turn, or waits for its bytes to be paid for.
+    /// A sender has the turn, or waits for its bytes to be paid for.
     is_taken: bool,
-    /// No sender that waits has a smaller count.
+    /// No waiting sender has a smaller count.
     count: u64,
-    /// Number of the next place.
     number: u64,
-    /// Senders that wait for a turn.
     waiting: BTreeMap<Place, Arc<Notify>>,
 }
 
-/// The order of turns: a sender's count after the turn, senders that were idle first, and the order of calls.
+/// Order of turns: a sender's count after the turn, senders that were idle first, and the order of calls.
 type Place = (u64, bool, u64);
 
-/// A sender: a direction of a stream, or the datagrams of a socket.
+/// Sender: a direction of a stream, or the datagrams of a socket.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// Its count of bytes.
     count: u64,
-    /// Bytes of its last turn, if it had one.
     last: Option<u64>,
 }
 
-/// The right to take bytes at once. Other senders wait until it is dropped.
+/// Right to take bytes at once. Other senders wait until it is dropped.
 #[derive(Debug)]
 pub struct Turn<'a> {
     bucket: &'a Bucket,
@@ -67,17 +64,17 @@ pub struct Turn<'a> {
 }
 
 impl Bucket {
-    /// Burst that may be taken without waiting, as a time at the rate.
+    /// Burst that needs no wait, as a time at the rate.
     const BURST: Duration = Duration::from_millis(50);
 
-    /// Turns in a second.
+    /// Turns per second.
     const TURNS: u64 = 50;
 
-    /// Least bytes of a turn, a packet, and most, for which nothing else runs.
+    /// Bounds of a turn in bytes: a packet, and a maximum during which nothing else runs.
     const LEAST_TURN: u64 = 1500;
     const MOST_TURN: u64 = 256 << 10;
 
-    /// A limit of that rate; without one, nothing waits.
+    /// Creates a limit; without a rate, nothing waits.
     #[must_use]
     pub fn new(rate: Option<Rate>) -> Bucket {
         Bucket {
@@ -87,11 +84,10 @@ impl Bucket {
         }
     }
 
-    /// Changes the rate.
     pub fn set_rate(&self, rate: Option<Rate>) {
         let rate = bits_per_second(rate);
         if self.rate.swap(rate, Ordering::Relaxed) != rate {
-            // Bytes that were taken at the old rate may be paid for in hours only.
+            // At the old rate the taken bytes might be paid for only after hours.
             self.state().paid = None;
             self.changed.notify_waiters();
         }
@@ -124,7 +120,7 @@ impl Bucket {
         is_open
     }
 
-    /// A turn that begins once its sender is called, or at once.
+    /// Queues a turn, which begins at once or when its sender is notified.
     fn line_up<'a>(&'a self, sender: &'a mut Sender) -> (Turn<'a>, Option<Arc<Notify>>) {
         let mut turn = Turn {
             bucket: self,
@@ -154,7 +150,7 @@ impl Bucket {
         (turn, Some(called))
     }
 
-    /// Bytes of a whole turn.
+    /// Returns the bytes of a whole turn.
     fn turn_bytes(&self) -> u64 {
         match self.rate.load(Ordering::Relaxed) {
             0 => Bucket::MOST_TURN,
@@ -162,7 +158,6 @@ impl Bucket {
         }
     }
 
-    /// Takes this many bytes.
     fn charge(&self, bytes: usize) {
         let rate = self.rate.load(Ordering::Relaxed);
         if rate == 0 {
@@ -172,7 +167,7 @@ impl Bucket {
         let now = Instant::now();
         let mut state = self.state();
         let from = state.paid.map_or(now, |paid| paid.max(now));
-        // A rate so low that nothing is ever paid for does not overflow the clock.
+        // A very low rate must not overflow the clock.
         state.paid = Some(from + Duration::from_secs_f64(cost.min(1e6)));
     }
 
@@ -182,8 +177,8 @@ impl Bucket {
 }
 
 impl State {
-    /// Begins the turn of this place. No other sender that waits has a smaller count: its turn would end later, and is at
-    /// most a whole turn.
+    /// Begins the turn of this place. No other waiting sender has a smaller count: its turn would end later,
+    /// and is at most a whole turn.
     fn begin(&mut self, place: Place, whole: u64) {
         self.count = self.count.max(place.0.saturating_sub(whole));
     }
@@ -194,21 +189,20 @@ fn bits_per_second(rate: Option<Rate>) -> u64 {
 }
 
 impl Turn<'_> {
-    /// Bytes that the turn has left.
+    /// Returns the bytes left in the turn.
     #[must_use]
     pub fn left(&self) -> usize {
         self.bucket.turn_bytes().saturating_sub(self.taken) as usize
     }
 
-    /// Takes this many bytes. A datagram may have more than the turn has left; its sender waits longer for the next
-    /// turn.
+    /// Takes bytes. A datagram may exceed the rest of the turn; its sender then waits longer for the next
+    /// one.
     pub fn take(&mut self, bytes: usize) {
         self.bucket.charge(bytes);
         self.taken += bytes as u64;
     }
 }
 
-/// The next sender is called.
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let Some(place) = self.place else {
@@ -216,7 +210,6 @@ impl Drop for Turn<'_> {
         };
         let mut state = self.bucket.state();
         if state.waiting.remove(&place).is_some() {
-            // It has not begun.
             return;
         }
         if self.taken > 0 {
@@ -242,15 +235,15 @@ mod tests {
 
     use super::*;
 
-    /// Bytes of each of some senders so far.
+    /// Bytes of each sender so far.
     type Counts = Arc<[AtomicU64]>;
 
     fn limit(bits_per_second: u64) -> Arc<Bucket> {
         Arc::new(Bucket::new(Some(Rate::from_bps(bits_per_second))))
     }
 
-    /// Senders that always have something to send, while the set is kept: datagrams of this length, or a stream if it
-    /// is 0.
+    /// Starts senders that always have data, while the set is kept: datagrams of this length, or a stream for
+    /// length 0.
     fn busy(bucket: &Arc<Bucket>, lengths: &[usize]) -> (JoinSet<()>, Counts) {
         let counts: Counts = lengths.iter().map(|_| AtomicU64::new(0)).collect();
         let mut tasks = JoinSet::new();
@@ -284,7 +277,8 @@ mod tests {
         assert!((1_050_000..=1_070_000).contains(&bytes), "{bytes}");
     }
 
-    /// The longest wait of datagrams from a sender that has four fifths of its share of the rate, beside 30 downloads.
+    /// Returns the longest wait of datagrams from a sender at 0.8 times its share of the rate, next to 30
+    /// downloads.
     async fn longest_wait(bits_per_second: u64, length: usize) -> Duration {
         let bucket = limit(bits_per_second);
         let mut sender = Sender::default();
@@ -346,7 +340,6 @@ mod tests {
         let mut waits = Box::pin(bucket.turn(third));
         assert!(timeout(moment, &mut waits).await.is_err());
         drop(begun);
-        // It is called, and given up before it begins.
         drop(waits);
         assert!(timeout(moment, bucket.turn(second)).await.is_ok());
     }

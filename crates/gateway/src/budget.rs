@@ -1,10 +1,9 @@
-//! Memory of a client, over all that it uses here.
+//! Memory budget of a client, over all that it uses here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A bound of memory, and how much of it is in use.
-///
-/// Users count what they hold. Near the bound they stop to take more, and beyond it they free memory.
+/// Memory limit and the memory in use. Users report their memory. Near the limit they accept no more, and
+/// beyond it they free memory.
 #[derive(Debug)]
 pub struct Budget {
     most: AtomicU64,
@@ -19,7 +18,6 @@ pub struct Held<'a> {
 }
 
 impl Budget {
-    /// With nothing in use.
     #[must_use]
     pub fn new(most: u64) -> Budget {
         Budget {
@@ -28,12 +26,11 @@ impl Budget {
         }
     }
 
-    /// Changes the bound.
     pub fn set_most(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
     }
 
-    /// Counts these bytes.
+    /// Counts `bytes` until the returned value is dropped.
     #[must_use]
     pub fn hold(&self, bytes: u64) -> Held<'_> {
         self.change(0, bytes);
@@ -43,14 +40,12 @@ impl Budget {
         }
     }
 
-    /// A user held `before` bytes, and holds `after` now.
+    /// Reports that a user's memory changed from `before` to `after` bytes.
     pub fn change(&self, before: u64, after: u64) {
-        // Wrapping, so that a decrease is an addition, too.
         let change = after.wrapping_sub(before);
         self.used.fetch_add(change, Ordering::Relaxed);
     }
 
-    /// Bytes in use.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
@@ -62,7 +57,7 @@ impl Budget {
         self.used() > self.most.load(Ordering::Relaxed) / 2
     }
 
-    /// Bytes in use beyond the bound.
+    /// Returns the bytes in use beyond the limit.
     #[must_use]
     pub fn excess(&self) -> u64 {
         self.used()

@@ -1,7 +1,6 @@
-//! Buffers that are read into and handed on in slices, and reused once all slices are dropped.
+//! Pool of read buffers, which are passed on in slices and reused once all slices are dropped.
 //!
-//! Freshly allocated memory costs a page fault every 4 KiB, which took nearly half of a carrier's time
-//! without this.
+//! Fresh memory costs a page fault every 4 KiB: nearly half of a carrier's time without the pool.
 
 use std::sync::Arc;
 
@@ -12,25 +11,23 @@ use crate::budget::Budget;
 /// Size of a buffer: several records, so that few are split and moved.
 const SIZE: usize = 256 << 10;
 
-/// A buffer with less room than this counts as full.
+/// A buffer with less free space counts as full.
 const MIN: usize = SIZE / 8;
 
-/// Most buffers that are kept: as many as a stream's window fills while its reader is slow.
+/// Maximum number of buffers kept: as many as a stream's window fills while its reader is slow.
 const KEPT: usize = 16;
 
 /// A buffer in use, and full ones that may be reused.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     current: BytesMut,
-    /// Whether the first one is in use.
+    /// The first buffer is in use.
     is_begun: bool,
-    /// Full buffers, the oldest first. Only an empty handle of each is kept, by which it can be seen whether
-    /// all slices are dropped. The newest unused one is taken, since more of it is still in the processor's
-    /// cache.
+    /// Full buffers, the oldest first: an empty handle of each, which shows whether all slices are dropped.
+    /// The newest unused one is reused first, since more of it is still in the processor's cache.
     full: Vec<BytesMut>,
-    /// The memory that they are part of, if that is bounded.
     budget: Option<Arc<Budget>>,
-    /// Bytes that the budget has counted.
+    /// Bytes reported to the budget.
     counted: u64,
 }
 
@@ -56,7 +53,7 @@ impl Buffers {
         }
     }
 
-    /// The buffer under way, with room to read.
+    /// Returns the current buffer, with free space to read into.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
         if self.is_short() {
             self.give_back();
@@ -75,13 +72,12 @@ impl Buffers {
         &mut self.current
     }
 
-    /// The buffer under way.
     pub(crate) fn current(&mut self) -> &mut BytesMut {
         &mut self.current
     }
 
-    /// Whether slices are to be copied: as many full buffers are kept as may be, or memory is short. A slice that
-    /// stays keeps its whole buffer.
+    /// Whether to copy slices: as many full buffers are kept as allowed, or memory is short. A slice that
+    /// stays in use keeps its whole buffer.
     pub(crate) fn is_crowded(&self) -> bool {
         self.full.len() >= KEPT || self.is_short()
     }
@@ -91,7 +87,6 @@ impl Buffers {
         budget.is_some_and(|budget| budget.is_short())
     }
 
-    /// Whether there are full buffers.
     pub(crate) fn has_full(&self) -> bool {
         !self.full.is_empty()
     }
@@ -116,7 +111,7 @@ impl Buffers {
 mod tests {
     use super::*;
 
-    /// Fills the buffer under way, and takes all of it.
+    /// Fills the current buffer and takes all of it.
     fn take(buffers: &mut Buffers) -> BytesMut {
         let space = buffers.space();
         let room = space.capacity() - space.len();
@@ -170,9 +165,9 @@ mod tests {
         assert!(budget.is_short());
         drop(stay);
         buffers.space();
-        // One in use, and the one that was in use until now.
+        // The current buffer and the previous one.
         assert_eq!(budget.used(), 2 * SIZE as u64);
-        // While memory is not short they are kept, to be used again, until the owner gives them back.
+        // Without memory pressure, buffers are kept for reuse until the owner frees them.
         let stay: Vec<BytesMut> = (0..5).map(|_| take(&mut buffers)).collect();
         drop(stay);
         buffers.space();

@@ -1,8 +1,8 @@
 //! Classes of streams, which determine their deadlines.
 //!
-//! A scheduler that knows deadlines chooses links by them. Interactive data are due at once, and take the
-//! link where they arrive first. Streaming data are due some time after they were written, and take the
-//! cheapest link that delivers them in time. Bulk data have no deadline, and take only the cheapest link.
+//! A scheduler that uses deadlines chooses links by them. Interactive data are due at once, and take the link
+//! with the earliest arrival. Streaming data are due some time after they were written, and take the cheapest
+//! link that delivers them in time. Bulk data have no deadline, and take only the cheapest link.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use ropewalk_striping::{Deadline, SchedulerConfig};
 /// Longest deadline.
 pub const LONGEST: Time = Time::from_secs(60);
 
-/// The class of a stream.
+/// Class of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// As soon as possible.
@@ -31,17 +31,16 @@ pub enum Class {
 pub struct Urgency {
     /// The first bytes in each direction, up to this many, are interactive in any class.
     pub small: u32,
-    /// Time from a write to its deadline: zero, or at most [`LONGEST`], in whole milliseconds; `None` for
-    /// bulk.
+    /// Time from a write to its deadline, in whole milliseconds: 0 to [`LONGEST`]; `None` for bulk.
     pub within: Option<Time>,
 }
 
-/// The class of each stream, by its target's port.
+/// Classes of streams by their target's port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     /// Ports with a class of their own.
     pub ports: BTreeMap<u16, Class>,
-    /// The class of all other ports.
+    /// Class of all other ports.
     pub others: Class,
     /// See [`Urgency::small`].
     pub small: u32,
@@ -49,7 +48,7 @@ pub struct Classes {
     pub within: Time,
 }
 
-/// `CLASS=PORT,PORT` on a command line: `*` stands for all ports that are not named.
+/// Rule `CLASS=PORT,PORT` on a command line; `*` stands for all ports that are not named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     class: Class,
@@ -58,7 +57,7 @@ pub struct Rule {
 }
 
 impl Urgency {
-    /// The deadline of data that are written now, after `written` bytes.
+    /// Returns the deadline of data written now, after `written` bytes.
     pub(crate) fn deadline(&self, now: Time, written: u64) -> Option<Deadline> {
         let is_small = written < u64::from(self.small);
         let span = if is_small { Time::ZERO } else { self.within? };
@@ -68,7 +67,7 @@ impl Urgency {
         })
     }
 
-    /// Its class.
+    /// Returns its class.
     #[must_use]
     pub fn class(&self) -> Class {
         match self.within {
@@ -80,7 +79,7 @@ impl Urgency {
 }
 
 impl Classes {
-    /// All streams alike.
+    /// Returns one class for all streams.
     #[must_use]
     pub fn all(class: Class, within: Time) -> Classes {
         Classes {
@@ -90,10 +89,10 @@ impl Classes {
         }
     }
 
-    /// The classes that a command line sets.
+    /// Returns the classes that a command line sets.
     ///
     /// # Errors
-    /// A port has two classes, or the scheduler does not know deadlines; as text.
+    /// A port has two classes, or the scheduler ignores deadlines; as text.
     pub(crate) fn new(
         rules: &[Rule],
         small: u32,
@@ -127,7 +126,7 @@ impl Classes {
         Ok(classes)
     }
 
-    /// The urgency of a stream to this port.
+    /// Returns the urgency of a stream to this port.
     #[must_use]
     pub fn urgency(&self, port: u16) -> Urgency {
         let class = self.ports.get(&port).copied().unwrap_or(self.others);

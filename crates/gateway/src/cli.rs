@@ -1,4 +1,4 @@
-//! The command line; each verb has a file of its own.
+//! Command line; each verb has a module of its own.
 
 use std::env;
 use std::ffi::OsString;
@@ -50,35 +50,32 @@ Example: for bash, in this shell
     Tunnel(Box<tunnel::Arguments>),
 }
 
-/// A command line, kept so that it can be read again together with its configuration file.
+/// Command line, kept to be read again together with its configuration file.
 #[derive(Clone, Debug)]
 struct CommandLine(Vec<OsString>);
 
-/// A command line combined with its configuration file.
 #[derive(Debug)]
 struct ParsedCommand {
     command: Command,
-    /// The effective options; empty for a verb without a configuration file.
+    /// Empty for a verb without a configuration file.
     effective: Effective,
 }
 
-/// Why a command line cannot be carried out.
 #[derive(Debug)]
 enum ParseError {
-    /// It is wrong, or asks for help.
+    /// Wrong, or a request for help.
     CommandLine(clap::Error),
-    /// Its configuration file is wrong.
     File(Failure),
 }
 
 impl CommandLine {
-    /// A command line of a verb with a configuration file and nothing else.
+    /// Creates the command line of a verb with a configuration file and nothing else.
     fn of_file(verb: &str, file: &Path) -> CommandLine {
         let words = ["ropewalk-gateway", verb, "--config"].map(OsString::from);
         CommandLine(words.into_iter().chain([file.into()]).collect())
     }
 
-    /// The options of the verb as they are by now, compared with those of the start.
+    /// Reads the verb's options again, and compares them with those of the start.
     fn reread<A>(
         &self,
         before: &Effective,
@@ -89,7 +86,7 @@ impl CommandLine {
         Ok(Reread::new(arguments, before, &parsed.effective))
     }
 
-    /// A command that runs this command line in another process.
+    /// Returns a command that runs this command line in another process.
     ///
     /// # Errors
     /// The process does more than this command line.
@@ -106,8 +103,8 @@ impl CommandLine {
         Ok(command)
     }
 
-    /// Reads all options, including those of a configuration file. It may be called again to read the file's
-    /// new content.
+    /// Reads all options, including those of a configuration file. Call it again to read new content of the
+    /// file.
     fn read(&self) -> Result<ParsedCommand, ParseError> {
         let mut command = Command::command();
         let merged = Merged::read(&command, self.0.clone()).map_err(ParseError::File)?;
@@ -162,13 +159,13 @@ impl From<ParseError> for Failure {
     }
 }
 
-/// The whole command line, for generating manual pages and completions.
+/// Returns the whole command line, for manual pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {
     Command::command()
 }
 
-/// Carries out a command line; the first argument is the program's name.
+/// Runs a command line; the first argument is the program's name.
 ///
 /// Returns the exit status: 0 on success, 1 on failure, 2 if the command line is wrong.
 pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
@@ -204,7 +201,6 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
         .with_target(false)
         .finish()
         .with(targets.with_target("hickory", of_resolver))
-        // Tests call this several times in a process.
         .try_init();
     match command.verb {
         Verb::Completion { shell } => completion(shell),
@@ -249,7 +245,7 @@ fn perform(parsed: ParsedCommand, line: CommandLine) -> Result<(), Failure> {
     }
 }
 
-/// Prints what a verb would do, and its effective options.
+/// Prints the actions of a verb and its effective options.
 fn checked(sentences: &[String], effective: &Effective) -> Result<(), Failure> {
     let said: String = sentences.iter().map(|line| format!("# {line}\n")).collect();
     output::print(&format!("{said}{effective}"))
@@ -266,7 +262,7 @@ fn completion(shell: Shell) -> Result<(), Failure> {
     output::print(&String::from_utf8_lossy(&script))
 }
 
-/// Help goes to standard output; what is wrong becomes one line.
+/// Prints help on standard output, or an error as one line.
 fn answer(error: &clap::Error) -> Result<(), Failure> {
     if matches!(
         error.kind(),
@@ -337,7 +333,7 @@ mod tests {
             format!("{key} takes a restart")
         });
         assert_eq!(said, expected);
-        // All that a tunnel has is above, but what the other end is given and what is in no file.
+        // The tunnel's text above lacks the peer's options and those that no file may have.
         let mut command = command();
         command.build();
         let verb = command.find_subcommand("tunnel").unwrap();
@@ -348,7 +344,6 @@ mod tests {
         let unseen: Vec<&str> = all.filter(|key| !seen.contains(key)).collect();
         assert!(unseen.is_empty(), "{unseen:?}");
 
-        // An option that is taken out changes, too.
         write(BEFORE.to_owned() + "skew = '10ms'\n");
         let before = line.read().unwrap().effective;
         write(BEFORE.to_owned());

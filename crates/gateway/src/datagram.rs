@@ -1,6 +1,6 @@
-//! Datagrams on a stream, one after another, to or from a target.
+//! Encoding of datagrams on a stream, each to or from a target.
 //!
-//! Each is a length (two bytes, of what follows), a target ([`Target::emit`]), and the payload.
+//! Each is the length of the rest (two bytes), a target ([`Target::emit`]), and the payload.
 
 use crate::request::{Malformed, Target};
 
@@ -10,16 +10,16 @@ pub const MAX_PAYLOAD: usize = 65_507 - Target::MAX_LEN;
 /// Longest datagram on a stream.
 pub const MAX_LEN: usize = 2 + Target::MAX_LEN + MAX_PAYLOAD;
 
-/// A datagram.
+/// Datagram on a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// Its destination, or its source.
+    /// Destination or source.
     pub peer: Target,
     /// At most [`MAX_PAYLOAD`] bytes.
     pub payload: &'a [u8],
 }
 
-/// Writes one behind what `out` holds.
+/// Appends a datagram to `out`.
 ///
 /// # Panics
 /// If the payload is longer than [`MAX_PAYLOAD`].
@@ -33,7 +33,7 @@ pub fn emit(target: &Target, payload: &[u8], out: &mut Vec<u8>) {
     out[start..start + 2].copy_from_slice(&len.to_be_bytes());
 }
 
-/// The datagram at the front of `bytes` and its length; `None` if it is incomplete.
+/// Parses the datagram at the front of `bytes`; returns it and its length, `None` if it is incomplete.
 ///
 /// # Errors
 /// It is malformed.

@@ -1,4 +1,4 @@
-//! `exec`: an unmodified program whose connections go through the gateway.
+//! `exec`: runs an unmodified program whose connections pass through the gateway.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,7 +19,6 @@ use elf::Elf;
 mod elf;
 mod program;
 
-/// The library's file.
 const LIBRARY: &str = "libropewalk_preload.so";
 
 /// Run a program whose TCP connections go through the gateway.
@@ -51,8 +50,8 @@ pub(crate) struct Arguments {
     program: Vec<OsString>,
 }
 
-/// Becomes the program: so its status, its signals and its terminal are its own. Comes back
-/// only if that fails.
+/// Replaces this process by the program, which so keeps its status, signals and terminal. Returns only on
+/// failure.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (name, rest) = arguments.program.split_first().expect("clap asks for one");
     let path = program::find(name).map_err(Failure::input)?;
@@ -83,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Err(Failure::run(format!("{}: {error}", path.display())))
 }
 
-/// The library: as given, beside this program, or where packages put it.
+/// Finds the library: the given one, next to this program, or where packages install it.
 fn find_library(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let candidates = match given {
         Some(path) => vec![path.to_owned()],
@@ -104,7 +103,7 @@ fn find_library(given: Option<&Path>) -> Result<PathBuf, Failure> {
         )));
     };
     let library = library.canonicalize().map_err(Failure::run)?;
-    // ld.so(8): names are divided by both, and nothing quotes them.
+    // ld.so(8): both separate names, and there are no quotes.
     if library
         .as_os_str()
         .as_bytes()
@@ -127,7 +126,7 @@ fn read_library(path: &Path) -> Result<Elf, Failure> {
     }
 }
 
-/// Ours before the ones that are preloaded already, and only once.
+/// Prepends the library to the preloaded ones, once.
 fn preload(library: &Path, already: Option<OsString>) -> OsString {
     let mut names = library.as_os_str().to_owned();
     let already = already.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Values of options that several verbs have, and what of them is allowed.
+//! Parsers of option values that several verbs have.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
@@ -15,12 +15,10 @@ const CONGESTION: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 const NO_PORT: &str = "port 0; allowed: a port from 1 to 65535";
 
-/// A size above zero.
 pub(crate) fn size(text: &str) -> Result<Bytes, String> {
     above_zero(text, Bytes::as_u64, "1B")
 }
 
-/// A rate above zero.
 pub(crate) fn rate(text: &str) -> Result<Rate, String> {
     above_zero(text, Rate::as_bps, "1bit/s")
 }
@@ -37,7 +35,7 @@ fn above_zero<T: FromStr<Err: ToString> + Copy>(
     }
 }
 
-/// A level of the log; an empty text, which the library takes for one, is none.
+/// Parses a log level; rejects an empty text, which the library accepts.
 pub(crate) fn level(text: &str) -> Result<LevelFilter, String> {
     let level = (!text.is_empty()).then(|| text.parse().ok()).flatten();
     level.ok_or_else(|| "no level; allowed: off, error, warn, info, debug, trace".to_owned())
@@ -49,13 +47,12 @@ pub(crate) fn is_of_host(address: IpAddr) -> bool {
     !address.is_unspecified() && !address.is_multicast() && address != Ipv4Addr::BROADCAST
 }
 
-/// An address of a host.
 pub(crate) fn host(text: &str) -> Result<IpAddr, String> {
     let address = text.parse().ok().filter(|address| is_of_host(*address));
     address.ok_or_else(|| "no address of a host; allowed: as 10.9.0.1 or fd00::1".to_owned())
 }
 
-/// Where to listen; with port 0 the system chooses one.
+/// Parses an address to listen at; with port 0 the system chooses one.
 pub(crate) fn listening(text: &str) -> Result<SocketAddr, String> {
     let address: SocketAddr = text
         .parse()
@@ -66,7 +63,7 @@ pub(crate) fn listening(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// Where to listen, at a port that others know.
+/// Parses an address to listen at, with a port that others know.
 pub(crate) fn listening_at_port(text: &str) -> Result<SocketAddr, String> {
     match listening(text)? {
         address if address.port() == 0 => Err(NO_PORT.to_owned()),
@@ -74,7 +71,7 @@ pub(crate) fn listening_at_port(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// Where this machine's users alone can connect.
+/// Parses a loopback address, which only this machine's users can reach.
 pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
     let address = text.parse().ok();
     let address = address.filter(|address: &SocketAddr| address.ip().is_loopback());
@@ -83,7 +80,6 @@ pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(problem)
 }
 
-/// Where a relay is.
 pub(crate) fn relay(text: &str) -> Result<Target, String> {
     let target: Target = text.parse().map_err(|_| {
         "not HOST:PORT; allowed: a name or an address (IPv6 in brackets) and a port".to_owned()
@@ -97,7 +93,7 @@ pub(crate) fn relay(text: &str) -> Result<Target, String> {
     }
 }
 
-/// A congestion control that this kernel has, or loads when it is asked for it.
+/// Parses a congestion control that this kernel has, or loads on request.
 pub(crate) fn congestion(text: &str) -> Result<String, String> {
     let tried = Socket::new(Domain::IPV4, Type::STREAM, None)
         .and_then(|socket| socket.set_tcp_congestion(text.as_bytes()));

@@ -1,5 +1,5 @@
-//! Listeners passed by a service manager (socket activation, sd_listen_fds(3)). They outlive this process,
-//! and clients that connect between two processes wait.
+//! Listeners passed by a service manager (socket activation, sd_listen_fds(3)). They outlive this process, so
+//! clients that connect during a restart wait.
 #![allow(unsafe_code)]
 
 use std::env;
@@ -11,10 +11,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 /// SD_LISTEN_FDS_START.
 const FIRST: RawFd = 3;
-/// Most listeners that are accepted.
+/// Maximum number of accepted listeners.
 const MAX: RawFd = 64;
 
-/// All of them, if they are meant for this process. To be called once.
+/// Takes all listeners that are meant for this process. Call it once.
 pub(crate) fn handed_over() -> Vec<TcpListener> {
     let number = |name| env::var(name).ok()?.parse::<u32>().ok();
     if number("LISTEN_PID") != Some(process::id()) {
@@ -22,7 +22,7 @@ pub(crate) fn handed_over() -> Vec<TcpListener> {
     }
     let count = number("LISTEN_FDS").map_or(0, |count| count.min(MAX as u32)) as RawFd;
     let listeners = (FIRST..FIRST + count).map(|number| {
-        // SAFETY: by the protocol these descriptors are open and this process's, and nothing else
+        // SAFETY: by the protocol these descriptors are open and belong to this process, and nothing else
         // here knows them.
         let listener = unsafe { OwnedFd::from_raw_fd(number) };
         // Child processes do not inherit it, and tokio needs it non-blocking.

@@ -1,7 +1,7 @@
-//! The handshake of a carrier over TCP: authenticates both ends, and joins the carrier to an association.
+//! Handshake of a carrier over TCP: authenticates both ends and joins the carrier to an association.
 //!
 //! ```text
-//! the end that dialled                                the end that was dialled
+//! client                                              relay
 //! "RPWK" version mode, length, Noise message 1  ──►   whose key is it? is it allowed?
 //!                                               ◄──   length, Noise message 2
 //! record 0: JOIN                                ──►   only now: something is allocated
@@ -29,7 +29,7 @@ mod tests;
 
 pub use self::error::HandshakeError;
 
-/// Version of the protocol.
+/// Protocol version.
 const VERSION: u8 = 1;
 
 /// Keys of the end that dials.
@@ -39,9 +39,9 @@ pub enum DialSecurity {
     Plain,
     /// Authenticated and encrypted with these keys.
     Sealed {
-        /// Its own.
+        /// Its own key.
         secret: SecretKey,
-        /// The relay's.
+        /// The relay's key.
         relay: PublicKey,
     },
 }
@@ -53,7 +53,7 @@ pub enum AcceptSecurity {
     Plain,
     /// Authenticated and encrypted with this key.
     Sealed {
-        /// Its own.
+        /// Its own key.
         secret: SecretKey,
     },
 }
@@ -67,7 +67,7 @@ pub struct Established {
     pub decoder: Decoder,
 }
 
-/// A carrier whose JOIN has been read, but not answered.
+/// Carrier whose JOIN has been read, but not answered.
 #[derive(Debug)]
 pub struct PendingJoin {
     /// The peer's JOIN.
@@ -75,8 +75,8 @@ pub struct PendingJoin {
     session: Option<Session>,
 }
 
-/// Does the handshake over a connection that was dialled. The JOIN waits for `turn`, whose value is kept
-/// until the JOIN is answered and then returned with the carrier.
+/// Performs the handshake over a dialled connection. The JOIN waits for `turn`, whose value is returned with
+/// the carrier once the JOIN is answered.
 ///
 /// # Errors
 /// The peer cannot be authenticated, or refuses the carrier.
@@ -132,12 +132,12 @@ pub async fn dial<T>(
     }
 }
 
-/// Reads the handshake of a connection that was accepted, up to the JOIN. `admit` gets the client's key and
-/// its first message, and decides whether it is answered.
+/// Reads the handshake of an accepted connection, up to the JOIN. `admit` gets the client's key and its first
+/// message, and decides whether to answer.
 ///
 /// # Errors
-/// The client is not admitted. A client that got no answer must not learn anything else either: the caller
-/// must not close the connection at once, since the time of closing would tell what was wrong.
+/// The client is not admitted. The caller must then not close the connection at once: the time of closing
+/// would reveal the reason to an unauthenticated client.
 pub async fn accept(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     security: &AcceptSecurity,

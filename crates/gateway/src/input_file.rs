@@ -1,4 +1,4 @@
-//! Opens files that the user names, so that reading them ends: of bounded length, and in bounded time.
+//! Readers of files that the user names, bounded in length and time.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
-/// Who writes into a pipe, such as a password manager in `--key <(...)`, has this long in all.
+/// Total time limit for the writer of a pipe, such as a password manager in `--key <(...)`.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Opens a regular file of at most so many bytes for reading.
+/// Opens a regular file of at most `longest` bytes for reading.
 ///
 /// # Errors
-/// It cannot be opened, is longer, or is none: a pipe may give nothing for ever, a device may never end.
+/// It cannot be opened, is longer, or is not regular: a pipe may never deliver, a device may never end.
 pub(crate) fn open_regular(path: &Path, longest: u64) -> io::Result<File> {
     let (file, metadata) = open(path, longest)?;
     match metadata.is_file() {
@@ -24,11 +24,11 @@ pub(crate) fn open_regular(path: &Path, longest: u64) -> io::Result<File> {
     }
 }
 
-/// Opens a regular file or a pipe of at most so many bytes for reading.
+/// Opens a regular file or a pipe of at most `longest` bytes for reading.
 ///
 /// # Errors
-/// It cannot be opened, is longer, or is something else. Reading a pipe fails when it turns out to be longer, or
-/// has not ended after [`PATIENCE`].
+/// It cannot be opened, is longer, or is something else. Reading a pipe fails when it is longer, or has not
+/// ended after [`PATIENCE`].
 pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Input> {
     let (file, metadata) = open(path, longest)?;
     let until = match metadata.file_type() {
@@ -47,11 +47,11 @@ pub(crate) fn open_input(path: &Path, longest: u64) -> io::Result<Input> {
     })
 }
 
-/// A file, or a pipe that has to end in time.
+/// File, or pipe with a time limit.
 pub(crate) struct Input {
     file: File,
     until: Option<Instant>,
-    /// How many bytes it may still have.
+    /// Bytes that it may still have.
     left: u64,
 }
 
@@ -64,7 +64,7 @@ impl Input {
 impl Read for Input {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if let Some(until) = self.until {
-            // Before anybody has opened it for writing, reading a pipe would find its end.
+            // Without a writer, reading a pipe returns its end.
             let left = until.saturating_duration_since(Instant::now());
             let left = Timespec::try_from(left).map_err(io::Error::other)?;
             let mut pipe = [PollFd::new(&self.file, PollFlags::IN)];
@@ -82,7 +82,7 @@ impl Read for Input {
 }
 
 fn open(path: &Path, longest: u64) -> io::Result<(File, Metadata)> {
-    // Opening a pipe would wait for somebody who writes.
+    // Opening a pipe would wait for a writer.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(OFlags::NONBLOCK.bits() as i32)
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// As of `--key <(...)`: whoever writes comes late, writes in two parts, and leaves.
+    /// Like `--key <(...)`: the writer starts late, writes in two parts, and exits.
     #[test]
     fn a_pipe_is_read_to_its_end_unless_it_is_too_long() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,65 @@
-//! The gateway: aggregates the real links of a machine.
+//! Gateway that aggregates the real links of a machine.
 //!
-//! A `proxy` at the near end accepts connections of programs and carries them over one TCP connection per
-//! link ([`Link`]) to a `relay` at the far end, which connects to the targets. A `tunnel` carries the packets
-//! of a network device in UDP instead. Both ends have keys in files ([`keys`]) and authenticate each other
-//! ([`noise`]).
+//! A *client* on the machine sends the traffic of programs over all links to a *relay* with a public address,
+//! which connects to the targets. One download uses the sum of the links, and continues when a link fails.
+//! The kernel is not changed.
+//!
+//! ```text
+//! program ── client ══ wifi ══ lte ══ relay ── target
+//! ```
+//!
+//! The client is a proxy or a tunnel:
+//!
+//! - **Proxy** ([`proxy`]): programs connect by SOCKS5 or HTTP. Each TCP connection becomes a stream of an
+//!   association ([`association`]), which has one carrier, a TCP connection, per link. The client's session
+//!   is an [`Uplink`]; the other end is a [`Relay`](relay::Relay).
+//! - **Tunnel** ([`tunnel`]): carries the packets of a virtual network device in UDP, one flow per link.
+//!
+//! The protocols themselves, without input and output, are state machines of [`ropewalk_striping`]. This
+//! crate adds sockets, encryption, limits and the command line ([`main`]).
+//!
+//! # Layers
+//!
+//! From the connection of a program down to the link:
+//!
+//! | modules | purpose |
+//! | --- | --- |
+//! | [`proxy`], [`programs`] | frontends: SOCKS5, HTTP, redirected connections, programs of `exec` |
+//! | [`request`], [`datagram`] | encoding of a stream's target, and of UDP datagrams on a stream |
+//! | [`uplink`], [`relay`] | the two ends: associations and their links; clients, rules and limits |
+//! | [`association`], [`classes`] | streams and carriers over sockets; deadlines of streams |
+//! | [`handshake`], [`record`], [`noise`], [`keys`] | authentication (Noise IK), encrypted records, key files |
+//! | [`links`], [`allowance`], [`quota`] | sockets bound to a link, its quota, and its counted traffic |
+//! | [`status`], [`measure`] | status as JSON, metrics and tables; measurement of links |
+//!
+//! # Example
+//!
+//! A client with two links, one of them with a price and a quota, that serves programs on port 1080:
+//!
+//! ```no_run
+//! # async fn client() -> Result<(), Box<dyn std::error::Error>> {
+//! use ropewalk_gateway::handshake::DialSecurity;
+//! use ropewalk_gateway::uplink::UplinkConfig;
+//! use ropewalk_gateway::{Uplink, keys, proxy};
+//!
+//! let uplink = Uplink::new(UplinkConfig {
+//!     relay: "relay.example:4433".parse()?,
+//!     security: DialSecurity::Sealed {
+//!         secret: keys::read_secret_key("van.key".as_ref())?,
+//!         relay: keys::read_public_key("relay.pub".as_ref())?,
+//!     },
+//!     association: ropewalk_striping::Config::default(),
+//!     congestion: None,
+//!     classes: Default::default(),
+//! });
+//! uplink.add_link("wifi=wlan0".parse()?)?;
+//! uplink.add_link("lte=wwan0,cost=5,quota=10GB".parse()?)?;
+//!
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:1080").await?;
+//! proxy::serve(uplink, listener).await;
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod allowance;
 #[cfg(any(test, fuzzing))]

@@ -1,4 +1,4 @@
-//! The links of this machine, and sockets bound to them.
+//! Links of this machine, and sockets bound to them.
 
 use std::collections::HashSet;
 use std::io;
@@ -15,32 +15,31 @@ mod text;
 
 pub use self::text::LinkError;
 
-/// A link, as `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
+/// Link, as `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Letters, digits, `.`, `_`, `-`; at most 64.
     pub name: String,
-    /// Where its packets leave the machine.
+    /// Interface or address from which its packets leave the machine.
     pub egress: Egress,
     /// Cost of a byte, in any unit, if given.
     pub cost: Option<f64>,
-    /// Its quota:
-    /// `,quota=SIZE,period=month|30d,start_day=1..31,pace=even|priced,daily=SIZE,at_cap=stop|512kbit`.
+    /// Quota: `,quota=SIZE,period=month|30d,start_day=1..31,pace=even|priced,daily=SIZE,at_cap=stop|512kbit`.
     pub allowance: Allowance,
-    /// Links of a lower number are used first by schedulers that consider priorities; 0 by default. It orders
-    /// the links in use; the rank determines which these are.
+    /// Priority for schedulers that consider it: lower numbers first, 0 by default. It orders the links in
+    /// use; the rank determines which these are.
     pub priority: u8,
-    /// When it is in use.
+    /// Condition of its use.
     pub rank: Rank,
-    /// Its name servers (`,dns=ADDRESS`, as often as there are), by which a tunnel resolves the relay's name over
-    /// this link; those of the system if none is given.
+    /// Name servers (`,dns=ADDRESS`, repeatable), by which a tunnel resolves the relay's name over this link;
+    /// none means the system's.
     pub dns: Vec<IpAddr>,
-    /// Firewall mark of its sockets (SO_MARK, socket(7)), which takes CAP_NET_ADMIN. It is not part of
-    /// the text form.
+    /// Firewall mark of its sockets (SO_MARK, socket(7)), which requires CAP_NET_ADMIN. It is not part of the
+    /// text form.
     pub mark: Option<u32>,
 }
 
-/// When a link is in use.
+/// Condition of a link's use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rank {
     /// Always.
@@ -48,30 +47,31 @@ pub enum Rank {
     Primary,
     /// While no primary link is alive.
     Backup,
-    /// Never: it is only listed.
+    /// Never: only listed.
     Never,
 }
 
-/// Where a link's packets leave the machine.
+/// Point where a link's packets leave the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Egress {
-    /// By the interface of this name (SO_BINDTODEVICE), with the address that it has.
+    /// The interface of this name (SO_BINDTODEVICE), with its address.
     Interface(String),
-    /// From this address; routing rules (ip-rule(8)) choose the interface.
+    /// This address; routing rules (ip-rule(8)) choose the interface.
     Address(IpAddr),
 }
 
-/// The route that packets to a peer take from a link.
+/// Route of packets from a link to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The interface's index, which identifies it better than its name; zero if the link is given by address.
+    /// Index of the interface, which identifies it better than its name; zero if the link is given by
+    /// address.
     pub interface: u32,
     /// The local address.
     pub address: IpAddr,
 }
 
 impl Link {
-    /// A link with default settings.
+    /// Creates a link with default settings.
     #[must_use]
     pub fn new(name: impl Into<String>, egress: Egress) -> Link {
         Link {
@@ -86,23 +86,23 @@ impl Link {
         }
     }
 
-    /// Its cost for schedulers: 1 by default.
+    /// Returns its cost for schedulers: 1 by default.
     #[must_use]
     pub fn price(&self) -> f64 {
         self.cost.unwrap_or(1.0)
     }
 
-    /// A non-blocking, unconnected TCP socket whose packets leave by the link.
+    /// Creates a non-blocking, unconnected TCP socket bound to the link.
     ///
     /// # Errors
-    /// What the system says: ENODEV if there is no such interface, EADDRNOTAVAIL if no such
-    /// address, EPERM where binding to an interface needs a right (before Linux 5.7), and
-    /// EAFNOSUPPORT if the link's address and the peer's are not of one family.
+    /// ENODEV without the interface, EADDRNOTAVAIL without the address, EPERM if binding to an interface
+    /// needs a capability (before Linux 5.7), EAFNOSUPPORT if the link's address and the peer's differ in
+    /// family.
     pub fn tcp_socket(&self, peer: SocketAddr) -> io::Result<Socket> {
         self.socket(peer, Type::STREAM, Protocol::TCP)
     }
 
-    /// A non-blocking, unconnected UDP socket whose packets leave by the link.
+    /// Creates a non-blocking, unconnected UDP socket bound to the link.
     ///
     /// # Errors
     /// As [`Link::tcp_socket`].
@@ -119,7 +119,7 @@ impl Link {
         }
     }
 
-    /// Whether the link is the interface that a zone means ([`interface`]).
+    /// Whether the link is the interface of a zone ([`interface`]).
     pub(crate) fn is_interface(&self, zone: &str) -> bool {
         match &self.egress {
             Egress::Interface(name) => {
@@ -141,7 +141,7 @@ impl Link {
         self.udp_socket(SocketAddr::new(family, 9)).map(drop)
     }
 
-    /// The route that packets to the peer would take from the link now.
+    /// Returns the route that packets from the link to the peer would take now.
     ///
     /// # Errors
     /// As [`Link::tcp_socket`], and ENETUNREACH if there is no route.
@@ -161,7 +161,7 @@ impl Link {
         })
     }
 
-    /// The MTU of that route.
+    /// Returns the MTU of that route.
     ///
     /// # Errors
     /// As [`Link::route_to`].
@@ -197,10 +197,10 @@ impl Link {
     }
 }
 
-/// Checks that each link has a name of its own.
+/// Checks that all names of links differ.
 ///
 /// # Errors
-/// The first name that another link has, for the user.
+/// The first duplicate name, for the user.
 pub(crate) fn check_names(links: &[Link]) -> Result<(), String> {
     let mut names = HashSet::new();
     match links.iter().find(|link| !names.insert(&link.name)) {

@@ -1,7 +1,7 @@
-//! Returns memory that is free to the system.
+//! Return of free memory to the system.
 #![allow(unsafe_code)]
 
-/// Returns what the allocator keeps of freed memory.
+/// Returns freed memory that the allocator keeps.
 ///
 /// glibc's allocator keeps freed memory below the highest block in use; musl's, of the packaged binaries,
 /// returns a group of blocks once all of them are free.

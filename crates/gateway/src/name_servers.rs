@@ -18,7 +18,7 @@ use rustix::net::netdevice::name_to_index;
 use rustix::net::{AddressFamily, SocketType, socket};
 use tokio::net::{TcpStream, UdpSocket};
 
-/// The addresses of the lines `nameserver ADDRESS`, each with its zone if it has one. Others are left out.
+/// Returns the addresses of valid lines `nameserver ADDRESS`, each with its zone if it has one.
 pub(crate) fn listed(text: &str) -> impl Iterator<Item = (IpAddr, Option<&str>)> {
     text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
@@ -31,7 +31,7 @@ pub(crate) fn listed(text: &str) -> impl Iterator<Item = (IpAddr, Option<&str>)>
     })
 }
 
-/// The text without zones, for a parser that takes few names of interfaces.
+/// Returns the text without zones, for a parser that accepts few interface names.
 pub(crate) fn without_zones(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let is_server = line.trim_start().starts_with("nameserver");
@@ -41,7 +41,7 @@ pub(crate) fn without_zones(text: &str) -> String {
     lines.collect()
 }
 
-/// The number of the interface that a zone means; `None` if there is none now.
+/// Returns the number of a zone's interface; `None` if it does not exist.
 pub(crate) fn interface(zone: &str) -> Option<u32> {
     if let Ok(number) = zone.parse() {
         return Some(number);
@@ -58,7 +58,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Sockets to the servers of a resolv.conf.
+    /// Creates sockets to the servers of a resolv.conf.
     pub(crate) fn new(text: &str) -> Sockets {
         let zones = listed(text).filter_map(|(address, zone)| match address {
             IpAddr::V6(address) => Some((address, zone?.to_owned())),
@@ -70,7 +70,7 @@ impl Sockets {
         }
     }
 
-    /// The server with its zone, if it has one whose interface exists.
+    /// Returns the server with its zone, if it has one whose interface exists.
     fn in_zone(&self, server: SocketAddr) -> Option<SocketAddr> {
         let SocketAddr::V6(mut server) = server else {
             return None;
@@ -115,7 +115,7 @@ impl RuntimeProvider for Sockets {
         Box::pin(async move {
             let socket = binding.await?;
             if let Some(server) = in_zone {
-                // Datagrams to an address without a zone then leave by the interface of the connection.
+                // Datagrams to an address without a zone then use the connection's interface.
                 socket.connect(server).await?;
             }
             Ok(socket)

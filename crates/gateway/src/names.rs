@@ -1,10 +1,10 @@
 //! Name resolution: an asynchronous resolver, with a bounded cache and bounded look-ups.
 //!
-//! The C library's resolver blocks a thread for each look-up, so a few hundred names whose servers do not
-//! answer stop all others. This one reads `/etc/hosts` and `/etc/resolv.conf` (name servers, `search`,
-//! `ndots`, `timeout`, `attempts`), and again when they change. Modules of nsswitch.conf are not asked.
+//! The C library's resolver blocks a thread for each look-up, so a few hundred unanswered names stop all
+//! others. This one reads `/etc/hosts` and `/etc/resolv.conf` (name servers, `search`, `ndots`, `timeout`,
+//! `attempts`) whenever they change. Modules of nsswitch.conf are not used.
 //!
-//! Each client has a limit of simultaneous look-ups ([`LookupLimit`]), beyond which they wait.
+//! Each client has a limit of concurrent look-ups ([`LookupLimit`]), beyond which they wait.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -30,28 +30,27 @@ mod tests;
 
 pub use self::limit::LookupLimit;
 
-/// Time limit of a look-up, its wait for others included.
+/// Time limit of a look-up, including its wait for others.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Most look-ups at a time, of all clients.
+/// Maximum number of concurrent look-ups, over all clients.
 const ALL: usize = 1024;
 
-/// Most look-ups of a client that wait for its others.
+/// Maximum number of a client's waiting look-ups.
 const WAITING: usize = 256;
 
-/// Most names that are cached.
 const CACHED: usize = 4096;
 
-/// Most addresses of a name that are used.
+/// Maximum number of addresses used per name.
 const ADDRESSES: usize = 8;
 
-/// How long addresses are kept, whatever their TTL is; how long it is kept that a name has none; and for how
-/// long a failed look-up is not repeated.
+/// Bounds of the cache time of addresses in seconds, whatever their TTL; cache time of absent names; and the
+/// time for which a failed look-up is not repeated.
 const FOUND: [u32; 2] = [1, 3600];
 const ABSENT: [u32; 2] = [1, 60];
 const FAILED: Duration = Duration::from_secs(2);
 
-/// A resolver. Clones refer to the same one.
+/// Name resolver. Clones refer to the same one.
 #[derive(Clone)]
 pub struct Names(Arc<Shared>);
 
@@ -68,7 +67,7 @@ struct Entry {
 
 type Found = Result<Arc<[IpAddr]>, NameError>;
 
-/// Why a name has no address.
+/// Reason why a name has no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// No such name, or it has no address.
@@ -86,7 +85,7 @@ pub enum NameError {
 }
 
 impl Names {
-    /// A resolver that follows the system's files. Needs a tokio runtime when it resolves.
+    /// Creates a resolver that follows the system's files. Needs a tokio runtime when it resolves.
     #[must_use]
     pub fn system() -> Names {
         Names::of(System::default())
@@ -100,10 +99,10 @@ impl Names {
         }))
     }
 
-    /// The addresses of a name, those first to which there is a route.
+    /// Returns the addresses of a name, those with a route first.
     ///
     /// # Errors
-    /// There is none, or it was not found out.
+    /// There is none, or resolution failed.
     pub async fn resolve(&self, name: &str, limit: &LookupLimit) -> Found {
         let name = name.to_ascii_lowercase();
         // Empties the cache if a file has changed.
@@ -132,7 +131,7 @@ impl Names {
             .unwrap_or(Err(NameError::TimedOut))
     }
 
-    /// What the cache has of a name.
+    /// Returns the cached result of a name.
     #[must_use]
     pub fn known(&self, name: &str) -> Option<Found> {
         let cache = self.cache();
@@ -204,7 +203,7 @@ impl Names {
         cache.insert(name.to_owned(), Entry { until, found });
     }
 
-    /// The resolver and the hosts as the files have them by now.
+    /// Returns the resolver and hosts of the present files.
     fn present(&self) -> (Option<Resolver<Sockets>>, Arc<Hosts>) {
         let system = self.0.system.lock();
         let mut system = system.unwrap_or_else(PoisonError::into_inner);
@@ -219,7 +218,7 @@ impl Names {
     }
 }
 
-/// Addresses without a route go last (RFC 6724, section 6, rule 1).
+/// Moves addresses without a route to the end (RFC 6724, section 6, rule 1).
 fn in_order(mut addresses: Vec<IpAddr>) -> Arc<[IpAddr]> {
     addresses.truncate(4 * ADDRESSES);
     addresses.sort_by_cached_key(|address| !has_route(*address));

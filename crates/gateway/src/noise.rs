@@ -2,11 +2,10 @@
 //! section 7.5), for TCP and UDP.
 //!
 //! The initiator knows the responder's static key beforehand. Its first message contains its own static key,
-//! encrypted, so the responder can identify the initiator from that message. The message may be a replay of
-//! an old one: a responder allocates nothing for it before the first record under the new keys, which a
-//! replaying attacker cannot create.
+//! encrypted, so the responder can identify it. That message may be a replay: a responder allocates nothing
+//! before the first record under the new keys, which a replaying attacker cannot create.
 //!
-//! No input or output happens here: messages and records are bytes.
+//! The module does no input or output: messages and records are bytes.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use snow::resolvers::{DefaultResolver, FallbackResolver, RingResolver};
@@ -26,10 +25,10 @@ pub const HELLO_LEN: usize = 32 + 48 + TAG_LEN;
 /// Length of the second message without payload: ephemeral key, tag.
 pub const ANSWER_LEN: usize = 32 + TAG_LEN;
 
-/// Most bytes of a message's payload here.
+/// Maximum payload of a message here, in bytes.
 pub const MAX_PAYLOAD: usize = 1024;
 
-/// The purpose of a session; it is authenticated, so a handshake for one is invalid for the other.
+/// Purpose of a session. It is authenticated, so a handshake for one is invalid for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A carrier of an association, over TCP.
@@ -50,7 +49,7 @@ impl Purpose {
     }
 }
 
-/// Why a message or record is rejected; it reveals nothing more to an attacker.
+/// Reason why a message or record is rejected; it reveals nothing more to an attacker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoiseError {
     /// The length is invalid.
@@ -64,16 +63,16 @@ pub enum NoiseError {
     Record,
 }
 
-/// The initiator.
+/// Initiator of a handshake.
 pub struct Initiator(HandshakeState);
 
-/// The responder, after it has read the first message.
+/// Responder of a handshake, after it has read the first message.
 pub struct Responder {
     state: HandshakeState,
     peer: PublicKey,
 }
 
-/// The keys of an association's carrier or of a tunnel's link, one per direction.
+/// Keys of an association's carrier or of a tunnel's link, one per direction.
 #[derive(Debug)]
 pub struct Session {
     /// For sending.
@@ -82,7 +81,7 @@ pub struct Session {
     pub open: RecordKey,
 }
 
-/// A key of one direction; the caller numbers the records.
+/// Key of one direction; the caller numbers the records.
 #[derive(Debug)]
 pub struct RecordKey(LessSafeKey);
 
@@ -150,7 +149,7 @@ impl Responder {
         Ok((Responder { state, peer }, payload))
     }
 
-    /// Who created the first message, though it may have been replayed.
+    /// Returns the author of the first message, which may have been replayed.
     #[must_use]
     pub fn peer(&self) -> &PublicKey {
         &self.peer
@@ -189,8 +188,8 @@ impl RecordKey {
         RecordKey(LessSafeKey::new(key))
     }
 
-    /// The next key (revision 34, section 4.2, REKEY): the first 32 bytes of 32 zeros encrypted under the
-    /// last nonce, which no record uses. It gives no information about the key before.
+    /// Returns the next key (revision 34, section 4.2, REKEY): the first 32 bytes of 32 zeros encrypted under
+    /// the last nonce, which no record uses. It reveals nothing about the previous key.
     #[must_use]
     pub fn rekey(&self) -> RecordKey {
         let mut key = Zeroizing::new([0; 32]);
@@ -199,9 +198,8 @@ impl RecordKey {
         RecordKey::new(&key)
     }
 
-    /// Encrypts in place and returns the tag to append; `associated` is authenticated too.
-    ///
-    /// No number may be used twice.
+    /// Encrypts in place and returns the tag to append; `associated` is authenticated too. No number may be
+    /// used twice.
     #[must_use]
     pub fn seal(&self, number: u64, associated: &[u8], data: &mut [u8]) -> [u8; TAG_LEN] {
         let tag = self
@@ -235,7 +233,7 @@ impl RecordKey {
     }
 }
 
-/// Four zero bytes and the number in big-endian order (revision 34, section 12.4).
+/// Returns four zero bytes and the number in big-endian order (revision 34, section 12.4).
 fn nonce(number: u64) -> Nonce {
     let mut bytes = [0; 12];
     bytes[4..].copy_from_slice(&number.to_be_bytes());
@@ -371,7 +369,7 @@ mod tests {
         );
     }
 
-    /// The same as a library of Noise makes, which keeps its keys to itself.
+    /// Compares with a Noise library, which does not export its keys.
     #[test]
     fn the_next_key_is_that_of_the_framework() {
         let [client, relay] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));

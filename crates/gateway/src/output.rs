@@ -1,8 +1,8 @@
 //! Standard error and standard output, either of which may be a full disk, a pipe that nobody reads, or
 //! closed. Output never stops or delays a gateway.
 //!
-//! Lines for standard error wait in a bounded queue for a thread that writes them. Lines that find the queue
-//! full or cannot be written are dropped and counted; the count is reported once writing succeeds again.
+//! A thread writes lines for standard error from a bounded queue. Lines that find the queue full or cannot be
+//! written are dropped and counted; the count is reported once writing succeeds again.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -17,19 +17,17 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::Failure;
 
-/// Most lines in the queue.
 const MAX_LINES: usize = 1024;
 /// Longer lines are truncated, so that the queue's memory is bounded.
 const MAX_BYTES: usize = 4096;
-/// How long an ending process waits for its lines to be written.
+/// Time that an ending process waits for its lines to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What the thread receives.
+/// Message to the writing thread.
 enum Message {
     Line(Vec<u8>),
     /// Answered once everything before it has been written.
     Written(Sender<()>),
-    /// To be called in the thread.
     Call(Box<dyn FnOnce() + Send>),
 }
 
@@ -65,13 +63,12 @@ impl MakeWriter<'_> for StandardError {
     }
 }
 
-/// Prints a text on standard error, after what was logged before.
+/// Prints a text on standard error, after earlier log lines.
 pub(crate) fn say(text: impl Display) {
-    // It never fails.
     let _ = StandardError.write(text.to_string().as_bytes());
 }
 
-/// Calls a function in the thread that writes, if there is one by now. Returns whether it was called in time.
+/// Calls a function in the writing thread, if there is one. Returns whether it was called in time.
 pub(crate) fn call_in_thread(act: impl FnOnce() + Send + 'static) -> bool {
     let Some(Some(queue)) = QUEUE.get() else {
         return true;
@@ -101,7 +98,7 @@ pub(crate) fn settle() {
     let _ = is_written.recv_timeout(deadline.saturating_duration_since(Instant::now()));
 }
 
-/// Prints a text on standard output; a reader that has left is not an error.
+/// Prints a text on standard output; a closed reader is not an error.
 ///
 /// # Errors
 /// Writing failed for another reason.
@@ -113,7 +110,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Converts the result of writing to standard output.
 ///
 /// # Errors
-/// It failed, and not because the reader has left.
+/// It failed, and not because the reader has closed.
 pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -123,7 +120,7 @@ pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// The thread's queue; without a thread there is none, and all output is dropped.
+/// Returns the thread's queue; without a thread, all output is dropped.
 fn queue() -> Option<&'static SyncSender<Message>> {
     let begin = || {
         let (queue, lines) = sync_channel(MAX_LINES);
@@ -157,7 +154,7 @@ fn write_lines(lines: &Receiver<Message>) {
     }
 }
 
-/// Writes all of it; waits if another process has made the shared descriptor non-blocking.
+/// Writes everything; waits if another process has made the shared descriptor non-blocking.
 fn write_patiently(mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         let mut error = io::stderr();

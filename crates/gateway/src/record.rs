@@ -1,4 +1,4 @@
-//! Framing of a carrier: frames one after another, in the clear or in encrypted records.
+//! Framing of a carrier: consecutive frames, in the clear or in encrypted records.
 //!
 //! A record is its length (two bytes, tag included) and whole frames, encrypted together
 //! ([`RecordSequence`]). Records are numbered from zero in each direction, so one that was dropped, repeated
@@ -19,15 +19,14 @@ use crate::record_sequence::RecordSequence;
 /// Longest plaintext of a record: with the tag, its length fits two bytes.
 pub const MAX_RECORD: usize = u16::MAX as usize - TAG_LEN;
 
-/// A record ends once it has this many bytes, and after a ping. The other end decrypts a record's first frame
-/// only when its last byte has arrived: what follows a ping in its record would lengthen the measured round
-/// trip.
+/// Size at which a record ends, in bytes. It also ends after a ping. The peer decrypts a record only when its
+/// last byte has arrived, so bytes after a ping would lengthen the measured RTT.
 const MIN_RECORD: usize = 4 << 10;
 
 /// Shorter payloads are copied, so that they do not keep the whole read buffer in memory.
 const COPIED: usize = 4 << 10;
 
-/// Why a carrier cannot go on.
+/// Reason why a carrier must end.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A record does not decrypt.
@@ -41,29 +40,29 @@ pub enum RecordError {
     Cut,
 }
 
-/// Encodes frames.
+/// Encoder of frames.
 #[derive(Debug)]
 pub struct Encoder {
     key: Option<RecordSequence>,
     /// Encrypted: the current record. Plain: the current headers.
     buffer: BytesMut,
-    /// Plain: what is to be written, in order.
+    /// Plain: pieces to write, in order.
     pieces: VecDeque<Bytes>,
     len: usize,
 }
 
-/// Decodes frames.
+/// Decoder of frames.
 #[derive(Debug)]
 pub struct Decoder {
     key: Option<RecordSequence>,
-    /// What was read and is not decoded.
+    /// Bytes read and not decoded.
     buffers: Buffers,
     /// Encrypted: the rest of the record that was decrypted last.
     record: BytesMut,
 }
 
 impl Encoder {
-    /// Plain if there is no key.
+    /// Creates an encoder, plain without a key.
     #[must_use]
     pub fn new(key: Option<RecordSequence>) -> Encoder {
         Encoder {
@@ -85,7 +84,6 @@ impl Encoder {
                 self.finish();
             }
             if self.len == 0 {
-                // The record's length, filled in later.
                 self.buffer.extend_from_slice(&[0; 2]);
             }
         }
@@ -105,7 +103,7 @@ impl Encoder {
         }
     }
 
-    /// Makes the pending frames ready to be written: encrypts them.
+    /// Makes the pending frames ready to be written, encrypted if there is a key.
     pub fn finish(&mut self) {
         if self.len == 0 {
             return;
@@ -122,16 +120,16 @@ impl Encoder {
         self.len = 0;
     }
 
-    /// Whether everything that was made ready has been written.
+    /// Whether everything ready has been written.
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Writes what is ready, as far as `write` takes it in one call.
+    /// Writes ready bytes, as far as `write` accepts them in one call.
     ///
     /// # Errors
-    /// Those of `write`.
+    /// The errors of `write`.
     pub fn write(
         &mut self,
         write: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
@@ -157,7 +155,7 @@ impl Encoder {
 }
 
 impl Decoder {
-    /// Plain if there is no key.
+    /// Creates a decoder, plain without a key.
     #[must_use]
     pub fn new(key: Option<RecordSequence>) -> Decoder {
         Decoder {
@@ -167,30 +165,29 @@ impl Decoder {
         }
     }
 
-    /// Counts its buffers in a budget.
     pub(crate) fn count_in(&mut self, budget: Arc<Budget>) {
         self.buffers.count_in(budget);
     }
 
-    /// Whether it keeps read buffers besides the one in use.
+    /// Whether it keeps read buffers besides the current one.
     pub(crate) fn has_full(&self) -> bool {
         self.buffers.has_full()
     }
 
-    /// Frees the read buffers from which nothing is in use any more.
+    /// Frees the unused read buffers.
     pub(crate) fn give_back(&mut self) {
         self.buffers.give_back();
     }
 
-    /// The buffer to read into.
+    /// Returns the buffer to read into.
     pub fn space(&mut self) -> &mut BytesMut {
         self.buffers.space()
     }
 
-    /// The next frame; `None` if it is incomplete.
+    /// Returns the next frame; `None` if it is incomplete.
     ///
     /// # Errors
-    /// The carrier cannot go on.
+    /// The carrier must end.
     pub fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RecordError> {
         let copied = match self.buffers.is_crowded() {
             true => usize::MAX,
@@ -235,7 +232,7 @@ impl Decoder {
     }
 }
 
-/// Payloads shorter than `copied` are copied.
+/// Takes the next frame. Payloads shorter than `copied` are copied.
 fn take_frame(buffer: &mut BytesMut, copied: usize) -> Result<Option<Frame<Bytes>>, RecordError> {
     let Some((frame, header_len)) = Frame::parse(buffer)? else {
         return Ok(None);
@@ -276,7 +273,7 @@ mod tests {
         (initiator.finish(&answer).unwrap().0.seal, session.open)
     }
 
-    /// Whose key changes every few records.
+    /// Returns a sequence whose key changes every few records.
     fn sequence(key: RecordKey) -> RecordSequence {
         RecordSequence::changing_after(6000, key, 0)
     }
@@ -294,7 +291,7 @@ mod tests {
         frames
     }
 
-    /// One record, or run of frames, for each list of lengths.
+    /// Encodes one record, or plain group of frames, for each list of lengths.
     fn encoded(key: Option<RecordKey>, runs: &[&[usize]], most: usize) -> Vec<u8> {
         let mut encoder = Encoder::new(key.map(sequence));
         let mut bytes = Vec::new();
@@ -361,7 +358,7 @@ mod tests {
             );
         };
         is_noise(open(&|bytes| bytes[5] ^= 1));
-        // Shorter than its length says; longer; of no length; the second one again as the first.
+        // Too short; too long; empty; the first record twice.
         is_noise(open(&|bytes| {
             bytes.remove(10);
         }));
@@ -371,7 +368,7 @@ mod tests {
             let first = 2 + usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
             bytes.drain(..first);
         }));
-        // An oversized one only waits for more, and no more than its length can say.
+        // An oversized record only waits for more, at most its length.
         let frames = open(&|bytes| bytes[..2].fill(0xff)).unwrap();
         assert_eq!(frames, []);
     }

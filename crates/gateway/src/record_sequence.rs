@@ -1,15 +1,15 @@
-//! The records of one direction of a carrier: their numbers, and the change of their key.
+//! Records of one direction of a carrier: their numbers, and the change of their key.
 //!
 //! Both ends count the encrypted bytes, and change to the next key after the same record
 //! ([`RecordKey::rekey`]) without any message.
 
 use crate::noise::{NoiseError, RecordKey, TAG_LEN};
 
-/// A key is used for 32 GiB, and for the record in which they end. That is half of the 64 GiB after which
-/// others rekey, and far below the limit of AES-GCM (RFC 8446, section 5.5: 2^24.5 records of 16 KiB).
+/// Bytes after which the key changes, at the end of the record: half of the 64 GiB that is common, and far
+/// below the limit of AES-GCM (RFC 8446, section 5.5: 2^24.5 records of 16 KiB).
 const KEY_BYTES: u64 = 1 << 35;
 
-/// The key of one direction, and the number of the next record.
+/// Key of one direction, and number of the next record.
 #[derive(Debug)]
 pub struct RecordSequence {
     key: RecordKey,
@@ -20,13 +20,13 @@ pub struct RecordSequence {
 }
 
 impl RecordSequence {
-    /// `number` is that of the next record.
+    /// Creates a sequence; `number` is that of the next record.
     #[must_use]
     pub fn new(key: RecordKey, number: u64) -> RecordSequence {
         RecordSequence::changing_after(KEY_BYTES, key, number)
     }
 
-    /// With another number of bytes after which the key changes; both ends must use the same.
+    /// Creates a sequence with another number of bytes per key; both ends must use the same.
     #[must_use]
     pub fn changing_after(most: u64, key: RecordKey, number: u64) -> RecordSequence {
         RecordSequence {
@@ -93,7 +93,7 @@ mod tests {
                 record.extend(tag);
                 sealed.push(record);
             }
-            // Without the change, the first two of them open.
+            // Without the change, the first two records open.
             let opens = |number: usize| {
                 open.open(number as u64 + 1, b"", &mut sealed[number].clone())
                     .is_ok()

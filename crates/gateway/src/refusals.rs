@@ -1,5 +1,5 @@
-//! Rate-limited logging of refused requests: once a minute for each source and reason, and one line a minute for a
-//! flood from many sources. A refusal takes constant time and memory.
+//! Rate-limited log of refused requests: once a minute for each source and reason, and one line a minute for
+//! a flood from many sources. A refusal takes constant time and memory.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -9,16 +9,15 @@ use std::time::{Duration, Instant};
 
 use tracing::warn;
 
-/// Interval after which the same is logged again, and at which a flood is.
+/// Interval between log lines of one source and reason, and of a flood.
 const AGAIN: Duration = Duration::from_secs(60);
-/// Lines in an interval; further sources are a flood.
+/// Maximum lines in an interval; further sources are a flood.
 const LINES: u32 = 20;
-/// Sources and reasons that are remembered, each at the place that its hash gives.
+/// Number of remembered sources and reasons, indexed by hash.
 const PLACES: usize = 1024;
-/// Bits of the map by which the sources of a flood are counted.
+/// Bits of the map that counts the sources of a flood.
 const BITS: usize = 1 << 16;
 
-/// Logs refusals.
 #[derive(Debug, Default)]
 pub struct Refusals {
     log: Mutex<Log>,
@@ -35,7 +34,7 @@ struct Log {
     flood: Option<Flood>,
 }
 
-/// A source and a reason.
+/// Source and reason.
 #[derive(Clone, Copy, Debug)]
 struct Refused {
     hash: u64,
@@ -47,34 +46,34 @@ struct Refused {
 #[derive(Debug)]
 struct Flood {
     since: Instant,
-    /// How many, by reason.
+    /// Number by reason.
     counts: BTreeMap<&'static str, u64>,
     /// A bit for each hash of a source (linear counting, Whang et al., 1990).
     sources: Box<[u64; BITS / 64]>,
 }
 
-/// The line to log.
+/// Line to log.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     None,
-    /// The refusal, and how many times it was not logged since it last was.
+    /// A refusal, and the number of repetitions that were not logged.
     Refusal(u64),
-    /// The refusal is the first one of a flood.
+    /// The first refusal of a flood.
     FloodBegins,
     Flood(Summary),
 }
 
-/// A flood in one line.
+/// Summary of a flood in one line.
 #[derive(Debug, PartialEq, Eq)]
 struct Summary {
     seconds: u64,
     counts: BTreeMap<&'static str, u64>,
-    /// About how many.
+    /// Approximate number.
     sources: u64,
 }
 
 impl Refusals {
-    /// A request was refused. `who` is its source; there are few values of `reason`; `detail` can be anything.
+    /// Logs a refused request. `who` is its source; there are few values of `reason`; `detail` is free text.
     pub fn note(&self, who: impl Display + Hash, reason: &'static str, detail: impl Display) {
         let source = self.hasher.hash_one(&who);
         let hash = self.hasher.hash_one((source, reason));
@@ -177,7 +176,7 @@ impl Display for Summary {
 mod tests {
     use super::*;
 
-    /// Notes a refusal of a source, for a reason with that hash.
+    /// Logs a refusal of a source, for a reason with that hash.
     fn note(log: &mut Log, now: Instant, source: u64, reason: &'static str) -> Line {
         let hash = source * 8 + reason.len() as u64;
         log.note(now, source, hash, reason)
@@ -200,7 +199,7 @@ mod tests {
     fn a_flood_is_one_line_a_minute() {
         let mut log = Log::default();
         let start = Instant::now();
-        // 10,000 a second, each from another source.
+        // 10 000 refusals per second, each from another source.
         let mut lines = Vec::new();
         for number in 0..1_200_000 {
             let now = start + Duration::from_micros(100 * number);
@@ -236,7 +235,7 @@ mod tests {
             };
             assert_eq!(line, expected);
         }
-        // Lines are free again for the first ones after a minute.
+        // A minute later, lines are available again.
         let later = start + AGAIN;
         for source in 0..u64::from(LINES) {
             assert_eq!(note(&mut log, later, source, "key"), Line::Refusal(0));

@@ -1,7 +1,7 @@
-//! The request at the beginning of a stream, and the answer to it.
+//! Request at the beginning of a stream, and the answer to it.
 //!
-//! Both have a few bytes and precede the stream's data, so that opening a stream needs no frame of its own
-//! and is as reliable as the data.
+//! Both have a few bytes and precede the stream's data. So opening a stream needs no frame of its own and is
+//! as reliable as the data.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,10 +17,10 @@ pub const MAX_HOST_LEN: usize = 255;
 const CONNECT: u8 = 1;
 const DATAGRAMS: u8 = 2;
 const MEASURE: u8 = 5;
-/// A connection with deadlines.
+/// Connection with deadlines.
 const CONNECT_BY: u8 = 6;
 
-/// Instead of milliseconds: no deadline.
+/// Replaces the milliseconds if there is no deadline.
 const NO_DEADLINE: u16 = u16::MAX;
 
 // As in SOCKS (RFC 1928, section 5).
@@ -28,44 +28,44 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// A host, by address or by name, and a port.
+/// Host, by address or by name, and port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// The host; a name is resolved at the far end.
+    /// Host; the relay resolves names.
     pub host: Host,
-    /// The port; never zero for a connection.
+    /// Port; never zero for a connection.
     pub port: u16,
 }
 
-/// A host.
+/// Host of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Host {
-    /// By its address.
+    /// IP address.
     Address(IpAddr),
-    /// By its name: 1 to [`MAX_HOST_LEN`] bytes of visible ASCII.
+    /// Name: 1 to [`MAX_HOST_LEN`] bytes of visible ASCII.
     Name(String),
 }
 
-/// A request of the end that opens a stream.
+/// Request of the end that opens a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A TCP connection to a target; the stream carries its bytes, with this urgency.
+    /// TCP connection to a target; the stream carries its bytes, with this urgency.
     Connect(Target, Urgency),
-    /// A UDP socket; the stream is datagrams (see [`crate::datagram`]).
+    /// UDP socket; the stream carries datagrams (see [`crate::datagram`]).
     Datagrams,
-    /// A measurement of the link; the stream is its messages (see [`crate::measure`]).
+    /// Measurement of the link; the stream carries its messages (see [`crate::measure`]).
     Measure,
 }
 
-/// The answer to a request. Other numbers than [`Status::Done`]'s are those of SOCKS (RFC 1928, section 6).
+/// Answer to a request. The numbers except [`Status::Done`]'s are those of SOCKS (RFC 1928, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Status {
     /// Success; the stream's data follow.
     Done = 0,
-    /// Another failure than those below.
+    /// Any other failure.
     Failed = 1,
-    /// The rules of the far end do not allow it.
+    /// The relay's rules do not allow it.
     NotAllowed = 2,
     /// There is no route.
     NetworkUnreachable = 3,
@@ -75,13 +75,13 @@ pub enum Status {
     Refused = 5,
     /// The target did not answer in time.
     TimedOut = 6,
-    /// The far end does not know the request.
+    /// The relay does not know the request.
     Unknown = 7,
-    /// The far end's limit of streams is reached, or the association has ended.
+    /// The relay's limit of streams is reached, or the association has ended.
     Limit = 9,
 }
 
-/// The bytes are not a request, or not an answer.
+/// Error of bytes that are not a request, or not an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the first bytes of a stream are none that are known")]
 pub struct Malformed;
@@ -90,7 +90,7 @@ impl Request {
     /// Longest request.
     pub const MAX_LEN: usize = 1 + URGENCY_LEN + Target::MAX_LEN;
 
-    /// Its encoding.
+    /// Encodes the request.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Request::MAX_LEN);
@@ -110,7 +110,7 @@ impl Request {
         out
     }
 
-    /// The request at the front of `bytes` and its length; `None` if it is incomplete.
+    /// Parses the request at the front of `bytes`; returns it and its length, `None` if it is incomplete.
     ///
     /// # Errors
     /// It is malformed.
@@ -166,7 +166,7 @@ impl Target {
     /// Longest target.
     pub const MAX_LEN: usize = 2 + MAX_HOST_LEN + 2;
 
-    /// The address, unless it is a name.
+    /// Returns the address, unless it is a name.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         match self.host {
@@ -175,7 +175,7 @@ impl Target {
         }
     }
 
-    /// Kind, host and port, as SOCKS has them (RFC 1928, section 5).
+    /// Appends kind, host and port, encoded as in SOCKS (RFC 1928, section 5).
     pub fn emit(&self, out: &mut Vec<u8>) {
         match &self.host {
             Host::Address(IpAddr::V4(ip)) => {
@@ -194,7 +194,7 @@ impl Target {
         out.extend(self.port.to_be_bytes());
     }
 
-    /// The target at the front of `bytes` and its length; `None` if it is incomplete.
+    /// Parses the target at the front of `bytes`; returns it and its length, `None` if it is incomplete.
     ///
     /// # Errors
     /// Its address type is unknown, or its name has invalid characters.
@@ -240,7 +240,6 @@ impl From<SocketAddr> for Target {
     }
 }
 
-/// An address, or else a name.
 impl FromStr for Host {
     type Err = Malformed;
 
@@ -258,7 +257,7 @@ impl FromStr for Host {
     }
 }
 
-/// `HOST:PORT`, an IPv6 address in brackets.
+/// Parses `HOST:PORT`, an IPv6 address in brackets.
 impl FromStr for Target {
     type Err = Malformed;
 
@@ -291,7 +290,7 @@ impl fmt::Display for Target {
 }
 
 impl Status {
-    /// The status of that number; unknown numbers are [`Status::Failed`].
+    /// Returns the status of that number; unknown numbers are [`Status::Failed`].
     #[must_use]
     pub fn from_byte(byte: u8) -> Status {
         match byte {
@@ -307,7 +306,7 @@ impl Status {
         }
     }
 
-    /// The status for an error of connect(2).
+    /// Returns the status for an error of connect(2).
     #[must_use]
     pub fn of_error(error: &std::io::Error) -> Status {
         use std::io::ErrorKind;
@@ -389,7 +388,6 @@ mod tests {
         assert!(Request::parse(b"\x01\x03\x01\xff\x00\x50").is_err());
         assert!(Request::parse(b"\x01\x02").is_err());
         assert!(Request::parse(b"\x09").is_err());
-        // More than a minute.
         assert!(Request::parse(b"\x06\x00\x00\x00\x00\xea\x61\x01").is_err());
     }
 

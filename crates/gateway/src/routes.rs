@@ -1,6 +1,6 @@
 //! Default routes of this machine.
 
-/// The interfaces with a default route in either routing table.
+/// Returns the interfaces with a default route in either routing table.
 pub(crate) fn default_interfaces(v4: &str, v6: &str) -> Vec<String> {
     let v4 = v4.lines().filter_map(is_default_v4);
     let v6 = v6.lines().filter_map(is_default_v6);
@@ -13,7 +13,7 @@ pub(crate) fn default_interfaces(v4: &str, v6: &str) -> Vec<String> {
     interfaces
 }
 
-/// /proc/net/route: interface, destination, gateway, flags, three more, mask.
+/// Parses /proc/net/route: interface, destination, gateway, flags, three more, mask.
 fn is_default_v4(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {
@@ -22,8 +22,8 @@ fn is_default_v4(line: &str) -> Option<String> {
     }
 }
 
-/// /proc/net/ipv6_route: destination and its length, source and its length, next hop, metric, two counters,
-/// flags, interface. Routes of the loopback interface reject packets.
+/// Parses /proc/net/ipv6_route: destination and its length, source and its length, next hop, metric, two
+/// counters, flags, interface. Routes of the loopback interface reject packets.
 fn is_default_v6(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {

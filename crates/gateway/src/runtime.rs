@@ -1,4 +1,4 @@
-//! The tokio runtime of a verb, and the signals that end it.
+//! Tokio runtime of a verb, and the signals that end it.
 
 use std::env;
 use std::io;
@@ -13,10 +13,10 @@ use tracing::{error, info, warn};
 
 use crate::Failure;
 
-/// Runs a verb's future to its end, and all tasks that it starts, on one thread.
+/// Runs a verb's future to its end, with all tasks that it starts, on one thread.
 ///
 /// One core encrypts more than links carry. With several threads, the tasks of an association wake each other
-/// across threads, which takes a third more time per byte.
+/// across threads, which costs a third more time per byte.
 ///
 /// # Errors
 /// The system cannot start threads.
@@ -27,23 +27,22 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
         .build();
     let runtime = runtime.map_err(|error| Failure::run(format!("no runtime: {error}")))?;
     let output = runtime.block_on(future);
-    // Blocking tasks, such as name resolution, are not waited for.
+    // Does not wait for blocking tasks, such as name resolution.
     runtime.shutdown_background();
     Ok(output)
 }
 
-/// Allows this process as many descriptors as it may have: each stream of each client takes one.
+/// Raises the limit of descriptors to its maximum: each stream of each client takes one.
 pub(crate) fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {
         current: limit.maximum,
         ..limit
     };
-    // The limit stays as it is where the system refuses that.
     let _ = setrlimit(Resource::Nofile, raised);
 }
 
-/// What a signal says about the end.
+/// Signal that ended the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// SIGTERM: it may be started again, as by a service manager.
@@ -52,8 +51,8 @@ pub(crate) enum Ending {
     Interrupted,
 }
 
-/// Waits for SIGTERM or SIGINT. On SIGHUP, `reload` reads again what may change while the gateway runs, and
-/// reports what changed; if it fails, everything stays as it was.
+/// Waits for SIGTERM or SIGINT. On SIGHUP, `reload` reads changeable options again and reports the changes;
+/// if it fails, everything stays as it was.
 ///
 /// # Errors
 /// Signal handlers cannot be installed.
@@ -76,7 +75,7 @@ pub(crate) async fn until_signal(
     }
 }
 
-/// Tells the service manager that the gateway is ready (sd_notify(3)), if there is one.
+/// Notifies the service manager, if there is one, that the gateway is ready (sd_notify(3)).
 pub(crate) fn notify_ready() {
     let Some(name) = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {
         return;
@@ -86,7 +85,7 @@ pub(crate) fn notify_ready() {
     }
 }
 
-/// A name that begins with '@' is abstract (unix(7)).
+/// Sends a state; a name that begins with '@' is abstract (unix(7)).
 fn notify(name: &[u8], state: &[u8]) -> io::Result<()> {
     let at = match name.split_first() {
         Some((b'@', name)) => SocketAddr::from_abstract_name(name)?,

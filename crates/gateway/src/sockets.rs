@@ -6,11 +6,10 @@ use std::os::fd::AsFd;
 
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
-/// Most connections that wait to be accepted; the kernel's own bound may be lower.
+/// Maximum number of connections that wait to be accepted; the kernel's limit may be lower.
 const BACKLOG: i32 = 1024;
 
-/// A TCP listener, non-blocking as tokio takes it. It is opened before the process drops its privileges, and
-/// before there is a runtime.
+/// Opens a TCP listener, non-blocking for tokio, before the process drops its privileges and has a runtime.
 ///
 /// # Errors
 /// The errors of bind(2) and listen(2).
@@ -23,7 +22,8 @@ pub(crate) fn listen(at: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Options of all carriers: no delay for coalescing (TCP_NODELAY), and little unsent data in the socket.
+/// Sets the options of all carriers: no delay for coalescing (TCP_NODELAY), and little unsent data in the
+/// socket.
 ///
 /// # Errors
 /// `congestion` is not available, or the kernel lacks an option.
@@ -36,10 +36,10 @@ pub(crate) fn set_up_carrier(socket: &impl AsFd, congestion: Option<&str>) -> io
     Ok(())
 }
 
-/// The socket is writable only while less than this is unsent (TCP_NOTSENT_LOWAT, tcp(7)).
+/// Makes the socket writable only while less than this is unsent (TCP_NOTSENT_LOWAT, tcp(7)).
 ///
 /// # Errors
-/// Those of setsockopt(2).
+/// The errors of setsockopt(2).
 pub(crate) fn set_unsent_bound(socket: &impl AsFd, bytes: u64) -> io::Result<()> {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     SockRef::from(socket).set_tcp_notsent_lowat(bytes)

@@ -1,9 +1,9 @@
-//! The source that a limit or a log line counts a request for.
+//! Source of a request, for limits and log lines.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The source of an address: the address itself for IPv4, the /64 network for IPv6, since a host can use a whole
-/// one (RFC 6177).
+/// Returns the source of an address: the address itself for IPv4, the /64 network for IPv6, since a host can
+/// use a whole one (RFC 6177).
 pub(crate) fn source(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),

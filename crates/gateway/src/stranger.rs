@@ -1,18 +1,18 @@
-//! Names the protocol of a peer that does not speak Ropewalk's, by its first bytes.
+//! Detection of the protocol of a peer that does not speak Ropewalk's, by its first bytes.
 //!
 //! For example, `HTTP/1.1 302 Found` is HTTP, and `15 03 03 00 02 02 46` is an alert of TLS.
 
 use std::fmt;
 
-/// Most bytes of a peer that [`Stranger::of`] needs.
+/// Maximum number of bytes that [`Stranger::of`] needs.
 pub(crate) const LOOK: usize = 16;
-/// Fewest bytes by which a protocol is named.
+/// Minimum number of bytes that identify a protocol.
 const FEWEST: usize = 3;
 /// Bytes of an unknown protocol that are shown.
 const SHOWN: usize = 8;
 
 const HTTP: &str = "HTTP";
-/// Texts at the beginning of a peer's first message, in lower case.
+/// Beginnings of a peer's first message, in lower case.
 const TEXTS: [(&str, &str); 25] = [
     // Responses and requests (RFC 9112, sections 3 and 4; RFC 9113, section 3.4), and pages without a head.
     ("http/", HTTP),
@@ -47,7 +47,7 @@ const TEXTS: [(&str, &str); 25] = [
     ("proxy tcp", "the PROXY protocol"),
 ];
 
-/// A peer that speaks another protocol.
+/// Peer that speaks another protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stranger {
     /// The protocol's name.
@@ -57,7 +57,7 @@ pub enum Stranger {
 }
 
 impl Stranger {
-    /// Recognizes the protocol by its first bytes.
+    /// Detects the protocol by its first bytes.
     #[must_use]
     pub fn of(first: &[u8]) -> Stranger {
         match of_text(first).or_else(|| of_bytes(first)) {
@@ -66,7 +66,7 @@ impl Stranger {
         }
     }
 
-    /// The protocol as the one of an answer. Networks that want a login first answer HTTP to everything.
+    /// Names the protocol of an answer. Networks that require a login first answer HTTP to everything.
     #[must_use]
     pub fn as_answer(&self) -> String {
         match self {

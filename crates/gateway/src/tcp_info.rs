@@ -10,10 +10,10 @@ use std::time::Duration;
 /// Congestion control for a lossy link.
 pub(crate) const FOR_LOSS: &str = "bbr";
 
-/// Statistics of a connection.
+/// Kernel statistics of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {
-    /// Smoothed round trip (`tcpi_rtt`); `None` if only retransmitted segments were acknowledged.
+    /// Smoothed RTT (`tcpi_rtt`); `None` if only retransmitted segments were acknowledged.
     pub round_trip: Option<Duration>,
     /// Time since the peer's TCP last acknowledged anything (`tcpi_last_ack_recv`).
     pub since_last_acknowledgement: Duration,
@@ -37,8 +37,8 @@ const TIMESTAMPS: u64 = 12;
 const HAS_TIMESTAMPS: u8 = 1;
 
 impl TcpInfo {
-    /// Bytes that the connection has put on its link in both directions, with IP and TCP headers and
-    /// retransmissions, as an operator's meter counts them. Of received duplicates only the headers are
+    /// Returns the bytes that the connection has put on its link in both directions, with IP and TCP headers
+    /// and retransmissions, as an operator's meter counts them. Of received duplicates only the headers are
     /// included, since the kernel does not report more.
     #[must_use]
     pub fn carried(&self, peer: IpAddr) -> u64 {
@@ -53,14 +53,14 @@ impl TcpInfo {
 /// Reads the statistics of a connection.
 ///
 /// # Errors
-/// Those of getsockopt(2).
+/// The errors of getsockopt(2).
 pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_bytes_sent) + size_of::<u64>();
     // SAFETY: tcp_info is a C struct of integers: all zeros are a value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `len` bytes to `info`, which has as many and is made of
-    // integers; both pointers live until the call is over.
+    // SAFETY: the kernel writes at most `len` bytes to `info`, which has as many and consists of integers;
+    // both pointers live until the call is over.
     let done = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

@@ -1,4 +1,4 @@
-//! `status`: queries a running gateway and shows its status.
+//! `status`: shows the status of a running gateway.
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -15,16 +15,16 @@ use crate::status::Document;
 use crate::status::table::{Look, tables};
 use crate::stranger::Stranger;
 
-/// Longest document that is read.
+/// Longest document that is read, in bytes.
 const MAX_DOCUMENT: u64 = 16 << 20;
 
-/// How long a gateway may take to answer.
+/// Time limit of a gateway's answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Interval between two tables on a terminal.
+/// Interval of tables on a terminal.
 const STEP: Duration = Duration::from_secs(1);
 
-/// The verbs that have a control socket, in the order in which they are tried.
+/// Verbs with a control socket, in the order in which they are tried.
 const VERBS: [&str; 3] = ["proxy", "tunnel", "relay"];
 
 /// Show the links and streams of a running gateway as a table, updated every second on a terminal.
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The given socket, or the first default one that answers.
+/// Returns the given socket, or the first default one that answers.
 fn find(named: Option<&Path>) -> Result<PathBuf, Failure> {
     check(named)?;
     if let Some(path) = named {
@@ -107,14 +107,14 @@ fn draw(out: &mut impl Write, text: &str, height: Option<usize>) -> io::Result<(
     out.flush()
 }
 
-/// Columns and rows of a terminal.
+/// Returns columns and rows of a terminal.
 fn size(out: &io::StdoutLock<'_>) -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(out).ok()?;
     let known = |number: u16| Some(usize::from(number)).filter(|&number| number > 0);
     Some((known(size.ws_col)?, known(size.ws_row)?))
 }
 
-/// The gateway's answer, which is a line.
+/// Returns the gateway's answer, which is a line.
 fn ask(control: &Path) -> Result<String, Failure> {
     let answer = || -> io::Result<String> {
         let mut stream = UnixStream::connect(control)?;

@@ -1,50 +1,48 @@
-//! The protocol between the preloaded library and the gateway on the control socket.
+//! Protocol between the preloaded library and the gateway on the control socket.
 //!
-//! Each message is one line of JSON, as always on the control socket. Each request has its own connection, so
-//! that the library keeps nothing open and nothing in memory: it recognises sockets by the kernel's addresses
-//! (the constants below), and asks for the rest by the socket's cookie (SO_COOKIE, socket(7)), which
-//! duplicates, child processes and programs that inherit the descriptor share.
+//! Each message is one line of JSON. Each request has its own connection, so that the library keeps nothing
+//! open and nothing in memory. It recognises sockets by the kernel's addresses (the constants below), and
+//! requests the rest by the socket's cookie (SO_COOKIE, socket(7)), which duplicates, child processes and
+//! programs that inherit the descriptor share.
 //!
 //! A program's connect() proceeds as follows:
 //!
 //! 1. `{"connect": {"target": "198.18.0.5:443", "cookie": 41, "wait": false}}`; the gateway begins to open
 //!    the stream and answers `{"hold": {"at": "127.82.87.2:40001"}}`.
 //! 2. The library connects the program's own socket to that address without blocking. A listener there drops
-//!    every SYN (by a socket filter that accepts nothing), so the socket stays in SYN-SENT, and poll(2) does
-//!    not report it writable.
+//!    every SYN (its accept queue is full), so the socket stays in SYN-SENT, and poll(2) does not report it
+//!    writable.
 //! 3. `{"started": {}}`, with the program's socket attached (SCM_RIGHTS, unix(7)).
-//! 4. When the far end has answered, the gateway connects a socket of its own, bound to the listener's
-//!    address, to the program's: both are in SYN-SENT, so the connection is established by simultaneous open
-//!    (RFC 9293, section 3.5), and the program's socket becomes writable. Or it shuts its duplicate down, and
-//!    the program's socket fails: poll(2) reports it, and the library asks for the reason with `failure` and
-//!    returns it instead of the kernel's (ECONNRESET).
+//! 4. When the relay has answered, the gateway connects a socket of its own, bound to the listener's address,
+//!    to the program's. Both are in SYN-SENT, so this is a simultaneous open (RFC 9293, section 3.5), and the
+//!    program's socket becomes writable. On failure, the gateway shuts its duplicate down, and the program's
+//!    socket fails: poll(2) reports it, and the library requests the reason with `failure` and returns it
+//!    instead of the kernel's (ECONNRESET).
 //! 5. With `"wait": true`, for a blocking connect(), the gateway sends the result on the same connection:
 //!    `{"done": {}}` or `{"refused": {"reason": "connection-refused"}}`.
 //!
-//! Both ends use these types. The crate is small, since the library is loaded into every program that is run
-//! with it.
+//! Both ends use these types. The crate is small, since every program that runs with the library loads it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-/// Programs' sockets that listen on every address, or on a specific one, are bound to this address, with the
-/// port that the program asked for.
+/// Address to which listening sockets of programs are bound, with the port that the program chose.
 pub const LISTENERS: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 1);
-/// The address of the gateway's end of an outgoing connection of a program.
+/// Address of the gateway's end of a program's outgoing connection.
 pub const HOLD: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 2);
-/// The address that the gateway binds to before it connects to a program that listens.
+/// Address to which the gateway binds before it connects to a listening program.
 pub const CLIENTS: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 3);
-/// Programs' sockets that listen for IPv6 only (IPV6_V6ONLY) are bound to this address: a program may have
-/// one of them and one for IPv4 at the same port.
+/// As [`LISTENERS`], for sockets that listen for IPv6 only (IPV6_V6ONLY): a program may have one of them and
+/// one for IPv4 at the same port.
 pub const LISTENERS_V6ONLY: Ipv4Addr = Ipv4Addr::new(127, 82, 87, 6);
 
-/// The first address of the pool for names, 198.18.0.0/15 (RFC 2544).
+/// First address of the pool for names, 198.18.0.0/15 (RFC 2544).
 pub const POOL_V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
-/// The first address of the pool for names, 2001:2::/48 (RFC 5180).
+/// First address of the pool for names, 2001:2::/48 (RFC 5180).
 pub const POOL_V6: Ipv6Addr = Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0);
 
-/// Whether the address stands for a name.
+/// Whether it is the placeholder of a name.
 #[must_use]
 pub fn in_pool(address: IpAddr) -> bool {
     match address.to_canonical() {
@@ -53,62 +51,62 @@ pub fn in_pool(address: IpAddr) -> bool {
     }
 }
 
-/// A request of the library.
+/// Request of the library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// The program's socket wants to be connected. Answered by [`Answer::Hold`].
+    /// Connects the program's socket. Answered by [`Answer::Hold`].
     Connect {
-        /// The target, as the program gave it; an address of the pool stands for its name.
+        /// Target, as the program gave it; an address of the pool means its name.
         target: SocketAddr,
         /// The socket's cookie.
         cookie: u64,
-        /// Whether the result is to be sent on this connection.
+        /// Whether to send the result on this connection.
         wait: bool,
     },
     /// The socket, attached as SCM_RIGHTS, is in SYN-SENT. Only after [`Answer::Hold`]. Answered by
     /// [`Answer::Done`] or [`Answer::Refused`] if `wait` was set.
     Started {},
-    /// Asks for the target of this socket. Answered by [`Answer::Address`].
+    /// Requests the target of a socket. Answered by [`Answer::Address`].
     Target {
         /// The socket's cookie.
         cookie: u64,
     },
-    /// Asks why this socket failed. Answered, once, by [`Answer::Refused`].
+    /// Requests the reason of a socket's failure. Answered, once, by [`Answer::Refused`].
     Failure {
         /// The socket's cookie.
         cookie: u64,
     },
-    /// A program listens at `at`, and streams for `port` are to be connected to it. Answered by
-    /// [`Answer::Done`] or [`Answer::Refused`]. It ends when the program no longer listens.
+    /// Registers a program that listens at `at`, to receive streams for `port`. Answered by [`Answer::Done`]
+    /// or [`Answer::Refused`]. It ends when the program no longer listens.
     Listen {
-        /// The port that the program asked for.
+        /// Port that the program chose.
         port: u16,
-        /// Where it listens on loopback.
+        /// Address of the listener on loopback.
         at: SocketAddr,
     },
-    /// Asks for the client of the gateway's end of a connection to a program that listens. Answered by
+    /// Requests the client behind the gateway's end of a connection to a listening program. Answered by
     /// [`Answer::Client`].
     Client {
         /// The gateway's end, the program's peer.
         at: SocketAddr,
     },
-    /// Asks for an address for a name. Answered by [`Answer::Ip`], or [`Answer::Refused`] if it is not a
+    /// Requests an address for a name. Answered by [`Answer::Ip`], or [`Answer::Refused`] if it is not a
     /// name.
     Resolve {
         /// The name, not an address.
         name: String,
-        /// Whether an IPv6 address is wanted.
+        /// Whether to return an IPv6 address.
         v6: bool,
     },
-    /// Asks for the name of an address of the pool. Answered by [`Answer::Name`].
+    /// Requests the name of an address of the pool. Answered by [`Answer::Name`].
     Name {
         /// The address.
         ip: IpAddr,
     },
 }
 
-/// An answer of the gateway.
+/// Answer of the gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Answer {
@@ -129,17 +127,17 @@ pub enum Answer {
         /// As the program gave it to connect().
         address: SocketAddr,
     },
-    /// The client of the gateway's end.
+    /// Client behind the gateway's end.
     Client {
-        /// The client's address, as far as it is known.
+        /// Address of the client, as far as known.
         client: SocketAddr,
     },
-    /// The address that stands for the name from now on.
+    /// Placeholder address of the name.
     Ip {
         /// An address of the pool.
         ip: IpAddr,
     },
-    /// The name that an address stands for.
+    /// Name of a placeholder address.
     Name {
         /// The name.
         name: String,
@@ -148,7 +146,7 @@ pub enum Answer {
     Unknown {},
 }
 
-/// Why a program's call fails.
+/// Reason why a program's call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -156,11 +154,11 @@ pub enum Reason {
     ConnectionRefused,
     /// The target's network is unreachable, or the gateway is gone: ENETUNREACH.
     NetworkUnreachable,
-    /// The target is unreachable, or the name has no address at the far end: EHOSTUNREACH.
+    /// The target is unreachable, or the name has no address at the relay: EHOSTUNREACH.
     HostUnreachable,
     /// There was no answer in time: ETIMEDOUT.
     TimedOut,
-    /// The far end's rules do not allow it: EACCES.
+    /// The relay's rules do not allow it: EACCES.
     NotAllowed,
     /// Another program has the port: EADDRINUSE.
     AddressInUse,

@@ -1,4 +1,4 @@
-//! Addresses as C has them (struct sockaddr, ip(7), ipv6(7)).
+//! Conversion of C's socket addresses (struct sockaddr, ip(7), ipv6(7)).
 #![allow(unsafe_code)]
 
 use std::mem;
@@ -36,11 +36,10 @@ pub(crate) unsafe fn read(address: *const sockaddr, length: socklen_t) -> Option
     }
 }
 
-/// Writes an address like the kernel: as much as there is room for, and the length of the whole.
+/// Writes an address like the kernel: as much as fits, and the full length.
 ///
 /// # Safety
-/// `address` is null, or `*length` bytes are writable there, and `length` is null or may be
-/// read and written.
+/// `address` is null, or `*length` bytes are writable there, and `length` is null or may be read and written.
 pub(crate) unsafe fn write(from: SocketAddr, address: *mut sockaddr, length: *mut socklen_t) {
     if address.is_null() || length.is_null() {
         return;
@@ -58,7 +57,7 @@ pub(crate) unsafe fn write(from: SocketAddr, address: *mut sockaddr, length: *mu
     }
 }
 
-/// The address as C has it, and its length.
+/// Returns the address in C's form, and its length.
 pub(crate) fn to_c(from: SocketAddr) -> (libc::sockaddr_storage, usize) {
     // SAFETY: a sockaddr_storage is integers and arrays of them: all zeros are a value.
     let mut storage: libc::sockaddr_storage = unsafe { mem::zeroed() };

@@ -17,29 +17,29 @@ use rustix::net::{
 use crate::settings::Settings;
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
-/// How long the gateway may take for answers that need no far end.
+/// Time limit of answers that do not depend on the relay.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest answer: a name has at most 253 characters.
+/// Longest answer: a name has at most 253 characters.
 const LONGEST: usize = 1024;
 
 /// Sends one request and waits for the answer.
 ///
 /// # Errors
-/// Those of [`Line::open`] and [`Line::ask`].
+/// The errors of [`Line::open`] and [`Line::ask`].
 pub(crate) fn ask(settings: &Settings, request: &Request) -> Result<Answer, Errno> {
     Line::open(settings)?.ask(request)
 }
 
-/// A connection to the control socket.
+/// Connection to the control socket.
 pub(crate) struct Line {
     socket: OwnedFd,
 }
 
 impl Line {
-    /// Connects.
+    /// Connects to the control socket.
     ///
     /// # Errors
-    /// Those of socket(2) and connect(2): ENOENT or ECONNREFUSED if there is no gateway, EMFILE.
+    /// The errors of socket(2) and connect(2): ENOENT or ECONNREFUSED if there is no gateway, EMFILE.
     pub(crate) fn open(settings: &Settings) -> Result<Line, Errno> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -50,10 +50,10 @@ impl Line {
         Ok(Line { socket })
     }
 
-    /// Sends a request, and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// Those of [`Line::tell`] and [`Line::answer`].
+    /// The errors of [`Line::tell`] and [`Line::answer`].
     pub(crate) fn ask(&self, request: &Request) -> Result<Answer, Errno> {
         self.tell(request, None)?;
         loop {
@@ -67,7 +67,7 @@ impl Line {
     /// Sends a message with a descriptor attached.
     ///
     /// # Errors
-    /// Those of sendmsg(2); EPIPE if the gateway is gone.
+    /// The errors of sendmsg(2); EPIPE if the gateway is gone.
     pub(crate) fn tell(
         &self,
         request: &Request,
@@ -114,13 +114,11 @@ impl Line {
         serde_json::from_slice(&line).map_err(|_| Errno::PROTO)
     }
 
-    /// Sets the timeout of [`Line::answer`]; `None` waits for ever.
     pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> Result<(), Errno> {
         set_socket_timeout(&self.socket, Timeout::Recv, timeout)
     }
 }
 
-/// The errno for a reason.
 pub(crate) fn errno(reason: Reason) -> Errno {
     match reason {
         Reason::ConnectionRefused => Errno::CONNREFUSED,

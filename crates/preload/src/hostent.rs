@@ -1,4 +1,4 @@
-//! An answer of gethostbyname(3) and gethostbyaddr(3), in a buffer that the caller gave.
+//! Answers of gethostbyname(3) and gethostbyaddr(3), in a buffer of the caller.
 #![allow(unsafe_code)]
 
 use std::ffi::c_char;
@@ -7,7 +7,7 @@ use std::{mem, ptr};
 
 use libc::hostent;
 
-/// The data after the entry in the buffer: no aliases, one address.
+/// Data after the entry in the buffer: no aliases, one address.
 #[repr(C)]
 struct Tail {
     aliases: [*mut c_char; 1],
@@ -15,11 +15,10 @@ struct Tail {
     address: [u8; 16],
 }
 
-/// Writes name and address; `None` if there is not enough room, which is ERANGE.
+/// Writes name and address; `None` (ERANGE) if the buffer is too short.
 ///
 /// # Safety
-/// `entry` is writable, and so are `room` bytes at `buffer`; both live as long as the entry is
-/// used.
+/// `entry` is writable, and so are `room` bytes at `buffer`; both live as long as the entry is used.
 pub(crate) unsafe fn write(
     entry: *mut hostent,
     buffer: *mut c_char,
@@ -43,8 +42,8 @@ pub(crate) unsafe fn write(
         }
         IpAddr::V6(v6) => (libc::AF_INET6, 16, v6.octets()),
     };
-    // SAFETY: the tail, aligned by the skip, and then the name with its zero lie within `room`,
-    // as was checked.
+    // SAFETY: the tail, aligned by the skip, and then the name with its zero lie within `room`, as was
+    // checked.
     unsafe {
         let tail = buffer.add(skip).cast::<Tail>();
         let name_to = buffer.add(name_at);

@@ -1,5 +1,5 @@
-//! bind(), listen(), accept(): sockets of servers are moved to loopback, where the gateway finds them under
-//! the port that the program asked for.
+//! bind(), listen(), accept(): listening sockets are moved to loopback, where the gateway finds them under
+//! the port that the program chose.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
@@ -13,8 +13,8 @@ use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
 use ropewalk_preload_protocol::{Answer, LISTENERS, LISTENERS_V6ONLY, Request};
 
-/// The address to bind the socket to instead of the one that the program wants; `None` if it stays, for
-/// sockets other than TCP, loopback, and direct networks.
+/// Returns the address to bind the socket to instead of the program's; `None` leaves it, for sockets other
+/// than TCP, loopback, and direct networks.
 pub(crate) fn place(
     settings: &Settings,
     socket: BorrowedFd<'_>,
@@ -40,8 +40,8 @@ pub(crate) fn place(
     family.spell((host, wanted.port()).into())
 }
 
-/// Binds a socket that is about to listen without ever having been bound: the kernel would
-/// take a port on all addresses (inet_autobind in net/ipv4/af_inet.c).
+/// Binds an unbound socket that is about to listen: the kernel would take a port on all addresses
+/// (inet_autobind in net/ipv4/af_inet.c).
 pub(crate) fn bind_if_needed(settings: &Settings, socket: BorrowedFd<'_>) -> Result<(), Errno> {
     let Kind::Tcp(family) = Kind::of(socket) else {
         return Ok(());
@@ -56,8 +56,8 @@ pub(crate) fn bind_if_needed(settings: &Settings, socket: BorrowedFd<'_>) -> Res
     }
 }
 
-/// Tells the gateway of a socket that listens now, if it was moved. If the gateway refuses it, the socket
-/// stops listening.
+/// Registers a moved socket that listens now with the gateway. If the gateway refuses it, the socket stops
+/// listening.
 pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<(), Errno> {
     let Some((host, port)) = socket::local(socket).filter(|&(host, _)| is_listener(host)) else {
         return Ok(());
@@ -74,7 +74,7 @@ pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<()
     Err(refused)
 }
 
-/// The client of a socket's peer, which is an address of [`ropewalk_preload_protocol::CLIENTS`].
+/// Returns the client of a socket's peer, which is an address of [`ropewalk_preload_protocol::CLIENTS`].
 pub(crate) fn client(
     settings: &Settings,
     socket: BorrowedFd<'_>,
@@ -90,7 +90,7 @@ pub(crate) fn client(
     }
 }
 
-/// The address that the program sees for a socket that was moved: the unspecified address while it listens,
+/// Returns the address that the program sees for a moved socket: the unspecified address while it listens,
 /// this machine's once it is connected.
 pub(crate) fn own_address(socket: BorrowedFd<'_>) -> Option<SocketAddr> {
     let (_, port) = socket::local(socket).filter(|&(host, _)| is_listener(host))?;

@@ -1,4 +1,4 @@
-//! Which names are resolved here, and addresses for those that are not.
+//! Choice between local name resolution and placeholder addresses.
 
 use std::fs;
 use std::net::IpAddr;
@@ -10,12 +10,12 @@ use crate::control;
 use crate::settings::Settings;
 use ropewalk_preload_protocol::{Answer, Request, in_pool};
 
-/// The result of a look-up.
+/// Result of a look-up.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// It is left to the C library.
+    /// The C library resolves it.
     Here,
-    /// This address stands for the name.
+    /// Placeholder address of the name.
     Address(IpAddr),
     /// It is not a name.
     NoName,
@@ -23,8 +23,8 @@ pub(crate) enum Lookup {
     Gone,
 }
 
-/// An address for the name, if that is to be resolved at the far end. Whether the name exists is only known
-/// there, on connecting to it.
+/// Returns an address for the name, if the relay is to resolve it. Only the relay knows whether the name
+/// exists, on connecting to it.
 pub(crate) fn look_up(settings: &Settings, name: &str, v6: bool) -> Lookup {
     let hosts = fs::read_to_string("/etc/hosts").unwrap_or_default();
     let own = uname();
@@ -39,7 +39,7 @@ pub(crate) fn look_up(settings: &Settings, name: &str, v6: bool) -> Lookup {
     }
 }
 
-/// The name that an address of the pool stands for; `None` for other addresses.
+/// Returns the name of an address of the pool; `None` for other addresses.
 pub(crate) fn name_of(settings: &Settings, ip: IpAddr) -> Option<Result<String, Errno>> {
     in_pool(ip).then(|| {
         let ip = ip.to_canonical();
@@ -50,7 +50,7 @@ pub(crate) fn name_of(settings: &Settings, ip: IpAddr) -> Option<Result<String, 
     })
 }
 
-/// Whether a name is to be resolved here: addresses in any notation that inet_aton(3) or inet_pton(3) reads,
+/// Whether a name is resolved here: addresses in any notation that inet_aton(3) or inet_pton(3) reads,
 /// localhost (RFC 6761), this machine's own name, and the names in this text of hosts(5).
 fn is_local(name: &str, hosts: &str, own: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);

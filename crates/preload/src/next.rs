@@ -9,23 +9,23 @@ use std::ptr;
 use libc::{addrinfo, hostent, mmsghdr, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use rustix::io::Errno;
 
-/// Declares functions that call the next one of their name; `or` is their result if there is none.
+/// Declares functions that call the next one of their name; `or` is the result if there is none.
 ///
 /// They are "C-unwind" since some are cancellation points (pthreads(7)), which glibc implements by unwinding
 /// the stack.
 macro_rules! next {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty, or $missing:expr;)*) => {
         $(
-            /// The next function of this name.
+            /// Calls the next function of this name.
             ///
             /// # Safety
-            /// As the manual says of the C library's.
+            /// As for the C library's function.
             #[allow(clippy::too_many_arguments)]
             pub(crate) unsafe fn $name($($argument: $type),*) -> $result {
                 type Function = unsafe extern "C-unwind" fn($($type),*) -> $result;
                 match found::$name() {
-                    // SAFETY: the C library's function has these arguments and this result, and
-                    // the caller keeps to what the manual asks for.
+                    // SAFETY: the C library's function has these arguments and this result, and the caller
+                    // fulfils the manual's requirements.
                     address if !address.is_null() => unsafe {
                         std::mem::transmute::<*mut c_void, Function>(address)($($argument),*)
                     },
@@ -37,7 +37,6 @@ macro_rules! next {
             }
         )*
 
-        /// The addresses of the functions.
         mod found {
             use std::ffi::{CStr, c_void};
             use std::ptr;
@@ -61,8 +60,8 @@ macro_rules! next {
                 }
             )*
 
-            /// Finds all while there is one thread: dlsym takes the dynamic linker's lock, which a child of a
-            /// program with threads may inherit locked.
+            /// Finds all functions while there is one thread: dlsym takes the dynamic linker's lock, which a
+            /// child of a program with threads may inherit locked.
             pub(super) fn all() {
                 $($name();)*
             }
@@ -94,23 +93,20 @@ next! {
     fn gethostbyaddr_r(address: *const c_void, length: socklen_t, family: c_int, entry: *mut hostent, buffer: *mut c_char, room: size_t, result: *mut *mut hostent, h_errno: *mut c_int) -> c_int, or libc::ENOSYS;
 }
 
-/// Finds all functions.
 pub(crate) fn find_all() {
     found::all();
 }
 
-/// Sets errno(3).
 pub(crate) fn set_errno(errno: Errno) {
     restore_errno(errno.raw_os_error());
 }
 
-/// What errno(3) is; zero if it was never set.
+/// Returns errno(3); zero if it was never set.
 pub(crate) fn last_errno() -> c_int {
     // SAFETY: the address is this thread's errno.
     unsafe { *libc::__errno_location() }
 }
 
-/// Sets errno(3) to an earlier value.
 pub(crate) fn restore_errno(errno: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };

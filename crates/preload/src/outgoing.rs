@@ -14,23 +14,20 @@ use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
 use ropewalk_preload_protocol::{Answer, Request, in_pool};
 
-/// How a call proceeds.
+/// Decision on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is left to the kernel.
+    /// Leave it to the kernel.
     Kernel,
-    /// It is left to the kernel, since the socket is connecting already; if it fails, [`failure`] has the
+    /// Leave it to the kernel, since the socket is connecting already; if it fails, [`failure`] has the
     /// reason.
     Resume,
-    /// It has succeeded.
     Done,
-    /// It has failed.
     Failed(Errno),
 }
 
 /// Connects the program's socket to the target through the gateway, like connect(2): a blocking socket waits
-/// for the far end, with SO_SNDTIMEO and signals, and fails with the far end's reason; others get
-/// EINPROGRESS.
+/// for the relay, with SO_SNDTIMEO and signals, and fails with the relay's reason; others get EINPROGRESS.
 pub(crate) fn connect(settings: &Settings, socket: BorrowedFd<'_>, target: SocketAddr) -> Verdict {
     if !settings.carries(target.ip()) {
         return Verdict::Kernel;
@@ -55,7 +52,7 @@ pub(crate) fn connect(settings: &Settings, socket: BorrowedFd<'_>, target: Socke
     }
 }
 
-/// How a send that names its target proceeds: TCP Fast Open connects first (tcp(7)).
+/// Decides on a send that names its target: TCP Fast Open connects first (tcp(7)).
 pub(crate) fn send(
     settings: &Settings,
     socket: BorrowedFd<'_>,
@@ -67,7 +64,7 @@ pub(crate) fn send(
     }
     match Kind::of(socket) {
         Kind::Tcp(_) if fast_open => match connect(settings, socket, target) {
-            // Already connected, or the previous error: as the kernel does it.
+            // Already connected, or the previous error: as in the kernel.
             Verdict::Resume => Verdict::Kernel,
             verdict => verdict,
         },
@@ -81,8 +78,8 @@ pub(crate) fn is_carried(socket: BorrowedFd<'_>) -> bool {
     matches!(Kind::of(socket), Kind::Tcp(_))
 }
 
-/// How a datagram for the target proceeds: it cannot reach an address of the pool, and other UDP is left
-/// alone unless it is refused.
+/// Decides on a datagram for the target: it cannot reach an address of the pool, and other UDP is left alone
+/// unless it is refused.
 fn datagram(settings: &Settings, target: SocketAddr) -> Verdict {
     let refused = in_pool(target.ip()) || settings.refuse_udp;
     if refused && settings.carries(target.ip()) {
@@ -92,7 +89,7 @@ fn datagram(settings: &Settings, target: SocketAddr) -> Verdict {
     }
 }
 
-/// Why a connection of this socket through the gateway failed, if it did.
+/// Returns the reason why a connection of this socket through the gateway failed, if it did.
 pub(crate) fn failure(settings: &Settings, socket: BorrowedFd<'_>) -> Option<Errno> {
     let cookie = socket_cookie(socket).ok()?;
     match control::ask(settings, &Request::Failure { cookie }) {
@@ -101,7 +98,7 @@ pub(crate) fn failure(settings: &Settings, socket: BorrowedFd<'_>) -> Option<Err
     }
 }
 
-/// The target of a socket whose peer is the gateway.
+/// Returns the target of a socket whose peer is the gateway.
 pub(crate) fn target(settings: &Settings, socket: BorrowedFd<'_>) -> Option<SocketAddr> {
     let Kind::Tcp(family) = Kind::of(socket) else {
         return None;
@@ -151,12 +148,12 @@ fn carry(
 /// Sends the SYN, which is not answered yet.
 fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> Result<(), Errno> {
     if family == Family::V6 {
-        // It fails for a socket that is bound; such sockets need no change.
+        // It fails for a bound socket, which needs no change.
         let _ = set_ipv6_v6only(socket, false);
     }
     no_deferred_connect(socket);
     // O_NONBLOCK is set for this one call: otherwise it would wait for an answer to the SYN before the
-    // gateway has been told to give one.
+    // gateway has been asked for one.
     if wait {
         ioctl_fionbio(socket, true)?;
     }
@@ -171,14 +168,14 @@ fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> 
     }
 }
 
-/// Waits for the far end.
+/// Waits for the relay's answer.
 fn finish(line: &Line, socket: BorrowedFd<'_>, at: SocketAddr) -> Result<(), Errno> {
     line.set_timeout(socket_timeout(socket, Timeout::Send)?)?;
     match line.answer() {
-        // Makes the socket connected for connect(2), too.
+        // Connected also for connect(2).
         Ok(Answer::Done {}) => kernel_connect(socket, &at),
         Ok(Answer::Refused { reason }) => {
-            // This has reported the kernel's reason.
+            // Clears the kernel's error.
             let _ = socket_error(socket);
             Err(errno(reason))
         }
@@ -189,15 +186,15 @@ fn finish(line: &Line, socket: BorrowedFd<'_>, at: SocketAddr) -> Result<(), Err
     }
 }
 
-/// Takes the SYN back: the gateway has gone.
+/// Aborts the connection: the gateway has gone.
 fn give_up(socket: BorrowedFd<'_>) -> Result<(), Errno> {
     connect_unspec(socket)?;
     let _ = socket_error(socket);
     Err(Errno::NETUNREACH)
 }
 
-/// Without the gateway, the network is unreachable; but errors of the process itself are reported as they
-/// are.
+/// Converts an error: without the gateway, the network is unreachable, but errors of the process itself are
+/// reported as they are.
 fn gone(errno: Errno) -> Errno {
     match errno {
         Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS => errno,

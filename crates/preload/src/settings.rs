@@ -1,18 +1,18 @@
-//! The settings from `ropewalk exec`, in environment variables.
+//! Settings from `ropewalk exec`, in environment variables.
 
 use std::env;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The path of the gateway's control socket.
+/// Path of the gateway's control socket.
 const CONTROL: &str = "ROPEWALK_EXEC_CONTROL";
 /// Direct networks, whose connections bypass the gateway, as `ADDRESS/BITS` separated by commas.
 const DIRECT: &str = "ROPEWALK_EXEC_DIRECT";
 /// Set if UDP is refused except to direct networks.
 const REFUSE_UDP: &str = "ROPEWALK_EXEC_REFUSE_UDP";
 
-/// Which connections go through the gateway, and where that is.
+/// Selection of the connections that go through the gateway, and the gateway's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) control: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     direct: Vec<Network>,
 }
 
-/// The settings of this process; without any, everything is left to the kernel.
+/// Returns the settings of this process; without any, everything is left to the kernel.
 pub(crate) fn settings() -> Option<&'static Settings> {
     static SETTINGS: OnceLock<Option<Settings>> = OnceLock::new();
     SETTINGS.get_or_init(Settings::from_environment).as_ref()
@@ -36,9 +36,8 @@ impl Settings {
         })
     }
 
-    /// Whether a connection to the address goes through the gateway. Loopback, the unspecified
-    /// address (which connects to loopback) and link-local IPv6 (which means nothing without
-    /// its interface) never do.
+    /// Whether a connection to the address goes through the gateway. Loopback, the unspecified address (which
+    /// connects to loopback) and link-local IPv6 (meaningless without its interface) never do.
     pub(crate) fn carries(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
         let here = match ip {

@@ -1,4 +1,4 @@
-//! The kernel's state of a program's socket.
+//! Kernel state of a program's socket.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::BorrowedFd;
@@ -7,18 +7,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{socket_domain, socket_protocol, socket_type};
 use rustix::net::{AddressFamily, SocketType, getpeername, getsockname, ipproto};
 
-/// The kind of a socket, as far as the library cares.
+/// Kind of a socket, as far as the library distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// TCP over IPv4, or over IPv6.
     Tcp(Family),
     /// UDP, or a ping socket.
     Datagram,
-    /// Anything else, and descriptors that are no sockets.
+    /// Anything else, and descriptors that are not sockets.
     Other,
 }
 
-/// The address family of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     V4,
@@ -41,8 +40,8 @@ impl Kind {
 }
 
 impl Family {
-    /// The address as a socket of this family has it: IPv4 in an IPv6 socket is mapped (RFC 4291, section
-    /// 2.5.5.2). `None` if it cannot have it.
+    /// Converts the address for a socket of this family: IPv4 in an IPv6 socket is mapped (RFC 4291, section
+    /// 2.5.5.2). `None` if that is impossible.
     pub(crate) fn spell(self, address: SocketAddr) -> Option<SocketAddr> {
         match (self, address) {
             (Family::V4, SocketAddr::V6(v6)) => {
@@ -57,7 +56,6 @@ impl Family {
         }
     }
 
-    /// The unspecified address.
     pub(crate) fn unspecified(self, port: u16) -> SocketAddr {
         match self {
             Family::V4 => (Ipv4Addr::UNSPECIFIED, port).into(),
@@ -65,7 +63,6 @@ impl Family {
         }
     }
 
-    /// The loopback address.
     pub(crate) fn loopback(self, port: u16) -> SocketAddr {
         match self {
             Family::V4 => (Ipv4Addr::LOCALHOST, port).into(),
@@ -91,17 +88,17 @@ pub(crate) fn is_closed(socket: BorrowedFd<'_>) -> bool {
             .any(|fd| fd.revents().contains(PollFlags::HUP))
 }
 
-/// The host part of the socket's own address, IPv4 if it is or maps one, and the port.
+/// Returns the host part of the socket's own address, IPv4 if it is or maps one, and the port.
 pub(crate) fn local(socket: BorrowedFd<'_>) -> Option<(Ipv4Addr, u16)> {
     loopback_part(getsockname(socket).ok()?.try_into().ok()?)
 }
 
-/// The same for its peer.
+/// As [`local`], for its peer.
 pub(crate) fn peer(socket: BorrowedFd<'_>) -> Option<(Ipv4Addr, u16)> {
     loopback_part(getpeername(socket).ok()??.try_into().ok()?)
 }
 
-/// An address that may be one of the gateway's, which are all IPv4.
+/// Returns an address that may be one of the gateway's, which are all IPv4.
 pub(crate) fn loopback_part(address: SocketAddr) -> Option<(Ipv4Addr, u16)> {
     match address.ip().to_canonical() {
         IpAddr::V4(v4) if v4.is_loopback() => Some((v4, address.port())),

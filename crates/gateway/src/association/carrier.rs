@@ -1,4 +1,4 @@
-//! A carrier: one task that reads it and one that writes it.
+//! Carrier of an association: a task that reads its connection and a task that writes it.
 
 use std::io;
 use std::sync::Arc;
@@ -20,31 +20,30 @@ use crate::record::{Decoder, Encoder, RecordError};
 use crate::sockets::set_unsent_bound;
 use crate::tcp_info::tcp_info;
 
-/// Frames are collected for one write until they have this many bytes, or as many as may wait unsent if that
-/// is less, or twice the first frame's, but at most [`MAX_BATCH`]. Small batches leave scheduling decisions
-/// late, when more is known.
+/// Least size of one write, in bytes. The bytes that may be unsent, or twice the first frame, replace it if
+/// smaller; [`MAX_BATCH`] is the limit. Small batches defer scheduling decisions until more is known.
 const MIN_BATCH: usize = 16 << 10;
 const MAX_BATCH: usize = 64 << 10;
 
-/// Bounds of what may wait unsent in the socket, which is what goes out in 10 ms, at least two frames; and
-/// its initial value, with which each of the first frames is a record of its own.
+/// Bounds and initial value of the bytes that may be unsent in the socket. The target is the bytes sent in 10
+/// ms, but at least two frames. With the initial value, each of the first frames is a record of its own.
 const INITIAL_UNSENT: u64 = 1 << 10;
 const MIN_UNSENT: u64 = 4 << 10;
 const MAX_UNSENT: u64 = 256 << 10;
 
-/// The rate is read once in this many writes.
+/// The delivery rate is read once in this many writes.
 const RATE_EVERY: u32 = 16;
 
-/// A carrier on which nothing has arrived for this long gives back read buffers.
+/// Time without arrivals after which a carrier frees its read buffers.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Error code of an association whose peer violated the protocol.
 const BROKEN: u32 = 0xffff_0003;
 
-/// Why a carrier ended.
+/// Reason why a carrier ended.
 #[derive(Debug, thiserror::Error)]
 pub enum CarrierEnd {
-    /// The other end closed it.
+    /// The peer closed it.
     #[error("closed by the other end")]
     Closed,
     /// The connection broke.
@@ -56,12 +55,12 @@ pub enum CarrierEnd {
     /// The peer violated the protocol, which ends the association.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// The association has ended, and the peer has been told.
+    /// The association has ended, and the peer has been notified.
     #[error("the association has ended")]
     Over,
 }
 
-/// A carrier that is in use; it goes down when this is dropped.
+/// Carrier in use; dropping it takes the carrier down.
 pub struct CarrierTask {
     shared: Arc<Shared>,
     id: CarrierId,
@@ -71,7 +70,7 @@ pub struct CarrierTask {
 }
 
 impl Association {
-    /// Uses a connection as a carrier. If `config` has no round trip, the kernel's is taken, which excludes
+    /// Uses a connection as a carrier. If `config` has no RTT, the kernel's is used, which excludes
     /// retransmitted segments (Karn's algorithm).
     #[must_use]
     pub fn carry(
@@ -123,7 +122,7 @@ impl Association {
 }
 
 impl CarrierTask {
-    /// Its number in the association.
+    /// Returns its number in the association.
     #[must_use]
     pub fn id(&self) -> CarrierId {
         self.id
@@ -137,10 +136,10 @@ impl CarrierTask {
         }
     }
 
-    /// Bytes that it has put on its link in both directions so far, as [`TcpInfo::carried`].
+    /// Returns the bytes put on the link in both directions so far, as [`TcpInfo::carried`].
     ///
     /// # Errors
-    /// Those of getsockopt(2).
+    /// The errors of getsockopt(2).
     ///
     /// [`TcpInfo::carried`]: super::TcpInfo::carried
     pub(crate) fn carried(&self) -> io::Result<u64> {
@@ -148,13 +147,13 @@ impl CarrierTask {
         Ok(tcp_info(&self.socket)?.carried(peer))
     }
 
-    /// Both ends use it on these terms from now on. Only the end that dialled may set them.
+    /// Sets the terms of both ends. Only the end that dialled may call it.
     pub(crate) fn set_terms(&self, terms: Terms) {
         self.shared
             .step(|state, _| state.core.set_terms(self.id, terms));
     }
 
-    /// Whether it is suspected, now and whenever that changes.
+    /// Returns the present suspicion and its changes.
     #[must_use]
     pub fn suspicion(&self) -> watch::Receiver<bool> {
         self.suspected.clone()
@@ -214,7 +213,7 @@ impl CarrierIo {
         }
     }
 
-    /// Waits for data. Read buffers that nobody uses any more are freed while none arrive.
+    /// Waits for data. Unused read buffers are freed when none arrive for [`QUIET`].
     async fn readable(&self, decoder: &mut Decoder) -> io::Result<()> {
         while decoder.has_full() {
             match timeout(QUIET, self.socket.readable()).await {
@@ -295,7 +294,6 @@ impl CarrierIo {
         }
     }
 
-    /// Writes all that the encoder has made ready.
     async fn drain(&self, encoder: &mut Encoder) -> io::Result<()> {
         let mut is_blocked = false;
         while !encoder.is_written() {
@@ -320,7 +318,7 @@ impl CarrierIo {
     /// Keeps about two frames unsent in the socket; a frame's size follows the rate.
     fn adapt_unsent(&self, unsent: &mut u64, rate: Rate) -> io::Result<()> {
         let wanted = (rate.as_bps() / 8 / 100).clamp(MIN_UNSENT, MAX_UNSENT);
-        // Steps of a quarter, so that few calls are made.
+        // Steps of a quarter save system calls.
         if wanted.abs_diff(*unsent) > *unsent / 4 {
             *unsent = wanted;
             set_unsent_bound(&*self.socket, wanted)?;

@@ -1,11 +1,10 @@
-//! The congestion control of a carrier, where the user has not set one.
+//! Congestion control of a carrier, if the user has not set one.
 //!
-//! CUBIC takes every loss for congestion. On a link that loses packets for other reasons, the loss ratio
-//! bounds its window, however much the link could carry (RFC 9438, section 5.1). BBR works with rate and
-//! round trip, so it is not affected, but takes more than its share beside CUBIC in short queues, and nearly
-//! stops for 200 ms every ten seconds to measure the round trip (draft-ietf-ccwg-bbr). So a carrier begins
-//! with the system's congestion control. When a considerable share of its segments is lost while the round
-//! trip is close to the minimum, it switches to BBR, if the kernel has it, until the losses have ended.
+//! CUBIC treats every loss as congestion, so random losses limit its window (RFC 9438, section 5.1). BBR uses
+//! rate and RTT instead, but takes more than its share next to CUBIC in short queues, and nearly stops for
+//! 200 ms every ten seconds to measure the RTT (draft-ietf-ccwg-bbr). A carrier therefore begins with the
+//! system's congestion control. It switches to BBR, if the kernel has it, while many segments are lost at an
+//! RTT close to the minimum.
 
 use std::time::{Duration, Instant};
 
@@ -20,31 +19,30 @@ use crate::tcp_info::{FOR_LOSS, tcp_info};
 /// Each check covers at least this much time and this many segments.
 const LOOK: Duration = Duration::from_secs(1);
 const SEGMENTS: u64 = 300;
-/// A link is lossy from the first share of lost segments on, until it falls below the second. Between them,
-/// CUBIC with a round trip of 20 ms accepts the rate that the losses allow, about 5 Mbit/s at the first (RFC
-/// 9438, table 1 and formula 5).
+/// Loss ratios at which a link becomes lossy, and no longer is. Between them, CUBIC reaches the rate that the
+/// losses allow at an RTT of 20 ms: about 5 Mbit/s at the first (RFC 9438, table 1 and formula 5).
 const LOSSY: f64 = 0.002;
 const CLEAN: f64 = 0.0005;
-/// More losses than this come from a policer, which is to be obeyed.
+/// A higher loss ratio comes from a policer, whose rate must be respected.
 const POLICED: f64 = 0.2;
-/// A queue stands if the round trip exceeds the least one by this factor and this time.
+/// A queue exists if the RTT exceeds the minimum by both this factor and this time.
 const QUEUED_GAIN: f64 = 1.25;
 const QUEUED: Duration = Duration::from_millis(5);
-/// Consecutive checks after which it switches to BBR, and back.
+/// Consecutive checks that are needed for a switch in either direction.
 const LOOKS: u32 = 2;
 const CLEAN_LOOKS: u32 = 30;
 
-/// How the congestion control of a carrier is chosen.
+/// Choice of a carrier's congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// As the socket was created.
+    /// The system's.
     Fixed,
-    /// According to the link's losses.
+    /// The system's, or BBR while the link is lossy.
     ByLoss,
 }
 
 impl Congestion {
-    /// The choice that an option's value asks for.
+    /// Parses the value of an option.
     pub(crate) fn of(asked: Option<&str>) -> Congestion {
         asked.map_or(Congestion::ByLoss, |_| Congestion::Fixed)
     }
@@ -57,7 +55,7 @@ struct Seen {
     retransmissions: u64,
 }
 
-/// Decides from losses and the round trip during them.
+/// Loss classifier: uses the loss ratio and the RTT during the losses.
 #[derive(Debug, Default)]
 struct Verdict {
     before: Seen,
@@ -66,7 +64,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    /// Evaluates new counters. Returns whether losses are to be ignored from now on, if that changes.
+    /// Evaluates new counters. Returns whether to ignore losses from now on, if that changes.
     fn look(&mut self, seen: Seen, rtt: Duration, min_rtt: Duration) -> Option<bool> {
         let segments = seen.segments.saturating_sub(self.before.segments);
         if segments < SEGMENTS {
@@ -92,17 +90,17 @@ impl Verdict {
     }
 }
 
-/// Switches a connection's congestion control according to its link.
+/// Switch of a connection's congestion control.
 #[derive(Debug)]
 pub(super) struct Chooser {
     verdict: Verdict,
-    /// The congestion control that the socket was created with.
+    /// The socket's initial congestion control.
     usual: Vec<u8>,
     looked: Instant,
 }
 
 impl Chooser {
-    /// For a new connection; `None` if there is nothing to choose.
+    /// Creates one for a new connection; `None` if there is nothing to choose.
     pub(super) fn new(socket: &TcpStream, congestion: Congestion) -> Option<Chooser> {
         if congestion == Congestion::Fixed {
             return None;
@@ -115,7 +113,7 @@ impl Chooser {
         })
     }
 
-    /// Checks the connection if it is time; returns whether to go on checking.
+    /// Checks the connection if it is time; returns whether to continue checking.
     pub(super) fn look(&mut self, socket: &TcpStream, carrier: &CarrierStatistics) -> bool {
         if self.looked.elapsed() < LOOK {
             return true;
@@ -146,7 +144,7 @@ impl Chooser {
                 );
                 true
             }
-            // Not there, or not allowed (net.ipv4.tcp_allowed_congestion_control).
+            // Not available, or not allowed (net.ipv4.tcp_allowed_congestion_control).
             Err(error) => {
                 debug!(
                     "link {}: no congestion control {chosen}: {error}",
@@ -158,7 +156,6 @@ impl Chooser {
     }
 }
 
-/// The kernel's name of a connection's congestion control.
 pub(super) fn name_of(socket: &TcpStream) -> Option<String> {
     let name = SockRef::from(socket).tcp_congestion().ok()?;
     let end = name
@@ -174,7 +171,7 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    /// Looks at 1000 segments each, of which so many were lost at such a round trip; the least is 50 ms.
+    /// Evaluates checks of 1000 segments: lost segments and RTT. The minimum RTT is 50 ms.
     fn changes(looks: impl IntoIterator<Item = (u64, Duration)>) -> Vec<(usize, bool)> {
         let mut verdict = Verdict::default();
         let mut seen = Seen::default();

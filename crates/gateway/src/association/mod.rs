@@ -1,8 +1,8 @@
 //! An association driven by sockets and the clock.
 //!
-//! The protocol is [`striping::Association`]. Here are the tasks that read and write its carriers
-//! ([`carrier`]), its streams ([`stream`]), and its timer. All of them share it behind a lock that is held
-//! for one step of the state machine, never for a system call or for encryption. Tasks that can go on after a
+//! [`striping::Association`] is the protocol. This module has the tasks that read and write the carriers
+//! ([`carrier`]), the streams ([`stream`]) and the timer. They share the state behind a lock, which is held
+//! for one step of the state machine, never for a system call or encryption. Tasks that can continue after a
 //! step are woken when the lock is released.
 
 mod carrier;
@@ -33,15 +33,14 @@ pub use carrier::{CarrierEnd, CarrierTask};
 pub use congestion::Congestion;
 pub use stream::{Stream, StreamError};
 
-/// Memory of frames in flight or to be sent for which an association without data is ended when its budget is
-/// used up.
+/// Memory of frames above which an association without stream data is ended when its budget is used up.
 const MOST_FRAMES: u64 = 1 << 20;
 
 /// One end of an association. Clones refer to the same one.
 #[derive(Clone)]
 pub struct Association(Arc<Shared>);
 
-/// Streams that the other end opens.
+/// Streams that the peer opens.
 pub struct Incoming {
     association: Association,
     opened: mpsc::UnboundedReceiver<StreamId>,
@@ -51,11 +50,10 @@ struct Shared {
     start: Instant,
     config: Config,
     state: Mutex<State>,
-    /// The memory that it shares with others, if that is bounded.
     budget: Option<Arc<Budget>>,
-    /// Wakes the timer's task to look again.
+    /// Wakes the timer's task.
     timer: Notify,
-    /// Why the association has ended.
+    /// Error code with which the association ended.
     closed: watch::Sender<Option<u32>>,
 }
 
@@ -63,30 +61,27 @@ struct State {
     core: striping::Association<Bytes>,
     streams: HashMap<StreamId, Entry>,
     carriers: HashMap<CarrierId, CarrierEntry>,
-    /// Streams opened by the other end, bounded by [`Config::streams`].
+    /// Streams opened by the peer, at most [`Config::streams`].
     opened: mpsc::UnboundedSender<StreamId>,
-    /// When the timer's task wakes by itself.
+    /// Next deadline of the timer's task.
     armed: Option<Time>,
-    /// Memory that the budget has counted.
+    /// Memory reported to the budget.
     counted: u64,
-    /// Counters of carriers that have ended.
     ledger: status::Ledger,
 }
 
-/// State of a stream that is in use here.
+/// State of a stream in use here.
 struct Entry {
     began: Instant,
-    /// Where it leads, once that is known.
+    /// Destination, once known.
     target: Option<String>,
-    /// Deadline of what is written here.
     urgency: Urgency,
-    /// Bytes that were written here.
     written: u64,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
-    /// The peer's end: finished (`Ok`) or reset.
+    /// End of the peer's data: finished (`Ok`) or reset.
     read_end: Option<Result<(), u32>>,
-    /// The other end reads no more.
+    /// Error code of the peer's STOP.
     stopped: Option<u32>,
 }
 
@@ -112,14 +107,14 @@ struct CarrierEntry {
 }
 
 impl Association {
-    /// Without carriers. Needs a tokio runtime, in which its timer runs.
+    /// Creates an association without carriers. Needs a tokio runtime, in which its timer runs.
     #[must_use]
     pub fn new(role: Role, config: Config) -> (Association, Incoming) {
         Association::within(role, config, None)
     }
 
-    /// As [`new`](Association::new), within a budget of memory that it may share with others. Beyond the
-    /// budget its streams are reset, the largest holders first.
+    /// As [`new`](Association::new), within a memory budget that may be shared. Beyond the budget streams are
+    /// reset, the largest holders first.
     #[must_use]
     pub(crate) fn within(
         role: Role,
@@ -151,7 +146,7 @@ impl Association {
         (association, incoming)
     }
 
-    /// A new stream; `None` if the association has ended.
+    /// Opens a stream; `None` if the association has ended.
     #[must_use]
     pub fn open(&self) -> Option<Stream> {
         let id = self.0.step(|state, _| {
@@ -163,13 +158,13 @@ impl Association {
         Some(Stream::new(self.clone(), id))
     }
 
-    /// Ends it; carriers close when they have said so.
+    /// Ends the association. Carriers close once they have sent the close.
     pub fn close(&self, code: u32) {
         self.0.step(|state, _| state.core.close(code));
         self.0.end(code);
     }
 
-    /// Waits until it has ended, and says why.
+    /// Waits until it has ended; returns the error code.
     pub async fn closed(&self) -> u32 {
         let mut closed = self.0.closed.subscribe();
         match closed.wait_for(Option::is_some).await {
@@ -184,31 +179,31 @@ impl Association {
         self.end().is_some()
     }
 
-    /// Why it has ended; `None` if it has not.
+    /// Returns the error code with which it ended; `None` if it has not.
     #[must_use]
     pub fn end(&self) -> Option<u32> {
         *self.0.closed.borrow()
     }
 
-    /// Looks at the state machine, such as for statistics.
+    /// Reads the state machine, for example for statistics.
     pub fn look<T>(&self, look: impl FnOnce(&striping::Association<Bytes>) -> T) -> T {
         look(&self.0.lock().core)
     }
 
-    /// Streams that somebody here has.
+    /// Returns the number of streams in use here.
     #[must_use]
     pub fn stream_count(&self) -> usize {
         self.0.lock().streams.len()
     }
 
-    /// The address here of one of the carriers.
+    /// Returns the local address of one of the carriers.
     pub(crate) fn carrier_address(&self) -> Option<SocketAddr> {
         let state = self.0.lock();
         let mut addresses = state.carriers.values();
         addresses.find_map(|carrier| carrier.socket.local_addr().ok())
     }
 
-    /// What is known of each carrier that lives, by its association and by the kernel.
+    /// Returns the statistics of each carrier: the association's and the kernel's.
     #[must_use]
     pub fn carriers(&self) -> Vec<(CarrierId, CarrierStatistics, Option<TcpInfo>)> {
         let state = self.0.lock();
@@ -222,14 +217,14 @@ impl Association {
         carriers.into_iter().map(ask).collect()
     }
 
-    /// Whether a carrier lives that is not suspected.
+    /// Whether a carrier that is not suspected is up.
     pub(crate) fn hears(&self) -> bool {
         let state = self.0.lock();
         let mut carriers = state.carriers.values();
         carriers.any(|carrier| !*carrier.suspected.borrow())
     }
 
-    /// Carriers that live.
+    /// Returns the number of carriers.
     #[must_use]
     pub fn carrier_count(&self) -> usize {
         self.0.lock().carriers.len()
@@ -237,7 +232,7 @@ impl Association {
 }
 
 impl Incoming {
-    /// The next stream that the other end opened; `None` when the association has ended.
+    /// Returns the next stream opened by the peer; `None` when the association has ended.
     pub async fn next(&mut self) -> Option<Stream> {
         let association = self.association.clone();
         tokio::select! {
@@ -257,7 +252,7 @@ impl Shared {
         Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// A step of the state machine; then wakes whoever it concerns.
+    /// Runs a step of the state machine, then wakes the tasks that it concerns.
     fn step<T>(&self, step: impl FnOnce(&mut State, Time) -> T) -> T {
         let mut wakes = Vec::new();
         let mut ended = None;
@@ -290,9 +285,9 @@ impl Shared {
         result
     }
 
-    /// Everybody who waits for a stream learns that there will be nothing.
+    /// Notifies all waiting tasks that the association has ended.
     fn end(&self, code: u32) {
-        // Before they ask why.
+        // The code is set before the tasks wake and read it.
         self.closed.send_if_modified(|closed| {
             let is_new = closed.is_none();
             closed.get_or_insert(code);
@@ -325,7 +320,7 @@ impl Drop for Shared {
 }
 
 impl State {
-    /// Counts what the association takes, and frees memory if it has grown beyond the budget. Returns whether
+    /// Reports the association's memory, and frees some if it has grown beyond the budget. Returns whether
     /// that helped.
     fn keep_within(&mut self, budget: &Budget) -> bool {
         let before = self.count(budget);
@@ -339,7 +334,7 @@ impl State {
         is_free || self.core.is_closed() || self.counted <= MOST_FRAMES
     }
 
-    /// Reports the association's memory to the budget; returns the memory reported before.
+    /// Reports the association's memory to the budget; returns the previous value.
     fn count(&mut self, budget: &Budget) -> u64 {
         let cost = self.core.cost();
         let before = mem::replace(&mut self.counted, cost);
@@ -367,7 +362,7 @@ impl State {
                 Event::StreamOpened(id) => {
                     self.streams.insert(id, Entry::new());
                     self.ledger.opened_streams += 1;
-                    // Nobody takes streams any more once the association has ended.
+                    // After the end of the association nobody accepts streams.
                     let _ = self.opened.send(id);
                 }
                 Event::StreamFinished(id) => {
@@ -388,7 +383,7 @@ impl State {
                         wakes.push(Arc::clone(&entry.writable));
                     }
                 }
-                // Whoever has it lets it go by itself.
+                // Its owner drops it.
                 Event::StreamClosed(_) => {}
                 Event::CarrierSuspected(id) => self.suspect(id, true),
                 Event::CarrierTrusted(id) => self.suspect(id, false),

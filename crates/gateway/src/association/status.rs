@@ -1,4 +1,4 @@
-//! What an association says of itself, for [`crate::status`].
+//! Status of an association, for [`crate::status`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::status::document::{self, MAX_STREAMS};
 /// Receive window of a stream before any data (see [`striping::Config::memory`]).
 const INITIAL_WINDOW: u64 = 64 << 10;
 
-/// Most links whose counters are kept. A peer may name links at will.
+/// Maximum number of links with counters. A peer may name links at will.
 const LINKS: usize = 256;
 
 /// Counters of links whose carriers have ended.
@@ -33,12 +33,12 @@ struct Past {
     received: u64,
     resent: u64,
     suspicions: u64,
-    /// When the last carrier was last heard.
+    /// Time of the last arrival on any ended carrier.
     heard_at: Option<Time>,
 }
 
 impl Ledger {
-    /// A carrier ends: its counters are added to its link's.
+    /// Adds the counters of an ending carrier to its link's.
     pub(super) fn keep(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
         if let Some(carrier) = core.carrier_statistics(id) {
             let Some(past) = self.past(carrier.link) else {
@@ -51,7 +51,7 @@ impl Ledger {
         }
     }
 
-    /// A carrier is suspected.
+    /// Counts a suspicion of a carrier.
     pub(super) fn note_suspicion(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
         if let Some(carrier) = core.carrier_statistics(id)
             && let Some(past) = self.past(carrier.link)
@@ -60,38 +60,34 @@ impl Ledger {
         }
     }
 
-    /// The counters of a link, unless there are too many links.
+    /// Returns a link's counters; `None` if there are too many links.
     fn past(&mut self, link: u32) -> Option<&mut Past> {
         let has_room = self.links.len() < LINKS || self.links.contains_key(&link);
         has_room.then(|| self.links.entry(link).or_default())
     }
 }
 
-/// What status needs beside the association's own state.
+/// Status context: facts outside the association's own state.
 pub(crate) struct About<'a> {
-    /// Its random identifier.
     pub(crate) name: [u8; 16],
-    /// The other end.
     pub(crate) peer: String,
-    /// Since when it is.
     pub(crate) began: Instant,
     pub(crate) links: Vec<LinkAbout<'a>>,
 }
 
-/// What status needs of a link beside its carriers' state.
+/// Status context of a link: facts outside its carriers' state.
 pub(crate) struct LinkAbout<'a> {
-    /// Its number in [`striping::CarrierConfig`].
+    /// Number in [`striping::CarrierConfig`].
     pub(crate) number: u32,
-    /// Its name.
     pub(crate) name: &'a str,
     /// Price of a megabyte.
     pub(crate) cost: f64,
-    /// Its state while it has no carrier.
+    /// State while it has no carrier.
     pub(crate) idle: document::State,
 }
 
 impl Association {
-    /// The status document.
+    /// Builds the status document.
     pub(crate) fn document(&self, about: &About<'_>) -> document::Association {
         let state = self.0.lock();
         let now = self.0.now();
@@ -123,7 +119,7 @@ impl Association {
                 .map(|link| link_document(&state, now, &carriers, link))
                 .collect::<Vec<_>>(),
         );
-        // System calls are made without holding the lock.
+        // The lock is not held during system calls.
         drop(state);
         for (link, about) in links.iter_mut().zip(&about.links) {
             link.congestion =
@@ -147,8 +143,7 @@ impl Association {
     }
 }
 
-/// Of several carriers, while one replaces another, the one to show: one that is not suspected, if there is
-/// any.
+/// Selects the carrier to show while one replaces another: one that is not suspected, if there is any.
 fn shown(
     carriers: &[(CarrierStatistics, Arc<TcpStream>)],
     link: u32,

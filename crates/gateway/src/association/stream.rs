@@ -1,4 +1,4 @@
-//! A stream: its two directions, and how a TCP connection is carried over it.
+//! Stream of an association: its two directions, and the relaying of a TCP connection over it.
 
 use std::io::{self, IoSlice};
 use std::mem;
@@ -17,38 +17,38 @@ use super::{Association, Entry};
 use crate::bucket::{Bucket, Sender};
 use crate::classes::Urgency;
 
-/// Bytes read from a socket at once, as many as a carrier's largest frame holds.
+/// Bytes read from a socket at once: a carrier's largest frame.
 const READ: usize = 64 << 10;
 
-/// Most that is taken of a stream for one write.
+/// Maximum taken from a stream for one write.
 const WRITE: usize = 256 << 10;
 const PIECES: usize = 16;
 
-/// Error code of a stream that was dropped here.
+/// Error code of a stream that was dropped by its owner.
 pub const ABANDONED: u32 = 1;
 
 /// Error code of a stream whose TCP connection failed.
 pub const BROKEN: u32 = 2;
 
-/// A stream of an association. A direction that has not ended when this is dropped is reset.
+/// Stream of an association. Dropping it resets the directions that have not ended.
 pub struct Stream {
     association: Association,
     id: StreamId,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
-    /// What was written is to arrive even after the stream is dropped here.
+    /// Written data are delivered even after the stream is dropped.
     finished: AtomicBool,
-    /// Pieces that were taken and put back.
+    /// Pieces taken and returned.
     put_back: Mutex<Bytes>,
 }
 
-/// Why a stream ended early.
+/// Reason why a stream ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// The peer reset it, or the association has ended.
     #[error("reset with code {0}")]
     Reset(u32),
-    /// The other end reads no more.
+    /// The peer stopped reading.
     #[error("stopped with code {0}")]
     Stopped(u32),
 }
@@ -69,13 +69,13 @@ impl Stream {
         }
     }
 
-    /// Its number, the same at both ends.
+    /// Returns its number, the same at both ends.
     #[must_use]
     pub fn id(&self) -> StreamId {
         self.id
     }
 
-    /// The local address of one of the carriers.
+    /// Returns the local address of one of the carriers.
     pub(crate) fn carrier_address(&self) -> Option<SocketAddr> {
         self.association.carrier_address()
     }
@@ -88,7 +88,7 @@ impl Stream {
         }
     }
 
-    /// Waits for the next data and appends them to `pieces`; `false` at the end.
+    /// Waits for data and appends them to `pieces`; `false` at the end.
     ///
     /// # Errors
     /// The peer reset the stream.
@@ -99,8 +99,8 @@ impl Stream {
         Ok(is_more)
     }
 
-    /// As [`read`](Stream::read), but the peer may not send more instead of the data until they are released.
-    /// Releases `released` bytes that were taken before.
+    /// As [`read`](Stream::read), but the taken bytes stay in the receive window until they are released, so
+    /// the peer cannot replace them by more. First releases `released` bytes that were taken before.
     ///
     /// # Errors
     /// The peer reset the stream.
@@ -134,7 +134,7 @@ impl Stream {
             if got {
                 return Ok(true);
             }
-            // The step itself may have brought the end, so it is looked up again.
+            // The release may have ended the stream, so the end is looked up again.
             match end.or_else(|| self.read_end(&self.association.0.lock())) {
                 Some(Ok(())) => return Ok(false),
                 Some(Err(code)) => return Err(StreamError::Reset(code)),
@@ -143,7 +143,7 @@ impl Stream {
         }
     }
 
-    /// Releases bytes that were taken: the peer may send more.
+    /// Releases taken bytes: the peer may send as many more.
     pub(crate) fn release(&self, bytes: usize) {
         if bytes > 0 {
             let step = |state: &mut super::State, now| {
@@ -153,7 +153,7 @@ impl Stream {
         }
     }
 
-    /// Waits until the peer has reset the stream, or the association has ended.
+    /// Waits until the peer has reset the stream or the association has ended.
     pub(crate) async fn reset_by_peer(&self) -> StreamError {
         loop {
             if let Some(Err(code)) = self.read_end(&self.association.0.lock()) {
@@ -167,8 +167,8 @@ impl Stream {
         state.streams.get(&self.id).and_then(|entry| entry.read_end)
     }
 
-    /// Reads an item at the front of the stream: `parse` returns it and its length, or that it is incomplete;
-    /// it may have at most `most` bytes. `None` if there is no valid item.
+    /// Reads an item of at most `most` bytes at the front of the stream. `parse` returns the item and its
+    /// length, or that it is incomplete. `None` if there is no valid item.
     pub async fn read_first<T, E>(
         &self,
         most: usize,
@@ -193,10 +193,10 @@ impl Stream {
         }
     }
 
-    /// Waits until all of it is taken.
+    /// Waits until the whole payload is accepted.
     ///
     /// # Errors
-    /// The other end reads no more.
+    /// The peer stopped reading.
     pub async fn write(&self, mut payload: Bytes) -> Result<(), StreamError> {
         loop {
             let stopped = self.association.0.step(|state, now| {
@@ -225,10 +225,10 @@ impl Stream {
         }
     }
 
-    /// Writes all of it if there is room for it, otherwise nothing. Returns whether it did.
+    /// Writes the whole payload if the buffer has space for it, otherwise nothing. Returns whether it did.
     ///
     /// # Errors
-    /// The other end reads no more.
+    /// The peer stopped reading.
     pub(crate) fn write_now(&self, mut payload: Bytes) -> Result<bool, StreamError> {
         let written = self.association.0.step(|state, _| {
             let entry = state.streams.get_mut(&self.id);
@@ -250,7 +250,7 @@ impl Stream {
         written.map_err(StreamError::Stopped)
     }
 
-    /// Waits until there is room; returns how many bytes can be written at once.
+    /// Waits for buffer space; returns how many bytes can be written at once.
     async fn room(&self) -> Result<usize, StreamError> {
         loop {
             match self.room_now()? {
@@ -260,7 +260,7 @@ impl Stream {
         }
     }
 
-    /// How many bytes can be written at once; 0 if there is no room.
+    /// Returns how many bytes can be written at once, 0 if the buffer is full.
     fn room_now(&self) -> Result<usize, StreamError> {
         let (room, stopped) = self.association.0.step(|state, _| {
             let entry = state.streams.get(&self.id);
@@ -273,7 +273,7 @@ impl Stream {
         }
     }
 
-    /// Nothing more will be written.
+    /// Marks the end of the written data.
     pub fn finish(&self) {
         self.finished.store(true, Ordering::Relaxed);
         self.association
@@ -281,23 +281,22 @@ impl Stream {
             .step(|state, _| state.core.finish(self.id));
     }
 
-    /// Resets the direction written here: the peer's reader is told.
+    /// Resets the written direction: the peer's reader gets an error.
     pub fn reset(&self, code: u32) {
         self.association
             .0
             .step(|state, _| state.core.reset(self.id, code));
     }
 
-    /// Stops reading: the peer's writer is told.
+    /// Stops reading: the peer's writer gets an error.
     pub fn stop(&self, code: u32) {
         self.association
             .0
             .step(|state, _| state.core.stop(self.id, code));
     }
 
-    /// Relays between a TCP connection and the stream, until both directions have ended, at these rates if
-    /// there are any. A stream that was reset becomes a reset connection; so does one whose process dies
-    /// meanwhile.
+    /// Relays between a TCP connection and the stream until both directions have ended, within the given
+    /// rates. A stream reset, or the death of this process, resets the connection.
     pub async fn carry(self, socket: &TcpStream, rates: Option<[&Bucket; 2]>) {
         let unlimited = Bucket::new(None);
         let [up, down] = rates.unwrap_or([&unlimited; 2]);
@@ -310,7 +309,7 @@ impl Stream {
         }
     }
 
-    /// From the connection to the stream. Nothing is read that the stream has no room for.
+    /// Copies from the connection to the stream. Reads no more than the stream can buffer.
     async fn carry_up(&self, socket: &TcpStream, rate: &Bucket) -> Result<(), StreamError> {
         let mut sender = Sender::default();
         loop {
@@ -354,7 +353,7 @@ impl Stream {
         }
     }
 
-    /// From the stream to the connection.
+    /// Copies from the stream to the connection.
     async fn carry_down(&self, socket: &TcpStream, rate: &Bucket) -> Result<(), StreamError> {
         let mut sender = Sender::default();
         let mut pieces = Vec::with_capacity(PIECES);
@@ -373,7 +372,7 @@ impl Stream {
                 }
                 io::Result::Ok(())
             };
-            // The target may never read again: then only the peer can end the stream.
+            // The target may never read again; then only the peer can end the stream.
             let done = tokio::select! {
                 biased;
                 done = writing => done,
@@ -384,13 +383,14 @@ impl Stream {
                 return Ok(());
             }
         }
-        // A connection that is gone already cannot be told.
+        // The connection may be gone already.
         let _ = SockRef::from(socket).shutdown(std::net::Shutdown::Write);
         Ok(())
     }
 }
 
-/// The content of a read buffer. A short content is copied, so that it does not keep the buffer in memory.
+/// Takes the content of a read buffer. A short content is copied, so that it does not keep the buffer in
+/// memory.
 fn compact(buffer: BytesMut) -> Bytes {
     match buffer.len() < buffer.capacity() / 4 {
         true => Bytes::copy_from_slice(&buffer),
@@ -410,7 +410,7 @@ impl Drop for Stream {
     }
 }
 
-/// Writes the first `len` bytes of the pieces, and removes them.
+/// Writes the first `len` bytes of the pieces and removes them.
 async fn write_front(
     socket: &TcpStream,
     pieces: &mut Vec<Bytes>,

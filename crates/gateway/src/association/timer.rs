@@ -1,4 +1,4 @@
-//! The association's timer.
+//! Timer task of an association.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use tokio::time::{sleep_until, timeout};
 use super::Shared;
 use crate::tcp_info::tcp_info;
 
-/// Without a deadline the task looks this often whether somebody still has the association.
+/// Without a deadline, interval of checks whether the association is still referenced.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Runs until the association is closed or nobody has it.
+/// Runs until the association is closed or unreferenced.
 pub(super) async fn run(association: Weak<Shared>) {
     while let Some(shared) = association.upgrade() {
         if shared.closed.borrow().is_some() {
@@ -23,7 +23,7 @@ pub(super) async fn run(association: Weak<Shared>) {
             state.armed
         };
         let Some(deadline) = deadline else {
-            // Either way it looks again.
+            // Both outcomes lead to the next check.
             let _ = timeout(IDLE, shared.timer.notified()).await;
             continue;
         };
@@ -36,7 +36,7 @@ pub(super) async fn run(association: Weak<Shared>) {
 }
 
 impl Shared {
-    /// Tells what the kernel knows of each carrier, and that time has passed.
+    /// Passes the kernel's statistics of each carrier and the time to the state machine.
     fn expire(&self) {
         let carriers: Vec<_> = {
             let state = self.lock();

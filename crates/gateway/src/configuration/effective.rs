@@ -1,4 +1,4 @@
-//! The effective options of a verb, for `--check` and to find those that change while the gateway runs.
+//! Effective options of a verb, for `--check` and to detect changes at a reload.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::keys;
 
-/// The options that are set, in the order of the help. Its text is a configuration file, with the source of
+/// Options that are set, in the order of the help. The text form is a configuration file, with the source of
 /// each option in a comment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effective(Vec<EffectiveOption>);
@@ -20,11 +20,11 @@ struct EffectiveOption {
     source: String,
 }
 
-/// A verb's options, read again while it runs.
+/// Options of a verb, read again while it runs.
 #[derive(Debug)]
 pub(crate) struct Reread<A> {
     pub arguments: A,
-    /// The keys that differ from those of the start.
+    /// Keys that differ from the start.
     changed: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl<A> Reread<A> {
         Reread { arguments, changed }
     }
 
-    /// A message for each option that changed, unless it is one of those that are read anew.
+    /// Returns a message for each changed option that a reload does not apply.
     pub(crate) fn restarts(&self, read_anew: &[&str]) -> Vec<String> {
         let changed = self.changed.iter();
         changed

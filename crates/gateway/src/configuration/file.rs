@@ -1,4 +1,4 @@
-//! Parses the TOML of a configuration file, with the position of each key and value.
+//! Parser of a configuration file's TOML, with the position of each key and value.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -11,10 +11,9 @@ use crate::input_file::open_input;
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Longest part of a value that an error quotes, in characters.
+/// Longest quotation of a value in an error, in characters.
 const SHOWN: usize = 60;
 
-/// A configuration file as it was read.
 #[derive(Debug)]
 pub(super) struct File {
     pub path: PathBuf,
@@ -23,18 +22,16 @@ pub(super) struct File {
     pub entries: Vec<Entry>,
 }
 
-/// A key with its value.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub key: String,
-    /// Its offset in bytes.
+    /// Offset in bytes.
     pub at: usize,
     pub value: Value,
     /// The beginning of the value as written.
     pub shown: String,
 }
 
-/// The value of an option, or an unsuitable kind of value.
 #[derive(Debug)]
 pub(super) enum Value {
     Text(String),
@@ -47,8 +44,10 @@ pub(super) enum Value {
 }
 
 impl File {
+    /// Reads and parses a file.
+    ///
     /// # Errors
-    /// It cannot be read, is too large, or is no TOML.
+    /// It cannot be read, is too large, or is not TOML.
     pub fn read(path: &Path) -> Result<File, Failure> {
         let wrong = |problem: &dyn std::fmt::Display| {
             Failure::Input(format!("{}: {problem}", path.display()))
@@ -95,12 +94,12 @@ impl File {
         Ok(file)
     }
 
-    /// The folder that relative paths refer to.
+    /// Returns the folder that relative paths refer to.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// `FILE:LINE:COLUMN`, both counted from 1.
+    /// Returns `FILE:LINE:COLUMN`, both counted from 1.
     pub fn place(&self, at: usize) -> String {
         let before = self.text.get(..at).unwrap_or(&self.text);
         let line = before.matches('\n').count() + 1;
@@ -111,7 +110,7 @@ impl File {
 }
 
 impl Value {
-    /// Its text for the command line, if it has one.
+    /// Returns its text for the command line, if it has one.
     pub fn text(&self) -> Option<String> {
         match self {
             Value::Text(text) | Value::Number(text) => Some(text.clone()),
@@ -119,7 +118,7 @@ impl Value {
         }
     }
 
-    /// The name of its kind, with an article.
+    /// Returns the name of its kind, with an article.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Text(_) => "a string",

@@ -1,8 +1,7 @@
-//! A verb's configuration file: TOML whose keys are the options of the command line.
+//! Configuration file of a verb: TOML whose keys are the options of the command line.
 //!
-//! The file's entries are appended to the command line as options, so that an option, its key, its checks and
-//! its documentation are declared only once, in clap. An option that is given on the command line is not
-//! taken from the file.
+//! The entries are appended to the command line as options. So an option, its key, its checks and its
+//! documentation are declared once, in clap. The command line overrides the file.
 
 mod effective;
 mod file;
@@ -34,28 +33,26 @@ pub(crate) struct ConfigurationFile {
     pub check: bool,
 }
 
-/// Options that make no sense in a file.
+/// Options that a file cannot have.
 const NO_KEYS: [&str; 5] = ["check", "config", "help", "run-hook", "version"];
 
-/// A command line with what its configuration file adds.
+/// Command line with the additions of its configuration file.
 #[derive(Debug)]
 pub(crate) struct Merged {
-    /// To be parsed as a command line.
     pub arguments: Vec<OsString>,
     file: Option<UsedFile>,
 }
 
-/// A file from which options were taken.
+/// File from which options were taken.
 #[derive(Debug)]
 struct UsedFile {
     file: File,
-    /// Its entries that the command line does not override.
+    /// Entries that the command line does not override.
     entries: Vec<UsedEntry>,
 }
 
 #[derive(Debug)]
 struct UsedEntry {
-    /// Number of the entry.
     entry: usize,
     arguments: Vec<OsString>,
 }
@@ -88,13 +85,12 @@ impl Merged {
         Ok(Merged { arguments, file })
     }
 
-    /// Errors of the merged command line, in terms of the file where they concern the file.
+    /// Returns errors of the merged command line, in terms of the file where they concern the file.
     pub(crate) fn refusal(&self, error: &clap::Error) -> Option<Failure> {
         let used = self.file.as_ref()?;
         problem::of_both(error, &used.file, |key| used.entry(key))
     }
 
-    /// The effective options, each with its source.
     pub(crate) fn effective(&self, verb: &Command, matches: &ArgMatches) -> Effective {
         Effective::new(verb, matches, |key| {
             let used = self.file.as_ref()?;
@@ -110,7 +106,7 @@ impl UsedFile {
     }
 }
 
-/// The command with nothing required, since the file may have what it needs.
+/// Returns the command with nothing required, since the file may have the required options.
 fn relaxed(command: Command) -> Command {
     let free = |arg: Arg| {
         arg.required(false)
@@ -128,7 +124,7 @@ fn relaxed(command: Command) -> Command {
     })
 }
 
-/// The options that may stand in a verb's file.
+/// Returns the options that a verb's file may have.
 fn keys(verb: &Command) -> impl Iterator<Item = &Arg> {
     verb.get_arguments().filter(|arg| {
         let long = arg.get_long();
@@ -177,7 +173,7 @@ fn used_entries(
     }
 }
 
-/// The values of an entry as a command line would have them; none for a flag that is set.
+/// Returns the values of an entry in command-line form; none for a flag that is set.
 fn texts(arg: &Arg, entry: &Entry) -> Result<Option<Vec<String>>, String> {
     let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
     let is_list = matches!(arg.get_action(), ArgAction::Append);
@@ -215,8 +211,8 @@ fn arguments(arg: &Arg, texts: Option<Vec<String>>, file: &File) -> Vec<OsString
     texts.into_iter().map(option).collect()
 }
 
-/// A path given in a file: the credential of that name if systemd has passed one (LoadCredential=), otherwise
-/// relative to the file's folder.
+/// Resolves a path from a file: the credential of that name if systemd has passed one (LoadCredential=),
+/// otherwise relative to the file's folder.
 fn path(named: &Path, folder: &Path) -> PathBuf {
     let credentials = env::var_os("CREDENTIALS_DIRECTORY");
     let handed = credentials

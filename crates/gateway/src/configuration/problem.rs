@@ -1,4 +1,4 @@
-//! Errors of a configuration file: file, line, key, value, what is allowed, and the nearest valid word.
+//! Errors of a configuration file: file, line, key, value, allowed values, and the nearest valid word.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use super::NO_KEYS;
 use super::file::{Entry, File};
 use crate::Failure;
 
-/// `relay.toml:7:1: rate = "fast": PROBLEM`
+/// Returns `relay.toml:7:1: rate = "fast": PROBLEM`.
 pub(super) fn at(file: &File, entry: &Entry, problem: &str) -> String {
     let place = file.place(entry.at);
     match entry.shown.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn at(file: &File, entry: &Entry, problem: &str) -> String {
     }
 }
 
-/// A key that is not an option of the verb.
+/// Returns the error of a key that is not an option of the verb.
 pub(super) fn unknown<'a>(
     file: &File,
     entry: &Entry,
@@ -28,7 +28,6 @@ pub(super) fn unknown<'a>(
 ) -> String {
     let names: Vec<&str> = keys.filter_map(Arg::get_long).collect();
     let mut problem = format!("unknown key; allowed: {}", names.join(", "));
-    // The parser of the command line finds the nearest option.
     let option = format!("--{}", entry.key.to_lowercase().replace(['_', ' '], "-"));
     let plain = option.trim_start_matches('-').to_owned();
     let line = [relaxed.get_name(), verb, &option];
@@ -47,7 +46,7 @@ pub(super) fn unknown<'a>(
     at(file, entry, &problem)
 }
 
-/// An option's error about a value, with what is allowed.
+/// Returns an option's error about a value, with the allowed values.
 pub(super) fn of_value(error: &clap::Error, arg: &Arg) -> String {
     let is_empty = text(error, ContextKind::InvalidValue).is_some_and(|value| value.is_empty());
     let said = match error.source() {
@@ -61,7 +60,6 @@ pub(super) fn of_value(error: &clap::Error, arg: &Arg) -> String {
     }
 }
 
-/// The values that a key allows.
 pub(super) fn allowed(arg: &Arg) -> String {
     if matches!(arg.get_action(), ArgAction::SetTrue) {
         return "true, false".to_owned();
@@ -81,7 +79,7 @@ pub(super) fn allowed(arg: &Arg) -> String {
     }
 }
 
-/// Errors of the command line and file together: something is missing, or two options exclude each other.
+/// Returns errors of the command line and file together: a missing option, or two that exclude each other.
 pub(super) fn of_both<'a>(
     error: &clap::Error,
     file: &File,
@@ -112,7 +110,7 @@ pub(super) fn of_both<'a>(
     }
 }
 
-/// `relay-key` of `--relay-key <FILE>`.
+/// Returns `relay-key` for `--relay-key <FILE>`.
 fn name(option: &str) -> &str {
     let word = option.split([' ', '=']).next().unwrap_or_default();
     word.trim_start_matches('-')

@@ -42,7 +42,7 @@ struct Serve {
     open: bool,
 }
 
-/// What comes of a file and a command line, which has the file's path for `FILE`.
+/// Parses a file and a command line, in which `FILE` is replaced by the file's path.
 fn read(file: &str, line: &str) -> Result<(Serve, String, String), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("serve.toml");
@@ -157,7 +157,6 @@ fn what_is_wrong_has_file_line_key_value_and_what_is_allowed() {
         assert!(error.contains(says), "{file}: {error}");
         assert!(!error.contains('\n'), "{file}: {error}");
     }
-    // Every wrong line is named at once.
     let error = read("a-b = 1\nlisten = 'x'\n", "service serve --config FILE").unwrap_err();
     assert_eq!(error.lines().count(), 2, "{error}");
 }

@@ -1,4 +1,4 @@
-//! The control socket: requests of local programs to a proxy or a relay, as lines of JSON.
+//! Control socket: requests of local programs to a proxy or a relay, as lines of JSON.
 
 use std::env;
 use std::fmt::Display;
@@ -21,14 +21,14 @@ use crate::programs::{Conversation, FarEnd, Programs};
 use crate::status::Meter;
 use ropewalk_preload_protocol::Request;
 
-/// How long a line may take to arrive.
+/// Time limit for the arrival of a line.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest path of a socket, in bytes (unix(7)).
 const LONGEST_PATH: usize = 107;
 
-/// Default path of a verb's control socket: in the folder of XDG_RUNTIME_DIR, which belongs to this user, or
-/// for root in /run. Others have none.
+/// Returns the default path of a verb's control socket: in XDG_RUNTIME_DIR, which belongs to this user, or in
+/// /run for root. Others have none.
 pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     let named = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let folder = match named {
@@ -39,10 +39,10 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     Some(folder.join("ropewalk").join(verb))
 }
 
-/// Checks that there can be a control socket at the given path, and makes nothing.
+/// Checks that a control socket is possible at the path, and creates nothing.
 ///
 /// # Errors
-/// Something else is there.
+/// The path exists and is not a socket.
 pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = given else {
         return Ok(());
@@ -60,7 +60,6 @@ pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// The path is none of a control socket.
 fn wrong_path(path: &Path, problem: &dyn Display) -> Failure {
     Failure::input(format!(
         "--control {}: {problem}; allowed: the path of a gateway's socket",
@@ -68,7 +67,6 @@ fn wrong_path(path: &Path, problem: &dyn Display) -> Failure {
     ))
 }
 
-/// A request at a control socket.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum ControlRequest {
@@ -76,7 +74,6 @@ enum ControlRequest {
     Program(Request),
 }
 
-/// A request to the gateway itself.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum GatewayRequest {
@@ -84,7 +81,7 @@ enum GatewayRequest {
     Status {},
 }
 
-/// A control socket; its file is removed when this is dropped.
+/// Control socket; its file is removed on drop.
 #[derive(Debug)]
 pub(crate) struct ControlSocket {
     listener: UnixListener,
@@ -92,9 +89,8 @@ pub(crate) struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Opens it at the given path, or at the verb's default path if there is one and it is not in use.
-    ///
-    /// The socket belongs to `user`, if one is given.
+    /// Opens the given path, or the verb's default path if there is one and it is not in use. The socket
+    /// belongs to `user`, if given.
     ///
     /// # Errors
     /// Another process answers at the given path, or it cannot be bound.
@@ -116,7 +112,6 @@ impl ControlSocket {
                 Ok(Some(socket))
             }
             Err(error) if is_given => Err(match error.kind() {
-                // There is a gateway already.
                 io::ErrorKind::AddrInUse => {
                     Failure::run(format!("--control {}: {error}", path.display()))
                 }
@@ -133,13 +128,13 @@ impl ControlSocket {
         if BlockingStream::connect(path).is_ok() {
             return Err(io::ErrorKind::AddrInUse.into());
         }
-        // Nobody answers: a killed process has left it.
+        // No process answers: a killed one has left it.
         match std::fs::symlink_metadata(path) {
             Ok(found) if is_socket(&found) => std::fs::remove_file(path)?,
             Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => {}
         }
-        // Accessible to this user only, from the beginning.
+        // Only this user has access, from the beginning.
         let before = umask(Mode::RWXG | Mode::RWXO);
         let folder = path
             .parent()
@@ -155,15 +150,14 @@ impl ControlSocket {
         })
     }
 
-    /// The socket's file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Spawns a task that answers status requests, and serves programs if there is a far end for them.
+    /// Spawns a task that answers status requests, and serves programs if `far_end` is given.
     ///
-    /// The task does not own the socket: the runtime may still hold an aborted task when the process exits, and
-    /// the file must be removed before that.
+    /// The task does not own the socket: the runtime may still hold an aborted task at process exit, and the
+    /// file must be removed before.
     pub(crate) fn serve<F>(
         &self,
         meter: Arc<Meter>,
@@ -180,7 +174,6 @@ impl ControlSocket {
     }
 }
 
-/// Answers requests at a control socket.
 async fn run<F>(
     listener: tokio::net::UnixListener,
     meter: Arc<Meter>,
@@ -231,7 +224,6 @@ async fn answer<F: FarEnd>(
     }
 }
 
-/// Whether a line is a request.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn is_request(line: &[u8]) -> bool {
     serde_json::from_slice::<ControlRequest>(line).is_ok()
@@ -264,7 +256,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// As when the process exits while a thread of the runtime still has the task.
+    /// As at process exit while a thread of the runtime still has the task.
     #[tokio::test]
     async fn file_is_removed_with_the_socket_while_its_task_is_not_dropped() {
         let folder = tempfile::tempdir().unwrap();

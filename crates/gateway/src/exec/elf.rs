@@ -1,4 +1,4 @@
-//! Parses ELF headers (elf(5)), to see whether a library can be loaded into a program.
+//! Parser of ELF headers (elf(5)), to check whether a library can be loaded into a program.
 
 use std::fs::File;
 use std::io;
@@ -8,19 +8,19 @@ const PT_DYNAMIC: u32 = 2;
 const PT_INTERP: u32 = 3;
 const PT_NOTE: u32 = 4;
 
-/// Most that is read of a segment; notes and the interpreter's path are shorter.
+/// Maximum read of a segment; notes and the interpreter's path are shorter.
 const LONGEST: u64 = 4096;
 
-/// A program or library.
+/// ELF program or library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Elf {
-    /// The machine type (EI_CLASS, EI_DATA, e_machine), which must be the same in both.
+    /// Machine type (EI_CLASS, EI_DATA, e_machine), which must be the same in both.
     pub(super) kind: (u8, u8, u16),
-    /// The dynamic linker; `None` if the program is static.
+    /// Dynamic linker; `None` if the program is static.
     pub(super) interpreter: Option<String>,
-    /// Whether it has a dynamic section, as libraries and static position-independent executables do.
+    /// Has a dynamic section, as libraries and static position-independent executables do.
     pub(super) dynamic: bool,
-    /// Whether it has the note of Go's linker: Go programs make system calls without libc.
+    /// Has the note of Go's linker: Go programs make system calls without libc.
     pub(super) go: bool,
 }
 
@@ -34,7 +34,7 @@ impl Elf {
     /// Reads the header; `None` if the file is not ELF.
     ///
     /// # Errors
-    /// Those of pread(2), and UnexpectedEof for a truncated file.
+    /// The errors of pread(2), and UnexpectedEof for a truncated file.
     pub(super) fn read(file: &File) -> io::Result<Option<Elf>> {
         let mut header = [0; 64];
         let length = file.read_at(&mut header, 0)?;
@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// A 64-bit little-endian file with these segments, each with its content.
+    /// Creates a 64-bit little-endian file with these segments.
     pub(crate) fn file(segments: &[(u32, &[u8])]) -> File {
         let mut bytes = vec![0; 64 + 56 * segments.len()];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");

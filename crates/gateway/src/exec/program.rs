@@ -1,4 +1,4 @@
-//! Whether the library can be loaded into a program.
+//! Checks of programs into which the library is loaded.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -12,10 +12,10 @@ use rustix::process::{getegid, geteuid};
 
 use super::elf::Elf;
 
-/// How deeply scripts may be interpreted by scripts (BINPRM_MAX_RECURSION in fs/exec.c is 5).
+/// Maximum nesting of script interpreters (BINPRM_MAX_RECURSION in fs/exec.c is 5).
 const DEEPEST: usize = 5;
 
-/// Why the library cannot be loaded into a program.
+/// Reason why the library cannot be loaded into a program.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     #[error("{0:?} is not to be found in PATH")]
@@ -41,7 +41,7 @@ pub(super) enum Refused {
 const ADVICE: &str = "use the proxy's SOCKS5 or HTTP CONNECT port, its transparent mode, or the \
                       tunnel";
 
-/// The file that a program name refers to, as execvp(3) finds it.
+/// Finds the file of a program name, like execvp(3).
 pub(super) fn find(program: &OsStr) -> Result<PathBuf, Refused> {
     let executable = |path: &PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
     if program.as_bytes().contains(&b'/') {
@@ -59,8 +59,8 @@ pub(super) fn find(program: &OsStr) -> Result<PathBuf, Refused> {
         .ok_or_else(|| Refused::NotFound(program.to_owned()))
 }
 
-/// Checks whether the library can be loaded into the program, or into the interpreter of a script. A file
-/// that may be executed but not read is accepted.
+/// Checks that the library can be loaded into the program, or into the interpreter of a script. A file that
+/// is executable but unreadable is accepted.
 pub(super) fn check(program: &Path, library: &Elf) -> Result<(), Refused> {
     let mut program = program.to_owned();
     for _ in 0..DEEPEST {
@@ -102,7 +102,7 @@ fn check_binary(program: PathBuf, file: &File, library: &Elf) -> Result<(), Refu
     Ok(())
 }
 
-/// The words after `#!`: interpreter and at most one argument (execve(2)).
+/// Returns the words after `#!`: interpreter and at most one argument (execve(2)).
 fn interpreter(file: &File) -> Option<Vec<OsString>> {
     let mut start = [0; 256];
     let length = file.read_at(&mut start, 0).ok()?;
@@ -118,7 +118,7 @@ fn interpreter(file: &File) -> Option<Vec<OsString>> {
     )
 }
 
-/// The program that an interpreter line runs; env(1) is resolved.
+/// Returns the program that an interpreter line runs; env(1) is resolved.
 fn interpreting_program(words: &[OsString]) -> Result<PathBuf, Refused> {
     let Some(first) = words.first() else {
         return Err(Refused::NoProgram(PathBuf::new()));

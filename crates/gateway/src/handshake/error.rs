@@ -1,4 +1,4 @@
-//! Why a handshake failed.
+//! Errors of a handshake.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::keys::PublicKey;
 use crate::noise::NoiseError;
 use crate::stranger::Stranger;
 
-/// Why a handshake failed.
+/// Reason why a handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
     /// The connection failed or ended.
@@ -42,7 +42,7 @@ pub enum HandshakeError {
     /// A message has an invalid length.
     #[error("a message of {0} bytes")]
     Length(usize),
-    /// The other end does not take the carrier.
+    /// The peer refused the carrier.
     #[error("not taken: {}", reason(.0))]
     Refused(JoinAnswer),
 }

@@ -1,4 +1,4 @@
-//! The messages of a handshake, as bytes of the connection.
+//! Messages of a handshake, as bytes of the connection.
 
 use std::io;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const MAGIC: [u8; 4] = *b"RPWK";
 pub(super) const PLAIN: u8 = 0;
 pub(super) const SEALED: u8 = 1;
 
-/// How long to wait for further bytes of an answer that is not a relay's, to name its protocol.
+/// Time to wait for further bytes of an answer that is not a relay's, to identify its protocol.
 const REST: Duration = Duration::from_millis(500);
 
 pub(super) fn preamble(mode: u8) -> [u8; 6] {
@@ -24,8 +24,8 @@ pub(super) fn preamble(mode: u8) -> [u8; 6] {
     [a, b, c, d, VERSION, mode]
 }
 
-/// Reads the preamble. Some strangers send fewer bytes and wait for an answer: the first byte that differs
-/// ends it.
+/// Reads the preamble, up to the first wrong byte: some other protocols send fewer bytes and wait for an
+/// answer.
 pub(super) async fn read_preamble(
     stream: &mut (impl AsyncRead + Unpin),
 ) -> Result<[u8; 6], HandshakeError> {
@@ -44,7 +44,7 @@ pub(super) async fn read_preamble(
     Ok(preamble)
 }
 
-/// The error of an answer that begins with these bytes.
+/// Returns the error of an answer that begins with these bytes.
 pub(super) async fn not_a_relay(
     stream: &mut (impl AsyncRead + Unpin),
     first: impl Into<Vec<u8>>,
@@ -53,12 +53,12 @@ pub(super) async fn not_a_relay(
     let rest = async {
         while bytes.len() < LOOK && matches!(stream.read_buf(&mut bytes).await, Ok(1..)) {}
     };
-    // The bytes that arrive in this time are enough.
+    // The bytes that arrive in this time suffice.
     let _ = timeout(REST, rest).await;
     HandshakeError::NotARelay(Stranger::of(&bytes))
 }
 
-/// A message after its length, which is checked before anything is read.
+/// Reads a message and its length, which is checked first.
 pub(super) async fn read_message(
     stream: &mut (impl AsyncRead + Unpin),
     least: usize,
@@ -73,7 +73,7 @@ pub(super) async fn read_message(
     Ok(message)
 }
 
-/// The first encrypted message: record 0.
+/// Writes the first encrypted message: record 0.
 pub(super) async fn write_first(
     stream: &mut (impl AsyncWrite + Unpin),
     key: Option<&RecordKey>,
@@ -88,7 +88,7 @@ pub(super) async fn write_first(
     stream.write_all(&text).await
 }
 
-/// In plain mode a JOIN has no length in front; nothing behind it may be read.
+/// Reads a JOIN in plain mode, which has no length field; no byte after it may be read.
 pub(super) async fn read_plain_join(
     stream: &mut (impl AsyncRead + Unpin),
 ) -> Result<Join, HandshakeError> {

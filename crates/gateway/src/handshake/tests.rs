@@ -29,7 +29,6 @@ fn sealed() -> (DialSecurity, AcceptSecurity) {
     (dial, AcceptSecurity::Sealed { secret: key(2) })
 }
 
-/// Takes one client.
 fn admit(peer: &PublicKey, _: &[u8]) -> Result<(), HandshakeError> {
     match *peer == key(1).public() {
         true => Ok(()),
@@ -60,7 +59,7 @@ async fn both(
     tokio::join!(near, far)
 }
 
-/// What the relay says to these bytes, and whether it wrote anything back.
+/// Returns the relay's error for these bytes, and whether it wrote anything back.
 async fn told(bytes: Vec<u8>) -> (HandshakeError, bool) {
     let (mut near, mut far) = duplex(4096);
     near.write_all(&bytes).await.unwrap();
@@ -175,7 +174,7 @@ async fn answer_of_another_protocol_is_named() {
 async fn a_replay_gets_no_further_than_the_answer() {
     let relay = key(2).public();
     let mut bytes = hello(&key(1), &relay);
-    // What the true client said next, under keys of another handshake.
+    // The next bytes of the true client, under keys of another handshake.
     bytes.extend([0, 60]);
     bytes.extend([9; 60]);
     let (error, answered) = told(bytes).await;

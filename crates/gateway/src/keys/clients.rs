@@ -1,4 +1,4 @@
-//! The list of a relay's clients, with their limits.
+//! List of a relay's clients, with their limits.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
@@ -17,7 +17,7 @@ const LONGEST: u64 = 16 << 20;
 
 const LIMITS: &str = "streams=NUMBER, memory=SIZE, rate=RATE, names=NUMBER, addresses=ADDRESS,...";
 
-/// Limits of a client; `None`: the relay's default.
+/// Limits of a client; `None` means the relay's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Simultaneous streams.
@@ -26,28 +26,28 @@ pub struct Limits {
     pub memory: Option<Bytes>,
     /// Rate in each direction.
     pub rate: Option<Rate>,
-    /// Simultaneous look-ups of names.
+    /// Concurrent name look-ups.
     pub names: Option<u32>,
 }
 
-/// A client that is allowed to connect.
+/// Client that is allowed to connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// Its name in the list, or the beginning of its key.
+    /// Name in the list, or the beginning of its key.
     pub name: String,
     /// Its limits.
     pub limits: Limits,
-    /// Its addresses in the tunnel, which no other client may use.
+    /// Addresses in the tunnel, which no other client may use.
     pub addresses: Vec<IpAddr>,
 }
 
-/// The clients of a list, by key.
+/// Clients of a list, by key.
 #[derive(Clone, Debug, Default)]
 pub struct Clients {
     clients: HashMap<PublicKey, Client>,
 }
 
-/// Why a list of clients could not be read.
+/// Reason why a list of clients could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientsError {
     /// The file cannot be read.
@@ -55,7 +55,7 @@ pub enum ClientsError {
     File {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A line is wrong.
@@ -68,13 +68,13 @@ pub enum ClientsError {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
+        /// Description of the error.
         problem: String,
     },
 }
 
 impl Clients {
-    /// Reads a list: lines as in `NAME.pub`, each with limits behind it if wanted.
+    /// Reads a list: lines as in `NAME.pub`, each optionally followed by limits.
     ///
     /// ```text
     /// # what follows # is not read
@@ -83,7 +83,7 @@ impl Clients {
     /// ```
     ///
     /// # Errors
-    /// The first line that is none, a key, name or address that stands there twice, or no such file.
+    /// No such file, a malformed line, or a key, name or address that occurs twice.
     pub fn read(path: &Path) -> Result<Clients, ClientsError> {
         let mut text = String::new();
         let read = open_input(path, LONGEST).and_then(|mut file| file.read_to_string(&mut text));
@@ -98,7 +98,7 @@ impl Clients {
         })
     }
 
-    /// A list of a single client without limits, with its addresses in the tunnel.
+    /// Returns a list of one client without limits, with its addresses in the tunnel.
     #[must_use]
     pub fn of_one(name: &str, key: PublicKey, addresses: Vec<IpAddr>) -> Clients {
         let client = Client {
@@ -111,18 +111,18 @@ impl Clients {
         }
     }
 
-    /// The client that has this key.
+    /// Returns the client that has this key.
     #[must_use]
     pub fn get(&self, key: &PublicKey) -> Option<&Client> {
         self.clients.get(key)
     }
 
-    /// All of them.
+    /// Iterates over the clients.
     pub fn iter(&self) -> impl Iterator<Item = &Client> {
         self.clients.values()
     }
 
-    /// How many there are.
+    /// Returns the number of clients.
     #[must_use]
     pub fn len(&self) -> usize {
         self.clients.len()
@@ -202,7 +202,6 @@ fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
     Ok((key, client))
 }
 
-/// Parses an address that a host can have.
 fn parse_address(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text
         .parse()

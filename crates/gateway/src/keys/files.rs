@@ -1,4 +1,4 @@
-//! Key files.
+//! Key files: reading and writing.
 
 use std::env;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use crate::input_file::open_input;
 /// A key file is one line; longer files are rejected.
 const LONGEST: u64 = 4096;
 
-/// Where a pair of keys was written.
+/// Paths of a written key pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyFiles {
     /// `NAME.key`, which its owner alone can read.
@@ -26,7 +26,7 @@ pub struct KeyFiles {
     pub public: PathBuf,
 }
 
-/// Why a key file could not be read or written.
+/// Reason why a key file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
     /// The name is not allowed in a key file.
@@ -46,7 +46,7 @@ pub enum KeyFileError {
     File {
         /// Which file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The content is not a key.
@@ -54,12 +54,12 @@ pub enum KeyFileError {
     Content {
         /// Which file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         problem: KeyError,
     },
 }
 
-/// Writes `NAME.key` (mode 0600) and `NAME.pub`, both or neither, and does not overwrite files.
+/// Writes `NAME.key` (mode 0600) and `NAME.pub`, both or neither. Never overwrites a file.
 ///
 /// # Errors
 /// The name has other characters, a file exists, or writing fails.
@@ -88,7 +88,7 @@ pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyF
     Ok(files)
 }
 
-/// Reads a secret key; warns if others than its owner can read the file.
+/// Reads a secret key; warns if other users than its owner can read the file.
 ///
 /// # Errors
 /// It cannot be read, or is not a secret key.
@@ -108,7 +108,7 @@ pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
     Ok(key)
 }
 
-/// Whether systemd has passed it as a credential: the service's user reads it through an access control list,
+/// Whether systemd has passed it as a credential. The service's user reads it through an access control list,
 /// whose mask shows as the group's permissions (systemd.exec(5)).
 fn is_credential(path: &Path) -> bool {
     let folder = env::var_os("CREDENTIALS_DIRECTORY").filter(|folder| !folder.is_empty());
@@ -128,7 +128,7 @@ pub fn read_public_key(path: &Path) -> Result<PublicKey, KeyFileError> {
     })
 }
 
-/// Whether the text is a valid name of a client or a link.
+/// Whether the text is a valid name of a client or link.
 pub(crate) fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
     (1..=64).contains(&text.len()) && text.chars().all(allowed) && !text.starts_with(['.', '-'])
@@ -144,7 +144,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     Ok(text)
 }
 
-/// Writes a whole file or none: it gets its name when its content is on the disk.
+/// Writes a whole file or none: the file gets its name once its content is on the disk.
 pub(crate) fn create_file(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -171,7 +171,7 @@ pub(crate) fn create_file(path: &Path, mode: u32, content: &[u8]) -> Result<(), 
     })
 }
 
-/// `relay` + `.key`; unlike `Path::with_extension`, `van.2` keeps its 2.
+/// Returns `relay` + `.key`; unlike `Path::with_extension`, `van.2` keeps its 2.
 fn with_ending(name: &Path, ending: &str) -> PathBuf {
     let mut path = OsString::from(name);
     path.push(ending);

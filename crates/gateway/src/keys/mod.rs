@@ -1,8 +1,7 @@
-//! Static keys of X25519 (RFC 7748): in memory, as text, and in files.
+//! Static X25519 keys (RFC 7748): in memory, as text, and in files.
 //!
-//! A secret key's file is one line, `ropewalk-secret-key BASE64`; a public one's
-//! is `ropewalk-public-key BASE64 NAME`. Several of the latter, one a line, are a
-//! list of allowed clients ([`Clients`]).
+//! The file of a secret key is one line, `ropewalk-secret-key BASE64`; that of a public one is
+//! `ropewalk-public-key BASE64 NAME`. Several of the latter are a list of allowed clients ([`Clients`]).
 
 mod clients;
 mod files;
@@ -27,15 +26,15 @@ pub const KEY_LEN: usize = 32;
 const SECRET_WORD: &str = "ropewalk-secret-key";
 const PUBLIC_WORD: &str = "ropewalk-public-key";
 
-/// A secret key; it is wiped when it is dropped and never printed.
+/// Secret key, which is wiped on drop and never printed.
 #[derive(Clone)]
 pub struct SecretKey(Zeroizing<[u8; KEY_LEN]>);
 
-/// The public key that belongs to a secret one.
+/// Public key of a secret one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKey([u8; KEY_LEN]);
 
-/// The text is not a key.
+/// Reason why a text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// It does not begin with the keyword of its kind.
@@ -47,7 +46,7 @@ pub enum KeyError {
 }
 
 impl SecretKey {
-    /// A new key from the system's random number generator.
+    /// Creates a key from the system's random number generator.
     ///
     /// # Panics
     /// If the system has none.
@@ -61,13 +60,13 @@ impl SecretKey {
         SecretKey(bytes)
     }
 
-    /// From its bytes; all values are valid.
+    /// Creates a key from its bytes; all values are valid.
     #[must_use]
     pub fn from_bytes(bytes: [u8; KEY_LEN]) -> SecretKey {
         SecretKey(Zeroizing::new(bytes))
     }
 
-    /// The public key.
+    /// Returns the public key.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         let mut dh: Box<dyn Dh> = DefaultResolver
@@ -79,12 +78,10 @@ impl SecretKey {
         PublicKey(bytes)
     }
 
-    /// Its bytes.
     pub(crate) fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.0
     }
 
-    /// The line of its file.
     pub(crate) fn to_line(&self) -> Zeroizing<String> {
         let base64 = Zeroizing::new(STANDARD.encode(self.0.as_slice()));
         Zeroizing::new(format!("{SECRET_WORD} {}\n", base64.as_str()))
@@ -101,19 +98,19 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// From its bytes; all values are valid.
+    /// Creates a key from its bytes; all values are valid.
     #[must_use]
     pub fn from_bytes(bytes: [u8; KEY_LEN]) -> PublicKey {
         PublicKey(bytes)
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; KEY_LEN] {
         &self.0
     }
 
-    /// A line `ropewalk-public-key BASE64 ...`: the key, and the words that follow it.
+    /// Parses a line `ropewalk-public-key BASE64 ...`; returns the key and the words that follow it.
     pub(crate) fn from_line(
         line: &str,
     ) -> Result<(PublicKey, impl Iterator<Item = &str>), KeyError> {
@@ -125,7 +122,6 @@ impl PublicKey {
         Ok((key, words))
     }
 
-    /// The line of its file.
     pub(crate) fn to_line(self, name: &str) -> String {
         format!("{PUBLIC_WORD} {self} {name}\n")
     }
@@ -143,7 +139,6 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// Base64.
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&STANDARD.encode(self.0))

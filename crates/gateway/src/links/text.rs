@@ -1,4 +1,4 @@
-//! The text form of a link: `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
+//! Text form of a link: `NAME=INTERFACE|ADDRESS[,cost=1][,quota=5GB][,priority=1]`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,11 +10,11 @@ use crate::allowance::{AtCap, Period};
 use crate::given;
 use crate::keys::is_name;
 
-/// What a link may look like, for error messages.
+/// Description of valid links, for error messages.
 const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,cost=NUMBER ,priority=0..255 \
      ,rank=primary|backup|never ,dns=ADDRESS ,quota=SIZE ,period=month|30d ,start_day=1..31 ,pace=free|even|priced ,daily=SIZE ,at_cap=last-resort|stop|RATE";
 
-/// The text is not a valid link.
+/// Error of a text that is not a valid link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?}: {problem}; allowed: {ALLOWED}")]
 pub struct LinkError {
@@ -99,7 +99,6 @@ fn parse(text: &str) -> Result<Link, String> {
     Ok(link)
 }
 
-/// In the form that is parsed.
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.name, self.egress)?;
@@ -138,7 +137,7 @@ impl fmt::Display for Link {
     }
 }
 
-/// An address, or the name of an interface, of at most 15 bytes as in Linux.
+/// Parses an address, or the name of an interface of at most 15 bytes (Linux's limit).
 impl FromStr for Egress {
     type Err = String;
 

@@ -1,7 +1,7 @@
-//! UDP datagrams between the two ends of a measurement.
+//! UDP datagrams of a measurement.
 //!
-//! All fields are big endian: the session's token (16 bytes), kind (u8), number of the train (u32), index in
-//! it (u32), send time by the sender's clock (u64, ns); then padding.
+//! All fields are big endian: the session's token (16 bytes), kind (u8), train number (u32), index in the
+//! train (u32), send time by the sender's clock (u64, ns); then padding.
 
 /// Bytes before the padding.
 pub const HEADER_LEN: usize = 16 + 1 + 4 + 4 + 8;
@@ -9,29 +9,29 @@ pub const HEADER_LEN: usize = 16 + 1 + 4 + 4 + 8;
 /// Random number that the relay assigns to a session, sent over the authenticated stream.
 pub type Token = [u8; 16];
 
-/// A datagram, without its padding.
+/// Datagram without its padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// The session that it belongs to.
+    /// Token of its session.
     pub token: Token,
-    /// What it is for.
+    /// Its purpose.
     pub kind: Kind,
-    /// The number of its train, or of the echo.
+    /// Number of its train, or of the echo.
     pub train: u32,
     /// Its index in the train.
     pub index: u32,
-    /// When it left, by the sender's clock.
+    /// Send time by the sender's clock.
     pub sent_ns: u64,
 }
 
-/// Kind of a datagram.
+/// Purpose of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// To be returned as [`Kind::Answer`].
+    /// Request for a [`Kind::Answer`].
     Echo = 1,
     /// A returned [`Kind::Echo`], otherwise unchanged.
     Answer = 2,
-    /// One of a train.
+    /// Part of a train.
     Train = 3,
     /// From the relay: a number that the client must repeat on the stream before trains are sent to its
     /// address.
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Datagram {
-    /// Writes it to the front of `out`; the rest is padding and left as it is.
+    /// Writes the header to the front of `out`; the rest is padding and left as it is.
     ///
     /// # Panics
     /// If `out` is shorter than [`HEADER_LEN`].

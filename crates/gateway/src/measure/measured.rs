@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// Results for one link to a relay. Rates count IP packets, headers included, as in scenario files.
+/// Results for one link to a relay. Rates count IP packets with headers, as in scenario files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// With small packets on the idle link.
+    /// Measured with small packets on the idle link.
     pub round_trip: RoundTrip,
     /// Towards the relay.
     pub up: Direction,
@@ -31,44 +31,45 @@ pub struct RoundTrip {
     pub propagation_ms: f64,
 }
 
-/// One direction of a link.
+/// Results for one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Direction {
     /// 10^6 bit/s of IP packets.
     pub rate_mbps: f64,
-    /// The rate is a lower bound: the link was not filled.
+    /// Whether the rate is a lower bound: the link was not filled.
     pub rate_is_least: bool,
     /// Loss ratio well below the link's rate.
     pub loss_ratio: f64,
-    /// Number of packets that the ratio is of.
+    /// Number of packets behind the ratio.
     pub loss_packets: u32,
-    /// Size of the queue; absent if nothing was dropped.
+    /// Queue size; absent if nothing was dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<f64>,
 }
 
-/// A rate measured with a train.
+/// Rate measured with a train.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Of IP packets.
+    /// In bit/s of IP packets.
     pub bps: f64,
-    /// The rate is a lower bound.
+    /// Whether the rate is a lower bound.
     pub is_least: bool,
     /// Size of the queue.
     pub queue_bytes: Option<f64>,
 }
 
-/// Packets that did not arrive.
+/// Lost packets of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// How many.
+    /// Number of lost packets.
     pub lost: u32,
-    /// Of how many.
+    /// Number of sent packets.
     pub sent: u32,
 }
 
 impl Direction {
-    /// What was lost had been transmitted before the loss: the link's rate includes it.
+    /// Combines a rate and a loss. Lost packets were transmitted before the loss, so the link's rate includes
+    /// them.
     #[must_use]
     pub fn new(rate: Rate, loss: Loss) -> Direction {
         let ratio = f64::from(loss.lost) / f64::from(loss.sent.max(1));
@@ -83,7 +84,8 @@ impl Direction {
 }
 
 impl RoundTrip {
-    /// From samples; `sending_s` is a packet's transmission time in both directions. `None` without samples.
+    /// Evaluates samples; `sending_s` is a packet's transmission time in both directions. `None` without
+    /// samples.
     #[must_use]
     pub fn of(mut samples: Vec<Duration>, sending_s: f64) -> Option<RoundTrip> {
         samples.sort_unstable();
@@ -108,7 +110,7 @@ pub enum Forward {
     Down,
 }
 
-/// A scenario file of links with these names and costs.
+/// Returns a scenario file of links with these names and costs.
 #[must_use]
 pub fn scenario(
     title: &str,
@@ -151,7 +153,7 @@ pub fn scenario(
             keys(back).join(", ")
         );
     }
-    // It uses all links, so that `advise` can leave some out.
+    // `mptcp` uses all links, so that `advise` can leave some out.
     out.push_str("\n[transport]\nprotocol = \"mptcp\"\n");
     out
 }
@@ -171,7 +173,7 @@ fn keys(direction: &Direction) -> [String; 3] {
     ]
 }
 
-/// A TOML basic string: names of links need no escapes, titles may.
+/// Returns a TOML basic string: titles may need escapes, names of links do not.
 fn quoted(text: &str) -> String {
     let escaped: String = text
         .chars()
@@ -236,7 +238,7 @@ mod tests {
         let Capacity::Rate(rate) = link.forward.capacity else {
             panic!("a rate");
         };
-        // 19.8 arrived, 1 % of what was sent did not.
+        // The received rate is 19.8, since 1 % was lost.
         assert_eq!(rate.as_mbps(), 20.0);
         assert_eq!(link.forward.loss, LinkLoss::Bernoulli(0.01));
         assert_eq!(link.reverse.loss, LinkLoss::None);

@@ -1,4 +1,4 @@
-//! Messages of the two ends of a measurement on their stream, as lines of JSON.
+//! Messages of a measurement on its stream, as lines of JSON.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -10,68 +10,68 @@ use crate::association::{Stream, StreamError};
 /// Longest line, its end included.
 const MAX_LINE: usize = 1024;
 
-/// A message from the client.
+/// Message from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ClientMessage {
-    /// Repeats a challenge: trains may be sent to the address where it was received.
+    /// Repeats a challenge: the relay may send trains to the address where it was received.
     Confirm {
-        /// The challenge's number.
+        /// Number of the challenge.
         challenge: u64,
     },
-    /// A train will be sent.
+    /// Announces a train.
     Expect {
-        /// Its number.
+        /// Number of the train.
         train: u32,
     },
-    /// Asks what arrived of a train.
+    /// Requests the result of a train.
     Report {
-        /// Its number.
+        /// Number of the train.
         train: u32,
         /// Length of each datagram with its UDP and IP headers.
         packet_bytes: u32,
     },
-    /// Asks for a train.
+    /// Requests a train.
     Send {
-        /// Its number.
+        /// Number of the train.
         train: u32,
-        /// How many.
+        /// Number of datagrams.
         datagrams: u32,
-        /// Length of each, with its UDP and IP headers.
+        /// Length of each datagram with its UDP and IP headers.
         packet_bytes: u32,
         /// Rate of IP packets.
         rate_bps: f64,
     },
 }
 
-/// A message from the relay.
+/// Message from the relay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "kebab-case")]
 pub enum RelayMessage {
-    /// The UDP port for the measurement, and its token.
+    /// UDP port and token of the session.
     #[serde(rename = "door")]
     Session {
         /// At the relay's address.
         port: u16,
         /// In hexadecimal.
         token: String,
-        /// Most bytes that the relay sends.
+        /// Maximum bytes that the relay sends.
         bytes: u64,
     },
     /// Done.
     Done,
-    /// What arrived of a train.
+    /// Received part of a train.
     Seen(Seen),
-    /// What was sent of a train.
+    /// Sent part of a train.
     Sent(Sent),
     /// The request is refused.
     Refused {
-        /// Why.
+        /// Reason for the refusal.
         reason: String,
     },
 }
 
-/// Why a message could not be sent or received.
+/// Reason why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// The stream ended.
@@ -92,7 +92,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Over a stream whose request has been answered.
+    /// Creates the reader of a stream whose request has been answered.
     #[must_use]
     pub fn new(stream: Stream) -> Lines {
         Lines {

@@ -1,4 +1,4 @@
-//! Receives on a session's UDP socket: records what arrives and when, and answers echoes.
+//! Receiver on a session's UDP socket: records arrivals and answers echoes.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,31 +13,31 @@ use super::socket::Clock;
 use super::train::Arrival;
 use crate::bucket::Bucket;
 
-/// Most recorded arrivals of a train.
+/// Maximum number of recorded arrivals of a train.
 const MAX_ARRIVALS: usize = 50_000;
 
-/// Most recorded answers to echoes.
+/// Maximum number of recorded answers to echoes.
 const MAX_ANSWERS: usize = 10_000;
 
-/// Bytes of the headers of IPv4 and UDP.
+/// Bytes of IPv4 and UDP headers.
 const HEADERS: usize = 28;
 
-/// How often the thread checks whether to end.
+/// Interval of the thread's checks whether to end.
 const STEP: Duration = Duration::from_millis(50);
 
-/// A thread that receives until this is dropped.
+/// Thread that receives until this is dropped.
 pub struct ProbeReceiver {
     noted: Arc<Mutex<Noted>>,
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What an end does with the datagrams it receives.
+/// Role of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The relay answers echoes, and sends a challenge before it knows the client's address.
     Relay {
-        /// What the client has to repeat on the stream.
+        /// Number that the client must repeat on the stream.
         challenge: u64,
     },
     /// The client records answers.
@@ -51,15 +51,15 @@ struct Noted {
     round_trips: BTreeMap<u32, Duration>,
     challenge: Option<u64>,
     heard_from: Option<SocketAddr>,
-    /// The peer has shown that it receives at its address.
+    /// Whether the peer has shown that it receives at its address.
     is_confirmed: bool,
     /// Bytes of answers that may still be sent.
     answerable: u64,
 }
 
 impl ProbeReceiver {
-    /// Starts receiving; at most `answerable` bytes of answers to echoes are sent. Datagrams beyond the limits of
-    /// what is received and answered are lost.
+    /// Starts receiving; sends at most `answerable` bytes of answers to echoes. Datagrams beyond the limits
+    /// of receiving and answering are lost.
     pub(crate) fn open(
         socket: Arc<UdpSocket>,
         token: Token,
@@ -116,20 +116,20 @@ impl ProbeReceiver {
         })
     }
 
-    /// Records this train from now on, and forgets the one before.
+    /// Records this train from now on, and forgets the previous one.
     pub fn expect(&self, train: u32) {
         let mut noted = self.lock();
         noted.train = train;
         noted.arrivals.clear();
     }
 
-    /// The recorded arrivals of the train.
+    /// Returns the recorded arrivals of the train.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
         self.lock().arrivals.clone()
     }
 
-    /// How many datagrams of the train have arrived, and when the last one did.
+    /// Returns the number of arrived datagrams of the train, and the time of the last one.
     #[must_use]
     pub fn progress(&self) -> (usize, Option<u64>) {
         let noted = self.lock();
@@ -137,25 +137,25 @@ impl ProbeReceiver {
         (noted.arrivals.len(), last)
     }
 
-    /// Round trips of the answered echoes.
+    /// Returns the RTTs of the answered echoes.
     #[must_use]
     pub fn round_trips(&self) -> Vec<Duration> {
         self.lock().round_trips.values().copied().collect()
     }
 
-    /// The number that the relay expects on the stream.
+    /// Returns the number that the relay expects on the stream.
     #[must_use]
     pub fn challenge(&self) -> Option<u64> {
         self.lock().challenge
     }
 
-    /// The sender of the newest datagram with the session's token.
+    /// Returns the sender of the newest datagram with the session's token.
     #[must_use]
     pub fn heard_from(&self) -> Option<SocketAddr> {
         self.lock().heard_from
     }
 
-    /// The peer receives at its address: echoes are answered from now on.
+    /// Marks the peer's address as confirmed: echoes are answered from now on.
     pub fn confirm(&self) {
         self.lock().is_confirmed = true;
     }
@@ -235,7 +235,7 @@ impl Noted {
     }
 }
 
-/// The socket is connected once the peer is known.
+/// Replies; the socket is connected once the peer is known.
 fn reply(socket: &UdpSocket, bytes: &[u8], to: SocketAddr) -> io::Result<usize> {
     match socket.peer_addr() {
         Ok(_) => socket.send(bytes),
@@ -274,7 +274,7 @@ mod tests {
         bytes
     }
 
-    /// Waits as long as it takes: what cannot come makes the test hang and be ended.
+    /// Waits without a limit: a failure makes the test hang and be ended.
     fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
         loop {
             match what() {
@@ -338,7 +338,6 @@ mod tests {
         wait_for(|| receiver.progress().1);
         thread::sleep(2 * STEP);
         assert!(receiver.progress().0 < 50, "{:?}", receiver.progress());
-        // The same for what is sent.
         let limit = limit();
         let receiver = {
             drop(receiver);

@@ -1,4 +1,4 @@
-//! The relay's side of a measurement: a UDP socket for one session, within limits.
+//! Relay's side of a measurement: a UDP socket for one session, within limits.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -18,22 +18,22 @@ use super::socket::{self, Clock, Train, header_bytes};
 use super::train::Seen;
 use crate::bucket::Bucket;
 
-/// Most bytes of trains, and most bytes of answers to echoes, that a session sends.
+/// Maximum bytes of trains, and of answers to echoes, that a session sends.
 pub const MAX_BYTES: u64 = 256_000_000;
 
-/// Longest that a session lasts.
+/// Maximum duration of a session.
 pub const MAX_SESSION: Duration = Duration::from_secs(60);
 
-/// Longest duration of a train.
+/// Maximum duration of a train, in seconds.
 const MAX_TRAIN_S: f64 = 10.0;
 
-/// Largest packet of a train.
+/// Maximum packet size of a train, in bytes.
 const MAX_PACKET: u32 = 1500;
 
 /// Requested receive buffer; the system may grant less.
 pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 
-/// Serves one client at a time, so that measurements do not disturb each other.
+/// Responder, which serves one client at a time, so that measurements do not disturb each other.
 #[derive(Debug)]
 pub struct Responder {
     room: Semaphore,
@@ -47,9 +47,9 @@ impl Default for Responder {
 }
 
 impl Responder {
-    /// Serves one session, whose stream has been requested and answered. UDP is expected at the address where
-    /// the client's carrier arrived, so that datagrams sent from there reach the client as the carrier does;
-    /// at another port if that one is in use. Datagrams beyond the client's rates, from it and to it, are lost.
+    /// Serves one session, whose request has been answered. UDP is expected at the local address of the
+    /// client's carrier, so that datagrams reach the client as the carrier does; at another port if that one
+    /// is in use. Datagrams beyond the client's rates are lost.
     pub async fn answer(&self, mut lines: Lines, carrier: SocketAddr, rates: Arc<[Bucket; 2]>) {
         let local = SocketAddr::new(carrier.ip().to_canonical(), carrier.port());
         let Ok(_permit) = self.room.try_acquire() else {
@@ -160,7 +160,7 @@ pub(super) async fn settle(receiver: &ProbeReceiver) {
     }
 }
 
-/// The bytes of a train, if it may be sent.
+/// Returns the bytes of a train, if it may be sent.
 fn allowed(train: &Train, socket: &UdpSocket, left: u64) -> Result<u64, &'static str> {
     if socket.peer_addr().is_err() {
         return Err("the address was not confirmed");
@@ -180,8 +180,8 @@ fn allowed(train: &Train, socket: &UdpSocket, left: u64) -> Result<u64, &'static
     Ok(bytes)
 }
 
-/// Binds to the port of the relay's own listener, which firewalls let through like the relay itself; to
-/// another one if it is in use.
+/// Binds to the port of the relay's own listener, which firewalls permit like the relay itself; to another
+/// one if it is in use.
 fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
     let any_port = SocketAddr::new(local.ip(), 0);
     let socket = UdpSocket::bind(local).or_else(|_| UdpSocket::bind(any_port))?;

@@ -1,4 +1,4 @@
-//! The client's side of a measurement of one link: the sequence of trains, and their evaluation.
+//! Client's side of a measurement of one link: the sequence of trains, and their evaluation.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -17,45 +17,45 @@ use super::responder::settle;
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::{Seen, Sent};
 
-/// Number of echoes, and the time between them.
+/// Number of echoes, and their interval.
 const ECHOES: u32 = 50;
 const ECHO_STEP: Duration = Duration::from_millis(20);
 
-/// Packet size of trains that measure a rate: it passes most tunnels and PPPoE unfragmented.
+/// Packet size of trains that measure a rate: most tunnels and PPPoE carry it unfragmented.
 const PACKET: u32 = 1400;
 
-/// Packet size and number of the train that measures loss, which is taken to be independent of size.
+/// Packet size and number of the train that measures loss, which is assumed independent of size.
 const LOSS_PACKET: u32 = 200;
 const LOSS_PACKETS: u32 = 2000;
 
-/// Loss is measured at no more than this share of the rate, and this many packets per second.
+/// Upper bounds of the loss train: this share of the rate, and this many packets per second.
 const LOSS_SHARE: f64 = 0.4;
 const LOSS_PACKETS_PER_S: f64 = 1000.0;
 
-/// First rate that is tried, its growth, and its end.
+/// First rate of the search, its growth, and its end.
 const FIRST_BPS: f64 = 1e6;
 const GROWTH: f64 = 4.0;
 const MAX_BPS: f64 = 4e9;
 
-/// A train fills the link if it arrives slower than this fraction of the rate it was sent at.
+/// A train fills the link if it arrives slower than this fraction of its sending rate.
 const FILLED: f64 = 0.9;
 
-/// Final trains exceed the link's rate by these factors, each for this long; the last one fills queues of up
-/// to half a second.
+/// Factors over the link's rate of the final trains, and their duration; the last one fills queues of up to
+/// half a second.
 const OVERLOADS: [f64; 3] = [1.25, 1.25, 2.0];
 const FINE: Duration = Duration::from_millis(500);
 
-/// A train that lost more than this overflowed the queue.
+/// A loss ratio above this means that the train overflowed the queue.
 const DROPPED: f64 = 0.02;
 
-/// Length of trains that search for the rate, with bounds in packets.
+/// Duration of trains that search for the rate, with bounds in packets.
 const COARSE: Duration = Duration::from_millis(100);
 const COARSE_PACKETS: RangeInclusive<f64> = 24.0..=4000.0;
 
-/// The same of trains that measure it.
+/// The same for trains that measure it.
 const FINE_PACKETS: RangeInclusive<f64> = 24.0..=10_000.0;
 
-/// Why a link could not be measured.
+/// Reason why a link could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// Over the stream.
@@ -78,7 +78,7 @@ pub enum MeasureError {
     Budget(u64),
 }
 
-/// A session with the relay over one link.
+/// Session with the relay over one link.
 pub struct Session {
     lines: Lines,
     socket: Arc<UdpSocket>,
@@ -91,18 +91,15 @@ pub struct Session {
     used: u64,
 }
 
-/// The direction of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LinkDirection {
-    /// To the relay.
     Up,
-    /// From the relay.
     Down,
 }
 
 impl Session {
     /// Starts a session on a stream whose request has been answered. `socket` creates a UDP socket on the
-    /// link towards an address.
+    /// link to an address.
     pub async fn begin(
         mut lines: Lines,
         relay: SocketAddr,
@@ -173,13 +170,13 @@ impl Session {
         Ok(measured)
     }
 
-    /// Measured on a link without other traffic of ours.
+    /// Measures RTTs on the link without other traffic of ours.
     async fn round_trips(&mut self) -> Result<Vec<Duration>, MeasureError> {
         for number in 0..ECHOES {
             self.echo(1000 + number)?;
             sleep(ECHO_STEP).await;
         }
-        // Waits as long as the last answer may take on any link that TCP can use.
+        // The wait covers the last answer on any link that TCP can use.
         for _ in 0..20 {
             if self.receiver.round_trips().len() >= ECHOES as usize {
                 break;

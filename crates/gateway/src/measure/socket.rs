@@ -1,4 +1,4 @@
-//! Trains over a UDP socket: sent at their times, received with timestamps.
+//! Packet trains over a UDP socket: sent on schedule, received with timestamps.
 //!
 //! These calls block; they belong on threads of their own.
 
@@ -11,7 +11,7 @@ use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
 use super::train::Sent;
 use crate::bucket::Bucket;
 
-/// Header bytes that UDP and IP add to a datagram of a connected socket (RFC 768, RFC 791, RFC 8200).
+/// Returns the bytes of UDP and IP headers of a datagram of a connected socket (RFC 768, RFC 791, RFC 8200).
 pub fn header_bytes(socket: &UdpSocket) -> io::Result<u32> {
     let peer = socket.peer_addr()?.ip().to_canonical();
     Ok(if peer.is_ipv4() { 28 } else { 48 })
@@ -24,14 +24,14 @@ pub struct Train {
     pub number: u32,
     /// Number of datagrams.
     pub datagrams: u32,
-    /// Length of each, with its UDP and IP headers.
+    /// Length of each datagram with its UDP and IP headers.
     pub packet_bytes: u32,
     /// Rate of IP packets.
     pub rate_bps: f64,
 }
 
-/// Sends a train over a connected socket. If this thread is late, overdue datagrams are sent at once. Datagrams
-/// beyond a rate limit are lost.
+/// Sends a train over a connected socket. If this thread is late, overdue datagrams are sent at once.
+/// Datagrams beyond a rate limit are lost.
 pub(crate) fn send(
     socket: &UdpSocket,
     token: Token,
@@ -45,7 +45,7 @@ pub(crate) fn send(
     let start = Instant::now();
     for index in 0..train.datagrams {
         let due = Duration::from_secs_f64(f64::from(index) * interval_s);
-        // Shorter sleeps take longer than asked for.
+        // Shorter sleeps take longer than requested.
         if let Some(wait) = due.checked_sub(start.elapsed())
             && wait > Duration::from_micros(100)
         {
@@ -64,7 +64,7 @@ pub(crate) fn send(
         datagram.emit(&mut bytes);
         match socket.send(&bytes) {
             Ok(_) => {}
-            // The device's queue is full, or the far port was once closed: a loss, as on the path.
+            // A full device queue, or an earlier ICMP error: a loss, as on the path.
             Err(error) if is_loss(&error) => {}
             Err(error) => return Err(error),
         }
@@ -86,18 +86,18 @@ fn is_loss(error: &io::Error) -> bool {
         )
 }
 
-/// A clock in nanoseconds from an arbitrary start.
+/// Clock in nanoseconds from an arbitrary start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
 impl Clock {
-    /// Starts now.
+    /// Starts the clock.
     #[must_use]
     pub fn start() -> Clock {
         Clock(Instant::now())
     }
 
-    /// Nanoseconds since its start.
+    /// Returns the nanoseconds since its start.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.0.elapsed().as_nanos() as u64

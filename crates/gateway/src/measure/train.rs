@@ -1,24 +1,23 @@
-//! Evaluation of packet trains, from the times when datagrams were sent and received.
+//! Evaluation of packet trains, from the send and receive times of their datagrams.
 //!
-//! A train that is sent faster than the link keeps the link busy from its first datagram to its last, so
-//! datagrams arrive at the link's rate whatever was dropped (packet train dispersion, Dovrolis, Ramanathan
-//! and Moore, INFOCOM 2001). The additional delay of late datagrams over the first is the time that the full
-//! queue takes to drain.
+//! A train that is sent faster than the link keeps the link busy throughout, so datagrams arrive at the
+//! link's rate despite drops (packet train dispersion, Dovrolis, Ramanathan and Moore, INFOCOM 2001). The
+//! additional delay of late datagrams over the first is the time that the full queue takes to drain.
 
 use serde::{Deserialize, Serialize};
 
-/// The datagrams of a train as sent, all of one size.
+/// Sent part of a train, all datagrams of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// Number of datagrams.
     pub datagrams: u32,
-    /// Length of each, with its UDP and IP headers.
+    /// Length of each datagram with its UDP and IP headers.
     pub packet_bytes: u32,
     /// Time from the first to the last.
     pub span_s: f64,
 }
 
-/// A datagram that arrived. The two clocks need not agree.
+/// Arrived datagram. The two clocks need not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Its index in the train.
@@ -29,12 +28,12 @@ pub struct Arrival {
     pub received_ns: u64,
 }
 
-/// The datagrams of a train as received.
+/// Received part of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// Distinct datagrams that arrived.
     pub arrived: u32,
-    /// Their rate of IP packets; absent with fewer than [`FEWEST`].
+    /// Rate of IP packets; absent with fewer than [`FEWEST`] arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<f64>,
     /// Median additional delay of the last third over the fastest.
@@ -42,18 +41,18 @@ pub struct Seen {
     pub queued_s: Option<f64>,
 }
 
-/// Least number of arrivals that give a rate.
+/// Minimum number of arrivals for a rate.
 pub const FEWEST: usize = 8;
 
 impl Sent {
-    /// Rate at which they were sent, of IP packets.
+    /// Returns the sending rate of IP packets.
     #[must_use]
     pub fn rate_bps(&self) -> f64 {
         let intervals = self.datagrams.saturating_sub(1);
         f64::from(intervals) * f64::from(self.packet_bytes) * 8.0 / self.span_s.max(1e-9)
     }
 
-    /// Fraction of them that did not arrive.
+    /// Returns the fraction that did not arrive.
     #[must_use]
     pub fn lost(&self, seen: &Seen) -> f64 {
         let lost = self.datagrams.saturating_sub(seen.arrived);
@@ -80,8 +79,8 @@ impl Seen {
     }
 }
 
-/// Arrivals per second: the slope of a least-squares line through the number of arrivals over time, which
-/// occasional delays of the receiver hardly change.
+/// Returns arrivals per second: the slope of a least-squares line through the number of arrivals over time,
+/// which occasional delays of the receiver hardly change.
 fn slope_per_s(arrivals: &[Arrival]) -> Option<f64> {
     let first = arrivals.first()?.received_ns;
     let at = |arrival: &Arrival| arrival.received_ns.saturating_sub(first) as f64 / 1e9;
@@ -94,7 +93,7 @@ fn slope_per_s(arrivals: &[Arrival]) -> Option<f64> {
         with_time += number * (at(arrival) - mean_at);
         of_numbers += number * number;
     }
-    // Time is the dependent variable, since it is what varies.
+    // Time is the dependent variable, since it varies.
     (with_time > 0.0).then(|| of_numbers / with_time)
 }
 
@@ -115,7 +114,7 @@ mod tests {
 
     const PACKET: u32 = 1428;
 
-    /// What a link makes of a train: a queue that drops at its tail, then transmission, then delay.
+    /// Simulates a link: a queue that drops at its tail, then transmission, then delay.
     fn through_link(sent_bps: f64, link_bps: f64, queue_bytes: f64, packets: u32) -> Vec<Arrival> {
         let bits = f64::from(PACKET) * 8.0;
         let mut free_at = 0.0;
@@ -130,7 +129,7 @@ mod tests {
             arrivals.push(Arrival {
                 index,
                 sent_ns: (sent * 1e9) as u64,
-                // Another clock, which runs elsewhere.
+                // A clock of another machine.
                 received_ns: ((free_at + 0.02 + 777.0) * 1e9) as u64,
             });
         }

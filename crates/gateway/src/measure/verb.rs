@@ -1,4 +1,4 @@
-//! The command line of `measure`.
+//! Command line of `measure`.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -23,7 +23,7 @@ use crate::runtime::block_on;
 use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
 use crate::{Failure, output};
 
-/// How long a link may take to reach the relay.
+/// Time limit for a link to reach the relay.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Measure the links to a relay, one after the other, and write a scenario file for `advise`,
@@ -51,7 +51,7 @@ pub struct Arguments {
     bytes: Bytes,
 }
 
-/// What could not be measured of a link.
+/// Reason why a link could not be measured.
 #[derive(Debug, thiserror::Error)]
 enum LinkError {
     #[error("the relay was not reached in {} s{}", TIMEOUT.as_secs(), because(.0))]
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Finds out before anything is measured whether the file can be written.
+/// Checks before the measurement that the file can be written.
 fn check_output(path: &Path) -> Result<(), Failure> {
     let wrong = |problem: &str| {
         let text = format!("--output {}: {problem}", path.display());
@@ -133,7 +133,7 @@ async fn measure(
     progress: &mut Progress<'_>,
 ) -> Result<Measured, LinkError> {
     let uplink = Uplink::new(config.clone());
-    // An uplink without links has none of that name.
+    // A new uplink has no link of that name.
     let _ = uplink.add_link(link.clone());
     let result = async {
         progress.show("connecting");
@@ -156,7 +156,7 @@ async fn measure(
     result
 }
 
-/// The cause behind a message.
+/// Returns the cause, to append to a message.
 fn because(reason: &Option<String>) -> String {
     let reason = reason.as_ref();
     reason.map_or_else(String::new, |reason| format!(": {reason}"))
@@ -223,7 +223,6 @@ fn table(measured: &[(String, Option<f64>, Measured)]) -> String {
     out
 }
 
-/// What is done now, on a terminal.
 struct Progress<'a> {
     link: &'a str,
     is_shown: bool,

@@ -1,11 +1,11 @@
-//! A client's limit of simultaneous look-ups.
+//! Limit of a client's concurrent look-ups.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
-/// A client's limit of simultaneous look-ups.
+/// Limit of a client's concurrent look-ups.
 #[derive(Debug)]
 pub struct LookupLimit {
     room: Mutex<(u32, Arc<Semaphore>)>,
@@ -13,7 +13,6 @@ pub struct LookupLimit {
 }
 
 impl LookupLimit {
-    /// A limit of `most` simultaneous look-ups.
     #[must_use]
     pub fn new(most: u32) -> LookupLimit {
         LookupLimit {
@@ -36,7 +35,6 @@ impl LookupLimit {
     }
 }
 
-/// Counts a look-up that waits.
 pub(super) struct Waiting<'a>(pub(super) &'a AtomicUsize);
 
 impl Drop for Waiting<'_> {

@@ -1,4 +1,4 @@
-//! The resolver that the system's files describe, read again when they change.
+//! Resolver described by the system's files, which are read again when they change.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,13 +14,13 @@ use tokio::time::Instant;
 
 use crate::name_servers::{Sockets, without_zones};
 
-/// Interval at which the files are checked for changes.
+/// Interval of checks of the files.
 pub(super) const CHECKED: Duration = Duration::from_secs(1);
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 const HOSTS: &str = "/etc/hosts";
 
-/// The resolver and the files that it was made from.
+/// Resolver and the files behind it.
 #[derive(Default)]
 pub(super) struct System {
     pub(super) resolver: Option<Resolver<Sockets>>,
@@ -28,11 +28,10 @@ pub(super) struct System {
     read: Option<[Stamp; 2]>,
     /// The files are not read.
     is_fixed: bool,
-    /// When the files were last checked.
     checked: Option<Instant>,
 }
 
-/// Tells two states of a file apart: its inode, size and time of modification.
+/// Identifies a state of a file: its inode, size and modification time.
 type Stamp = Option<(u64, u64, i64, i64)>;
 
 impl System {
@@ -56,7 +55,6 @@ impl System {
         true
     }
 
-    /// Of a resolver that follows no files.
     #[cfg(test)]
     pub(super) fn fixed(resolver: Option<Resolver<Sockets>>) -> System {
         System {
@@ -72,7 +70,7 @@ fn stamp(path: &str) -> Stamp {
     Some((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
 }
 
-/// The names of hosts(5). Letters in another encoding do not hide the rest of the file.
+/// Reads the names of hosts(5). Letters in another encoding do not hide the rest of the file.
 fn read_hosts() -> Hosts {
     let text = fs::read(HOSTS).unwrap_or_default();
     let mut hosts = Hosts::default();
@@ -80,7 +78,7 @@ fn read_hosts() -> Hosts {
     hosts
 }
 
-/// The resolver that a resolv.conf(5) describes. Without a name server, that is the one of this machine.
+/// Creates the resolver of a resolv.conf(5); without a name server, that of this machine.
 pub(super) fn described_by(text: &str) -> Option<Resolver<Sockets>> {
     let plain = without_zones(text);
     let own = format!("nameserver 127.0.0.1\n{plain}");

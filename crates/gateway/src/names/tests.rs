@@ -11,7 +11,7 @@ use super::*;
 use crate::name_servers::interface;
 
 impl Names {
-    /// With a name server on loopback, and without files.
+    /// Returns a resolver with a name server on loopback, and without files.
     fn asking(server: SocketAddr) -> Names {
         let mut of_server = NameServerConfig::udp(server.ip());
         for connection in &mut of_server.connections {
@@ -24,15 +24,14 @@ impl Names {
     }
 }
 
-/// A name server that does not answer for names that begin with `slow`, has no `absent`, and answers all
-/// others with an address. Counts the queries for addresses of IPv4.
+/// Starts a name server that ignores names that begin with `slow`, has no `absent`, and answers all others
+/// with an address. Counts the queries for IPv4 addresses.
 async fn server() -> (Names, Arc<AtomicU32>) {
     let socket = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let names = Names::asking(socket.local_addr().unwrap());
     (names, answer(socket))
 }
 
-/// Answers as [`server`] does.
 fn answer(socket: tokio::net::UdpSocket) -> Arc<AtomicU32> {
     let asked = Arc::new(AtomicU32::new(0));
     let counted = Arc::clone(&asked);
@@ -69,7 +68,7 @@ fn link_local_name_server_is_asked_over_its_interface() {
         eprintln!("skipped: only root has a network namespace");
         return;
     }
-    // A namespace is one of a thread.
+    // A namespace belongs to a thread.
     let asking = std::thread::spawn(|| {
         // SAFETY: the thread shares no file descriptors table or memory layout that this changes.
         #[allow(unsafe_code)]
@@ -116,12 +115,10 @@ async fn slow_names_of_one_client_do_not_stop_another() {
     while hostile.waiting.load(Ordering::Relaxed) < WAITING {
         tokio::task::yield_now().await;
     }
-    // Waiting look-ups are bounded.
     let refused = names.resolve("slow.example", &hostile).await;
     assert_eq!(refused, Err(NameError::Busy));
     let found = names.resolve("fast.example", &LookupLimit::new(64)).await;
     assert_eq!(found.unwrap()[..], ["192.0.2.7".parse::<IpAddr>().unwrap()]);
-    // Of the client, as many are asked for as it may have at a time.
     assert_eq!(hostile.room().available_permits(), 0);
     assert!(names.0.room.available_permits() >= ALL - 65);
 }

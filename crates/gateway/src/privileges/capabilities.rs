@@ -17,8 +17,8 @@ const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
 /// Congestion controls that every user may choose (tcp(7)).
 const FREE_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 
-/// Reduces the thread's effective and permitted capabilities to those of `kept` that it has, and clears the
-/// inheritable and ambient sets.
+/// Reduces the thread's effective and permitted capabilities to those in `kept`, and clears the inheritable
+/// and ambient sets.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -40,15 +40,14 @@ pub(super) fn keep(kept: CapabilitySet) -> Result<(), Failure> {
     }
 }
 
-/// Empties the set of capabilities that programs could gain. Without CAP_SETPCAP it stays, and
-/// `no_new_privs` has the same effect.
+/// Empties the bounding set. Without CAP_SETPCAP it stays, and `no_new_privs` has the same effect.
 pub(super) fn clear_bounding_set() {
     for capability in CapabilitySet::all().iter() {
         let _ = remove_capability_from_bounding_set(capability);
     }
 }
 
-/// CAP_NET_BIND_SERVICE if one of the addresses has a port that takes it.
+/// Returns CAP_NET_BIND_SERVICE if one of the ports requires it.
 pub(crate) fn for_ports<'a>(addresses: impl IntoIterator<Item = &'a SocketAddr>) -> CapabilitySet {
     let first = fs::read_to_string(FIRST_FREE_PORT);
     let first = first.ok().and_then(|text| text.trim().parse().ok());
@@ -60,7 +59,7 @@ pub(crate) fn for_ports<'a>(addresses: impl IntoIterator<Item = &'a SocketAddr>)
     }
 }
 
-/// CAP_NET_RAW if one of the links is an interface and the kernel requires it for binding a socket to one
+/// Returns CAP_NET_RAW if one of the links is an interface and the kernel requires it for binding to one
 /// (SO_BINDTODEVICE, before Linux 5.7).
 pub(crate) fn for_links(links: &[Link]) -> CapabilitySet {
     let is_interface = |link: &Link| matches!(link.egress, Egress::Interface(_));
@@ -70,12 +69,11 @@ pub(crate) fn for_links(links: &[Link]) -> CapabilitySet {
     }
 }
 
-/// CAP_NET_ADMIN if the congestion control is none that every user may choose.
+/// Returns CAP_NET_ADMIN if not every user may choose the congestion control.
 ///
-/// Without a name, carriers may switch to BBR: its module is loaded now, which takes the same capability.
+/// Without a name, carriers may switch to BBR: its module is loaded now, which requires the same capability.
 pub(crate) fn for_congestion(name: Option<&str>) -> CapabilitySet {
     if name.is_none() {
-        // A kernel without it goes on without it.
         let _ = given::congestion(FOR_LOSS);
     }
     let free = fs::read_to_string(FREE_CONGESTION).unwrap_or_default();

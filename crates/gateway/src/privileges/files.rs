@@ -1,4 +1,4 @@
-//! Access to files, restricted by Landlock (the kernel's Documentation/userspace-api/landlock.rst).
+//! File access, restricted by Landlock (the kernel's Documentation/userspace-api/landlock.rst).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use landlock::{
     RulesetStatus, Scope, path_beneath_rules,
 };
 
-/// The newest version of Landlock whose rights are restricted; an older kernel restricts those that it knows.
+/// Newest version of Landlock whose rights are restricted; an older kernel restricts those that it supports.
 const VERSION: ABI = ABI::V6;
 
 /// Folders that the C library, its resolver and the calendar read.
@@ -32,12 +32,11 @@ const LINKED: [&str; 3] = ["/etc/resolv.conf", "/etc/hosts", "/etc/localtime"];
 pub(super) struct Rules(RulesetCreated);
 
 impl Rules {
-    /// No access to any file.
     pub(super) fn without_files() -> Result<Rules, String> {
         Rules::of_folders(Vec::new(), Vec::new())
     }
 
-    /// Read access to the folders of some files and of the system, write access to those of others.
+    /// Allows reading the folders of `reads` and of the system, and writing those of `writes`.
     pub(super) fn open(reads: &[PathBuf], writes: &[PathBuf]) -> Result<Rules, String> {
         let linked = LINKED.map(PathBuf::from);
         let mut readable = SYSTEM.map(PathBuf::from).to_vec();
@@ -67,7 +66,7 @@ impl Rules {
         rules().map(Rules).map_err(|error| error.to_string())
     }
 
-    /// Puts them in force for the calling thread.
+    /// Puts the rules in force for the calling thread.
     pub(super) fn apply(self) -> Result<(), String> {
         let status = self.0.restrict_self().map_err(|error| error.to_string())?;
         match status.ruleset {
@@ -77,7 +76,7 @@ impl Rules {
     }
 }
 
-/// The folder of a file, and that of its target if it is a symbolic link.
+/// Returns the folder of a file, and that of its target if it is a symbolic link.
 fn folders(file: &Path) -> Vec<PathBuf> {
     let absolute = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let target = fs::canonicalize(&absolute).ok();

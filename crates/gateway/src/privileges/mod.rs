@@ -1,8 +1,8 @@
 //! Dropping of privileges: once a verb has opened its sockets and files, it gives up everything else.
 //!
-//! The kernel keeps capabilities, the Landlock domain and `no_new_privs` for each thread. Therefore
-//! [`Confinement::apply`] is called before the verb starts threads, which then inherit the restrictions. The
-//! thread that writes the log may exist already, and is restricted first.
+//! The kernel keeps capabilities, the Landlock domain and `no_new_privs` per thread. Therefore
+//! [`Confinement::apply`] runs before the verb starts threads, which inherit the restrictions. The log's
+//! thread may exist already, and is restricted first.
 
 mod capabilities;
 mod files;
@@ -22,19 +22,18 @@ pub(crate) use user::{RunAs, UserOption};
 /// Privileges that a verb keeps after its set-up.
 #[derive(Debug)]
 pub(crate) struct Confinement {
-    /// The user that the process becomes.
     user: Option<RunAs>,
-    /// Capabilities that it keeps, as far as it has them.
+    /// Capabilities to keep, as far as the process has them.
     capabilities: CapabilitySet,
-    /// Files that it reads again; all files of their folders stay readable, since a file is often replaced by
-    /// a new one of the same name.
+    /// Files to read again. Their folders stay readable, since a file is often replaced by a new one of the
+    /// same name.
     reads: Vec<PathBuf>,
-    /// Files that it replaces or removes.
+    /// Files to replace or remove.
     writes: Vec<PathBuf>,
 }
 
 impl Confinement {
-    /// Keeps nothing but the files of the system's resolver.
+    /// Keeps only the files of the system's resolver.
     pub(crate) fn new(user: Option<RunAs>) -> Confinement {
         Confinement {
             user,
@@ -44,32 +43,28 @@ impl Confinement {
         }
     }
 
-    /// Keeps capabilities.
     #[must_use]
     pub(crate) fn with_capabilities(mut self, capabilities: CapabilitySet) -> Confinement {
         self.capabilities |= capabilities;
         self
     }
 
-    /// Keeps read access to the folders of these files.
     #[must_use]
     pub(crate) fn reading(mut self, files: impl IntoIterator<Item: Into<PathBuf>>) -> Confinement {
         self.reads.extend(files.into_iter().map(Into::into));
         self
     }
 
-    /// Keeps write access to the folders of these files.
     #[must_use]
     pub(crate) fn writing(mut self, files: impl IntoIterator<Item: Into<PathBuf>>) -> Confinement {
         self.writes.extend(files.into_iter().map(Into::into));
         self
     }
 
-    /// Restricts the calling thread and all threads that it starts from now on; the filter of system calls
+    /// Restricts the calling thread and all threads that it starts from now on; the system call filter
     /// restricts all threads of the process.
     ///
-    /// A mechanism that the kernel lacks, or that a service manager has forbidden, is left out with a line in
-    /// the log.
+    /// A mechanism that the kernel lacks, or a service manager has forbidden, is left out with a log line.
     ///
     /// # Errors
     /// The user cannot be changed, or capabilities cannot be dropped.
@@ -85,7 +80,7 @@ impl Confinement {
         if !output::call_in_thread(move || renounce(user.as_ref())) {
             warn!("standard error is not read: the thread that writes it keeps its privileges");
         }
-        // The folders are opened while this user may.
+        // This user may still open the folders.
         let files = files::Rules::open(&self.reads, &self.writes);
         capabilities::clear_bounding_set();
         if let Some(user) = &self.user {
@@ -111,10 +106,10 @@ impl Confinement {
     }
 }
 
-/// Drops everything that a thread without files, sockets and children can do without.
+/// Drops everything from a thread without files, sockets and children.
 fn renounce(user: Option<&RunAs>) {
     capabilities::clear_bounding_set();
-    // The other threads report what this kernel lacks.
+    // The other threads report missing kernel features.
     let _ = user.map(RunAs::become_it);
     let _ = capabilities::keep(CapabilitySet::empty());
     let _ = set_no_new_privs(true);

@@ -1,8 +1,7 @@
-//! A filter of system calls (seccomp(2)), for all threads.
+//! System call filter (seccomp(2)), for all threads.
 //!
-//! The filter refuses groups of calls that no verb needs after its set-up, and allows all others: a new C
-//! library may use calls that a list of allowed ones would not have. The groups follow those of systemd
-//! (`systemd-analyze syscall-filter`).
+//! It refuses groups of calls that no verb needs after its set-up, and allows all others: a new C library may
+//! use calls that an allow list lacks. The groups follow systemd's (`systemd-analyze syscall-filter`).
 
 /// Puts the filter in force.
 ///
@@ -28,7 +27,7 @@ mod filter {
         SeccompFilter, SeccompRule, apply_filter_all_threads,
     };
 
-    /// Calls that are refused whatever their arguments are.
+    /// Calls refused regardless of their arguments.
     const REFUSED: &[c_long] = &[
         // Running programs.
         libc::SYS_execve,
@@ -65,7 +64,7 @@ mod filter {
         libc::SYS_setns,
         libc::SYS_umount2,
         libc::SYS_unshare,
-        // Debugging, other processes, and interfaces of the kernel with a long record of faults.
+        // Debugging, other processes, and kernel interfaces with many known vulnerabilities.
         libc::SYS_bpf,
         libc::SYS_fanotify_init,
         libc::SYS_io_uring_enter,
@@ -105,7 +104,7 @@ mod filter {
         libc::SYS_syslog,
         libc::SYS_vhangup,
     ];
-    /// Refused calls that this architecture has besides.
+    /// Further refused calls of this architecture.
     #[cfg(target_arch = "x86_64")]
     const ALSO_REFUSED: &[c_long] = &[
         libc::SYS_chmod,
@@ -121,7 +120,6 @@ mod filter {
     #[cfg(target_arch = "aarch64")]
     const ALSO_REFUSED: &[c_long] = &[];
     /// Refuses every call through the x32 interface, which has the numbers from __X32_SYSCALL_BIT on.
-    ///
     /// `libc::SYS_*` are numbers of the other interface, and a rule of seccompiler is for one number.
     #[cfg(target_arch = "x86_64")]
     const NO_X32: [sock_filter; 4] = [
@@ -139,7 +137,7 @@ mod filter {
         sock_filter { code, jt: 0, jf, k }
     }
 
-    /// Families of sockets that may be made.
+    /// Allowed socket families.
     const FAMILIES: [libc::c_int; 4] = [
         libc::AF_UNIX,
         libc::AF_INET,
@@ -169,7 +167,7 @@ mod filter {
         Ok(())
     }
 
-    /// Calls to refuse, with the error that they return.
+    /// Returns the calls to refuse, with their errors.
     fn filters() -> Result<[(Rules, libc::c_int); 2], BackendError> {
         let refused = REFUSED.iter().chain(ALSO_REFUSED);
         let mut rules: Rules = refused.map(|&number| (number, Vec::new())).collect();
@@ -182,7 +180,7 @@ mod filter {
         });
         let families: Result<Vec<_>, _> = families.collect();
         rules.insert(libc::SYS_socket, vec![rule(families?)?]);
-        // Memory is either written or run.
+        // Memory is either writable or executable.
         let (run, written) = (libc::PROT_EXEC, libc::PROT_WRITE);
         let both = || rule(vec![has(2, run)?, has(2, written)?]);
         rules.insert(libc::SYS_mmap, vec![both()?]);
@@ -199,7 +197,7 @@ mod filter {
         SeccompRule::new(conditions)
     }
 
-    /// Whether the argument of that number has the flag.
+    /// Matches calls whose argument of that number has the flag.
     fn has(argument: u8, flag: libc::c_int) -> Result<SeccompCondition, BackendError> {
         let flag = flag as u32 as u64;
         let operation = SeccompCmpOp::MaskedEq(flag);

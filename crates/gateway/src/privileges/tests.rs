@@ -1,4 +1,4 @@
-//! A separate process drops its privileges and tries forbidden actions.
+//! Tests in a separate process, which drops its privileges and tries forbidden actions.
 
 use std::env;
 use std::fs;
@@ -14,10 +14,10 @@ use socket2::{Domain, Socket, Type};
 
 use super::*;
 
-/// The variable that tells a test that it is the process to be confined, with a folder for it.
+/// Variable with a folder, set in the process to be confined.
 const FOLDER: &str = "ROPEWALK_TEST_FOLDER";
 
-/// Runs a test once more in a process of its own, which finds a folder.
+/// Runs a test again in a process of its own, with a folder.
 fn in_a_process(name: &str, confined: impl FnOnce(PathBuf)) {
     if let Some(folder) = env::var_os(FOLDER) {
         return confined(folder.into());
@@ -65,7 +65,7 @@ fn confined_process_cannot_run_programs_or_leave_its_folders() {
             let raw = Socket::new(Domain::PACKET, Type::RAW, None);
             assert_eq!(raw.err().map(|error| error.kind()), denied);
 
-            // Whether or not the kernel has the x32 interface (ENOSYS), the filter comes first.
+            // The filter comes first, whether or not the kernel has the x32 interface (ENOSYS).
             #[cfg(target_arch = "x86_64")]
             for call in [libc::SYS_socket, libc::SYS_mprotect, libc::SYS_getpid] {
                 // SAFETY: the calls are refused, and have no valid arguments but the last one's.
@@ -88,7 +88,6 @@ fn confined_process_cannot_run_programs_or_leave_its_folders() {
             assert_eq!(read.err().map(|error| error.kind()), denied);
             chdir(&other).unwrap();
 
-            // The work of a gateway.
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             UdpSocket::bind("[::1]:0")
                 .or_else(|_| UdpSocket::bind("127.0.0.1:0"))

@@ -1,4 +1,4 @@
-//! The user that a process becomes.
+//! User that a process becomes.
 
 use std::fmt;
 use std::fs::Metadata;
@@ -24,7 +24,7 @@ pub(crate) struct UserOption {
     user: Option<String>,
 }
 
-/// An unprivileged user of this machine.
+/// Unprivileged user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunAs {
     name: String,
@@ -33,10 +33,10 @@ pub(crate) struct RunAs {
 }
 
 impl UserOption {
-    /// The user, if one is given.
+    /// Returns the user, if one is given.
     ///
     /// # Errors
-    /// This machine has no such user, it is root, or this process is not root and cannot become another one.
+    /// This machine has no such user, it is root, or this process is not root and cannot change its user.
     pub(crate) fn find(&self) -> Result<Option<RunAs>, Failure> {
         let Some(name) = &self.user else {
             return Ok(None);
@@ -52,7 +52,7 @@ impl fmt::Display for RunAs {
 }
 
 impl RunAs {
-    /// Makes the user the owner of a file or folder that the process goes on writing.
+    /// Makes the user the owner of a file or folder that the process still writes.
     pub(crate) fn owns(&self, path: &Path) {
         if let Err(error) = chown(path, Some(self.uid.as_raw()), Some(self.gid.as_raw())) {
             warn!("{}: stays another user's: {error}", path.display());
@@ -84,7 +84,6 @@ impl RunAs {
     }
 }
 
-/// Looks up an unprivileged user.
 pub(super) fn find(name: &str) -> Result<RunAs, Failure> {
     let wrong = |problem: &str| Failure::input(format!("--user {name}: {problem}"));
     let found = User::from_name(name).map_err(|error| wrong(&error.to_string()))?;

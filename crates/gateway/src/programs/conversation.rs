@@ -1,4 +1,4 @@
-//! The connection of a program's preloaded library to the control socket.
+//! Control connection of a program's preloaded library.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -12,17 +12,17 @@ use tokio::net::UnixStream;
 
 use ropewalk_preload_protocol::Request;
 
-/// The longest line that a library says: a name has at most 253 characters.
+/// Longest line from a library: a name has at most 253 characters.
 const LONGEST: usize = 1024;
 
-/// A connection with lines of JSON, some of which come with a descriptor.
+/// Connection with lines of JSON, some of them with a descriptor.
 #[derive(Debug)]
 pub struct Conversation {
     control: UnixStream,
 }
 
 impl Conversation {
-    /// Over a connection from which everything has been read.
+    /// Creates one over a connection from which everything has been read.
     #[must_use]
     pub fn new(control: UnixStream) -> Conversation {
         Conversation { control }
@@ -50,7 +50,7 @@ impl Conversation {
         }
     }
 
-    /// Reads a line, and the descriptor that came with it.
+    /// Reads a line, and its descriptor if there is one.
     ///
     /// # Errors
     /// As [`started`](Conversation::started).
@@ -70,7 +70,7 @@ impl Conversation {
     }
 }
 
-/// Appends what has arrived to the line, and returns the descriptor that came with it.
+/// Appends received bytes to the line; returns the descriptor that arrived with them.
 fn receive(control: &UnixStream, line: &mut Vec<u8>) -> io::Result<Option<OwnedFd>> {
     let mut bytes = [0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,4 +1,4 @@
-//! How connections of programs reach their targets.
+//! Connections of programs to their targets.
 
 use std::net::SocketAddr;
 
@@ -11,10 +11,10 @@ use crate::request::{Host, Status, Target};
 use crate::uplink::Uplink;
 use ropewalk_preload_protocol::Reason;
 
-/// Most simultaneous look-ups of names for the programs of this machine.
+/// Maximum number of concurrent look-ups for programs of this machine.
 const LOOKUPS: u32 = 64;
 
-/// Connects programs to targets.
+/// Connector of programs to targets.
 pub trait FarEnd: Sync {
     /// A stream to a target.
     type Stream: Send;
@@ -22,11 +22,11 @@ pub trait FarEnd: Sync {
     /// Opens a stream to a target, and waits until the target has accepted.
     fn open(&self, target: Target) -> impl Future<Output = Result<Self::Stream, Reason>> + Send;
 
-    /// Relays between a program and its target, until both are done.
+    /// Relays between a program and its target until both are done.
     fn carry(&self, stream: Self::Stream, program: TcpStream) -> impl Future<Output = ()> + Send;
 }
 
-/// At the near end, targets are reached through the relay.
+/// Client: targets are reached through the relay.
 impl FarEnd for Uplink {
     type Stream = Stream;
 
@@ -40,8 +40,7 @@ impl FarEnd for Uplink {
     }
 }
 
-/// At the far end, programs are on the machine where they want to be: they serve there, and connect to
-/// targets like any local program.
+/// Relay: programs serve here, and connect to targets like any local program.
 pub struct LocalEnd {
     names: Names,
     lookups: LookupLimit,
@@ -76,7 +75,6 @@ impl FarEnd for LocalEnd {
     }
 
     async fn carry(&self, mut stream: TcpStream, mut program: TcpStream) {
-        // Errors of their connections are theirs.
         let _ = copy_bidirectional(&mut stream, &mut program).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Holds a program's connection in SYN-SENT until the far end has answered.
+//! Holding of a program's connection in SYN-SENT until the relay has answered.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -11,14 +11,14 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use ropewalk_preload_protocol::HOLD;
 
-/// How long the connection that fills the queue may take. It takes longer only if another one has filled it.
+/// Time limit of the connection that fills the queue. It is exceeded only if another one has filled it.
 const FILLED: Duration = Duration::from_secs(1);
 
-/// A listener on loopback that drops every SYN: who connects stays in SYN-SENT.
+/// Listener on loopback that drops every SYN, so that connecting sockets stay in SYN-SENT.
 ///
-/// Its queue of connections to accept has one place, which is taken for good. Linux then drops SYNs
-/// (`sk_acceptq_is_full` in `tcp_conn_request`, net/ipv4/tcp_input.c). A socket filter would do the same, but
-/// newer kernels require CAP_NET_ADMIN for one on a TCP socket.
+/// Its accept queue has one place, which is taken for good. Linux then drops SYNs (`sk_acceptq_is_full` in
+/// `tcp_conn_request`, net/ipv4/tcp_input.c). Newer kernels require CAP_NET_ADMIN for a socket filter on TCP,
+/// the alternative.
 #[derive(Debug)]
 pub struct Hold {
     at: SocketAddrV4,
@@ -30,7 +30,7 @@ impl Hold {
     /// Listens at a port of the kernel's choice.
     ///
     /// # Errors
-    /// Errors of socket(2), bind(2), listen(2) and connect(2).
+    /// The errors of socket(2), bind(2), listen(2) and connect(2).
     pub fn new() -> io::Result<Hold> {
         let listener = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         // Shared with the sockets that answer from this address.
@@ -51,17 +51,17 @@ impl Hold {
         })
     }
 
-    /// Where programs connect to.
+    /// Returns the address for programs to connect to.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.at.into()
     }
 
-    /// Connects a program's socket that is held here, and returns the other end: our own SYN crosses its SYN
+    /// Connects a held socket of a program, and returns the other end: our own SYN crosses its SYN
     /// (simultaneous open, RFC 9293, section 3.5).
     ///
     /// # Errors
-    /// ECONNREFUSED if the socket waits no more, those of socket(2), bind(2) and connect(2).
+    /// ECONNREFUSED if the socket no longer waits, and the errors of socket(2), bind(2) and connect(2).
     pub async fn connect(&self, program: OwnedFd) -> io::Result<TcpStream> {
         let its = Self::own_address(&program)?;
         let ours = TcpSocket::new_v4()?;
@@ -72,7 +72,7 @@ impl Hold {
             Some(peer) => peer.try_into()?,
             None => return Err(io::ErrorKind::ConnectionRefused.into()),
         };
-        // If the program's socket was closed meanwhile, another may have answered.
+        // If the program's socket was closed meanwhile, another one may have answered.
         if peer.ip().to_canonical() != IpAddr::V4(HOLD) || peer.port() != self.at.port() {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
@@ -80,14 +80,13 @@ impl Hold {
         Ok(stream)
     }
 
-    /// Lets a held socket of a program fail: poll(2) reports a hang-up, and SO_ERROR is ECONNRESET
+    /// Makes a held socket of a program fail: poll(2) reports a hang-up, and SO_ERROR is ECONNRESET
     /// (inet_shutdown in net/ipv4/af_inet.c, tcp_disconnect in net/ipv4/tcp.c).
     pub fn refuse(program: OwnedFd) {
-        // A socket that is closed already needs nothing.
         let _ = shutdown(&program, Shutdown::Both);
     }
 
-    /// The program's address: the kernel chose 127.0.0.1, or the program was bound to loopback.
+    /// Returns the program's address: the kernel chose 127.0.0.1, or the program is bound to loopback.
     fn own_address(program: &OwnedFd) -> io::Result<SocketAddrV4> {
         let address: SocketAddr = getsockname(program)?.try_into()?;
         match address.ip().to_canonical() {

@@ -1,4 +1,4 @@
-//! The programs that `exec` runs, from the gateway's side: requests of their preloaded library at the control
+//! Programs that `exec` runs, from the gateway's side: requests of their preloaded library at the control
 //! socket ([`ropewalk_preload_protocol`]), and their connections.
 
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +22,7 @@ pub use servers::{ClientEntry, ServerConnection, Servers};
 use crate::request::{Host, Target};
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
-/// Most failures that are kept until the library asks for them; the oldest are dropped.
+/// Maximum number of failures kept until the library asks for them; the oldest are dropped.
 const FAILURES: usize = 1024;
 
 /// State of the programs.
@@ -31,17 +31,16 @@ pub struct Programs {
     hold: Hold,
     servers: Option<Arc<Servers>>,
     pool: Mutex<Pool>,
-    /// Targets of connected sockets, by cookie.
     targets: Mutex<HashMap<u64, SocketAddr>>,
-    /// Why sockets failed, by cookie.
     failures: Mutex<VecDeque<(u64, Reason)>>,
 }
 
 impl Programs {
-    /// No programs yet. Where no stream arrives (`may_listen` is false), programs may not listen.
+    /// Creates the state without programs. Where no stream arrives (`may_listen` is false), programs may not
+    /// listen.
     ///
     /// # Errors
-    /// Errors of [`Hold::new`].
+    /// The errors of [`Hold::new`].
     pub fn new(may_listen: bool) -> io::Result<Programs> {
         Ok(Programs {
             hold: Hold::new()?,
@@ -52,14 +51,14 @@ impl Programs {
         })
     }
 
-    /// The programs that listen, if they may.
+    /// Returns the listening programs, if they are allowed.
     #[must_use]
     pub fn servers(&self) -> Option<&Arc<Servers>> {
         self.servers.as_ref()
     }
 
-    /// Answers the first request of a connection to the control socket. For [`Request::Connect`] this lasts
-    /// until the program's connection has ended.
+    /// Answers the first request of a control connection. For [`Request::Connect`] this lasts until the
+    /// program's connection has ended.
     ///
     /// # Errors
     /// The library has closed the connection, or violated the protocol.
@@ -125,17 +124,16 @@ impl Programs {
         };
         let at = self.hold.address();
         conversation.answer(&Answer::Hold { at }).await?;
-        // The far end is asked while the library is still busy; if the library gives up, so does the request.
+        // The stream is opened while the library is still busy; if the library gives up, so does the request.
         let (program, opened) = tokio::try_join!(conversation.started(), async {
             Ok(far.open(meaning).await)
         })?;
         let (answer, connected) = match opened {
             Ok(stream) => {
-                // To be done before the program finds its socket connected and asks.
+                // Before the program finds its socket connected and asks.
                 let entry = TargetEntry::new(self, cookie, target);
                 match self.hold.connect(program).await {
                     Ok(program) => (Answer::Done {}, Some((stream, program, entry))),
-                    // It was closed meanwhile.
                     Err(_) => (refused(Reason::NetworkUnreachable), None),
                 }
             }
@@ -145,7 +143,7 @@ impl Programs {
             }
         };
         if wait {
-            // The program may have been interrupted by a signal, and no longer wait.
+            // A signal may have interrupted the program's wait.
             let _ = conversation.answer(&answer).await;
         }
         drop(conversation);
@@ -155,7 +153,8 @@ impl Programs {
         Ok(())
     }
 
-    /// The target of an address: a name, if the address is of the pool; `None` if that name was forgotten.
+    /// Returns the target of an address: a name, if the address is of the pool; `None` if that name was
+    /// forgotten.
     fn meaning(&self, target: SocketAddr) -> Option<Target> {
         if !ropewalk_preload_protocol::in_pool(target.ip()) {
             return Some(target.into());
@@ -166,7 +165,7 @@ impl Programs {
         Some(Target { host, port })
     }
 
-    /// Lets the program's socket fail, and keeps the reason until the library asks for it.
+    /// Makes the program's socket fail, and keeps the reason for the library's request.
     fn refuse(&self, program: OwnedFd, cookie: u64, reason: Option<Reason>) {
         if let Some(reason) = reason {
             let mut failures = lock(&self.failures);
@@ -186,7 +185,7 @@ impl Programs {
     }
 }
 
-/// The target of a socket, known while its connection lasts.
+/// Target of a socket, kept while its connection lasts.
 struct TargetEntry<'a> {
     programs: &'a Programs,
     cookie: u64,
@@ -209,7 +208,7 @@ fn refused(reason: Reason) -> Answer {
     Answer::Refused { reason }
 }
 
-/// The maps are consistent after every statement, so they stay usable if a thread panicked.
+/// Locks a map. The maps are consistent after every statement, so they stay usable if a thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

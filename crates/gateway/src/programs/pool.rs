@@ -1,13 +1,13 @@
-//! Addresses that stand for names: unmodified programs connect to an address, but names are to be resolved at
-//! the far end.
+//! Pool of placeholder addresses for names: unmodified programs connect to an address, but the relay resolves
+//! the name.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ropewalk_preload_protocol::{POOL_V4, POOL_V6, in_pool};
 
-/// Names and the addresses that stand for them. When all addresses are in use, one whose name was not looked
-/// up recently is given to a new name (second-chance page replacement).
+/// Names and their placeholder addresses. When all are in use, a new name replaces one that was not looked up
+/// recently (second-chance page replacement).
 #[derive(Debug)]
 pub struct Pool {
     slots: Vec<Slot>,
@@ -23,10 +23,10 @@ struct Slot {
 }
 
 impl Pool {
-    /// As many names as there are IPv4 addresses in the pool, without the first and the last.
+    /// IPv4 addresses in the pool, without the first and the last.
     pub const LARGEST: usize = (1 << 17) - 2;
 
-    /// A pool that remembers this many names, at least one and at most [`Pool::LARGEST`].
+    /// Creates a pool that remembers this many names: 1 to [`Pool::LARGEST`].
     #[must_use]
     pub fn new(capacity: usize) -> Pool {
         Pool {
@@ -37,8 +37,8 @@ impl Pool {
         }
     }
 
-    /// The address of a name, the same while the pool remembers the name; `None` if it is not a host name
-    /// (RFC 1123, section 2.1; underscores are accepted, as resolvers do).
+    /// Returns the address of a name, the same while the pool remembers the name; `None` if it is not a host
+    /// name (RFC 1123, section 2.1; underscores are accepted, as resolvers do).
     pub fn address(&mut self, name: &str, v6: bool) -> Option<IpAddr> {
         let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
         if !is_host_name(&name) {
@@ -57,7 +57,7 @@ impl Pool {
         })
     }
 
-    /// The name that an address stands for.
+    /// Returns the name of an address.
     pub fn name(&mut self, address: IpAddr) -> Option<&str> {
         if !in_pool(address) {
             return None;
@@ -72,7 +72,7 @@ impl Pool {
         Some(&slot.name)
     }
 
-    /// A slot for a new name.
+    /// Returns a slot for a new name.
     fn take(&mut self, name: String) -> usize {
         let slot = Slot {
             name: name.clone(),
@@ -123,8 +123,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// After any look-ups, the newest name has its address, every remembered name has one of
-        /// its own, and no more are remembered than the capacity.
+        /// After any look-ups, the newest name has an address, all remembered names have different ones, and
+        /// their number is at most the capacity.
         #[test]
         fn names_come_back(
             capacity in 1..20usize,

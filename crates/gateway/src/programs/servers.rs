@@ -1,4 +1,4 @@
-//! Programs that listen, by the port that they asked for.
+//! Listening programs, by port.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,23 +9,23 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use ropewalk_preload_protocol::CLIENTS;
 
-/// Programs that listen, and the clients connected to them.
+/// Listening programs, and the clients connected to them.
 #[derive(Debug, Default)]
 pub struct Servers {
     listening: Mutex<HashMap<u16, Vec<SocketAddr>>>,
     clients: Mutex<HashMap<SocketAddr, SocketAddr>>,
 }
 
-/// A connection to a program that listens.
+/// Connection to a listening program.
 #[derive(Debug)]
 pub struct ServerConnection {
     /// The gateway's end.
     pub stream: TcpStream,
-    /// To be kept while the connection lasts.
+    /// Keep it while the connection lasts.
     pub entry: ClientEntry,
 }
 
-/// While it exists, the program can ask for the address of its client.
+/// Client of a connection, whose address the program can request while this exists.
 #[derive(Debug)]
 pub struct ClientEntry {
     at: SocketAddr,
@@ -33,7 +33,7 @@ pub struct ClientEntry {
 }
 
 impl Servers {
-    /// Streams to the port go to the program that listens at `at`.
+    /// Directs streams for the port to the program that listens at `at`.
     pub fn listen(&self, port: u16, at: SocketAddr) {
         let mut listening = lock(&self.listening);
         let programs = listening.entry(port).or_default();
@@ -42,7 +42,7 @@ impl Servers {
         }
     }
 
-    /// Whether a program has asked for the port.
+    /// Whether a program listens on the port.
     #[must_use]
     pub fn has(&self, port: u16) -> bool {
         lock(&self.listening).contains_key(&port)
@@ -52,7 +52,7 @@ impl Servers {
     /// listens is forgotten.
     ///
     /// # Errors
-    /// ECONNREFUSED if no program listens, those of socket(2), bind(2) and connect(2).
+    /// ECONNREFUSED if no program listens, and the errors of socket(2), bind(2) and connect(2).
     pub async fn connect(
         self: &Arc<Servers>,
         port: u16,
@@ -70,7 +70,7 @@ impl Servers {
         Err(io::ErrorKind::ConnectionRefused.into())
     }
 
-    /// The client behind this end of a connection to a program.
+    /// Returns the client behind this end of a connection to a program.
     #[must_use]
     pub fn client(&self, at: SocketAddr) -> Option<SocketAddr> {
         lock(&self.clients).get(&at).copied()
@@ -84,7 +84,7 @@ impl Servers {
         let socket = TcpSocket::new_v4()?;
         socket.bind((CLIENTS, 0).into())?;
         let at = socket.local_addr()?;
-        // To be done before the connection exists: the program may accept and ask at once.
+        // Before the connection exists: the program may accept and ask at once.
         lock(&self.clients).insert(at, client);
         let servers = Arc::clone(self);
         let entry = ClientEntry { at, servers };
@@ -110,7 +110,7 @@ impl Drop for ClientEntry {
     }
 }
 
-/// The maps are consistent after every statement, so they stay usable if a thread panicked.
+/// Locks a map. The maps are consistent after every statement, so they stay usable if a thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

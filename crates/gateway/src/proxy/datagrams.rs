@@ -1,4 +1,4 @@
-//! UDP ASSOCIATE: a UDP socket for a program, for as long as its TCP connection lasts.
+//! UDP ASSOCIATE: a UDP socket for a program while its TCP connection lasts.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,7 +22,6 @@ pub(super) async fn serve(uplink: &Uplink, mut control: TcpStream) {
     let (stream, socket) = match opened.await {
         Ok(opened) => opened,
         Err(status) => {
-            // If the program has gone, nobody needs the reply.
             let _ = socks5::reply(&mut control, status, None).await;
             return;
         }
@@ -58,7 +57,6 @@ async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
                 if *program.get_or_insert(from) != from {
                     continue;
                 }
-                // Malformed datagrams are dropped, as usual for UDP.
                 let Ok((target, payload)) = socks5::parse_datagram(&packet[..len]) else {
                     continue;
                 };

@@ -1,4 +1,4 @@
-//! Serves the connections of programs.
+//! Frontend: serves the connections of programs.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,23 +20,23 @@ use crate::source::source;
 use crate::stranger::{LOOK, Stranger};
 use crate::uplink::Uplink;
 
-/// How long a program may take to send its request.
+/// Time limit of a program's request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Accepts connections of programs, and connects them to their targets.
+/// Frontend: accepts connections of programs, and connects them to their targets.
 pub(super) struct Front {
     pub(super) uplink: Uplink,
-    /// Users and passwords, if any are required.
+    /// Required users and passwords.
     pub(super) passwords: RwLock<Option<Arc<Passwords>>>,
     pub(super) refusals: Refusals,
-    /// Places for further connections, of all listeners.
+    /// Permits for further connections, over all listeners.
     pub(super) places: Arc<Semaphore>,
 }
 
-/// How connections to a listener name their target.
+/// Form in which connections to a listener name their target.
 #[derive(Clone, Copy)]
 pub(super) enum ListenerKind {
-    /// By SOCKS5 or HTTP; the first byte tells which.
+    /// By SOCKS5 or HTTP; the first byte decides.
     Explicit,
     /// Redirected here by the kernel's rules.
     Transparent(Kind),
@@ -51,7 +51,6 @@ impl Front {
         passwords.clone()
     }
 
-    /// Replaces users and passwords.
     pub(super) fn set_passwords(&self, passwords: Option<Passwords>) {
         let mut known = self
             .passwords
@@ -60,7 +59,7 @@ impl Front {
         *known = passwords.map(Arc::new);
     }
 
-    /// Accepts connections until it is dropped.
+    /// Accepts connections until the future is dropped.
     pub(super) async fn run(self: Arc<Front>, listener: TcpListener, kind: ListenerKind) {
         loop {
             let (socket, peer) = match listener.accept().await {
@@ -78,7 +77,7 @@ impl Front {
                 reset(socket);
                 continue;
             };
-            // Data of the stream are sent in the pieces in which they were written.
+            // Stream data keep the pieces in which they were written.
             let _ = socket.set_nodelay(true);
             let front = Arc::clone(&self);
             let listener = listener.local_addr().unwrap_or(peer);
@@ -126,7 +125,7 @@ impl Front {
         }
     }
 
-    /// Why no link reaches the relay, behind a status.
+    /// Returns the reason why no link reaches the relay, to append to a status.
     fn because(&self) -> String {
         let reason = self.uplink.unreached();
         reason.map_or_else(String::new, |reason| format!(": {reason}"))
@@ -143,7 +142,7 @@ impl Front {
         }
     }
 
-    /// A redirected program does not know of the proxy: failures become resets.
+    /// Serves a redirected program, which does not know of the proxy: failures become resets.
     async fn serve_transparent(
         &self,
         socket: TcpStream,
@@ -165,7 +164,7 @@ impl Front {
     }
 }
 
-/// Ends a connection with a reset, so that the program does not take it for an empty answer.
+/// Resets a connection, so that the program does not take its end for an empty answer.
 fn reset(socket: TcpStream) {
     let _ = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
 }

@@ -1,4 +1,4 @@
-//! `proxy`: the near end. It accepts connections of programs, and has the relay connect to their targets.
+//! `proxy`: the client. It accepts connections of programs, and has the relay connect to their targets.
 
 mod datagrams;
 mod front;
@@ -19,8 +19,8 @@ use crate::uplink::Uplink;
 pub use verb::Arguments;
 pub(crate) use verb::{check, run};
 
-/// Accepts connections of programs by SOCKS5 or HTTP, without passwords, until it is dropped. Needs a tokio
-/// runtime.
+/// Accepts connections of programs by SOCKS5 or HTTP, without passwords, until the future is dropped. Needs a
+/// tokio runtime.
 pub async fn serve(uplink: Uplink, listener: TcpListener) {
     let front = front::Front {
         uplink,

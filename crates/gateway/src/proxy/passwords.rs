@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Passwords(HashMap<String, Zeroizing<String>>);
 
-/// Why the passwords could not be read.
+/// Reason why the passwords could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordsError {
     /// The file cannot be read.
@@ -43,7 +43,7 @@ pub enum PasswordsError {
 }
 
 impl Passwords {
-    /// Reads a file; warns if others than its owner can read it.
+    /// Reads a file; warns if other users than its owner can read it.
     ///
     /// # Errors
     /// It cannot be read, or a line is malformed.
@@ -68,7 +68,7 @@ impl Passwords {
         })
     }
 
-    /// Skips empty lines and those that begin with `#`; the error is a line's number.
+    /// Parses the lines; skips empty lines and comments (`#`). The error is a line's number.
     fn parse(text: &str) -> Result<Passwords, usize> {
         let mut passwords = HashMap::new();
         for (index, line) in text.lines().enumerate() {

@@ -20,16 +20,16 @@ const PASSWORD_VERSION: u8 = 1;
 const COMMAND_NOT_SUPPORTED: u8 = 7;
 const ADDRESS_NOT_SUPPORTED: u8 = 8;
 
-/// A client's command.
+/// Command of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// CONNECT: a connection to a target.
     Connect(Target),
-    /// UDP ASSOCIATE: datagrams, for as long as the connection lasts.
+    /// UDP ASSOCIATE: datagrams, while the connection lasts.
     Associate,
 }
 
-/// Why there is no command; the client has been told in the protocol's way.
+/// Reason why there is no command; the client has got the protocol's reply.
 #[derive(Debug, thiserror::Error)]
 pub enum SocksError {
     /// The connection failed or ended.
@@ -55,7 +55,7 @@ pub enum SocksError {
 /// Negotiates with a client up to its command.
 ///
 /// # Errors
-/// There is no command that can be carried out.
+/// There is no supported command.
 pub async fn negotiate(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     passwords: Option<&Passwords>,
@@ -125,7 +125,8 @@ pub async fn reply(
     stream.write_all(&message).await
 }
 
-/// A client's datagram: its destination and payload (RFC 1928, section 7). Fragments are rejected.
+/// Parses a client's datagram; returns its destination and payload (RFC 1928, section 7). Fragments are
+/// rejected.
 ///
 /// # Errors
 /// It is malformed, or a fragment.
@@ -150,14 +151,14 @@ async fn reply_code(stream: &mut (impl AsyncWrite + Unpin), code: u8) -> io::Res
         .await
 }
 
-/// A string with its length in a byte before it.
+/// Reads a string after its length byte.
 async fn read_short(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; stream.read_u8().await?.into()];
     stream.read_exact(&mut bytes).await?;
     Ok(bytes)
 }
 
-/// `None` if it is invalid. Nothing behind the target is read.
+/// Reads a target and no byte after it; `None` if it is invalid.
 async fn read_target(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Target>> {
     let mut bytes = Vec::with_capacity(Target::MAX_LEN);
     loop {
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
     use tokio::io::duplex;
 
-    /// What the client says, whole, and what it hears back.
+    /// Sends a client's bytes; returns the replies.
     async fn exchange(
         says: &[u8],
         passwords: Option<&Passwords>,

@@ -1,8 +1,8 @@
-//! The original destination of connections that the kernel's rules redirected here.
+//! Original destination of connections that the kernel's rules redirected here.
 //!
 //! REDIRECT (iptables-extensions(8)) changes a connection's destination and keeps the original one
-//! (SO_ORIGINAL_DST); TPROXY (the kernel's Documentation/networking/tproxy.rst) changes nothing, and the
-//! socket's own address is the destination.
+//! (SO_ORIGINAL_DST). TPROXY (the kernel's Documentation/networking/tproxy.rst) changes nothing: the socket's
+//! own address is the destination.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpListener};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::TcpStream;
 
-/// How connections are redirected here.
+/// Kind of redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// By REDIRECT or DNAT.
@@ -19,10 +19,10 @@ pub enum Kind {
     Tproxy,
 }
 
-/// A listener for TPROXY, which accepts connections to any address.
+/// Creates a listener for TPROXY, which accepts connections to any address.
 ///
 /// # Errors
-/// EPERM without CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), or those of bind(2).
+/// EPERM without CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), and the errors of bind(2).
 pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(at),
@@ -42,7 +42,7 @@ pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// The original destination of a connection.
+/// Returns the original destination of a connection.
 ///
 /// # Errors
 /// It was not redirected but made to the proxy itself, so that connecting to its destination would loop.

@@ -1,4 +1,4 @@
-//! The command line of `proxy`.
+//! Command line of `proxy`.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ use crate::status::document::Role;
 use crate::status::{self, Meter};
 use crate::uplink::{FarEnd, Uplink, UplinkConfig};
 
-/// Connections of programs at a time, unless another number is given.
+/// Default maximum of concurrent connections of programs.
 pub(super) const CONNECTIONS: u32 = 4096;
 
 /// Options that SIGHUP reads again.
@@ -124,13 +124,13 @@ fn parse_deadline(text: &str) -> Result<Time, String> {
     }
 }
 
-/// A number of interactive bytes, which a request tells the relay in four bytes.
+/// Parses a number of interactive bytes, which a request transmits in four bytes.
 fn parse_small(text: &str) -> Result<u32, String> {
     let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
     u32::try_from(size.as_u64()).map_err(|_| "too much; allowed: below 4GiB".to_owned())
 }
 
-/// Runs a proxy; at SIGHUP, `again` gives its options as they are by then.
+/// Runs a proxy; at SIGHUP, `again` reads its options.
 pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
@@ -189,7 +189,7 @@ fn listeners(arguments: &Arguments) -> Result<Vec<(TcpListener, ListenerKind)>, 
     opened.collect()
 }
 
-/// What there is to say of a proxy that would be run.
+/// Describes the proxy that would run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let (config, passwords) = config(arguments, None)?;
     arguments.user.find()?;
@@ -250,7 +250,7 @@ fn config(
     Ok((config, passwords))
 }
 
-/// Reads links and passwords anew.
+/// Reads links and passwords again.
 fn reload(front: &Front, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
     let (_, passwords) = config(&again.arguments, Some(front.uplink.security()))?;
     let changed = front.uplink.set_links(&again.arguments.far_end.link);

@@ -1,4 +1,4 @@
-//! What links have carried, counted as an operator's meter does, across restarts.
+//! Traffic of links, counted as an operator's meter does, across restarts.
 
 mod status;
 mod store;

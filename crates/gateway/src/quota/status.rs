@@ -15,9 +15,9 @@ pub struct QuotaStatus {
     pub used: Bytes,
     /// Bytes today.
     pub used_today: Bytes,
-    /// Bytes left of the period's quota or of the day's, whichever is less.
+    /// Bytes left of the period's or the day's quota, whichever is less.
     pub left: Option<Bytes>,
-    /// How long the quota will last, as [`Allowance::lasts`](crate::allowance::Allowance::lasts).
+    /// Time until the quota is used up, as [`Allowance::lasts`](crate::allowance::Allowance::lasts).
     pub lasts: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! The counted usage of all links, and the file that keeps it.
+//! Counted usage of all links, and the file that keeps it.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -23,22 +23,21 @@ use crate::input_file::open_regular;
 use crate::links::Link;
 use crate::privileges::RunAs;
 
-/// The user is warned at these percentages of a quota.
+/// Percentages of a quota at which the user is warned.
 const WARNINGS: [u64; 3] = [75, 95, 100];
-/// Least interval between writes of the file.
+/// Minimum interval between writes of the file.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Content of the file.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     links: BTreeMap<String, Usage>,
 }
 
-/// The usage of all links. Clones refer to the same one.
+/// Usage of all links. Clones refer to the same one.
 #[derive(Clone, Debug, Default)]
 pub struct UsageStore(Arc<Mutex<State>>);
 
@@ -46,14 +45,14 @@ pub struct UsageStore(Arc<Mutex<State>>);
 struct State {
     file: Option<PathBuf>,
     content: File,
-    /// Something was counted since the file was last written.
+    /// Bytes were counted since the file was last written.
     unsaved: bool,
-    /// The last write failed, and the user has been told.
+    /// The last write failed, and the user was notified.
     failed: bool,
 }
 
-/// Default path of a verb's file: in the service's folder of systemd (STATE_DIRECTORY), or in the user's
-/// (XDG_STATE_HOME, or .local/state at home).
+/// Returns the default path of a verb's file: in systemd's folder of the service (STATE_DIRECTORY), or in the
+/// user's (XDG_STATE_HOME, or .local/state at home).
 pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     let folder = |name: &str| env::var_os(name).filter(|folder| !folder.is_empty());
     let named = |name: &str| folder(name).map(PathBuf::from);
@@ -63,8 +62,8 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
 }
 
 impl UsageStore {
-    /// Reads the file, which is written again as bytes are counted. If it cannot be read, the user is told
-    /// and counting begins at zero; a corrupt file is renamed and kept.
+    /// Reads the file, which is rewritten as bytes are counted. If it cannot be read, counting begins at zero
+    /// with a warning; a corrupt file is renamed and kept.
     #[must_use]
     pub fn open(file: PathBuf) -> UsageStore {
         let content = read(&file).unwrap_or_else(|error| {
@@ -86,7 +85,7 @@ impl UsageStore {
         UsageStore(Arc::new(Mutex::new(state)))
     }
 
-    /// Counts bytes that a link has carried.
+    /// Counts bytes carried by a link.
     pub fn charge(&self, link: &Link, bytes: u64) {
         let (before, after) = {
             let mut state = self.lock();
@@ -102,7 +101,7 @@ impl UsageStore {
         }
     }
 
-    /// Bytes left for a link; `None` if it is not counted.
+    /// Returns the bytes left for a link; `None` if it is not counted.
     #[must_use]
     pub fn left(&self, link: &Link) -> Option<Bytes> {
         if !link.allowance.is_metered() {
@@ -111,7 +110,7 @@ impl UsageStore {
         link.allowance.left(self.lock().usage(link))
     }
 
-    /// The terms on which a link is used now, as [`Allowance::terms`](crate::allowance::Allowance::terms).
+    /// Returns the present terms of a link, as [`Allowance::terms`](crate::allowance::Allowance::terms).
     #[must_use]
     pub fn terms(&self, link: &Link) -> Terms {
         if !link.allowance.is_metered() {
@@ -126,7 +125,7 @@ impl UsageStore {
         link.allowance.terms(link.price(), usage, &Zoned::now())
     }
 
-    /// Usage of a link, for status; `None` if it is not counted.
+    /// Returns the usage of a link, for status; `None` if it is not counted.
     #[must_use]
     pub fn status(&self, link: &Link) -> Option<QuotaStatus> {
         let allowance = &link.allowance;
@@ -150,7 +149,7 @@ impl UsageStore {
         link.allowance.at_cap == AtCap::Stop && self.left(link) == Some(Bytes::new(0))
     }
 
-    /// Writes the file, if there is one and something has changed. A failure is reported once, and is not an
+    /// Writes the file, if there is one and something has changed. A failure is logged once, and is not an
     /// error.
     pub fn save(&self) {
         let (file, text) = {
@@ -169,7 +168,6 @@ impl UsageStore {
             .and_then(|text| replace(&file, &text));
         let mut state = self.lock();
         if let Err(error) = &written {
-            // To be tried again.
             state.unsaved = true;
             if !state.failed {
                 warn!(
@@ -181,10 +179,9 @@ impl UsageStore {
         state.failed = written.is_err();
     }
 
-    /// Saves in a second, so that a killed process loses at most a second's count.
+    /// Saves after a second, so that a killed process loses at most a second's count.
     pub(crate) async fn save_soon(self) {
         sleep(SAVED_EVERY).await;
-        // Writing to a disk may block.
         let _ = tokio::task::spawn_blocking(move || self.save()).await;
     }
 
@@ -194,7 +191,7 @@ impl UsageStore {
 }
 
 impl State {
-    /// The usage of a link in the present period.
+    /// Returns the usage of a link in the present period.
     fn usage(&mut self, link: &Link) -> &mut Usage {
         let links = &mut self.content.links;
         let usage = links.entry(link.name.clone()).or_default();
@@ -203,10 +200,10 @@ impl State {
     }
 }
 
-/// Checks that what is kept at the path can be read and replaced.
+/// Checks that the file at the path can be read and replaced.
 ///
 /// # Errors
-/// Something other than a regular file is there.
+/// The path is not a regular file.
 pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = given else {
         return Ok(());
@@ -220,14 +217,14 @@ pub(crate) fn check(given: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// Makes the folder of the file while this process may, and makes it the folder of `user`, if one is given.
+/// Creates the folder of the file, and makes it the folder of `user`, if one is given.
 ///
 /// # Errors
 /// A link has a quota, and the user may not write the folder.
 pub(crate) fn prepare(file: &Path, links: &[Link], user: Option<&RunAs>) -> Result<(), Failure> {
     let folder = folder_of(file);
     let is_new = !folder.exists();
-    // Where it cannot be made, the first write reports it.
+    // If that fails, the first write reports it.
     let _ = fs::create_dir_all(folder);
     let Some(user) = user else {
         return Ok(());

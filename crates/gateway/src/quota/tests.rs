@@ -68,15 +68,15 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
         usage.charge(charged);
         allowance.terms(1.0, &usage, &now).quota.map(Bytes::as_u64)
     };
-    // It is counted from the middle of a month of 28 days on: 14 days are left.
+    // Counted from the middle of a month of 28 days: 14 days are left.
     assert_eq!(allowed("2027-02-25T00:00[UTC]", 0), Some(10));
     assert_eq!(allowed("2027-02-25T00:00[UTC]", 10), Some(0));
     assert_eq!(allowed("2027-03-04T00:00[UTC]", 0), Some(500));
     assert_eq!(allowed("2027-03-10T23:59[UTC]", 0), Some(990));
-    // One of 31 days, with a change of the clocks in it.
+    // A month of 31 days, with a change of the clocks in it.
     assert_eq!(allowed("2027-03-11T00:00[Europe/Vienna]", 0), Some(10));
     assert_eq!(allowed("2027-03-26T13:00[Europe/Vienna]", 300), Some(210));
-    // Ahead of the pace there is nothing, and behind it as much as was left over.
+    // Ahead of the pace nothing is left; behind it, the unused rest.
     assert_eq!(allowed("2027-03-26T13:00[Europe/Vienna]", 300), Some(0));
     assert_eq!(allowed("2027-04-10T23:00[Europe/Vienna]", 0), Some(400));
     let free = monthly(11);
@@ -104,7 +104,7 @@ fn with_a_price_a_quota_that_goes_too_soon_is_dear() {
     };
     assert_eq!(cost("2027-04-01T00:00[UTC]", 10), 2.0);
     assert_eq!(cost("2027-04-01T00:00[UTC]", 10), 8.0);
-    // A third has passed, and a half has gone: half as much again, squared.
+    // A third of the period and a half of the quota: half as much again, squared.
     assert_eq!(cost("2027-04-11T00:00[UTC]", 480), 4.5);
     assert_eq!(cost("2027-04-30T00:00[UTC]", 0), 2.0);
 }
@@ -135,8 +135,8 @@ fn at_its_cap_a_link_is_a_last_resort_or_throttled() {
 }
 
 proptest! {
-    /// Whoever uses all that there is finds some each hundredth of the period, and the quota gone at its end, not
-    /// before.
+    /// Using every allowance at once leaves some in each hundredth of the period, and the quota ends with the
+    /// period.
     #[test]
     fn an_even_pace_lasts(span_s in 1_i64..10_000_000, began in 0_i64..4_000_000_000, looks in 200_i64..2000) {
         let allowance = Allowance {
@@ -186,7 +186,7 @@ fn a_quota_lasts_as_it_went_since_it_was_counted() {
     assert_eq!(allowance.lasts(&usage, &at("2027-03-20T13:00[UTC]")), None);
     usage.charge(250);
     assert_eq!(allowance.lasts(&usage, &first), None);
-    // A quarter in an hour, and not in the twenty days that the month is old.
+    // A quarter in an hour, and not in the twenty days of the month so far.
     let lasts = |usage: &Usage, now| allowance.lasts(usage, &at(now)).map(|it| it.as_secs());
     assert_eq!(lasts(&usage, "2027-03-20T13:00[UTC]"), Some(3 * 3600));
     assert_eq!(lasts(&usage, "2027-03-20T11:00[UTC]"), None);
@@ -234,7 +234,7 @@ fn the_file_outlives_the_store_and_an_unreadable_one_is_kept_aside() {
     assert_eq!(store.left(&link), Some(Bytes::new(1_000_000)));
     let aside = file.with_extension("json.unreadable");
     assert!(fs::read_to_string(aside).unwrap().contains("-1"));
-    // A folder cannot be written over: nothing stops, and the counts stay.
+    // A folder cannot be overwritten: the counts stay.
     let store = UsageStore::open(folder.path().to_owned());
     store.charge(&link, 10);
     store.save();
@@ -244,8 +244,8 @@ fn the_file_outlives_the_store_and_an_unreadable_one_is_kept_aside() {
 }
 
 proptest! {
-    /// Whatever the clock and the time zone do, no more is given back than was used, and a clock
-    /// that only goes back gives nothing back.
+    /// Whatever the clock and the time zone do, no more is returned than was used, and a clock that only goes
+    /// back returns nothing.
     #[test]
     fn a_clock_that_jumps_back_gives_no_quota_away(
         start_day in 1_u8..=31,
@@ -273,7 +273,7 @@ proptest! {
         }
     }
 
-    /// Between two moments of one period nothing is forgotten, and each later period begins at zero.
+    /// Within a period nothing is forgotten, and each later period begins at zero.
     #[test]
     fn each_month_is_counted_by_itself(
         start_day in 1_u8..=31,
@@ -288,7 +288,7 @@ proptest! {
             let now = Timestamp::from_second(second).unwrap().to_zoned(zone.clone());
             usage.advance(&allowance, &now);
             usage.charge(1);
-            // Months since the year zero, where one that has not begun is that before.
+            // Months since the year zero; before its start day, a month counts as the previous one.
             let begins = (start_day as i8).min(now.days_in_month());
             let this = i32::from(now.year()) * 12 + i32::from(now.month()) - i32::from(now.day() < begins);
             used = if month == Some(this) { used + 1 } else { 1 };

@@ -1,4 +1,4 @@
-//! The counted usage of a link by the calendar of its quota, and what is left.
+//! Counted usage of a link by the calendar of its quota, and the rest of the quota.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use crate::allowance::{Allowance, AtCap, Period};
 /// Three hundred years: a clock may show any time.
 const MAX_MILLIS: i64 = 10_000_000_000_000;
 
-/// What a link carried in the current period and day, as of when it last carried something.
+/// Traffic of a link in the current period and day, as of its last traffic.
 ///
 /// Both only move forward: a clock that jumps back (a router without a battery starts in 1970) does not
 /// restore a quota.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
-    /// The calendar to which `began` refers.
+    /// Calendar to which `began` refers.
     terms: String,
-    /// For months the period's first day, for spans its first second; since 1970.
+    /// First day (of months) or second (of spans) of the period, since 1970.
     began: i64,
-    /// When the count began, in seconds since 1970: later than `began` in the first period.
+    /// Start of the count in seconds since 1970: later than `began` in the first period.
     #[serde(default)]
     since: i64,
     /// Bytes counted since then.
@@ -36,8 +36,8 @@ pub struct Usage {
 }
 
 impl Allowance {
-    /// How long the quota will last at the mean rate so far; `None` without a quota, or if nothing was
-    /// carried yet.
+    /// Returns the time until the quota is used up at the mean rate so far; `None` without a quota or any
+    /// traffic.
     #[must_use]
     pub fn lasts(&self, usage: &Usage, now: &Zoned) -> Option<Duration> {
         let left = self.quota?.as_u64().saturating_sub(usage.used);
@@ -54,7 +54,7 @@ impl Allowance {
         }
     }
 
-    /// Bytes left; `None` if nothing is counted.
+    /// Returns the bytes left; `None` if nothing is counted.
     #[must_use]
     pub fn left(&self, usage: &Usage) -> Option<Bytes> {
         let left = |most: Option<Bytes>, used| Some(most?.as_u64().saturating_sub(used));
@@ -65,10 +65,10 @@ impl Allowance {
         of_both.into_iter().flatten().min().map(Bytes::new)
     }
 
-    /// The terms on which a link with that cost is used now.
+    /// Returns the present terms of a link with that price.
     ///
-    /// It may carry what is left of the quota, but no more than the pace allows. With nothing left it is a
-    /// last resort, or throttled.
+    /// It may carry the rest of the quota, but no more than the pace allows. With nothing left it is a last
+    /// resort, or throttled.
     #[must_use]
     pub fn terms(&self, price: f64, usage: &Usage, now: &Zoned) -> Terms {
         let terms = Terms {
@@ -102,7 +102,8 @@ impl Allowance {
         }
     }
 
-    /// Time since the period began, and the period's length. The first period begins when counting began.
+    /// Returns the time since the period began, and the period's length. The first period begins with
+    /// counting.
     fn passed(&self, usage: &Usage, now: &Zoned) -> [Time; 2] {
         let midnight = |day: i64| {
             let date = Date::constant(1970, 1, 1)
@@ -132,7 +133,7 @@ impl Allowance {
         [passed, period].map(|millis| Time::from_millis(millis.clamp(0, MAX_MILLIS) as u64))
     }
 
-    /// How much is used, in percent: of the period's quota or the day's, whichever is nearer to its end.
+    /// Returns the percentage used of the period's or the day's quota, whichever is higher.
     #[must_use]
     pub fn used_percent(&self, usage: &Usage) -> u64 {
         let part = |most: Option<Bytes>, used: u64| {
@@ -172,7 +173,7 @@ impl Usage {
             }
         };
         if is_new {
-            // What was counted under another calendar is kept.
+            // Bytes counted under another calendar are kept.
             self.terms = terms;
             self.began = began;
         } else if began > self.began {
@@ -189,7 +190,7 @@ impl Usage {
     }
 }
 
-/// Length of a period in whole seconds, at least one.
+/// Returns the length of a period in whole seconds, at least one.
 fn seconds(span: Time) -> i64 {
     (span.as_nanos() / 1_000_000_000).max(1) as i64
 }
@@ -199,7 +200,7 @@ fn day_number(date: Date) -> i64 {
     since.map_or(0, |span| span.get_days().into())
 }
 
-/// The first day of the month, beginning on `start_day`, that contains a date.
+/// Returns the first day of the month, beginning on `start_day`, that contains a date.
 fn month_begins(date: Date, start_day: u8) -> Date {
     let of = |month: Date| {
         let day = (start_day as i8).min(month.days_in_month());

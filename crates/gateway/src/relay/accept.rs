@@ -1,4 +1,4 @@
-//! Accepts connections: authenticates the client, and joins the carrier to an association.
+//! Acceptance of connections: authenticates the client, and joins the carrier to an association.
 
 use std::io;
 use std::net::IpAddr;
@@ -20,22 +20,22 @@ use crate::keys::PublicKey;
 use crate::sockets::set_up_carrier;
 use crate::source::source;
 
-/// How long a handshake may take.
+/// Time limit of a handshake.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Most handshakes in progress: of all sources, and of one.
+/// Maximum number of concurrent handshakes: of all sources, and of one.
 pub(super) const HALF_OPEN: usize = 1024;
 pub(super) const HALF_OPEN_PER_SOURCE: usize = 64;
 
 impl Relay {
-    /// Accepts carriers from a listener until it is dropped. Needs a tokio runtime.
+    /// Accepts carriers from a listener until the future is dropped. Needs a tokio runtime.
     pub async fn serve(self: &Arc<Relay>, listener: TcpListener) {
         let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
         run(Arc::clone(self), listener, half_open).await;
     }
 }
 
-/// Accepts connections until it is dropped.
+/// Accepts connections until the future is dropped.
 pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc<HalfOpen>) {
     loop {
         let (socket, peer) = match listener.accept().await {
@@ -56,8 +56,8 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc
     }
 }
 
-/// Accepts a carrier, and serves it until it ends. Whoever fails to authenticate learns nothing, not even
-/// from the time of closing: the connection always ends when the time for a handshake is over.
+/// Accepts a carrier, and serves it until it ends. An unauthenticated peer learns nothing, not even from the
+/// time of closing: its connection always ends at the handshake's time limit.
 async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) {
     let end = Instant::now() + TIMEOUT;
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
@@ -76,12 +76,12 @@ async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) 
     if !matches!(error, HandshakeError::Refused(_)) {
         let mut unread = [0; 4096];
         let ignore = async { while let Ok(1..) = socket.read(&mut unread).await {} };
-        // Reads all further data: unread data would turn the close into a reset.
+        // Unread data would turn the close into a reset.
         let _ = timeout_at(end, ignore).await;
     }
 }
 
-/// Everything that has to happen within the time for a handshake.
+/// Performs the steps within the handshake's time limit.
 async fn begin(
     relay: &Arc<Relay>,
     socket: &mut TcpStream,

@@ -20,7 +20,7 @@ pub struct DefaultLimits {
     pub memory: Bytes,
     /// Rate in each direction; `None`: unlimited.
     pub rate: Option<Rate>,
-    /// Simultaneous look-ups of names.
+    /// Concurrent name look-ups.
     pub names: u32,
 }
 
@@ -36,10 +36,10 @@ impl Default for DefaultLimits {
     }
 }
 
-/// A client that is connected.
+/// Connected client.
 #[derive(Debug)]
 pub struct ClientAccount {
-    /// Its name in the list of clients.
+    /// Name in the list of clients.
     pub name: String,
     streams: AtomicU32,
     most_streams: AtomicU32,
@@ -47,31 +47,30 @@ pub struct ClientAccount {
     most_links: AtomicU64,
     /// Rate limits from the client to targets, and from targets to the client.
     pub rates: Arc<[Bucket; 2]>,
-    /// Memory, of all that the client has here.
+    /// Memory of all that the client has here.
     pub memory: Arc<Budget>,
-    /// Simultaneous look-ups of names.
+    /// Concurrent name look-ups.
     pub names: LookupLimit,
 }
 
-/// Least memory of a client, with which a few links and streams work.
+/// Minimum memory of a client, sufficient for a few links and streams.
 const LEAST_MEMORY: u64 = 8 << 20;
 
 /// Memory of a link: the read buffer of its carrier.
 const LINK: u64 = 256 << 10;
 
-/// Most links of a client, and how many it may always have.
+/// Bounds of a client's maximum number of links.
 const LINKS: [u64; 2] = [4, 256];
 
-/// A link of a client, counted until this is dropped.
+/// Link of a client, counted until this is dropped.
 #[derive(Debug)]
 pub struct LinkSlot(Arc<ClientAccount>);
 
-/// A stream of a client, counted until this is dropped.
+/// Stream of a client, counted until this is dropped.
 #[derive(Debug)]
 pub struct StreamSlot(Arc<ClientAccount>);
 
 impl ClientAccount {
-    /// Of a client with these limits.
     #[must_use]
     pub fn new(name: &str, limits: &DefaultLimits) -> Arc<ClientAccount> {
         Arc::new(ClientAccount {
@@ -86,7 +85,7 @@ impl ClientAccount {
         })
     }
 
-    /// Changes the limits; streams that are open stay open.
+    /// Changes the limits; open streams stay open.
     pub fn set_limits(&self, limits: &DefaultLimits) {
         self.most_streams.store(limits.streams, Ordering::Relaxed);
         self.most_links.store(most_links(limits), Ordering::Relaxed);
@@ -103,7 +102,7 @@ impl ClientAccount {
     pub fn open(self: &Arc<ClientAccount>) -> Option<StreamSlot> {
         let slot = StreamSlot(Arc::clone(self));
         let before = self.streams.fetch_add(1, Ordering::Relaxed);
-        // Dropping the slot undoes the count.
+        // Dropping the slot reverts the count.
         let has_room = before < self.most_streams.load(Ordering::Relaxed);
         (has_room && self.memory.excess() == 0).then_some(slot)
     }
@@ -119,7 +118,7 @@ impl ClientAccount {
     }
 }
 
-/// The links whose buffers take an eighth of the client's memory.
+/// Returns the number of links whose buffers take an eighth of the client's memory.
 fn most_links(limits: &DefaultLimits) -> u64 {
     let [least, most] = LINKS;
     (limits.memory.as_u64() / 8 / LINK).clamp(least, most)

@@ -1,4 +1,4 @@
-//! Connects to a target, if the rules allow its address.
+//! Connection to a target whose address the rules allow.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::rules::Rules;
 use crate::names::{LookupLimit, NameError, Names};
 use crate::request::{Host, Status, Target};
 
-/// Time limit for all addresses together.
+/// Time limit of all addresses together.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Time limit for one address while there are others.
+/// Time limit of one address while there are others.
 const TIMEOUT_EACH: Duration = Duration::from_secs(5);
 
 /// Resolves a target to the addresses that the rules allow. Only these are connected to, so that a name
@@ -43,13 +43,12 @@ pub(super) async fn resolve(
     }
 }
 
-/// The addresses that the rules allow.
 pub(super) fn allowed(found: &[IpAddr], port: u16, rules: &Rules) -> Vec<SocketAddr> {
     let found = found.iter().filter(|ip| rules.allow(**ip, port, is_own));
     found.map(|ip| SocketAddr::new(*ip, port)).collect()
 }
 
-/// The addresses of a target that needs no look-up: none if the name has none.
+/// Returns the addresses of a target that needs no look-up: an empty list if the name has none.
 pub(super) fn known(target: &Target, names: &Names) -> Option<Arc<[IpAddr]>> {
     match &target.host {
         Host::Address(ip) => Some([*ip].into()),
@@ -71,7 +70,7 @@ async fn addresses(
 /// Connects to the first address that answers.
 ///
 /// # Errors
-/// That of the last address.
+/// The error of the last address.
 pub(super) async fn connect(
     target: &Target,
     rules: &Rules,
@@ -87,7 +86,7 @@ pub(super) async fn connect(
     for address in addresses {
         status = match timeout(limit, TcpStream::connect(address)).await {
             Ok(Ok(socket)) => {
-                // Data of the stream are sent in the pieces in which they were written.
+                // Stream data keep the pieces in which they were written.
                 let _ = socket.set_nodelay(true);
                 return Ok(socket);
             }
@@ -98,7 +97,6 @@ pub(super) async fn connect(
     Err(status)
 }
 
-/// Whether the target is this machine.
 pub(super) async fn is_here(target: &Target, names: &Names, limit: &LookupLimit) -> bool {
     let found = addresses(target, names, limit).await.unwrap_or_default();
     found.iter().any(|ip| is_own(*ip))

@@ -22,30 +22,30 @@ use crate::budget::{Budget, Held};
 use crate::datagram::{self, Datagram, MAX_LEN};
 use crate::request::{Host, Status, Target};
 
-/// Datagrams are accepted from this many peers: the last ones that something was sent to.
+/// Number of peers from which datagrams are accepted: the last ones that were sent to.
 const PEERS: usize = 256;
 
-/// Most datagrams of a stream that wait for the address of their name; more are dropped.
+/// Maximum number of a stream's datagrams that wait for name resolution; more are dropped.
 const WAITING: usize = 16;
 
-/// Bytes of the headers of IPv4 and UDP, which count against the client's rate.
+/// Bytes of IPv4 and UDP headers, which count against the client's rate.
 const HEADERS: usize = 28;
 
-/// Longest time that a datagram waits for the client's rate, and most bytes that do.
+/// Maximum time, and bytes, that datagrams wait for the client's rate.
 const LONGEST_WAIT: Duration = Duration::from_millis(200);
 const MOST_QUEUED: usize = 256 << 10;
-/// Bytes that a queued datagram costs besides its own.
+/// Overhead of a queued datagram, in bytes.
 const QUEUED_OVERHEAD: usize = size_of::<QueuedDatagram<'_>>() + 16;
 
-/// An idle socket is closed after this time.
+/// Time after which an idle socket is closed.
 const IDLE: Duration = Duration::from_secs(300);
 
 thread_local! {
-    /// Where a datagram is received, by one stream at a time.
+    /// Receive buffer, used by one stream at a time.
     static PACKET: RefCell<Vec<u8>> = RefCell::new(vec![0; 1 << 16]);
 }
 
-/// Relays datagrams until the stream ends, or nothing was relayed for five minutes.
+/// Relays datagrams until the stream ends or has been idle for [`IDLE`].
 pub(super) async fn serve(stream: Stream, relay: &Relay, account: &Arc<ClientAccount>) {
     let Ok(socket) = open().await else {
         let _ = stream
@@ -68,7 +68,7 @@ pub(super) async fn serve(stream: Stream, relay: &Relay, account: &Arc<ClientAcc
         peers: Mutex::default(),
         used_at: Mutex::new(Instant::now()),
     };
-    // Each direction has its own rate: neither waits for the other.
+    // The directions have separate rates: neither waits for the other.
     tokio::select! {
         () = relaying.receive_from_client(&stream) => {}
         () = relaying.send_to_peers() => {}
@@ -77,14 +77,13 @@ pub(super) async fn serve(stream: Stream, relay: &Relay, account: &Arc<ClientAcc
     }
 }
 
-/// A socket of a client.
 struct Relaying<'a> {
     socket: Arc<UdpSocket>,
     relay: &'a Relay,
     account: &'a Arc<ClientAccount>,
     queue: Queue<'a>,
     peers: Mutex<VecDeque<SocketAddr>>,
-    /// When a datagram was last relayed, either way.
+    /// Time of the last datagram in either direction.
     used_at: Mutex<Instant>,
 }
 
@@ -111,7 +110,6 @@ impl Relaying<'_> {
             }
             waiting.drain(..done);
             if waiting.is_empty() {
-                // An idle stream has no buffer.
                 waiting = Vec::new();
             }
             // The rest of a datagram may need the whole window.
@@ -124,7 +122,7 @@ impl Relaying<'_> {
     /// Sends the queued datagrams at the client's rate.
     async fn send_to_peers(&self) {
         let mut sender = Sender::default();
-        // Datagrams to names that are being resolved. Each returns its destination once it is sent.
+        // Datagrams whose names are being resolved. Each returns its destination once it is sent.
         let mut lookups = JoinSet::new();
         loop {
             tokio::select! {
@@ -164,7 +162,7 @@ impl Relaying<'_> {
                 && let Some((bytes, len)) = self.receive()
             {
                 turn.take(len + HEADERS);
-                // If there is no room the datagram is lost, as on any network.
+                // Without buffer space the datagram is lost, as on any network.
                 if stream.write_now(bytes).is_err() {
                     return;
                 }
@@ -226,7 +224,7 @@ impl Relaying<'_> {
         });
     }
 
-    /// Datagrams are accepted from a peer to which one was sent.
+    /// Accepts datagrams from a peer to which one was sent.
     fn accept_from(&self, peer: Option<SocketAddr>) {
         if let Some(peer) = peer {
             let mut peers = lock(&self.peers);
@@ -238,7 +236,7 @@ impl Relaying<'_> {
         }
     }
 
-    /// The next datagram of an accepted peer, as it goes on the stream, and its length; `None` if there is none.
+    /// Receives the next datagram of an accepted peer in the stream's encoding, and its length.
     fn receive(&self) -> Option<(Bytes, usize)> {
         PACKET.with_borrow_mut(|packet| {
             // An ICMP error of one peer says nothing about the others.
@@ -255,8 +253,9 @@ impl Relaying<'_> {
     }
 }
 
-/// Queue of datagrams that wait for the client's rate. Each waits at most [`LONGEST_WAIT`], and the queue holds at most
-/// [`MOST_QUEUED`] bytes. Beyond these limits the oldest datagrams are dropped, so a flood does not delay later ones.
+/// Queue of datagrams that wait for the client's rate, each for at most [`LONGEST_WAIT`], with at most
+/// [`MOST_QUEUED`] bytes. Beyond these limits the oldest datagrams are dropped, so a flood does not delay
+/// later ones.
 #[derive(Debug)]
 struct Queue<'a> {
     memory: &'a Budget,
@@ -305,7 +304,7 @@ impl<'a> Queue<'a> {
         self.filled.notify_one();
     }
 
-    /// The next datagram that has not waited for too long.
+    /// Returns the next datagram that has not waited too long.
     fn pop(&self, now: Instant) -> Option<Box<[u8]>> {
         let mut state = lock(&self.state);
         loop {
@@ -316,7 +315,6 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Waits until there is a datagram.
     async fn filled(&self) {
         while lock(&self.state).datagrams.is_empty() {
             self.filled.notified().await;
@@ -329,7 +327,6 @@ impl<'a> Queued<'a> {
         let datagram = self.datagrams.pop_front()?;
         self.bytes -= datagram.bytes.len() + QUEUED_OVERHEAD;
         if self.datagrams.is_empty() {
-            // An idle stream has no buffer.
             self.datagrams = VecDeque::new();
         }
         Some(datagram)
@@ -340,7 +337,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Dual-stack where IPv6 is available.
+/// Opens a socket, dual-stack if IPv6 is available.
 async fn open() -> io::Result<UdpSocket> {
     match UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await {
         Ok(socket) => Ok(socket),
@@ -348,7 +345,7 @@ async fn open() -> io::Result<UdpSocket> {
     }
 }
 
-/// Sends a datagram; returns its destination if that worked.
+/// Sends a datagram; returns its destination on success.
 async fn send(socket: &UdpSocket, to: SocketAddr, payload: &[u8]) -> Option<SocketAddr> {
     let is_six = socket.local_addr().ok()?.is_ipv6();
     let address = match to {

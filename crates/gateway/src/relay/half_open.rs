@@ -1,4 +1,4 @@
-//! Limits the number of handshakes in progress.
+//! Limit of the number of concurrent handshakes.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::source::source;
 
-/// Of each source once half of all handshakes in progress that may be are, so that a few sources do not keep out the
+/// Limit per source once half of the total limit is reached, so that a few sources do not lock out the
 /// others.
 const CROWDED: usize = 4;
 
-/// Handshakes in progress, of all sources and of each.
+/// Handshakes in progress: all, and by source.
 #[derive(Debug)]
 pub struct HalfOpen {
     total: usize,
@@ -24,7 +24,7 @@ struct Sources {
     by_source: HashMap<IpAddr, usize>,
 }
 
-/// A handshake in progress, counted until this is dropped.
+/// Handshake in progress, counted until this is dropped.
 #[derive(Debug)]
 pub struct Slot {
     all: Arc<HalfOpen>,
@@ -32,7 +32,6 @@ pub struct Slot {
 }
 
 impl HalfOpen {
-    /// With limits for all sources together, and for each.
     #[must_use]
     pub fn new(total: usize, per_source: usize) -> Arc<HalfOpen> {
         Arc::new(HalfOpen {

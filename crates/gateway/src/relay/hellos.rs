@@ -5,15 +5,15 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::keys::PublicKey;
 
-/// Number of messages remembered per client: two minutes of a link that is dialled eight times a second, or
-/// months of a stable one.
+/// Number of remembered messages per client: two minutes of a link dialled eight times a second, or months of
+/// a stable one.
 const MAX: usize = 1024;
 
-/// Identifies a message: the beginning of its ephemeral key, which is random.
+/// Identifier of a message: the beginning of its ephemeral key, which is random.
 type Mark = [u8; 16];
 
-/// The recent first messages of each client. Only clients in the list can create any, so their number bounds
-/// the memory (16 KiB each).
+/// Recent first messages of each client. Only listed clients can create any, so their number bounds the
+/// memory (16 KiB each).
 #[derive(Debug, Default)]
 pub(super) struct Hellos(Mutex<HashMap<PublicKey, VecDeque<Mark>>>);
 

@@ -1,4 +1,4 @@
-//! `relay`: the far end. It accepts carriers of known clients, and connects to the targets they ask for.
+//! `relay`: accepts carriers of known clients, and connects to the targets that they request.
 
 mod accept;
 mod clients;

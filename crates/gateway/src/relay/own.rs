@@ -1,8 +1,8 @@
-//! Whether an address belongs to this machine, according to the kernel's routing.
+//! Test whether an address belongs to this machine, by the kernel's routing.
 //!
-//! Packets to an address of the machine itself pass through `lo`, whichever interface has the address, and so
-//! bypass the firewall of that interface. The kernel is asked for each connection (RTM_GETROUTE,
-//! rtnetlink(7)), since addresses may change.
+//! Packets to any address of the machine pass through `lo`, and so bypass the firewall of the address's
+//! interface. The kernel is asked for each connection (RTM_GETROUTE, rtnetlink(7)), since addresses may
+//! change.
 
 use std::io;
 use std::net::{IpAddr, UdpSocket};
@@ -11,7 +11,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
 };
 
-/// Length of a netlink message's header, and of the route header behind it.
+/// Length of a netlink message's header, and of the route header after it.
 const HEADER: usize = 16;
 const ROUTE_HEADER: usize = 12;
 
@@ -19,8 +19,7 @@ const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 const NLM_F_REQUEST: u16 = 1;
 const RTA_DST: u16 = 1;
-/// Types of routes (rtnetlink(7)): local, broadcast, and anycast where this machine is one of the
-/// destinations.
+/// Types of routes (rtnetlink(7)): local, broadcast, and anycast if this machine is one of the destinations.
 const RTN_LOCAL: u8 = 2;
 const RTN_BROADCAST: u8 = 3;
 const RTN_ANYCAST: u8 = 4;
@@ -38,7 +37,7 @@ pub(super) fn is_own(ip: IpAddr) -> bool {
     }
 }
 
-/// The type of the route to an address; `None` if there is no route.
+/// Returns the type of the route to an address; `None` if there is no route.
 fn route_type(ip: IpAddr) -> io::Result<Option<u8>> {
     let flags = SocketFlags::CLOEXEC;
     // NETLINK_ROUTE is 0.
@@ -51,7 +50,7 @@ fn route_type(ip: IpAddr) -> io::Result<Option<u8>> {
     Ok(answer.get(HEADER + 7).copied().filter(|_| is_route))
 }
 
-/// A request for a route, in this machine's byte order.
+/// Builds a request for a route, in this machine's byte order.
 fn question(ip: IpAddr) -> Vec<u8> {
     let (family, address) = match ip {
         IpAddr::V4(ip) => (libc::AF_INET, ip.octets().to_vec()),
@@ -63,7 +62,7 @@ fn question(ip: IpAddr) -> Vec<u8> {
     out.extend((len as u32).to_ne_bytes());
     out.extend(RTM_GETROUTE.to_ne_bytes());
     out.extend(NLM_F_REQUEST.to_ne_bytes());
-    // Sequence number and port, which are not needed.
+    // Sequence number and port, which are unused.
     out.extend([0; 8]);
     out.extend([family as u8, 8 * address.len() as u8]);
     out.extend([0; ROUTE_HEADER - 2]);

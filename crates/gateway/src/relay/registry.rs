@@ -1,4 +1,4 @@
-//! The associations of a relay, and their carriers.
+//! Associations of a relay, and their carriers.
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ use crate::refusals::Refusals;
 use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
 use crate::uplink::link_number;
 
-/// Most links of an association.
+/// Maximum number of links of an association.
 const MAX_LINKS: usize = 64;
 
 /// Configuration of a relay, except for its listeners.
@@ -40,9 +40,9 @@ const MAX_LINKS: usize = 64;
 pub struct RelayConfig {
     /// Its key.
     pub security: AcceptSecurity,
-    /// Clients that may connect; not used in plain mode.
+    /// Clients that may connect; unused in plain mode.
     pub clients: Clients,
-    /// Which targets may be connected to.
+    /// Rules for targets.
     pub rules: Rules,
     /// Buffers and time limits of each association.
     pub association: Config,
@@ -54,12 +54,11 @@ pub struct RelayConfig {
 }
 
 impl RelayConfig {
-    /// Whether a client may connect; in plain mode anybody may.
+    /// Whether a client may connect; plain mode admits any.
     fn knows(&self, peer: Option<PublicKey>) -> bool {
         peer.is_none_or(|peer| self.clients.get(&peer).is_some())
     }
 
-    /// The limits of a client.
     fn limits_of(&self, peer: Option<PublicKey>) -> DefaultLimits {
         let client = peer.and_then(|peer| self.clients.get(&peer));
         let own = client.map_or(Limits::default(), |client| client.limits);
@@ -73,17 +72,16 @@ impl RelayConfig {
     }
 }
 
-/// The far end.
+/// Relay: the end that connects to targets.
 pub struct Relay {
     config: RwLock<Arc<RelayConfig>>,
     pub(super) refusals: Refusals,
     hellos: Hellos,
-    /// Serves clients that measure their links.
+    /// Responder to clients that measure their links.
     pub(super) measuring: Responder,
     began: Instant,
-    /// Resolves the names of targets.
     pub(super) names: Names,
-    /// Programs of this machine that serve, which need no rule.
+    /// Listening programs of this machine, which need no rule.
     pub(super) programs: Arc<Programs>,
     registry: Mutex<Registry>,
 }
@@ -91,45 +89,45 @@ pub struct Relay {
 #[derive(Default)]
 struct Registry {
     associations: HashMap<Name, Arc<Member>>,
-    /// Also of clients without an association, whose last streams may not have ended.
+    /// Includes clients without an association, whose last streams may not have ended.
     accounts: HashMap<Option<PublicKey>, Arc<ClientAccount>>,
 }
 
-/// The identifier of an association includes the client's key, so that nobody else can join it.
+/// Identifier of an association. The client's key is part of it, so that no other client can join.
 pub(super) type Name = (Option<PublicKey>, [u8; 16]);
 
-/// The association that a carrier has joined.
+/// Association that a carrier has joined.
 pub(super) struct Joined {
     pub(super) member: Arc<Member>,
-    /// The place of the carrier's link.
+    /// Place of the carrier's link.
     pub(super) place: Place,
-    /// If it is new: its identifier, and the streams to serve.
+    /// Identifier of a new association, and the streams to serve.
     pub(super) began: Option<(Name, Incoming)>,
 }
 
-/// An association at the relay.
+/// Association at the relay.
 pub(super) struct Member {
     pub(super) association: Association,
     pub(super) account: Arc<ClientAccount>,
-    /// The address that the newest carrier comes from.
+    /// Source address of the newest carrier.
     client: Mutex<IpAddr>,
     began: Instant,
     links: Mutex<HashMap<String, LinkEntry>>,
 }
 
-/// A link, as its carriers' JOINs describe it.
+/// Link, as its carriers' JOINs describe it.
 struct LinkEntry {
     cost: f64,
-    /// The number of its newest carrier, which replaces older ones. Without a receiver, it has no carrier.
+    /// Number of its newest carrier, which replaces older ones. Without a receiver, there is no carrier.
     newest: watch::Sender<u64>,
     _slot: LinkSlot,
 }
 
-/// A carrier's place on a link: tells when the link has a newer one.
+/// Place of a carrier on a link; notifies when the link has a newer carrier.
 pub(super) type Place = watch::Receiver<u64>;
 
 impl Relay {
-    /// A relay without listeners.
+    /// Creates a relay without listeners.
     #[must_use]
     pub fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
         Arc::new(Relay {
@@ -144,13 +142,12 @@ impl Relay {
         })
     }
 
-    /// The present configuration.
     pub(super) fn config(&self) -> Arc<RelayConfig> {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes the configuration, except for the relay's key. Clients that are no longer in the list are
-    /// disconnected, and their names returned; the others keep their associations, with the new limits.
+    /// Changes the configuration, except for the relay's key. Unlisted clients are disconnected, and their
+    /// names returned; the others keep their associations, with the new limits.
     pub(super) fn reload(&self, config: RelayConfig) -> Vec<String> {
         let security = self.config().security.clone();
         let config = Arc::new(RelayConfig { security, ..config });
@@ -175,7 +172,7 @@ impl Relay {
             .collect()
     }
 
-    /// Whether a client may continue the handshake after this first message.
+    /// Admits a client with this first message to the rest of the handshake.
     pub(super) fn admit(&self, key: &PublicKey, hello: &[u8]) -> Result<(), HandshakeError> {
         if !self.config().knows(Some(*key)) {
             return Err(HandshakeError::Client(*key));
@@ -186,7 +183,7 @@ impl Relay {
         }
     }
 
-    /// The association that a carrier belongs to, created if it is new.
+    /// Returns the association of a carrier, created if it is new.
     pub(super) fn join(&self, peer: Option<PublicKey>, join: &Join) -> Result<Joined, JoinAnswer> {
         let scheduling = carrier_scheduler(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
         let name = (peer, join.association);
@@ -207,7 +204,7 @@ impl Relay {
             return Err(JoinAnswer::Gone);
         }
         make_room(&config, &mut registry, peer)?;
-        // After a client's restart, its links of before make room.
+        // After a client's restart, its earlier links are evicted.
         let own = registry
             .associations
             .iter()
@@ -230,12 +227,11 @@ impl Relay {
         self.registry().associations.remove(name);
     }
 
-    /// All present associations.
     pub(super) fn members(&self) -> Vec<Arc<Member>> {
         self.registry().associations.values().cloned().collect()
     }
 
-    /// The status document, with the associations that carried most first.
+    /// Builds the status document, with the associations that carried most first.
     pub(super) fn document(&self) -> Document {
         let members: Vec<(Name, Arc<Member>)> = self
             .registry()
@@ -269,8 +265,7 @@ impl Relay {
     }
 }
 
-/// If a client has reached its limit of associations, removes one without carriers: its near end was
-/// restarted.
+/// At a client's limit of associations, removes one without carriers: its client was restarted.
 fn make_room(
     config: &RelayConfig,
     registry: &mut Registry,
@@ -324,7 +319,7 @@ fn begin(
     (member, incoming)
 }
 
-/// Drops the links that no carrier has.
+/// Drops the links without a carrier.
 fn retain_used(links: &mut HashMap<String, LinkEntry>) {
     links.retain(|_, entry| entry.newest.receiver_count() > 0);
 }
@@ -353,7 +348,8 @@ impl Member {
         })
     }
 
-    /// A place for a carrier of the link, unless there are too many links. Links without a carrier make room.
+    /// Returns a place for a carrier of the link, unless there are too many links. Links without a carrier
+    /// are dropped first.
     fn place(&self, link: &str) -> Option<Place> {
         let mut links = self.links();
         if let Some(entry) = links.get(link) {
@@ -383,8 +379,8 @@ impl Member {
         retain_used(&mut self.links());
     }
 
-    /// The address of a stream's client, as shown to a program that serves it: the address that the newest
-    /// carrier comes from, with a port that tells the client's streams apart.
+    /// Returns the address of a stream's client, for a program that serves it: the source address of the
+    /// newest carrier, with a port that distinguishes the client's streams.
     pub(super) fn client(&self, stream: StreamId) -> SocketAddr {
         let client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         let port = 1 + stream.0 % u32::from(u16::MAX);

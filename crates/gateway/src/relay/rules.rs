@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::special::{is_metadata, is_never, is_private, is_public, metadata_networks};
 
-/// What a rule may look like, for error messages.
+/// Description of valid rules, for error messages.
 pub const ALLOWED: &str = "public, private, loopback or own, or an address or ADDRESS/BITS (IPv6 in \
 brackets); then :PORT or :FIRST-LAST, or several of them with commas";
 
@@ -14,11 +14,12 @@ brackets); then :PORT or :FIRST-LAST, or several of them with commas";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     hosts: Hosts,
-    /// None: all but 0.
+    /// Empty: all but 0.
     ports: Vec<RangeInclusive<u16>>,
 }
 
-/// A target is allowed if a rule of `allow` matches its address and port, and none of `deny` does.
+/// Rules of a relay: a target is allowed if a rule of `allow` matches its address and port, and none of
+/// `deny` does.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     allow: Vec<Rule>,
@@ -42,14 +43,14 @@ pub struct RuleError {
 }
 
 impl Rules {
-    /// If `allow` is empty, nothing is allowed.
+    /// Creates rules; an empty `allow` allows nothing.
     #[must_use]
     pub fn new(allow: Vec<Rule>, deny: Vec<Rule>) -> Rules {
         Rules { allow, deny }
     }
 
-    /// Whether a target may be connected to; `is_own` tells whether an address belongs to this machine. Names
-    /// are resolved before, so that the address checked is the one connected to.
+    /// Whether a target may be connected to; `is_own` decides whether an address belongs to this machine.
+    /// Names are resolved before, so that the address checked is the one connected to.
     #[must_use]
     pub fn allow(&self, ip: IpAddr, port: u16, is_own: impl FnOnce(IpAddr) -> bool) -> bool {
         let ip = ip.to_canonical();
@@ -72,7 +73,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// The addresses of clouds' metadata services, which wide rules do not include.
+    /// Returns the addresses of clouds' metadata services, which wide rules do not include.
     pub(crate) fn metadata() -> Vec<Rule> {
         let networks = metadata_networks().into_iter();
         let rules = networks.map(|(address, bits)| Rule {
@@ -86,7 +87,7 @@ impl Rule {
         &self.hosts
     }
 
-    /// None: all but 0.
+    /// Returns the ports; empty means all but 0.
     pub(crate) fn ports(&self) -> &[RangeInclusive<u16>] {
         &self.ports
     }
@@ -104,7 +105,8 @@ impl Rule {
 }
 
 impl Hosts {
-    /// The machine's own addresses are behind its firewall: rules for other addresses do not match them.
+    /// Whether one of the rules matches. The machine's own addresses are behind its firewall: rules for other
+    /// addresses do not match them.
     fn have(&self, ip: IpAddr, own: bool) -> bool {
         match self {
             Hosts::Public => is_public(ip) && !own,

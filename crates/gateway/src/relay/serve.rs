@@ -1,4 +1,4 @@
-//! Serves the streams that a client opens.
+//! Service of the streams that a client opens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::memory;
 use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
 
-/// How long a stream may take to send its request.
+/// Time limit of a stream's request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the streams of an association that has ended may take to end.
+/// Time limit for the streams of an ended association to end.
 const FREED: Duration = Duration::from_secs(1);
 
 /// Serves the streams of an association until it ends, and then returns its memory.
@@ -41,7 +41,6 @@ pub(super) async fn serve_association(
     tokio::task::spawn_blocking(memory::trim);
 }
 
-/// Serves a stream until it ends.
 async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
     let account = &member.account;
     let Some(_slot) = account.open() else {
@@ -86,8 +85,8 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
     }
 }
 
-/// Connects to the target: to a program of this machine that `exec` runs and that listens there, or to an
-/// address that the rules allow.
+/// Connects to the target: to a listening program of this machine that `exec` runs, or to an address that the
+/// rules allow.
 async fn open(
     relay: &Relay,
     member: &Member,
@@ -109,7 +108,6 @@ async fn open(
 }
 
 async fn answer(stream: &Stream, status: Status) {
-    // If the client has gone, nobody needs the answer.
     let _ = stream.write(Bytes::copy_from_slice(&[status as u8])).await;
     if status != Status::Done {
         stream.finish();

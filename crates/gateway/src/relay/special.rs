@@ -1,9 +1,9 @@
-//! Classifies addresses: public, private, or a cloud's metadata service.
+//! Address classes: public, private, or a cloud's metadata service.
 //!
 //! The tables are those of IANA's registries of special-purpose addresses
 //! ([IPv4](https://www.iana.org/assignments/iana-ipv4-special-registry),
-//! [IPv6](https://www.iana.org/assignments/iana-ipv6-special-registry); RFC 6890, RFC 8190), as
-//! far as these are not globally reachable, and of what carries an IPv4 address inside.
+//! [IPv6](https://www.iana.org/assignments/iana-ipv6-special-registry); RFC 6890, RFC 8190): entries that are
+//! not globally reachable, and those that contain an IPv4 address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -41,7 +41,7 @@ const PRIVATE_V4: [([u8; 4], u32); 4] = [
     ([100, 64, 0, 0], 10),
 ];
 
-/// Within global unicast (2000::/3, RFC 4291), networks that are not globally reachable.
+/// Networks within global unicast (2000::/3, RFC 4291) that are not globally reachable.
 const SPECIAL_V6: [([u16; 2], u32); 4] = [
     // Protocol assignments, RFC 2928; Teredo's 2001::/32 among them, RFC 4380.
     ([0x2001, 0], 23),
@@ -77,7 +77,7 @@ const METADATA_V6: [([u16; 2], u32); 4] = [
     ([0xfd00, 0xa9fe], 32),
 ];
 
-/// Whether it is globally reachable, by the registries.
+/// Whether the registries list it as globally reachable.
 pub(super) fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(v4) => {
@@ -91,7 +91,7 @@ pub(super) fn is_public(ip: IpAddr) -> bool {
     }
 }
 
-/// RFC 1918, RFC 6598 and RFC 4193, without the clouds' metadata services.
+/// Whether it is of RFC 1918, RFC 6598 or RFC 4193, and not a metadata service.
 pub(super) fn is_private(ip: IpAddr) -> bool {
     let is_private = match ip {
         IpAddr::V4(ip) => PRIVATE_V4.iter().any(|network| is_in_v4(ip, *network)),
@@ -100,7 +100,7 @@ pub(super) fn is_private(ip: IpAddr) -> bool {
     is_private && !is_metadata(ip)
 }
 
-/// Whether a cloud serves metadata there, with passwords and keys among them.
+/// Whether a cloud's metadata service, which has passwords and keys, uses it.
 pub(super) fn is_metadata(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_link_local() || METADATA_V4.contains(&ip.octets()),
@@ -108,7 +108,6 @@ pub(super) fn is_metadata(ip: IpAddr) -> bool {
     }
 }
 
-/// The networks of metadata services, link-local ones included.
 pub(crate) fn metadata_networks() -> Vec<(IpAddr, u32)> {
     let link_local = [
         (Ipv4Addr::new(169, 254, 0, 0).into(), 16),
@@ -119,7 +118,7 @@ pub(crate) fn metadata_networks() -> Vec<(IpAddr, u32)> {
     [&link_local[..], &v4, &v6].concat()
 }
 
-/// IPv4 networks that are not public, none within another.
+/// Returns the IPv4 networks that are not public, without nesting.
 pub(crate) fn not_public_v4() -> Vec<String> {
     let metadata = METADATA_V4.map(|address| (address, 32));
     let all = [&SPECIAL_V4[..], &PRIVATE_V4, &metadata].concat();
@@ -133,12 +132,11 @@ pub(crate) fn not_public_v4() -> Vec<String> {
         .collect()
 }
 
-/// Private IPv4 networks.
 pub(crate) fn private_v4() -> [String; 4] {
     PRIVATE_V4.map(|(address, bits)| text_v4(address, bits))
 }
 
-/// Networks of 2000::/3 that are not public.
+/// Returns the networks of 2000::/3 that are not public.
 pub(crate) fn not_public_v6() -> [String; 4] {
     SPECIAL_V6.map(|(start, bits)| format!("{}/{bits}", network_v6(start)))
 }
@@ -151,13 +149,13 @@ fn network_v6([first, second]: [u16; 2]) -> Ipv6Addr {
     Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0)
 }
 
-/// Addresses of no single host, which no rule can allow: unspecified (which connects to loopback), multicast,
-/// broadcast.
+/// Whether it belongs to no single host, so that no rule can allow it: unspecified (which connects to
+/// loopback), multicast, broadcast.
 pub(super) fn is_never(ip: IpAddr) -> bool {
     ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST)
 }
 
-/// Carries an IPv4 address in its interface identifier (RFC 5214, section 6.1).
+/// Whether its interface identifier has an IPv4 address (RFC 5214, section 6.1).
 fn is_isatap(ip: Ipv6Addr) -> bool {
     let segments = ip.segments();
     segments[4] & !0x200 == 0 && segments[5] == 0x5efe

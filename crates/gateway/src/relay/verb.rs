@@ -1,4 +1,4 @@
-//! The command line of `relay`.
+//! Command line of `relay`.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ use crate::runtime::{block_on, notify_ready, raise_descriptors, until_signal};
 use crate::sockets;
 use crate::status::{self, Meter};
 
-/// How long carriers may take to say that the relay ends.
+/// Time limit for carriers to send the close.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Options that SIGHUP reads again.
@@ -117,7 +117,7 @@ pub struct Arguments {
     plaintext_anywhere: bool,
 }
 
-/// Runs a relay; at SIGHUP, `again` gives its options as they are by then.
+/// Runs a relay; at SIGHUP, `again` reads its options.
 pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Reread<Arguments>, Failure>,
@@ -152,7 +152,7 @@ struct Sockets {
     status: Option<TcpListener>,
 }
 
-/// What there is to say of a relay that would be run.
+/// Describes the relay that would run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let listen: Vec<String> = arguments.listen.iter().map(SocketAddr::to_string).collect();
     let config = config(arguments, None)?;
@@ -175,7 +175,7 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     Ok(said)
 }
 
-/// A running relay has its key already; the file may no longer be readable for it.
+/// Builds the configuration. A running relay has its key already, and may no longer be able to read the file.
 fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<RelayConfig, Failure> {
     let security = match (running, &arguments.key) {
         (Some(running), _) => running.clone(),
@@ -212,7 +212,7 @@ fn config(arguments: &Arguments, running: Option<&AcceptSecurity>) -> Result<Rel
     })
 }
 
-/// Those that a service manager has handed over, or else those that the options name.
+/// Returns the listeners passed by a service manager, or else those of the options.
 fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>, Failure> {
     let mut listeners = Vec::new();
     for listener in handed_over() {
@@ -226,14 +226,14 @@ fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>,
     for &at in addresses {
         let listener = sockets::listen(at);
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
-        // The port may have been the system's to choose.
+        // The system may have chosen the port.
         let at = listener.local_addr().unwrap_or(at);
         listeners.push((listener, at));
     }
     Ok(listeners)
 }
 
-/// Reads clients, rules and limits anew.
+/// Reads clients, rules and limits again.
 fn reload(relay: &Relay, again: &Reread<Arguments>) -> Result<Vec<String>, Failure> {
     let config = config(&again.arguments, Some(&relay.config().security))?;
     let mut said = vec![format!("{} clients", config.clients.len())];

@@ -1,4 +1,4 @@
-//! `setup client`: a client's key and configuration, from the relay's token.
+//! `setup client`: creates a client's key and configuration from the relay's token.
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
@@ -70,7 +70,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The token in a file.
 fn read(path: &Path) -> Result<Zeroizing<String>, Failure> {
     let mut text = Zeroizing::new(String::new());
     let read = fs::File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
@@ -78,7 +77,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Failure> {
     Ok(text)
 }
 
-/// A line of standard input, which is not echoed, or all of it if that is not a terminal.
+/// Reads a line of standard input without echo, or all of it if that is not a terminal.
 fn ask() -> Result<Zeroizing<String>, Failure> {
     let input = io::stdin();
     let mut text = Zeroizing::new(String::new());
@@ -93,14 +92,14 @@ fn ask() -> Result<Zeroizing<String>, Failure> {
     Ok(text)
 }
 
-/// A terminal without echo, until this is dropped.
+/// Terminal without echo, until this is dropped.
 struct Silent<'a> {
     terminal: &'a io::Stdin,
     before: Termios,
 }
 
 impl Silent<'_> {
-    /// `None` if the terminal cannot be changed.
+    /// Disables the echo; `None` if that fails.
     fn terminal(terminal: &io::Stdin) -> Option<Silent<'_>> {
         let before = tcgetattr(terminal).ok()?;
         let mut silent = before.clone();
@@ -117,7 +116,7 @@ impl Drop for Silent<'_> {
     }
 }
 
-/// The links as they are written to a file.
+/// Returns the links in the form of a file.
 fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
     if !given.is_empty() {
         return Ok(given.iter().map(Link::to_string).collect());

@@ -1,4 +1,4 @@
-//! Creates files completely or not at all, all of them or none.
+//! Creation of files: each completely or not at all, and all of them or none.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -10,7 +10,6 @@ use tempfile::Builder;
 use crate::Failure;
 use crate::keys::{KeyFileError, create_file};
 
-/// A file to create.
 #[derive(Debug)]
 pub(super) struct NewFile {
     pub path: PathBuf,
@@ -18,10 +17,8 @@ pub(super) struct NewFile {
     pub content: zeroize::Zeroizing<String>,
 }
 
-/// Mode of files that all may read.
 pub(super) const PUBLIC: u32 = 0o644;
 
-/// Mode of files that only their owner may read.
 pub(super) const SECRET: u32 = 0o600;
 
 impl NewFile {
@@ -69,7 +66,7 @@ pub(super) fn is_there(path: &Path) -> bool {
 /// Replaces a file's content atomically, and keeps its permissions.
 ///
 /// # Errors
-/// Those of the file system.
+/// The errors of the file system.
 pub(super) fn replace(path: &Path, content: &str) -> Result<(), Failure> {
     let write = || -> io::Result<()> {
         // The target of a symbolic link rather than the link itself.
@@ -106,7 +103,7 @@ mod tests {
         let error = create_all(&within, &[file("c"), file("b")]).unwrap_err();
         assert_eq!(error.exit_status(), 2);
         assert!(!is_there(&within.join("c")));
-        // Its folder is none, so the second cannot be made.
+        // Its folder is a file, so the second cannot be created.
         let error = create_all(&within, &[file("d"), file("a/e")]).unwrap_err();
         assert_eq!(error.exit_status(), 1);
         assert!(!is_there(&within.join("d")));

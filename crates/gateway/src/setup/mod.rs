@@ -31,7 +31,6 @@ enum End {
     Client(client::Arguments),
 }
 
-/// Functions that read the options of a configuration file.
 pub(crate) struct Readers {
     pub(crate) relay: fn(&Path) -> Result<crate::relay::Arguments, Failure>,
     pub(crate) tunnel: fn(&Path) -> Result<tunnel::Arguments, Failure>,

@@ -125,7 +125,7 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
     output::print(&format!("{}\n", token.to_text().as_str()))
 }
 
-/// The files that do not exist yet.
+/// Returns the files that do not exist yet.
 fn missing(arguments: &Arguments) -> Result<Vec<NewFile>, Failure> {
     let at = |name: &str| arguments.folder.join(name);
     let mut files = Vec::new();
@@ -218,7 +218,7 @@ const DEFAULT_NETWORK: Prefix = Prefix {
     len: 24,
 };
 
-/// A random unique local IPv6 network: 40 random bits after fd (RFC 4193, section 3.2).
+/// Returns a random unique local IPv6 network: 40 random bits after fd (RFC 4193, section 3.2).
 fn own_network() -> Prefix {
     let mut bytes = [0; 16];
     let random = SystemRandom::new().fill(&mut bytes[1..6]);
@@ -231,7 +231,7 @@ fn own_network() -> Prefix {
     }
 }
 
-/// The unspecified address: IPv6's, which includes IPv4, if IPv6 is available.
+/// Returns the unspecified address: IPv6's, which includes IPv4, if IPv6 is available.
 fn any_address() -> IpAddr {
     let has_ipv6 = fs::read_to_string("/proc/net/if_inet6").is_ok_and(|text| !text.is_empty());
     match has_ipv6 {
@@ -240,7 +240,6 @@ fn any_address() -> IpAddr {
     }
 }
 
-/// The list of clients, and its text.
 fn read_clients(list: &Path) -> Result<(Clients, String), Failure> {
     let clients = Clients::read(list).map_err(Failure::input)?;
     let text = fs::read_to_string(list);
@@ -248,7 +247,7 @@ fn read_clients(list: &Path) -> Result<(Clients, String), Failure> {
     Ok((clients, text))
 }
 
-/// The first address of each of the relay's networks that no client has.
+/// Returns the first address of each of the relay's networks that no client has.
 fn free_addresses(relay: &[Prefix], clients: &Clients) -> Result<Vec<Prefix>, Failure> {
     let is_taken = |address: IpAddr| {
         let mut addresses = clients.iter().flat_map(|client| &client.addresses);
@@ -270,7 +269,7 @@ fn free_addresses(relay: &[Prefix], clients: &Clients) -> Result<Vec<Prefix>, Fa
     free.collect()
 }
 
-/// The host addresses of a network, the first 65,534 of them.
+/// Returns the host addresses of a network, the first 65 534 of them.
 fn hosts(prefix: Prefix) -> impl Iterator<Item = IpAddr> {
     let (bits, base) = match prefix.address {
         IpAddr::V4(address) => (32, u128::from(address.to_bits())),

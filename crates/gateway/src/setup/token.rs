@@ -1,7 +1,6 @@
-//! The token: everything that a client needs to know of its relay, as one word to paste.
+//! Token: a client's knowledge of its relay, as one word to paste.
 //!
-//! It contains the client's secret key, and is as secret as that: whoever reads it can connect as this
-//! client.
+//! It contains the client's secret key: anyone who reads it can connect as this client.
 
 use std::net::IpAddr;
 
@@ -15,7 +14,6 @@ use crate::keys::{PublicKey, SecretKey, is_name};
 use crate::request::Target;
 use crate::tunnel::Prefix;
 
-/// Beginning of a token of this version.
 const BEGINNING: &str = "ropewalk-token-1:";
 
 /// Length of the checksum (SHA-256, truncated), which detects incomplete pastes.
@@ -24,23 +22,23 @@ const CHECK: usize = 4;
 /// Content of a token.
 #[derive(Debug)]
 pub(super) struct Token {
-    /// The relay's name or address.
+    /// Name or address of the relay.
     pub host: String,
-    /// The relay's TCP port.
+    /// TCP port of the relay.
     pub port: u16,
-    /// The tunnel's UDP port.
+    /// UDP port of the tunnel.
     pub tunnel_port: u16,
     pub relay_key: PublicKey,
-    /// The client's name and key.
+    /// Name and key of the client.
     pub name: String,
     pub key: SecretKey,
-    /// The client's addresses in the tunnel.
+    /// Addresses of the client in the tunnel.
     pub addresses: Vec<Prefix>,
     /// Name servers for the client.
     pub dns: Vec<IpAddr>,
 }
 
-/// Why a text is not a token.
+/// Reason why a text is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
     #[error(
@@ -51,7 +49,6 @@ pub(super) enum TokenError {
     NotWhole,
 }
 
-/// Its encoding.
 #[derive(Serialize, Deserialize)]
 struct Written {
     host: String,
@@ -65,7 +62,7 @@ struct Written {
 }
 
 impl Token {
-    /// A line without a line end.
+    /// Returns a line without a line end.
     pub fn to_text(&self) -> Zeroizing<String> {
         let written = Written {
             host: self.host.clone(),
@@ -85,6 +82,8 @@ impl Token {
         Zeroizing::new(format!("{BEGINNING}{}", text.as_str()))
     }
 
+    /// Parses a token.
+    ///
     /// # Errors
     /// It is malformed or incomplete.
     pub fn from_text(text: &str) -> Result<Token, TokenError> {

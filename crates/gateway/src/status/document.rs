@@ -1,4 +1,4 @@
-//! The status of a gateway: one document, from which table, page and metrics are made.
+//! Status of a gateway: one document, from which table, page and metrics are made.
 //!
 //! Unknown values are absent. Bytes are those of the association's frames or the tunnel's packets, without
 //! the overhead of encryption, TCP or UDP, and IP; 1 Mbit/s is 10^6 bit/s.
@@ -7,26 +7,26 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Most streams that an association lists: the busiest.
+/// Maximum number of streams listed per association: the busiest.
 pub const MAX_STREAMS: usize = 20;
 
-/// Most associations that a gateway lists: the busiest.
+/// Maximum number of associations listed per gateway: the busiest.
 pub const MAX_ASSOCIATIONS: usize = 100;
 
-/// A gateway at one moment.
+/// Status of a gateway at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// Ropewalk's version.
+    /// Version of Ropewalk.
     pub version: String,
-    /// Its role.
+    /// Role of the gateway.
     pub role: Role,
-    /// Since it started.
+    /// Time since it started.
     pub uptime_s: f64,
     /// The busiest [`MAX_ASSOCIATIONS`].
     pub associations: Vec<Association>,
-    /// How many there are in all.
+    /// Number of all associations.
     pub association_count: u64,
-    /// Tunnels, of which most gateways have none.
+    /// Tunnels; most gateways have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tunnels: Vec<Tunnel>,
     /// Of a tunnel: refused datagrams and packets so far, by reason; each reason is listed.
@@ -38,50 +38,50 @@ pub struct Document {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The far end.
+    /// Relay.
     Relay,
-    /// The near end.
+    /// Client with a proxy.
     Proxy,
-    /// The near end for the programs that it started.
+    /// Client for the programs that it started.
     Exec,
     /// Either end of a tunnel.
     Tunnel,
 }
 
-/// An association: streams over links to a peer.
+/// Association: streams over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Association {
     /// The first bytes of its random name, in hexadecimal.
     pub id: String,
     /// Of a proxy, the relay's address; of a relay, the client's name.
     pub peer: String,
-    /// The scheduler of what this end sends.
+    /// Scheduler of this end's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// Since it began.
+    /// Time since it began.
     pub age_s: f64,
     /// Its links, in the order in which they were configured or came up.
     pub links: Vec<Link>,
     /// The busiest [`MAX_STREAMS`].
     pub streams: Vec<Stream>,
-    /// How many are open in all.
+    /// Number of all open streams.
     pub stream_count: u64,
-    /// Streams that were opened so far.
+    /// Number of streams opened so far.
     pub opened_streams: u64,
-    /// Bytes behind a gap, in all streams.
+    /// Bytes received behind a gap, in all streams.
     pub reassembly_bytes: u64,
-    /// Bound of that.
+    /// Limit of `reassembly_bytes`.
     pub reassembly_bound_bytes: u64,
 }
 
-/// A tunnel: packets of a virtual device over links to a peer.
+/// Tunnel: packets of a virtual device over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tunnel {
     /// The virtual device.
     pub interface: String,
     /// The peer's address or name.
     pub peer: String,
-    /// The scheduler of what this end sends.
+    /// Scheduler of this end's packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
     /// State of the session with the peer.
@@ -90,17 +90,17 @@ pub struct Tunnel {
     /// Age of the session's keys, which are renewed every two minutes; absent before the first handshake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_age_s: Option<f64>,
-    /// Packets, and bytes, that wait for the links, and the bound of the bytes.
+    /// Packets that wait for the links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_packets: Option<u64>,
-    /// See above.
+    /// Bytes that wait for the links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_bytes: Option<u64>,
-    /// See above.
+    /// Limit of `queued_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_bound_bytes: Option<u64>,
-    /// Packets dropped so far, by reason: `queue-full` at this end; `given-up`, of the peer, lost on its links and not
-    /// repaired in time.
+    /// Packets dropped so far, by reason: `queue-full` at this end; `given-up`, from the peer, lost on its
+    /// links and not repaired in time.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped_packets: BTreeMap<String, u64>,
     /// MTU of the device.
@@ -112,7 +112,7 @@ pub struct Tunnel {
     /// Packets that wait for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_packets: Option<u64>,
-    /// Packets that a link lost and that were sent again.
+    /// Packets that a link lost and that were retransmitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired_packets: Option<u64>,
     /// Its links.
@@ -123,21 +123,21 @@ pub struct Tunnel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Session {
-    /// Of a relay's client: there is none.
+    /// Relay: the client has no session.
     #[default]
     Closed,
-    /// Of a client: the relay has not answered yet, or for ten minutes.
+    /// Client: the relay has not answered yet, or not for ten minutes.
     Handshaking,
-    /// Of a client: the relay refuses it.
+    /// Client: the relay refuses it.
     Refused,
-    /// Of a client: there are keys, and nothing was heard for 5 s.
+    /// Client: there are keys, but nothing has arrived for 5 s.
     Silent,
-    /// Both ends have keys and hear each other.
+    /// Both ends have keys and receive from each other.
     Up,
 }
 
 impl Session {
-    /// All of them.
+    /// All states.
     pub const ALL: [Session; 5] = [
         Session::Closed,
         Session::Handshaking,
@@ -146,7 +146,7 @@ impl Session {
         Session::Up,
     ];
 
-    /// Its name in the document.
+    /// Returns its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -159,42 +159,43 @@ impl Session {
     }
 }
 
-/// One link.
+/// Link of an association or tunnel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// Its name at the near end.
+    /// Name at the client.
     pub name: String,
     /// Whether it can be used.
     pub state: State,
-    /// Why it is not in use: of a proxy, why its last dial failed.
+    /// Reason why it is not in use: of a proxy, why its last dial failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Time since something last arrived on it; absent if nothing has. An idle link is probed every half
-    /// minute, a metered one every minute, so a failure may go unnoticed for as long.
+    /// Time since the last arrival on it; absent if there was none. An idle link is probed every half minute,
+    /// a metered one every minute, so a failure may go unnoticed for as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_heard_s: Option<f64>,
     /// Smoothed round-trip time above TCP or UDP, including the time in this end's socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
-    /// The lowest recent one.
+    /// Minimum of recent round-trip times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_rtt_ms: Option<f64>,
     /// Rates of the last second, as measured by the gateway that is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_mbps: Option<Rates>,
-    /// Highest recent rate at which data of this end were delivered: the link's capacity, or what was sent.
+    /// Highest recent rate at which data of this end were delivered: the link's capacity, or the sending
+    /// rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_rate_mbps: Option<f64>,
-    /// Sent and not acknowledged.
+    /// Bytes sent and not acknowledged.
     pub in_flight_bytes: u64,
     /// Bytes sent so far, retransmissions included.
     pub sent_bytes: u64,
-    /// Received so far.
+    /// Bytes received so far.
     pub received_bytes: u64,
-    /// Bytes in flight on it that had to be sent again over another carrier.
+    /// Bytes in flight on it that had to be retransmitted over another carrier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resent_bytes: Option<u64>,
-    /// How many times it was suspected.
+    /// Number of times it was suspected.
     pub suspicions: u64,
     /// Price of a megabyte.
     pub cost: f64,
@@ -219,7 +220,7 @@ pub struct Link {
     /// Of a link with a quota and a price: cost of the present period so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
-    /// Cost of today.
+    /// Of a link with a quota and a price: cost of today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_today: Option<f64>,
     /// Of a tunnel: datagrams sent.
@@ -235,16 +236,16 @@ pub struct Link {
     /// Of a tunnel: fraction of the received datagrams that arrived after a later one of the same link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reordered_ratio: Option<f64>,
-    /// Of a tunnel: longest datagram that this end sends on it in one piece, IP header included; longer ones go in
-    /// fragments. Zero if its path MTU is too small to be used.
+    /// Of a tunnel: longest datagram that this end sends in one piece, IP header included; longer ones are
+    /// fragmented. Zero if the path MTU is too small for use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_mtu_bytes: Option<u64>,
-    /// The same of the other end, if it has told.
+    /// The peer's path MTU, if reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_path_mtu_bytes: Option<u64>,
 }
 
-/// Both directions, in Mbit/s.
+/// Rates of both directions, in Mbit/s.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
     /// Sent by this end.
@@ -253,13 +254,13 @@ pub struct Rates {
     pub received: f64,
 }
 
-/// Whether a link can be used.
+/// State of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     /// It is in use.
     Up,
-    /// Nothing was heard recently: it is probed, and what was in flight was sent again on others.
+    /// Nothing arrived recently: it is probed, and bytes in flight were retransmitted on others.
     Suspected,
     /// It is being connected.
     Dialling,
@@ -269,10 +270,10 @@ pub enum State {
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [State; 4] = [State::Up, State::Suspected, State::Dialling, State::Down];
 
-    /// Its name in the document.
+    /// Returns its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -285,7 +286,7 @@ impl State {
 }
 
 impl Role {
-    /// Its name in the document.
+    /// Returns its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -297,7 +298,7 @@ impl Role {
     }
 }
 
-/// One stream of an association.
+/// Stream of an association.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     /// Unique in its association.
@@ -308,23 +309,23 @@ pub struct Stream {
     /// interactive, streaming or bulk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Since it was opened.
+    /// Time since it was opened.
     pub age_s: f64,
     /// Distinct bytes sent.
     pub sent_bytes: u64,
     /// Bytes received in order.
     pub received_bytes: u64,
-    /// Written by the local program, and not sent.
+    /// Bytes written by the local program, and not sent.
     pub unsent_bytes: u64,
-    /// Received behind a gap.
+    /// Bytes received behind a gap.
     pub reassembly_bytes: u64,
     /// Bytes that the peer may send beyond what was read.
     pub window_bytes: u64,
 }
 
 impl Document {
-    /// Why nothing can be carried now: a tunnel to a relay without a session, or an association or such a tunnel
-    /// without a link that is up. A relay that answers has no problem.
+    /// Returns the reason why nothing can be carried now: a tunnel to a relay without a session, or an
+    /// association or such a tunnel without a link that is up. A relay that answers has no problem.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         let is_up = |links: &[Link]| links.iter().any(|link| link.state == State::Up);
@@ -345,7 +346,7 @@ impl Document {
             .or(of_associations.map(|association| format!("{}: no link is up", association.peer)))
     }
 
-    /// Each link, with the association or tunnel that it belongs to.
+    /// Iterates over the links, each with its association or tunnel.
     pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &Link)> {
         let associations = self.associations.iter().flat_map(|association| {
             let group = Group {
@@ -364,7 +365,7 @@ impl Document {
         associations.chain(tunnels)
     }
 
-    /// The same, mutable.
+    /// As [`links`](Document::links), mutable.
     pub(super) fn links_mut(&mut self) -> impl Iterator<Item = (&str, &mut Link)> {
         let associations = self.associations.iter_mut().flat_map(|association| {
             let id = association.id.as_str();
@@ -378,11 +379,11 @@ impl Document {
     }
 }
 
-/// The association or tunnel that a link belongs to.
+/// Association or tunnel of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// The id of an association, or the interface of a tunnel.
+    /// Id of an association, or interface of a tunnel.
     pub id: &'a str,
-    /// The peer.
+    /// Peer of the association or tunnel.
     pub peer: &'a str,
 }

@@ -1,8 +1,8 @@
-//! Documents for tests.
+//! Example documents for tests.
 
 use super::document::{Association, Document, Link, Rates, Role, State, Stream};
 
-/// A proxy with a link that is up and one that is suspected, and a stream.
+/// Returns a proxy with a link that is up, a suspected one, and a stream.
 pub fn proxy() -> Document {
     Document {
         version: "0.1.0".to_owned(),

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::document::{Document, Rates, State};
 
-/// How far back samples are kept, in seconds.
+/// Age of the oldest samples, in seconds.
 pub const SPAN_S: usize = 300;
 
-/// The loss ratio covers this many seconds.
+/// Seconds covered by the loss ratio.
 const LOSS_SPAN_S: usize = 60;
 
-/// Most links with a history.
+/// Maximum number of links with a history.
 const MAX_SERIES: usize = 256;
 
 /// Samples of each link, oldest first.
@@ -114,7 +114,7 @@ impl History {
         }
     }
 
-    /// The history as the page reads it.
+    /// Returns the history as the page reads it.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
         let moments = self.sampled_at_s.len();
@@ -130,13 +130,13 @@ impl History {
 }
 
 impl Series {
-    /// Fraction of the datagrams sent in the last minute that were lost, if any were sent.
+    /// Returns the fraction of the datagrams sent in the last minute that were lost, if any were sent.
     fn loss_ratio(&self, (sent, lost): (u64, u64)) -> Option<f64> {
         let minute = self.samples.len().saturating_sub(LOSS_SPAN_S);
         let mut known = self.samples.iter().skip(minute).flatten();
         let (sent_before, lost_before) = known.find_map(|sample| sample.datagrams)?;
         let sent = sent.checked_sub(sent_before).filter(|&sent| sent > 0)?;
-        // Losses decrease if datagrams reported lost arrive late.
+        // Losses decrease when datagrams reported lost arrive late.
         let lost = lost.saturating_sub(lost_before).min(sent);
         Some(lost as f64 / sent as f64)
     }
@@ -171,23 +171,23 @@ impl Series {
     }
 }
 
-/// The history as the page reads it.
+/// History as the page reads it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recorded {
-    /// Time of each sample.
+    /// Time of each sample, in seconds.
     pub uptime_s: Vec<f64>,
     /// Samples of each link, one per time.
     pub links: Vec<RecordedLink>,
 }
 
-/// One link's history.
+/// History of one link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecordedLink {
-    /// The association or tunnel that it belongs to.
+    /// Its association or tunnel.
     pub group: String,
     /// The peer.
     pub peer: String,
-    /// Its name at the near end.
+    /// Name at the client.
     pub name: String,
     /// `None` where the link did not exist, or the value is unknown.
     pub sent_mbps: Vec<Option<f64>>,
@@ -197,7 +197,7 @@ pub struct RecordedLink {
     pub suspected: Vec<usize>,
 }
 
-/// A counter that decreased belongs to a new carrier.
+/// Returns a rate; a counter that decreased belongs to a new carrier.
 fn mbps(before: u64, now: u64, elapsed_s: f64) -> Option<f64> {
     let bytes = now.checked_sub(before)?;
     Some(bytes as f64 * 8.0 / elapsed_s / 1e6)
@@ -257,7 +257,7 @@ mod tests {
         let document = |second: u64| {
             let mut document = at(second as f64, 0);
             let link = &mut document.associations[0].links[0];
-            // One of two until the hundredth second, none later.
+            // Every second datagram until the hundredth second, none later.
             link.sent_datagrams = Some(second * 10);
             link.lost_datagrams = Some(second.min(100) * 5);
             document
@@ -276,7 +276,6 @@ mod tests {
             history.push(&document(second));
         }
         assert_eq!(told(&history, 200), Some(0.0));
-        // Nothing was sent.
         for second in 201..=300 {
             let mut idle = document(200);
             idle.uptime_s = second as f64;
@@ -314,7 +313,7 @@ mod tests {
         let mut history = History::default();
         for second in 0..2 * SPAN_S {
             let mut document = at(second as f64 + 1.0, 0);
-            // A client that comes anew each second, as one might that wants to fill the memory.
+            // A client with a new association each second, which might try to fill the memory.
             document.associations[0].id = format!("{second:08x}");
             history.push(&document);
         }

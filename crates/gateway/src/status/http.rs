@@ -1,7 +1,7 @@
 //! Status over HTTP on a loopback port: the page, the document, the metrics.
 //!
-//! A request is read completely, within limits of size and time, and answered, and its connection is closed
-//! (RFC 9112 with `Connection: close`). Pages of other sites must not read what is served here: `Host` must
+//! The server reads each request completely, within limits of size and time, answers it, and closes the
+//! connection (RFC 9112 with `Connection: close`). Pages of other sites must not read the status: `Host` must
 //! name a loopback address, so that DNS rebinding fails, and no header permits other origins.
 
 use std::io;
@@ -17,10 +17,10 @@ use tokio::time::timeout;
 use super::{Meter, metrics};
 use crate::sockets;
 
-/// Most bytes of a request, its headers included.
+/// Longest request with its headers, in bytes.
 const MAX_REQUEST: usize = 8 * 1024;
 
-/// Most simultaneous connections; further ones wait in the kernel's queue.
+/// Maximum number of concurrent connections; further ones wait in the kernel's queue.
 const MAX_CONNECTIONS: usize = 16;
 
 /// Time limit of a request, and of an answer.
@@ -48,14 +48,14 @@ pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     sockets::listen(address)
 }
 
-/// Serves requests until the task is dropped.
+/// Serves requests until the future is dropped.
 pub async fn serve(listener: TcpListener, meter: Arc<Meter>) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(permit) = room.clone().acquire_owned().await else {
             return;
         };
-        // Such as out of file descriptors, which may pass.
+        // For example out of descriptors, which may pass.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
@@ -146,7 +146,7 @@ impl Answer {
     }
 }
 
-/// The status of the answer to a request.
+/// Returns the status of the answer to a request.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn status_of(request: &[u8], meter: &Meter) -> &'static str {
     let answer = answer(request, meter);
@@ -192,14 +192,14 @@ struct Request<'a> {
     method: &'a str,
     path: &'a str,
     host: Option<&'a str>,
-    /// The browser reports that a page of another site sent the request.
+    /// The browser reports a request from a page of another site.
     from_elsewhere: bool,
 }
 
 struct Malformed;
 
 impl<'a> Request<'a> {
-    /// Parses the request line and the headers that matter; the rest is ignored.
+    /// Parses the request line and the relevant headers.
     fn parse(bytes: &'a [u8]) -> Result<Request<'a>, Malformed> {
         let text = str::from_utf8(bytes).map_err(|_| Malformed)?;
         let (head, _) = text.split_once("\r\n\r\n").ok_or(Malformed)?;

@@ -1,4 +1,4 @@
-//! Samples a gateway's status once a second, so that all who ask get the same rates.
+//! Sampling of a gateway's status once a second, so that all requests get the same rates.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,14 +13,14 @@ pub type Source = Arc<dyn Fn() -> Document + Send + Sync>;
 
 const STEP: Duration = Duration::from_secs(1);
 
-/// The status of a gateway, with rates and its recent history.
+/// Status of a gateway, with rates and its recent history.
 pub struct Meter {
     source: Source,
     history: Mutex<History>,
 }
 
 impl Meter {
-    /// With `source` for the document. Rates are available once [`Meter::run`] has taken two samples.
+    /// Creates a meter of the documents of `source`. Rates are available after two samples of [`Meter::run`].
     #[must_use]
     pub fn new(source: Source) -> Arc<Meter> {
         Arc::new(Meter {
@@ -29,7 +29,7 @@ impl Meter {
         })
     }
 
-    /// Takes a sample per second until the task is dropped.
+    /// Takes a sample per second until the future is dropped.
     pub async fn run(self: Arc<Meter>) {
         let mut ticks = interval(STEP);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -40,7 +40,7 @@ impl Meter {
         }
     }
 
-    /// The present document, with the rates of the last second.
+    /// Returns the present document, with the rates of the last second.
     #[must_use]
     pub fn document(&self) -> Document {
         let mut document = (self.source)();
@@ -48,7 +48,7 @@ impl Meter {
         document
     }
 
-    /// The recent history of the links.
+    /// Returns the recent history of the links.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
         self.history().recorded()

@@ -1,4 +1,4 @@
-//! The document in Prometheus's text exposition format, version 0.0.4.
+//! Metrics of the document in Prometheus's text exposition format, version 0.0.4.
 //!
 //! Streams are too short-lived to be series; each association has their number and their bytes.
 
@@ -6,10 +6,10 @@ use std::fmt::Write;
 
 use super::document::{Document, Group, Link, Session, State};
 
-/// The content type of that format.
+/// Content type of that format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// All metrics of a document.
+/// Returns all metrics of a document.
 #[must_use]
 pub fn exposition(document: &Document) -> String {
     let mut out = String::new();
@@ -353,12 +353,11 @@ enum Kind {
     Gauge,
 }
 
-/// Writes lines of the format.
 trait Exposition {
     fn metric(&mut self, name: &str, kind: Kind, help: &str);
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64);
 
-    /// A metric with all its samples, each labelled with its group and possibly a link.
+    /// Writes a metric with all its samples, each labelled with its group and possibly a link.
     fn family<'a>(
         &mut self,
         name: &str,

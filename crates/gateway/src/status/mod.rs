@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 use crate::Failure;
 
-/// Listens for HTTP requests if an address is given.
+/// Opens the HTTP port if an address is given.
 ///
 /// # Errors
 /// The address cannot be listened on.

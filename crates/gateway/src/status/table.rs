@@ -1,16 +1,16 @@
-//! The status document as text tables.
+//! Text tables of the status document.
 
 use super::document::{Association, Document, Link, State, Stream, Tunnel};
 
-/// Width where there is no terminal.
+/// Width without a terminal.
 const WIDTH: usize = 100;
 
-/// Options for showing the tables.
+/// Options of the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// Use terminal colours for states.
+    /// Whether to use terminal colours for states.
     pub colours: bool,
-    /// Characters of a line; 100 if it is not known.
+    /// Characters of a line; 100 if unknown.
     pub width: Option<usize>,
 }
 
@@ -119,8 +119,8 @@ fn link_lines(links: &[Link], look: Look) -> Vec<String> {
     lines
 }
 
-/// A column: its heading, whether it is left-aligned text, whether it is omitted if no row has a value, and
-/// how a row's value is formatted.
+/// Column: its heading, whether it is left-aligned text, whether it is omitted if no row has a value, and the
+/// format of a row's value.
 #[derive(Clone, Copy)]
 struct Column<T> {
     head: &'static str,
@@ -208,7 +208,7 @@ const STREAM_COLUMNS: [Column<Stream>; 9] = [
     number("window", |stream| bytes(stream.window_bytes)),
 ];
 
-/// Rows in columns. What has no room in the width stands in a further table below, with the first column again.
+/// Formats rows in columns. Columns beyond the width form further tables below, each with the first column.
 fn aligned<T>(columns: &[Column<T>], rows: &[T], look: Look) -> Vec<String> {
     let cells: Vec<Vec<String>> = rows
         .iter()
@@ -244,7 +244,7 @@ fn aligned<T>(columns: &[Column<T>], rows: &[T], look: Look) -> Vec<String> {
     lines
 }
 
-/// The columns of each table: as many as fit, after the first.
+/// Returns the columns of each table: as many as fit, after the first.
 fn tables_of(widths: &[usize], most: usize) -> Vec<Vec<usize>> {
     let mut tables: Vec<Vec<usize>> = Vec::new();
     let mut left = 0;
@@ -275,14 +275,14 @@ fn paint(cell: &str, padded: String, colours: bool) -> String {
     }
 }
 
-/// Names come from peers: control characters are removed.
+/// Removes control characters: names come from peers.
 fn plain(text: &str) -> String {
     text.chars()
         .map(|letter| if letter.is_control() { '?' } else { letter })
         .collect()
 }
 
-/// At most `width` characters, not counting control sequences.
+/// Shortens a line to `width` characters, not counting control sequences.
 fn shortened(line: &str, width: usize) -> String {
     let mut shown = 0;
     let mut steering = false;

@@ -1,4 +1,4 @@
-//! A single dial: a connection to the relay over one link, up to the answer to its JOIN.
+//! Dial: a connection to the relay over one link, up to the answer to its JOIN.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,44 +18,34 @@ use crate::links::{Link, families_in_turn};
 use crate::request::{Host, Status, Target};
 use crate::sockets::set_up_carrier;
 
-/// How long name resolution may take while earlier addresses of the relay are known.
+/// Time limit of name resolution while earlier addresses of the relay are known.
 const RESOLVING: Duration = Duration::from_secs(2);
 
-/// A connection whose JOIN was accepted.
+/// Connection whose JOIN was accepted.
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
     pub(super) established: Established,
-    /// The terms that the relay was told.
+    /// Terms sent to the relay.
     pub(super) terms: Terms,
-    /// The right to join, to be kept until the link's other dials are abandoned.
+    /// Right to join, kept until the link's other dials are abandoned.
     pub(super) turn: OwnedMutexGuard<()>,
 }
 
-/// A relay closes the connection of a stranger after 5 s. An earlier close has another cause.
+/// A relay closes the connection of an unknown client after 5 s. An earlier close has another cause.
 const STRANGER: Duration = Duration::from_millis(4500);
 
-/// Why a dial failed.
+/// Reason why a dial failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DialError {
     /// The relay's name has no address.
     #[error("--relay {name}: the name does not resolve: {error}")]
-    Name {
-        /// The value of `--relay`.
-        name: String,
-        /// The resolver's error.
-        error: io::Error,
-    },
+    Name { name: String, error: io::Error },
     /// The link has no socket: its interface or address is missing.
     #[error("{0}")]
     Link(io::Error),
     /// TCP does not reach the relay.
     #[error("{at}: {error}")]
-    Unreachable {
-        /// The relay's address.
-        at: SocketAddr,
-        /// The error of connect(2).
-        error: io::Error,
-    },
+    Unreachable { at: SocketAddr, error: io::Error },
     /// The relay answered neither the SYN nor an earlier one.
     #[error("{0} does not answer: no relay is there, or the network drops the connection")]
     NoAnswer(SocketAddr),
@@ -66,25 +56,22 @@ pub(super) enum DialError {
          relay listens there"
     )]
     Silent(SocketAddr),
-    /// The connection was closed at once.
     #[error(
         "{0} closes the connection before it answers the handshake: the relay has too many \
          handshakes in progress, or no relay listens there"
     )]
     Closed(SocketAddr),
-    /// The relay answered the handshake, and it failed later.
+    /// The relay answered the handshake, which failed later.
     #[error("{at}: {error}")]
     Handshake {
-        /// The relay's address.
         at: SocketAddr,
-        /// The error of the handshake.
         error: HandshakeError,
     },
 }
 
 impl DialError {
-    /// The status of a program's request while all links fail: [`Status::NetworkUnreachable`] if the network
-    /// does not lead to the relay, otherwise [`Status::Failed`].
+    /// Returns the status of a program's request while all links fail: [`Status::NetworkUnreachable`] if the
+    /// network does not lead to the relay, otherwise [`Status::Failed`].
     pub(super) fn status(&self) -> Status {
         match self {
             DialError::Link(_) | DialError::Unreachable { .. } | DialError::NoAnswer(_) => {
@@ -94,7 +81,6 @@ impl DialError {
         }
     }
 
-    /// The relay's answer, if it refused the JOIN.
     pub(super) fn refusal(&self) -> Option<JoinAnswer> {
         match self {
             DialError::Handshake {
@@ -106,21 +92,20 @@ impl DialError {
     }
 }
 
-/// How far a dial is.
+/// Progress of a dial.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// The relay's name is resolved.
+    /// Resolving the relay's name.
     Name,
-    /// TCP connects.
     Connecting(SocketAddr),
-    /// The hello was sent.
+    /// The first message was sent.
     Hello(SocketAddr, Instant),
-    /// The relay has answered the hello.
+    /// The relay has answered it.
     Answered(SocketAddr),
 }
 
 impl Stage {
-    /// What a dial failed of that ended at this stage.
+    /// Returns the error of a dial that ended at this stage.
     fn failure(self, relay: &Target, error: HandshakeError) -> DialError {
         let error = match (self, error) {
             (Stage::Hello(..), error) => error,
@@ -158,7 +143,7 @@ impl Stage {
     }
 }
 
-/// `number` counts the link's dials; `joining` is the right to send a JOIN.
+/// Dials; `number` counts the link's dials, and `joining` is the right to send a JOIN.
 pub(super) async fn dial(
     uplink: &UplinkState,
     link: &Link,
@@ -180,7 +165,7 @@ pub(super) async fn dial(
     })
 }
 
-/// An error of a dial, of which the stage is not known.
+/// Error of a dial at an unknown stage.
 enum Failed {
     Handshake(HandshakeError),
     Link(io::Error),
@@ -246,7 +231,7 @@ fn duration(time: Time) -> Duration {
     Duration::from_nanos(time.as_nanos())
 }
 
-/// The relay's addresses, with IPv4 and IPv6 alternating.
+/// Returns the relay's addresses, with IPv4 and IPv6 alternating.
 pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
     match &relay.host {
         Host::Address(ip) => Ok(vec![SocketAddr::new(*ip, relay.port)]),
@@ -258,7 +243,7 @@ pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
 }
 
 impl UplinkState {
-    /// The relay's addresses. If name resolution takes too long, the previous ones are used.
+    /// Returns the relay's addresses; the previous ones if name resolution takes too long.
     async fn relays(&self) -> io::Result<Vec<SocketAddr>> {
         let resolving = async {
             let relay = &self.config.relay;
@@ -284,7 +269,8 @@ impl UplinkState {
     }
 }
 
-/// The address of the relay for a link's dial of that number: each has its turn, including a patient one.
+/// Returns the relay's address for a link's dial of that number. The addresses take turns, also for patient
+/// dials.
 fn relay_for(
     relay: &Target,
     mut addresses: Vec<SocketAddr>,

@@ -18,7 +18,7 @@ use crate::links::{Egress, Link, check_names};
 use crate::privileges::{for_congestion, for_links};
 use crate::request::{Host, Target};
 
-/// How long to wait for the first link at the start.
+/// Time to wait for the first link at the start.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The far end, and the links towards it.
@@ -51,8 +51,8 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
-    /// The uplink's configuration, with these settings of the association. A running uplink has its keys
-    /// already; the files may no longer be readable for it.
+    /// Builds the uplink's configuration with these settings of the association. A running uplink has its
+    /// keys already, and may no longer be able to read the files.
     pub(crate) fn uplink(
         &self,
         association: Config,
@@ -69,15 +69,14 @@ impl FarEnd {
         })
     }
 
-    /// Capabilities that the links' sockets require.
     pub(crate) fn capabilities(&self) -> CapabilitySet {
         for_links(&self.link) | for_congestion(self.congestion.as_deref())
     }
 
-    /// Waits until a link is available, so that the start reports what is missing.
+    /// Waits until a link is available, so that the start reports an error.
     ///
     /// # Errors
-    /// None became available in time; why the first one is not.
+    /// None became available in time; the reason of the first one.
     pub(crate) async fn wait_for_a_link(&self) -> Result<(), Failure> {
         let begin = Instant::now();
         while self.link.iter().all(|link| link.is_there().is_err()) {

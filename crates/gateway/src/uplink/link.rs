@@ -1,4 +1,4 @@
-//! The task of a link: it dials until there is a carrier, and again when the carrier is suspected or ends.
+//! Task of a link: dials until there is a carrier, and again when the carrier is suspected or ends.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -23,14 +23,13 @@ use crate::links::{Link, Rank};
 /// The kernel's initial RTO, after which it retransmits a SYN (Linux: TCP_TIMEOUT_INIT).
 const INITIAL_RTO: Time = Time::from_secs(1);
 
-/// How long carriers may take to send that the association has ended.
+/// Time limit for carriers to send the close.
 pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Interval at which a metered link's bytes are counted: its quota may be exceeded by what it carries
-/// meanwhile.
+/// Interval of counting a metered link's bytes: its quota may be exceeded by the traffic of one interval.
 const COUNTED_EVERY: Duration = Duration::from_millis(50);
 
-/// Most different errors that are logged until a link is up.
+/// Maximum number of different errors that are logged until a link is up.
 const SAID: usize = 16;
 
 /// Runs until it is aborted, or the uplink is closed or dropped.
@@ -91,9 +90,9 @@ async fn keep_carrier(uplink: &Arc<UplinkState>, session: &Arc<Session>, link: &
     }
 }
 
-/// Uses a carrier and its replacements until one ends. Returns a replacement that is being dialled at that
-/// time, if any: the relay closes a carrier when a newer one of its link has joined, and that may be noticed
-/// before the answer to the new one's JOIN.
+/// Uses a carrier and its replacements until one ends. Returns a replacement that is still being dialled: the
+/// relay closes a carrier when a newer one of its link has joined, and the close may arrive before the answer
+/// to the new one's JOIN.
 async fn use_carrier<'a>(
     uplink: &'a Arc<UplinkState>,
     session: &'a Arc<Session>,
@@ -129,7 +128,6 @@ async fn use_carrier<'a>(
                 return replacement;
             }
             _ = session.association.closed() => {
-                // The carrier sends the close, and ends.
                 let _ = timeout(FAREWELL, carrier.task.ended()).await;
                 return None;
             }
@@ -153,7 +151,7 @@ async fn use_carrier<'a>(
     }
 }
 
-/// A replacement that is being dialled.
+/// Replacement that is being dialled.
 struct Replacement<'a> {
     /// `None` if the association ends first.
     carrier: Pin<Box<dyn Future<Output = Option<Metered>> + Send + 'a>>,
@@ -173,13 +171,13 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// Whether it is unnecessary, since the carrier that it should replace was heard again.
+    /// Whether it is unnecessary, since the old carrier has received data again.
     fn is_needless(&self) -> bool {
         self.dials.end_when_heard() && !self.dials.is_joining()
     }
 }
 
-/// The carrier that is being dialled; waits for ever if there is none.
+/// Returns the carrier that is being dialled; waits for ever if there is none.
 async fn next_carrier(replacement: &mut Option<Replacement<'_>>) -> Option<Metered> {
     match replacement {
         Some(replacement) => replacement.carrier.as_mut().await,
@@ -187,7 +185,7 @@ async fn next_carrier(replacement: &mut Option<Replacement<'_>>) -> Option<Meter
     }
 }
 
-/// `None` if the association ends first.
+/// Starts a carrier on a dialled connection. `None` if the association ends first.
 async fn bring_up(
     uplink: &Arc<UplinkState>,
     session: &Arc<Session>,
@@ -216,13 +214,13 @@ async fn bring_up(
     Some(Metered::new(carrier, link, usage, dialled.terms))
 }
 
-/// When a link's dials are due, and which of them may join.
+/// Schedule of a link's dials, and the right to join.
 #[derive(Clone)]
 struct Dials {
     began: Instant,
     dialling: Dialling,
-    /// The right to send a JOIN. Only one dial has it at a time, until its JOIN is answered: the relay uses
-    /// the last carrier of a link that joined, and that must be the one used here.
+    /// Right to send a JOIN, for one dial at a time until its JOIN is answered: the relay uses the last
+    /// carrier of a link that joined, which must be the one used here.
     joining: Arc<Mutex<()>>,
 }
 

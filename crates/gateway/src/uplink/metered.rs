@@ -1,4 +1,4 @@
-//! A carrier whose bytes are counted.
+//! Carrier with counted bytes.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::association::CarrierTask;
 use crate::links::Link;
 use crate::quota::UsageStore;
 
-/// A carrier. Its bytes are counted for its link until this is dropped.
+/// Carrier. Its bytes are counted for its link until this is dropped.
 pub(super) struct Metered {
     pub(super) task: CarrierTask,
     link: Arc<Link>,
     usage: UsageStore,
     counted: u64,
-    /// The terms that both ends use, and what had been counted when they were announced.
+    /// Terms of both ends, and the count when they were announced.
     terms: Terms,
     since: u64,
 }
@@ -35,12 +35,11 @@ impl Metered {
             terms,
             since: 0,
         };
-        // The handshake's bytes.
         metered.count();
         metered
     }
 
-    /// Counts what was carried since the last call, and announces new terms of the link if they have changed.
+    /// Counts the traffic since the last call, and announces the link's new terms if they have changed.
     pub(super) fn look(&mut self) {
         self.count();
         let terms = self.usage.terms(&self.link);

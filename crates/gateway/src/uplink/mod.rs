@@ -1,7 +1,7 @@
-//! The near end: an association with a relay, and the links that carry it.
+//! Client session: an association with a relay, and the links that carry it.
 //!
 //! Each link has a task ([`link`]) that dials, keeps a carrier, and dials again. When an association ends
-//! (the relay was restarted, or no link was alive for too long), a new one is opened.
+//! (the relay was restarted, or no link was up for too long), a new one is opened.
 
 mod dial;
 mod far_end;
@@ -42,13 +42,13 @@ const GONE: u32 = 0xffff_0004;
 /// A request that no link could carry for this long fails.
 const TIMEOUT: Duration = Duration::from_secs(9);
 
-/// Most simultaneous look-ups of the relay's name. Each dial of each link has one.
+/// Maximum number of concurrent look-ups of the relay's name. Each dial of each link has one.
 const LOOKUPS: u32 = 4;
 
 /// Configuration of an uplink, except for its links.
 #[derive(Clone, Debug)]
 pub struct UplinkConfig {
-    /// Where the relay listens; a name is resolved for each dial.
+    /// Address of the relay; a name is resolved for each dial.
     pub relay: Target,
     /// Keys of both ends.
     pub security: DialSecurity,
@@ -61,31 +61,27 @@ pub struct UplinkConfig {
     pub classes: Classes,
 }
 
-/// The near end. Clones refer to the same one.
+/// Client end of a session with a relay. Clones refer to the same one.
 #[derive(Clone)]
 pub struct Uplink(Arc<UplinkState>);
 
 struct UplinkState {
     config: UplinkConfig,
     session: Mutex<Arc<Session>>,
-    /// No new association is opened.
     closing: AtomicBool,
-    /// Resolves the relay's name.
     names: Names,
     lookups: LookupLimit,
     /// The relay's addresses, as last resolved.
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
-    /// Why the last dial of a link failed that has no carrier, by the link's name.
+    /// Reasons of failed dials, by the name of a link without a carrier.
     reasons: Mutex<BTreeMap<String, (Status, String)>>,
-    /// Usage and quotas of the links.
     usage: UsageStore,
     /// Number of carriers of primary links that are not suspected: while there are any, backup links are not
     /// used.
     primaries: watch::Sender<usize>,
 }
 
-/// An association.
 struct Session {
     association: Association,
     name: [u8; 16],
@@ -99,19 +95,20 @@ struct LinkEntry {
     task: AbortHandle,
 }
 
-/// Why a link cannot be added or removed.
+/// Reason why a link cannot be added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkChangeError {
-    /// There is a link of that name already.
+    /// A link of that name exists.
     #[error("link {0:?} is there already")]
     Exists(String),
-    /// There is no link of that name.
+    /// No link has that name.
     #[error("no link {0:?}; there are: {1}")]
     Unknown(String, String),
 }
 
 impl Uplink {
-    /// Without links, and with unused quotas. Needs a tokio runtime, in which its tasks run.
+    /// Creates an uplink without links, and with unused quotas. Needs a tokio runtime, in which its tasks
+    /// run.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -120,7 +117,7 @@ impl Uplink {
         Uplink::with_usage(config, UsageStore::default())
     }
 
-    /// Without links; usage is counted in `usage`, and saved every second.
+    /// Creates an uplink without links; usage is counted in `usage`, and saved every second.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -146,7 +143,7 @@ impl Uplink {
     /// Adds a link.
     ///
     /// # Errors
-    /// There is a link of that name already.
+    /// A link of that name exists.
     pub fn add_link(&self, link: Link) -> Result<(), LinkChangeError> {
         let mut links = self.0.links();
         if links.iter().any(|entry| entry.link.name == link.name) {
@@ -161,10 +158,10 @@ impl Uplink {
         Ok(())
     }
 
-    /// Removes a link; what its carrier had in flight is sent again on others.
+    /// Removes a link; bytes in flight on its carrier are retransmitted on others.
     ///
     /// # Errors
-    /// There is no link of that name.
+    /// No link has that name.
     pub fn remove_link(&self, name: &str) -> Result<(), LinkChangeError> {
         let mut links = self.0.links();
         let Some(at) = links.iter().position(|entry| entry.link.name == name) else {
@@ -213,7 +210,6 @@ impl Uplink {
         self.open(&Request::Connect(target, urgency)).await
     }
 
-    /// Keys of both ends.
     pub(crate) fn security(&self) -> &DialSecurity {
         &self.0.config.security
     }
@@ -229,7 +225,7 @@ impl Uplink {
         }
     }
 
-    /// Why no link reaches the relay; `None` if one does, or nothing is known yet.
+    /// Returns the reason why no link reaches the relay; `None` if one does, or nothing is known yet.
     pub(crate) fn unreached(&self) -> Option<String> {
         if self.0.session().association.carrier_count() > 0 {
             return None;
@@ -242,7 +238,7 @@ impl Uplink {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    /// Why a link does not reach the relay; `None` if it does, or nothing is known yet.
+    /// Returns the reason why a link does not reach the relay; `None` if it does, or nothing is known yet.
     pub(crate) fn reason(&self, link: &str) -> Option<String> {
         self.0.reasons().get(link).map(|(_, reason)| reason.clone())
     }
@@ -258,7 +254,7 @@ impl Uplink {
         self.0.session().open(request).await
     }
 
-    /// Waits until no carrier has been heard for [`TIMEOUT`].
+    /// Waits until no carrier has received anything for [`TIMEOUT`].
     async fn is_cut_off(&self) {
         let mut heard = Instant::now();
         while heard.elapsed() < TIMEOUT {
@@ -269,11 +265,10 @@ impl Uplink {
         }
     }
 
-    /// Closes the association, and tells the relay.
+    /// Closes the association, and notifies the relay.
     pub async fn close(&self) {
         self.0.closing.store(true, Ordering::Release);
         self.0.session().association.close(0);
-        // The carriers send the close, and end.
         let deadline = Instant::now() + link::FAREWELL;
         while self.0.session().association.carrier_count() > 0 && Instant::now() < deadline {
             sleep(link::FAREWELL / 20).await;
@@ -284,20 +279,20 @@ impl Uplink {
         self.0.usage.save();
     }
 
-    /// The present association.
+    /// Returns the present association.
     #[must_use]
     pub fn association(&self) -> Association {
         self.0.session().association.clone()
     }
 
-    /// Its identifier, and when it was opened.
+    /// Returns its identifier, and when it was opened.
     #[must_use]
     pub fn name(&self) -> ([u8; 16], Instant) {
         let session = self.0.session();
         (session.name, session.began)
     }
 
-    /// The status document of a gateway that started at `began`.
+    /// Builds the status document of a gateway that started at `began`.
     #[must_use]
     pub fn document(&self, role: DocumentRole, began: Instant) -> Document {
         let session = self.0.session();
@@ -338,8 +333,8 @@ impl Uplink {
         }
     }
 
-    /// The links, in the order in which they were added; [`ropewalk_striping::CarrierConfig::link`] of a
-    /// carrier is [`link_number`] of its link's name.
+    /// Returns the links, in the order in which they were added; [`ropewalk_striping::CarrierConfig::link`]
+    /// of a carrier is [`link_number`] of its link's name.
     #[must_use]
     pub fn links(&self) -> Vec<Arc<Link>> {
         let links = self.0.links();
@@ -347,14 +342,14 @@ impl Uplink {
     }
 }
 
-/// Runs until the uplink is dropped.
+/// Saves the usage regularly until the uplink is dropped.
 async fn save_often(uplink: Weak<UplinkState>) {
     while let Some(usage) = uplink.upgrade().map(|uplink| uplink.usage.clone()) {
         usage.save_soon().await;
     }
 }
 
-/// A link's number in statistics, derived from its name, so that it does not depend on other links.
+/// Returns a link's number in statistics, derived from its name, so that it does not depend on other links.
 #[must_use]
 pub fn link_number(name: &str) -> u32 {
     // FNV-1a. If two names collide, only their statistics mix.
@@ -377,19 +372,17 @@ impl UplinkState {
         self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A dial of a link has failed.
     fn set_reason(&self, link: &str, status: Status, reason: &str) {
         self.reasons()
             .insert(link.to_owned(), (status, reason.to_owned()));
     }
 
-    /// A link is up, or is removed.
     fn forget_reason(&self, link: &str) {
         self.reasons().remove(link);
     }
 
-    /// The status of requests while no link reaches the relay: [`Status::Failed`] if a link reaches a machine
-    /// that does not accept this client, or the relay's name does not resolve.
+    /// Returns the status of requests while no link reaches the relay: [`Status::Failed`] if a link reaches a
+    /// machine that does not accept this client, or the relay's name does not resolve.
     fn cut_off_status(&self) -> Status {
         let is_failed = |(status, _): &(Status, String)| *status == Status::Failed;
         match self.reasons().values().any(is_failed) {

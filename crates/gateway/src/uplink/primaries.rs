@@ -1,4 +1,4 @@
-//! Whether backup links are used: while no primary link is alive.
+//! Use of backup links: while no primary link is up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::UplinkState;
 
-/// A carrier of a primary link; it is counted while it is not suspected.
+/// Carrier of a primary link, counted while it is not suspected.
 pub(super) struct Primary {
     uplink: Arc<UplinkState>,
     counts: bool,
@@ -41,19 +41,18 @@ impl Drop for Primary {
     }
 }
 
-/// With nothing due, the primary links alone say when to look again.
+/// Without a deadline, only changes of the primary links lead to a check.
 const FAR: Duration = Duration::from_secs(1 << 20);
 
-/// A backup link, which is used or on standby.
+/// Backup link, in use or on standby.
 pub(super) struct Backup {
     began: Instant,
     standby: Standby,
-    /// Number of primary carriers that are trusted.
+    /// Number of primary carriers that are not suspected.
     primaries: watch::Receiver<usize>,
 }
 
 impl Backup {
-    /// On standby at first.
     pub(super) fn new(primaries: watch::Receiver<usize>) -> Backup {
         Backup {
             began: Instant::now(),
@@ -134,7 +133,7 @@ mod tests {
             () = script => Vec::new(),
             at = waits => at,
         };
-        // Dead at 950 + 200 + 99 + 500 ms for 100 ms; back, after a stumble, at 3449 ms for a second.
+        // Down at 950 + 200 + 99 + 500 ms for 100 ms; up, after an interruption, at 3449 ms for a second.
         assert_eq!(at, [1849, 4449]);
     }
 

@@ -1,4 +1,4 @@
-//! socket, connect, getpeername, SO_ERROR; and TCP Fast Open, which connects, too.
+//! socket, connect, getpeername, SO_ERROR; and TCP Fast Open, which also connects.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
@@ -12,7 +12,7 @@ use crate::outgoing::{self, Verdict};
 use crate::{c_address, incoming, next, socket};
 use ropewalk_preload_protocol::{CLIENTS, HOLD};
 
-/// As socket(2), but Multipath TCP becomes TCP: using several paths is up to the gateway.
+/// As socket(2), but Multipath TCP becomes TCP: the gateway uses several paths.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     let ours = protocol == libc::IPPROTO_MPTCP && ruled(|_| Some(())).is_some();
@@ -39,8 +39,7 @@ unsafe extern "C-unwind" fn connect(
         Some(Verdict::Resume) => {
             // SAFETY: the program's own arguments.
             let result = unsafe { next::connect(fd, address, length) };
-            // What inet_stream_connect in net/ipv4/af_inet.c says when the gateway has shut the
-            // socket down.
+            // Errors of inet_stream_connect in net/ipv4/af_inet.c after the gateway has shut the socket down.
             if result < 0
                 && matches!(
                     next::last_errno(),
@@ -75,7 +74,7 @@ unsafe extern "C-unwind" fn getpeername(
         && !address.is_null()
         && !length.is_null()
     {
-        // SAFETY: the program says that there is so much room.
+        // SAFETY: the program guarantees that many bytes.
         unsafe { c_address::write(peer, address, length) };
         return 0;
     }
@@ -83,8 +82,8 @@ unsafe extern "C-unwind" fn getpeername(
     unsafe { next::getpeername(fd, address, length) }
 }
 
-/// As getsockopt(2), with an SO_ERROR that has the far end's reason: the kernel has only seen that the
-/// gateway shut the socket down.
+/// As getsockopt(2), but SO_ERROR is the relay's reason: the kernel only knows that the gateway shut the
+/// socket down.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn getsockopt(
     fd: c_int,
@@ -113,7 +112,7 @@ unsafe extern "C-unwind" fn getsockopt(
 }
 
 /// As setsockopt(2), but a TCP socket is not bound to an interface, from which it could not reach loopback:
-/// the interface is up to the gateway.
+/// the gateway chooses the interface.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn setsockopt(
     fd: c_int,
@@ -133,7 +132,7 @@ unsafe extern "C-unwind" fn setsockopt(
     unsafe { next::setsockopt(fd, level, option, value, length) }
 }
 
-/// As sendto(2). Fast open (MSG_FASTOPEN, tcp(7)) first connects, and then sends.
+/// As sendto(2). Fast open (MSG_FASTOPEN, tcp(7)) connects first.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sendto(
     fd: c_int,
@@ -166,7 +165,7 @@ unsafe extern "C-unwind" fn sendto(
 /// As sendmsg(2), with fast open as in sendto.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
-    // SAFETY: the program says that there is a message, or null, which the kernel refuses.
+    // SAFETY: the program guarantees a message, or null, which the kernel refuses.
     let (address, length) = match unsafe { message.as_ref() } {
         Some(message) if !message.msg_name.is_null() => (message.msg_name, message.msg_namelen),
         // SAFETY: the program's own arguments.

@@ -10,7 +10,7 @@ use super::{borrowed, ruled};
 use crate::outgoing::{self, Verdict};
 use crate::{c_address, next};
 
-/// How a send to that address proceeds; `Done` if the socket is connected to it now.
+/// Decides on a send to that address; `Done` if the socket is connected to it now.
 ///
 /// # Safety
 /// `address` is null, or `length` bytes are readable there.
@@ -47,7 +47,7 @@ unsafe extern "C-unwind" fn sendmmsg(
     let mut sent = 0;
     let mut first: Option<Errno> = None;
     while sent < count && first.is_none() && !messages.is_null() {
-        // SAFETY: the program says that there are `count` messages.
+        // SAFETY: the program guarantees `count` messages.
         first = refused(unsafe { &*messages.add(sent as usize) });
         sent += u32::from(first.is_none());
     }

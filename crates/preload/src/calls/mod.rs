@@ -21,7 +21,7 @@ mod servers;
 static PREPARE: extern "C" fn() = {
     extern "C" fn prepare() {
         next::find_all();
-        // A panic would be a bug of ours; the program's standard error is not ours to write to.
+        // A panic would be a bug of the library, and standard error belongs to the program.
         panic::set_hook(Box::new(|_| {}));
         settings();
     }
@@ -38,9 +38,9 @@ fn ruled<T>(rule: impl FnOnce(&'static Settings) -> Option<T>) -> Option<T> {
     ruling.ok().flatten()
 }
 
-/// The program's descriptor; `None` if it cannot be one.
+/// Borrows the program's descriptor; `None` if it cannot be one.
 fn borrowed<'a>(fd: RawFd) -> Option<BorrowedFd<'a>> {
-    // SAFETY: not negative. That it stays open is for the program to see to, as with every
-    // call; if it does not, our calls fail with EBADF, as its own does.
+    // SAFETY: not negative. The program must keep it open, as for every call; otherwise our calls fail with
+    // EBADF, like its own.
     (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
 }

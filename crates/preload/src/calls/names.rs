@@ -12,13 +12,13 @@ use super::ruled;
 use crate::names::{self, Lookup};
 use crate::{c_address, hostent as entries, next};
 
-/// h_errno of netdb.h: the name is not known; try again later; no recovery.
+/// Values of h_errno (netdb.h): unknown name; try again later; no recovery.
 const HOST_NOT_FOUND: c_int = 1;
 const TRY_AGAIN: c_int = 2;
 const NO_RECOVERY: c_int = 3;
 
 /// As getaddrinfo(3). A name that is not local gets one address of the pool, IPv6 only if nothing else is
-/// asked for, so that no program tries two. Look-ups for datagrams are left to the C library, like datagrams
+/// requested, so that no program tries two. Look-ups for datagrams are left to the C library, like datagrams
 /// themselves, unless these are refused.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn getaddrinfo(
@@ -29,7 +29,7 @@ unsafe extern "C-unwind" fn getaddrinfo(
 ) -> c_int {
     // SAFETY: all zeros are a value of integers and pointers.
     let none: addrinfo = unsafe { mem::zeroed() };
-    // SAFETY: the program says that there are hints, or null.
+    // SAFETY: the program guarantees hints, or null.
     let asked = unsafe { hints.as_ref() }.unwrap_or(&none);
     // SAFETY: the program's own string, or null.
     let name = unsafe { text(node) };
@@ -62,7 +62,7 @@ unsafe extern "C-unwind" fn getaddrinfo(
     asked.ai_flags |= libc::AI_NUMERICHOST;
     // SAFETY: the program's own arguments, with strings and hints of ours.
     let result = unsafe { next::getaddrinfo(numeric.as_ptr(), service, &asked, found) };
-    // SAFETY: the answer is there, and canonical names come from malloc, as free expects.
+    // SAFETY: the answer exists, and canonical names come from malloc, as free expects.
     unsafe {
         if result == 0 && !(*(*found)).ai_canonname.is_null() {
             libc::free((**found).ai_canonname.cast());
@@ -72,7 +72,7 @@ unsafe extern "C-unwind" fn getaddrinfo(
     result
 }
 
-/// As getnameinfo(3): an address of the pool has the name that it stands for.
+/// As getnameinfo(3), but an address of the pool has the name that it replaces.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn getnameinfo(
     address: *const sockaddr,
@@ -104,7 +104,7 @@ unsafe extern "C-unwind" fn getnameinfo(
     if name.len() >= host_room as usize {
         return libc::EAI_OVERFLOW;
     }
-    // SAFETY: there is so much room; the rest are the program's own arguments.
+    // SAFETY: the program guarantees that many bytes; the rest are its own arguments.
     unsafe {
         ptr::copy_nonoverlapping(name.as_ptr().cast(), host, name.len());
         *host.add(name.len()) = 0;
@@ -213,10 +213,10 @@ unsafe extern "C-unwind" fn gethostbyaddr_r(
     }
 }
 
-/// A name and its address, or h_errno.
+/// Name and address, or h_errno.
 type Known = Result<(String, IpAddr), c_int>;
 
-/// The name's address from the pool; `None` if the C library is to look it up.
+/// Returns the name's address from the pool; `None` leaves the look-up to the C library.
 ///
 /// # Safety
 /// `name` is a string, or null.
@@ -236,16 +236,16 @@ unsafe fn by_name(name: *const c_char, family: c_int) -> Option<Known> {
     }
 }
 
-/// The name of an address of the pool.
+/// Returns the name of an address of the pool.
 ///
 /// # Safety
 /// `length` bytes are readable at `address`.
 unsafe fn by_address(address: *const c_void, length: socklen_t, family: c_int) -> Option<Known> {
     let ip: IpAddr = match (family, length) {
         _ if address.is_null() => return None,
-        // SAFETY: the bytes are there.
+        // SAFETY: `length` bytes are readable.
         (libc::AF_INET, 4) => unsafe { Ipv4Addr::from(address.cast::<[u8; 4]>().read()).into() },
-        // SAFETY: the bytes are there.
+        // SAFETY: `length` bytes are readable.
         (libc::AF_INET6, 16) => unsafe { Ipv6Addr::from(address.cast::<[u8; 16]>().read()).into() },
         _ => return None,
     };
@@ -256,7 +256,7 @@ unsafe fn by_address(address: *const c_void, length: socklen_t, family: c_int) -
 /// Answers like the functions with a buffer.
 ///
 /// # Safety
-/// As gethostbyname(3) says of gethostbyname_r.
+/// As for gethostbyname_r (gethostbyname(3)).
 unsafe fn in_buffer(
     known: Known,
     entry: *mut hostent,
@@ -265,7 +265,7 @@ unsafe fn in_buffer(
     result: *mut *mut hostent,
     h_errno: *mut c_int,
 ) -> c_int {
-    // SAFETY: the program says that there is so much room, and that the rest is writable.
+    // SAFETY: the program guarantees that many bytes, and that the rest is writable.
     unsafe {
         *result = ptr::null_mut();
         match known {
@@ -287,7 +287,7 @@ unsafe fn in_buffer(
     }
 }
 
-/// Answers like the functions without a buffer, but with a buffer for each thread.
+/// Answers like the functions without a buffer, from a buffer of the thread.
 fn in_this_thread(known: Known) -> *mut hostent {
     struct Answer {
         entry: hostent,
@@ -301,8 +301,8 @@ fn in_this_thread(known: Known) -> *mut hostent {
     let mut error = 0;
     let written = ANSWER.try_with(|answer| {
         let answer = answer.get();
-        // SAFETY: this is the thread's own, and nothing here holds a reference to it; what the program keeps
-        // of the last answer is invalid after the next call, as the manual says.
+        // SAFETY: it belongs to the thread, and nothing here holds a reference to it; after the next call the
+        // previous answer is invalid, as the manual says.
         unsafe {
             let entry = &raw mut (*answer).entry;
             let buffer = (&raw mut (*answer).buffer).cast();
@@ -321,7 +321,7 @@ unsafe extern "C" {
     fn __h_errno_location() -> *mut c_int;
 }
 
-/// A string that the program gave; `None` for null and for text that is not UTF-8.
+/// Returns a string of the program; `None` for null and for text that is not UTF-8.
 ///
 /// # Safety
 /// `string` is null, or ends with a zero and lives as long as it is used.

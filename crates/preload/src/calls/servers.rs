@@ -72,20 +72,20 @@ unsafe extern "C-unwind" fn accept4(
 /// Accepts a connection, and replaces the gateway's address by the client's.
 ///
 /// # Safety
-/// As accept(2) has it of `address` and `length`.
+/// As for `address` and `length` of accept(2).
 unsafe fn naming_client(
     address: *mut sockaddr,
     length: *mut socklen_t,
     accept: impl FnOnce() -> c_int,
 ) -> c_int {
-    // SAFETY: the program says that it may be read, if it is not null.
+    // SAFETY: the program guarantees that it may be read, if it is not null.
     let room = unsafe { length.as_ref().copied() };
     let fd = accept();
     let Some(mut room) = room.filter(|_| fd >= 0 && !address.is_null()) else {
         return fd;
     };
     let client = ruled(|settings| {
-        // SAFETY: the kernel has written so much.
+        // SAFETY: the kernel has written that many bytes.
         let peer = unsafe { c_address::read(address, room.min(*length)) }?;
         match loopback_part(peer)? {
             peer @ (CLIENTS, _) => incoming::client(settings, borrowed(fd)?, peer),
@@ -93,7 +93,7 @@ unsafe fn naming_client(
         }
     });
     if let Some(client) = client {
-        // SAFETY: there is the room that the program said.
+        // SAFETY: the program guarantees that many bytes.
         unsafe {
             c_address::write(client, address, &mut room);
             *length = room;
@@ -113,7 +113,7 @@ unsafe extern "C-unwind" fn getsockname(
         && !address.is_null()
         && !length.is_null()
     {
-        // SAFETY: the program says that there is so much room.
+        // SAFETY: the program guarantees that many bytes.
         unsafe { c_address::write(own, address, length) };
         return 0;
     }

@@ -122,7 +122,6 @@ fn iperf3_runs_at_both_ends() {
         ]);
         command.output().unwrap()
     };
-    // Until it listens.
     let mut done = client();
     for _ in 0..50 {
         if done.status.success() {
@@ -174,7 +173,6 @@ asyncio.run(main())
     assert_eq!(gateway.asked().len(), 500);
 }
 
-/// sftp and sshd, both under the library.
 #[test]
 fn sftp_fetches_from_sshd() {
     let sshd = "/usr/sbin/sshd";

@@ -1,5 +1,4 @@
-//! A gateway that connects to this machine whatever a program asks for, and programs under the
-//! library that ask it.
+//! Test gateway that connects to this machine for every request, and programs under the library that use it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,17 +14,17 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::runtime::Runtime;
 
-/// Whom servers see as their client.
+/// Client's address that listening programs see.
 pub const CLIENT: &str = "192.0.2.7:5555";
 
-/// The gateway; ends when it is dropped.
+/// Gateway that ends when it is dropped.
 pub struct Gateway {
     far: Arc<Far>,
     folder: tempfile::TempDir,
     _runtime: Runtime,
 }
 
-/// The far end: names tell what becomes of a connection.
+/// Connector whose result depends on the requested name.
 struct Far {
     programs: Programs,
     asked: Mutex<Vec<String>>,
@@ -50,12 +49,12 @@ impl Gateway {
         }
     }
 
-    /// The targets that programs asked for since the last call.
+    /// Returns the targets that programs requested since the last call.
     pub fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.far.asked.lock().unwrap())
     }
 
-    /// A program under the library.
+    /// Returns a command that runs a program under the library.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("LD_PRELOAD", library());
@@ -75,7 +74,7 @@ impl Gateway {
     }
 }
 
-/// What the scripts begin with.
+/// Beginning of the scripts.
 const PRELUDE: &str = "
 import asyncio, errno, os, select, signal, socket, subprocess, sys
 def code(call, *arguments):
@@ -100,7 +99,7 @@ async fn answer(far: &Far, control: UnixStream) -> io::Result<()> {
 }
 
 impl FarEnd for Far {
-    /// With what tells a program that serves of its client.
+    /// Stream, and the client entry of a listening program.
     type Stream = (TcpStream, Option<ClientEntry>);
 
     async fn open(&self, target: Target) -> Result<Self::Stream, Reason> {
@@ -132,17 +131,15 @@ impl FarEnd for Far {
     }
 
     async fn carry(&self, (mut stream, _entry): Self::Stream, mut program: TcpStream) {
-        // What a program does to its connection is none of ours.
         let _ = copy_bidirectional(&mut stream, &mut program).await;
     }
 }
 
-/// The library.
 pub fn library() -> PathBuf {
     built().join("libropewalk_preload.so")
 }
 
-/// The folder of the library and of the gateway. Cargo builds neither for a test that cannot be
+/// Returns the folder of the library and of the gateway. Cargo builds neither for a test that cannot be
 /// linked to them; so this does, in the profile of the test, unless `make test` has (BUILT).
 pub fn built() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -170,7 +167,7 @@ pub fn built() -> &'static Path {
     &BUILT
 }
 
-/// Runs a program, which must succeed, and gives what it printed.
+/// Runs a program, which must succeed, and returns its output.
 pub fn output(command: &mut Command) -> String {
     let Output {
         status,
@@ -185,13 +182,13 @@ pub fn output(command: &mut Command) -> String {
     stdout.into_owned()
 }
 
-/// The interpreter itself, not a script that finds it.
+/// Returns the interpreter itself, not a script that finds it.
 pub fn python() -> PathBuf {
     let asked = ["-c", "import sys; print(sys.executable)"];
     output(Command::new("python3").args(asked)).trim().into()
 }
 
-/// Whether a program is there; if not, the test is skipped, and says so.
+/// Whether a program is installed; if not, the test is skipped with a message.
 pub fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&path).any(|folder: PathBuf| folder.join(program).is_file());
@@ -201,7 +198,7 @@ pub fn is_there(program: &str) -> bool {
     there
 }
 
-/// A folder with a file of so many bytes, and a server of it on loopback.
+/// Folder with a file of the given size, and a server of it on loopback.
 pub struct Site {
     pub port: u16,
     pub folder: tempfile::TempDir,
@@ -235,7 +232,7 @@ impl Drop for Site {
     }
 }
 
-/// Starts a server that prints a line with its port in it, as http.server does.
+/// Starts a server that prints a line with its port, like http.server.
 pub fn server(command: &mut Command) -> (std::process::Child, u16) {
     use std::io::{BufRead, BufReader};
     let mut child = command

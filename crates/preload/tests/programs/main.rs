@@ -1,4 +1,4 @@
-//! Unmodified programs under the library: what they see of their connections.
+//! Tests of unmodified programs under the library.
 
 mod clients;
 mod gateway;

@@ -1,4 +1,4 @@
-//! Programs at both ends of a real proxy and a real relay, started by `exec`.
+//! Tests of programs at both ends of a real proxy and a real relay, started by `exec`.
 
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn gateway(arguments: &[&str]) -> Command {
     command
 }
 
-/// Proxy and relay on loopback, with two links; the folder of their control sockets.
+/// Starts proxy and relay on loopback, with two links, with control sockets in the folder.
 fn start(folder: &Path) -> [Running; 2] {
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -58,14 +58,14 @@ fn start(folder: &Path) -> [Running; 2] {
     })
 }
 
-/// `exec` at one of the ends.
+/// Returns an `exec` command at one of the ends.
 fn exec(control: PathBuf, arguments: &[&str]) -> Command {
     let mut command = gateway(&["exec", "--control"]);
     command.arg(control).arg("--").arg(python()).args(arguments);
     command
 }
 
-/// An address of this machine that is not loopback; no packet is sent for it.
+/// Returns an address of this machine that is not loopback; sends no packet.
 fn own_address() -> Option<String> {
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect("192.0.2.1:9").ok()?;

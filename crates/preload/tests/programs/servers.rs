@@ -1,4 +1,4 @@
-//! Programs that serve: both ends are legacy programs here.
+//! Tests of listening programs: both ends are legacy programs.
 
 use std::process::Child;
 

@@ -1,4 +1,4 @@
-//! What each call says, as Python hands it through.
+//! Tests of the results of each call, as seen by Python.
 
 use crate::gateway::{Gateway, Site};
 

@@ -8,18 +8,17 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::request::RequestError;
 use crate::request::Status;
 
-/// A response without a body, after which the connection ends.
+/// Response without a body, after which the connection ends.
 #[derive(Clone, Debug)]
 pub struct Answer {
     status: &'static str,
     fields: Cow<'static, str>,
 }
 
-/// Asks for a password.
 const ASK: &str = "Proxy-Authenticate: Basic realm=\"ropewalk\", charset=\"UTF-8\"\r\n";
 
 impl Answer {
-    /// The response to a request that is refused.
+    /// Returns the response to a request that is refused.
     #[must_use]
     pub fn to(error: &RequestError) -> Answer {
         match error {
@@ -38,10 +37,8 @@ impl Answer {
         }
     }
 
-    /// The response if the target could not be connected. `unreached` says why no link reaches the relay, if
-    /// that is the cause.
-    ///
-    /// The field `Proxy-Status` has the cause (RFC 9209).
+    /// Returns the response to a failed connection to the target. `unreached` is the reason why no link
+    /// reaches the relay, if that is the cause. The field `Proxy-Status` has the cause (RFC 9209).
     #[must_use]
     pub fn unopened(status: Status, unreached: Option<&str>) -> Answer {
         let kind = match (status, unreached) {
@@ -68,31 +65,31 @@ impl Answer {
         }
     }
 
-    /// The host did not respond in time.
+    /// Returns the response after a host's timeout.
     #[must_use]
     pub fn timed_out() -> Answer {
         Answer::of("504 Gateway Timeout")
     }
 
-    /// The host sent an invalid response, or none.
+    /// Returns the response after an invalid one of the host, or none.
     #[must_use]
     pub fn bad_gateway() -> Answer {
         Answer::of("502 Bad Gateway")
     }
 
-    /// The body of the request is malformed.
+    /// Returns the response to a malformed request body.
     #[must_use]
     pub fn bad_request() -> Answer {
         Answer::of("400 Bad Request")
     }
 
-    /// Success, without content.
+    /// Returns success without content.
     #[must_use]
     pub fn done() -> Answer {
         Answer::of("200 OK")
     }
 
-    /// Status code and reason.
+    /// Returns status code and reason.
     #[must_use]
     pub fn status(&self) -> &'static str {
         self.status
@@ -115,7 +112,7 @@ impl Answer {
     }
 }
 
-/// A string of structured fields (RFC 9651, section 3.3.3): visible ASCII and spaces.
+/// Returns a string of structured fields (RFC 9651, section 3.3.3): visible ASCII and spaces.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for byte in text.chars() {

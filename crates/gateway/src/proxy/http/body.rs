@@ -13,23 +13,23 @@ use crate::association::Stream;
 const LONGEST_LINE: usize = 1 << 10;
 const LONGEST_TRAILER: usize = 16 << 10;
 
-/// Why a body was not transferred completely.
+/// Reason why a body was not transferred completely.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// It ended early, or was malformed.
     #[error("{0}")]
     Source(io::Error),
-    /// The recipient does not take it.
+    /// The recipient does not accept it.
     #[error("{0}")]
     Sink(io::Error),
 }
 
-/// Where bytes are written.
+/// Destination of bytes.
 pub trait Sink {
-    /// Writes all of it.
+    /// Writes all bytes.
     ///
     /// # Errors
-    /// It takes no more.
+    /// It accepts no more.
     fn put(&mut self, bytes: Bytes) -> impl Future<Output = io::Result<()>> + Send;
 }
 
@@ -39,7 +39,7 @@ impl<W: AsyncWrite + Unpin + Send> Sink for W {
     }
 }
 
-/// The far end of a stream.
+/// Stream to the relay.
 pub struct ToFarEnd<'a>(pub &'a Stream);
 
 impl Sink for ToFarEnd<'_> {
@@ -48,11 +48,11 @@ impl Sink for ToFarEnd<'_> {
     }
 }
 
-/// Transfers a body to its end: from chunks if it arrived in them, and in chunks if it is to be sent so.
-/// Extensions and trailers of chunks are dropped (RFC 9112, sections 7.1.1 and 7.1.2).
+/// Transfers a body to its end, decoding and encoding chunks as needed. Extensions and trailers of chunks are
+/// dropped (RFC 9112, sections 7.1.1 and 7.1.2).
 ///
 /// # Errors
-/// It ends early, is malformed, or is not taken.
+/// It ends early, is malformed, or is not accepted.
 pub async fn carry<S: Source>(
     from: &mut Input<S>,
     to: &mut impl Sink,
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What is carried of these bytes, what is left of them, and whether it came to its end.
+    /// Transfers these bytes; returns the output, the remaining input, and whether the body ended.
     fn carried(bytes: &[u8], framing: Framing, in_chunks: bool) -> (Vec<u8>, Vec<u8>, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()

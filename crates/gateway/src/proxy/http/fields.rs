@@ -3,8 +3,8 @@
 /// Most header fields of a message.
 pub const MAX_FIELDS: usize = 128;
 
-/// Hop-by-hop fields, in addition to those that `Connection` names (RFC 9110, section 7.6.1), and fields that
-/// are generated anew: framing and host.
+/// Fields that are not forwarded, in addition to those that `Connection` names: hop-by-hop fields (RFC 9110,
+/// section 7.6.1), and those that the proxy generates, framing and host.
 const HOP_BY_HOP: [&str; 13] = [
     "connection",
     "content-length",
@@ -21,7 +21,7 @@ const HOP_BY_HOP: [&str; 13] = [
     "upgrade",
 ];
 
-/// How the end of a body is marked.
+/// Marking of the end of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// There is no body.
@@ -37,7 +37,7 @@ pub enum Framing {
 /// Names of fields with their values.
 pub type Fields = Vec<(String, Vec<u8>)>;
 
-/// The fields of a message, evaluated: framing, connection, and end-to-end fields.
+/// Fields of a message, sorted: framing, connection, and end-to-end fields.
 #[derive(Debug, Default)]
 pub struct Sorted {
     /// Fields to forward.
@@ -50,7 +50,7 @@ pub struct Sorted {
     pub closes: bool,
 }
 
-/// Why the framing of a message is invalid.
+/// Reason why the framing of a message is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FramingError {
     /// It is ambiguous or missing.
@@ -62,7 +62,7 @@ pub enum FramingError {
 }
 
 impl Sorted {
-    /// Evaluates the fields of a message.
+    /// Sorts the fields of a message.
     #[must_use]
     pub fn new(headers: &[httparse::Header<'_>]) -> Sorted {
         let values = |name: &str| {
@@ -91,11 +91,11 @@ impl Sorted {
         }
     }
 
-    /// The framing of a request (RFC 9112, section 6.3): one length, or chunks. Both, several lengths, or
-    /// chunks in HTTP/1.0 are rejected.
+    /// Returns the framing of a request (RFC 9112, section 6.3): one length, or chunks. Both, several
+    /// lengths, or chunks in HTTP/1.0 are rejected.
     ///
     /// # Errors
-    /// It is framed in another way.
+    /// It has another framing.
     pub fn request(&self, minor: u8) -> Result<Framing, FramingError> {
         match (&self.lengths[..], &self.codings[..]) {
             ([], []) => Ok(Framing::Empty),
@@ -106,7 +106,7 @@ impl Sorted {
         }
     }
 
-    /// The framing of a response that has a body. The same length may be given several times.
+    /// Returns the framing of a response that has a body. The same length may occur several times.
     ///
     /// # Errors
     /// It is ambiguous.
@@ -129,7 +129,7 @@ impl Sorted {
         }
     }
 
-    /// The content length, if it is valid.
+    /// Returns the content length, if it is valid.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
         let [length] = &self.lengths[..] else {
@@ -139,7 +139,7 @@ impl Sorted {
     }
 }
 
-/// Digits only: a sign or a space that some parsers accept, others may read differently.
+/// Parses digits only: parsers differ about signs and spaces.
 fn parse_length(text: &[u8]) -> Result<u64, FramingError> {
     let text = text.trim_ascii();
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);

@@ -1,4 +1,4 @@
-//! Forwards one request to its host, and the response back.
+//! Forwarding of one request to its host, and of the response.
 
 use std::io;
 use std::pin::pin;
@@ -19,29 +19,26 @@ use crate::association::Stream;
 use crate::request::Target;
 use crate::uplink::Uplink;
 
-/// How long a host may take to respond once it has the whole request.
+/// Time limit of a host's response to a complete request.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A persistent connection to a host.
+/// Persistent connection to a host.
 pub struct Origin {
     target: Target,
     stream: Stream,
 }
 
-/// The outcome of a request.
+/// Outcome of a request.
 pub enum Ended {
-    /// A response was forwarded, and another request may follow.
+    /// A response was forwarded; another request may follow.
     Persistent,
-    /// A response was forwarded, and the connection ends.
+    /// A response was forwarded; the connection ends.
     Last,
-    /// The host gave no response.
     Refused(Answer),
-    /// The response was truncated.
     Cut,
 }
 
-/// Forwards a request, over the connection left from the one before if it is to the same host, and its
-/// response.
+/// Forwards a request and its response, over the previous request's connection if it is to the same host.
 ///
 /// # Errors
 /// The program has closed its connection.
@@ -94,15 +91,11 @@ impl Outcome {
     }
 }
 
-/// How much of a response arrived.
+/// Received part of a response.
 enum Received {
-    /// All of it.
     Whole(Response),
-    /// Nothing.
     Nothing,
-    /// An invalid response.
     Malformed,
-    /// A truncated response.
     Cut,
     /// The program has closed its connection.
     Unwanted(io::Error),

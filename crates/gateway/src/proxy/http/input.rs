@@ -12,16 +12,16 @@ use super::request::{self, Request, RequestError};
 use crate::association::Stream;
 use crate::proxy::passwords::Passwords;
 
-/// How long a program may take to send the whole head of a request.
+/// Time limit of the whole head of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a connection may be idle between requests.
+/// Longest idle time of a connection between requests.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Bytes that are read at once.
 const READ: usize = 32 << 10;
 
-/// A source of bytes.
+/// Source of bytes.
 pub trait Source {
     /// Appends the next bytes; `false` at the end.
     ///
@@ -37,7 +37,7 @@ impl<R: AsyncRead + Unpin + Send> Source for R {
     }
 }
 
-/// The far end of a stream.
+/// Stream from the relay.
 pub struct FarEnd<'a>(pub &'a Stream);
 
 impl Source for FarEnd<'_> {
@@ -51,15 +51,15 @@ impl Source for FarEnd<'_> {
     }
 }
 
-/// A source with a buffer of what was read and not consumed.
+/// Source with a buffer of unconsumed bytes.
 pub struct Input<S> {
     source: S,
-    /// What was read and not consumed.
+    /// Bytes read and not consumed.
     pub buffer: BytesMut,
 }
 
 impl<S: Source> Input<S> {
-    /// With an empty buffer.
+    /// Creates an input with an empty buffer.
     pub fn new(source: S) -> Input<S> {
         Input {
             source,
@@ -86,7 +86,7 @@ impl<S: Source> Input<S> {
         }
     }
 
-    /// The next request; `None` at the end of the input.
+    /// Returns the next request; `None` at the end of the input.
     ///
     /// # Errors
     /// It is invalid, or did not arrive in time.

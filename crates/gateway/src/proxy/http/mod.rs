@@ -1,8 +1,8 @@
-//! An HTTP/1.1 proxy (RFC 9110, RFC 9112): CONNECT, which becomes a stream, and requests with an absolute
+//! HTTP/1.1 proxy (RFC 9110, RFC 9112): CONNECT, which becomes a stream, and requests with an absolute
 //! target, which are forwarded one after another, each to its own host.
 //!
-//! Messages are not passed through but generated anew: hop-by-hop fields are dropped, and the framing is
-//! written by the proxy. Ambiguous framing is rejected, so that no request can be smuggled within another.
+//! The proxy generates all messages: hop-by-hop fields are dropped, and the framing is its own. It rejects
+//! ambiguous framing, so that no request can be smuggled within another.
 
 mod answer;
 mod body;
@@ -31,16 +31,16 @@ use input::Input;
 
 pub use request::{Request, RequestError, parse};
 
-/// How long input is discarded after the last response.
+/// Time for which input is discarded after the last response.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Why the connection of a program ended abnormally.
+/// Reason why the connection of a program ended abnormally.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// The connection failed, or ended within a message.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The program's request was refused, as it has been told.
+    /// The program's request was refused, and answered so.
     #[error(transparent)]
     Request(#[from] RequestError),
 }
@@ -60,7 +60,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Forwards requests until the connection ends, or one asks for a tunnel by CONNECT: returns its target and
+/// Forwards requests until the connection ends, or one requests a tunnel by CONNECT: returns its target and
 /// the data that followed it.
 async fn serve_requests(
     socket: &mut TcpStream,
@@ -92,7 +92,7 @@ async fn serve_requests(
                 break (Some(answer), Ok(None));
             }
             Ended::Cut => {
-                // A reset, so that nobody takes a part of the response for the whole.
+                // A reset, so that the program does not take a partial response for a complete one.
                 let _ = SockRef::from(writer.as_ref()).set_linger(Some(Duration::ZERO));
                 return Ok(None);
             }
@@ -107,7 +107,6 @@ async fn serve_requests(
     result
 }
 
-/// Relays the connection to a target (RFC 9110, section 9.3.6).
 async fn connect(
     mut socket: TcpStream,
     uplink: &Uplink,

@@ -1,4 +1,4 @@
-//! Parses heads of requests.
+//! Parser of request heads.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use crate::request::Target;
 /// Longest head of a request, in bytes.
 pub const LONGEST: usize = 16 << 10;
 
-/// Why a request is refused.
+/// Reason why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// It is malformed or ambiguous.
@@ -36,14 +36,14 @@ pub enum RequestError {
     Password,
 }
 
-/// A request.
+/// Request of a program.
 #[derive(Debug)]
 pub struct Request {
-    /// Its method.
+    /// HTTP method.
     pub method: String,
-    /// The host to forward it to.
+    /// Host to forward it to.
     pub target: Target,
-    /// The framing of its body.
+    /// Framing of its body.
     pub body: Framing,
     /// Whether the program may send another request afterwards.
     pub is_persistent: bool,
@@ -57,7 +57,8 @@ pub struct Request {
     forwards: Option<u64>,
 }
 
-/// The request at the front of `bytes`, and the length of its head; `None` if it is incomplete.
+/// Parses the request at the front of `bytes`; returns it and the length of its head, `None` if it is
+/// incomplete.
 ///
 /// # Errors
 /// It is invalid, or not allowed.
@@ -136,8 +137,8 @@ impl Request {
         self.method == "CONNECT"
     }
 
-    /// Whether it may be sent again if no response arrived (RFC 9110, section 9.2.2), and can be, since it
-    /// has no body.
+    /// Whether it may be repeated if no response arrived (RFC 9110, section 9.2.2), and can be, since it has
+    /// no body.
     #[must_use]
     pub fn is_repeatable(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS") && self.body == Framing::Empty
@@ -149,7 +150,7 @@ impl Request {
         self.method == "OPTIONS" && self.forwards == Some(0)
     }
 
-    /// Its head as it is sent to the host.
+    /// Returns its head for the host.
     #[must_use]
     pub fn head(&self) -> Vec<u8> {
         let Request {
@@ -176,7 +177,7 @@ impl Request {
     }
 }
 
-/// Host and path of a target in absolute form (RFC 9112, section 3.2.2).
+/// Splits a target in absolute form into host and path (RFC 9112, section 3.2.2).
 fn absolute<'a>(method: &str, target: &'a str) -> Result<(&'a str, String), RequestError> {
     let Some((scheme, rest)) = target.split_once("://") else {
         return Err(RequestError::Malformed("a target without a host"));
@@ -186,7 +187,7 @@ fn absolute<'a>(method: &str, target: &'a str) -> Result<(&'a str, String), Requ
     }
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
-    // User information and fragments must not be sent (RFC 9110, sections 4.2.4 and 7.1).
+    // The proxy must not forward user information and fragments (RFC 9110, sections 4.2.4 and 7.1).
     if authority.contains('@') || path.contains('#') {
         return Err(RequestError::Malformed(
             "a user or a fragment in the target",
@@ -200,7 +201,7 @@ fn absolute<'a>(method: &str, target: &'a str) -> Result<(&'a str, String), Requ
     Ok((authority, path))
 }
 
-/// With the default port of `http:` if it has none.
+/// Appends the default port of `http:` if there is none.
 fn with_port(authority: &str) -> String {
     let host_end = authority.rfind(']').map_or(0, |end| end + 1);
     match authority[host_end..].split_once(':') {

@@ -1,4 +1,4 @@
-//! Parses heads of responses.
+//! Parser of response heads.
 
 use super::fields::{Fields, Framing, FramingError, MAX_FIELDS, Sorted, emit, emit_framing};
 use super::request::Request;
@@ -6,23 +6,23 @@ use super::request::Request;
 /// Longest head of a response, in bytes.
 pub const LONGEST: usize = 64 << 10;
 
-/// A response of a host.
+/// Response of a host.
 #[derive(Debug)]
 pub struct Response {
-    /// Its status code.
+    /// Status code.
     pub code: u16,
-    /// The framing of its body.
+    /// Framing of its body.
     pub body: Framing,
     /// Whether the host accepts another request on this connection.
     pub is_persistent: bool,
     reason: String,
     minor: u8,
     fields: Fields,
-    /// The length that a body would have had (HEAD, 304).
+    /// Length of the omitted body (HEAD, 304).
     length: Option<u64>,
 }
 
-/// Why a response is invalid.
+/// Reason why a response is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResponseError {
     /// Its head is malformed or too long, or it is an interim response that was not requested.
@@ -33,7 +33,8 @@ pub enum ResponseError {
     Framing(#[from] FramingError),
 }
 
-/// The response to a request at the front of `bytes`, and the length of its head; `None` if it is incomplete.
+/// Parses the response to a request at the front of `bytes`; returns it and the length of its head, `None` if
+/// it is incomplete.
 ///
 /// # Errors
 /// It is invalid.
@@ -73,14 +74,14 @@ pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, Re
 }
 
 impl Response {
-    /// Whether it is an interim response, which the final one follows.
+    /// Whether it is an interim response, before the final one.
     #[must_use]
     pub fn is_interim(&self) -> bool {
         self.code < 200
     }
 
-    /// Its head as it is sent to the program, which includes whether the connection ends afterwards. HTTP/1.0
-    /// clients do not know chunks.
+    /// Returns its head for the program. `is_last` ends the connection afterwards. HTTP/1.0 clients get no
+    /// chunks.
     #[must_use]
     pub fn head(&self, to: &Request, is_last: bool) -> Vec<u8> {
         let Response { code, reason, .. } = self;

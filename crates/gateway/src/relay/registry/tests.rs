@@ -25,7 +25,7 @@ fn join(association: u8, resumes: bool) -> Join {
     }
 }
 
-/// A client that has heard another one's identifier gets an association of its own.
+/// A client with another one's identifier gets an association of its own.
 #[tokio::test]
 async fn association_is_joined_by_its_own_client_alone() {
     let [van, bus] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]).public());
@@ -45,7 +45,7 @@ async fn association_is_joined_by_its_own_client_alone() {
     assert!(other.began.is_some() && !Arc::ptr_eq(&first.member, &other.member));
 }
 
-/// A restarted client has its links again, although its old associations have not ended yet.
+/// A restarted client gets its links again, although its old associations have not ended yet.
 #[tokio::test]
 async fn links_of_an_association_without_carriers_make_room() {
     let van = SecretKey::from_bytes([1; 32]).public();
@@ -70,7 +70,7 @@ async fn links_of_an_association_without_carriers_make_room() {
     }
     let most = places.len();
     assert!(relay.join(Some(van), &join(9, false)).is_err());
-    // The carriers have gone, and the associations stay for a while.
+    // The carriers have ended; the associations stay for a while.
     places.clear();
     for association in 10..18 {
         fill(association, &mut places);

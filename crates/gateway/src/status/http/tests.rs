@@ -14,7 +14,7 @@ async fn ask(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request).await.unwrap();
     let mut answer = Vec::new();
-    // Where more was sent than is read, the kernel resets the connection behind the answer.
+    // If more was sent than is read, the kernel resets the connection after the answer.
     let _ = stream.read_to_end(&mut answer).await;
     String::from_utf8(answer).unwrap()
 }
@@ -145,7 +145,7 @@ async fn an_endless_request_is_cut_off() {
     let address = port().await;
     let mut stream = TcpStream::connect(address).await.unwrap();
     let sent = async {
-        // 64 MiB, of which the server may not take more than its bound.
+        // 64 MiB, far above the server's limit.
         for _ in 0..1024 {
             stream.write_all(&[b'a'; 65536]).await?;
         }

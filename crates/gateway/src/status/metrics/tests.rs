@@ -1,5 +1,5 @@
-//! The text is read as the format's description has it, by a reader that knows nothing of how it
-//! was written: https://prometheus.io/docs/instrumenting/exposition_formats/.
+//! Tests of the metrics with an independent parser of the format:
+//! https://prometheus.io/docs/instrumenting/exposition_formats/.
 
 use std::collections::{BTreeMap, BTreeSet};
 
