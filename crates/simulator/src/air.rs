@@ -11,15 +11,14 @@ use ropewalk_scenario::{RadioLink, Scenario};
 
 use crate::packet::Packet;
 
-/// A medium of a run: channels, or none.
+/// Medium of a run: channels, or none.
 pub(crate) trait Air<T>: Medium<Packet<T>> {
-    /// The counters as of now.
     fn counts(&self, now: Time) -> ChannelCounts;
 
-    /// Records the frames that are heard at this place, from now on.
+    /// Records the frames received at this place, from now on.
     fn listen(&mut self, listener: Listener);
 
-    /// The first recorded frame, which is removed.
+    /// Removes and returns the first recorded frame.
     fn next_heard(&mut self) -> Option<Heard<Packet<T>>>;
 }
 
@@ -55,7 +54,6 @@ impl<T: Copy> Air<T> for Channel<Packet<T>> {
     }
 }
 
-/// Counters of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelCounts {
     pub(crate) channel: ChannelStats,
@@ -64,7 +62,6 @@ pub(crate) struct ChannelCounts {
     pub(crate) hops: Vec<HopStats>,
 }
 
-/// Counters of all channels that carry links.
 #[derive(Clone, Debug)]
 pub(crate) struct AirCounts(pub(crate) Vec<ChannelCounts>);
 
@@ -77,7 +74,7 @@ impl AirCounts {
     }
 }
 
-/// The channels that carry links, in their order.
+/// Returns the channels that carry links, in their order.
 pub(crate) fn used(scenario: &Scenario) -> Vec<usize> {
     let wireless = &scenario.wireless;
     let mut used: Vec<usize> = wireless
@@ -91,7 +88,7 @@ pub(crate) fn used(scenario: &Scenario) -> Vec<usize> {
     used
 }
 
-/// The links of a channel, in the order of the scenario.
+/// Returns the links of a channel, in the order of the scenario.
 pub(crate) fn links_on(scenario: &Scenario, channel: usize) -> Vec<usize> {
     let links = (0..scenario.links.len()).filter(|&link| {
         let radio = scenario.wireless.link(link);
@@ -100,7 +97,7 @@ pub(crate) fn links_on(scenario: &Scenario, channel: usize) -> Vec<usize> {
     links.collect()
 }
 
-/// Plans for the channels of a run. A channel without links is left out.
+/// Returns the plans of a run's channels, without those that carry no link.
 pub(crate) fn channels<P: Copy>(scenario: &Scenario, seed: u64) -> Vec<MediumPlan<'_, Channel<P>>> {
     let plans = used(scenario).into_iter().map(|number| {
         let channel = &scenario.wireless.channels[number];
@@ -119,7 +116,7 @@ pub(crate) fn channels<P: Copy>(scenario: &Scenario, seed: u64) -> Vec<MediumPla
     plans.collect()
 }
 
-/// Both directions of a wireless link.
+/// Returns both directions of a wireless link.
 fn hops(scenario: &Scenario, number: usize) -> [RadioHop; 2] {
     let link = &scenario.links[number];
     let radio = scenario.wireless.link(number);

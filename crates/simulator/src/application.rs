@@ -1,4 +1,4 @@
-//! What is written into a connection: bulk data, messages when they are due, or answers to requests.
+//! Application data of a connection: bulk data, messages at their times, or responses to requests.
 
 use std::collections::VecDeque;
 
@@ -11,21 +11,21 @@ use crate::conversation::{Arrived, Conversation};
 use crate::schedule::Schedule;
 use crate::sink::Sink;
 
-/// The sending application of a flow.
+/// Sending application of a flow.
 #[derive(Debug)]
 pub(crate) struct Application {
     source: Source,
     /// Bytes written by the application and not yet taken by the send buffer.
     backlog: u64,
-    /// End of what was written so far.
+    /// End of the data written so far.
     written: u64,
-    /// Writes not yet delivered, end offset and time; kept where delays are recorded.
+    /// Writes not yet delivered (end offset and time), if delays are recorded.
     log: VecDeque<(u64, Time)>,
-    /// End of the last message that was removed from the log.
+    /// End of the last message removed from the log.
     taken: u64,
-    /// How long after its write a message counts as late, if there is a deadline.
+    /// Time after its write from which a message counts as late.
     deadline: Option<Time>,
-    /// Where messages have deadlines: bytes of each one in the backlog, with its deadline.
+    /// Bytes of each message in the backlog, with its deadline, if messages have deadlines.
     due: VecDeque<(u64, Deadline)>,
     measured: bool,
     first_write: Option<Time>,
@@ -40,7 +40,8 @@ enum Source {
 }
 
 impl Application {
-    /// Begins to write, or to request, at `start`; measurements begin at `warmup`, and the run ends at `end`.
+    /// Creates an application that starts at `start`; measurements begin at `warmup`, and the run ends at
+    /// `end`.
     pub(crate) fn new(
         traffic: &Traffic,
         [start, warmup, end]: [Time; 3],
@@ -76,14 +77,13 @@ impl Application {
         }
     }
 
-    /// Whether it writes messages, whose delays are measured. The delay of a bulk transfer is measured per
-    /// full segment.
+    /// Returns whether it writes messages, whose delays are measured. The delay of a bulk transfer is
+    /// measured per full segment.
     #[inline]
     pub(crate) fn has_messages(&self) -> bool {
         !matches!(self.source, Source::Bulk { .. })
     }
 
-    /// Its requests and answers, if that is its kind of traffic.
     #[inline]
     pub(crate) fn conversation(&mut self) -> Option<&mut Conversation> {
         match &mut self.source {
@@ -92,7 +92,6 @@ impl Application {
         }
     }
 
-    /// The same, shared.
     pub(crate) fn said(&self) -> Option<&Conversation> {
         match &self.source {
             Source::Requested(conversation) => Some(conversation),
@@ -100,7 +99,7 @@ impl Application {
         }
     }
 
-    /// The reading end sends its requests.
+    /// Sends the requests of the reading end.
     #[inline]
     pub(crate) fn send_requests(&mut self, sink: &mut impl Sink) {
         if let Source::Requested(conversation) = &mut self.source
@@ -111,8 +110,7 @@ impl Application {
         }
     }
 
-    /// The oldest message, if it ends at or before `end`: its size and the time of its write. It is removed
-    /// from the log.
+    /// Removes and returns the oldest message (size and time of its write) if it ends at or before `end`.
     #[inline]
     pub(crate) fn take_message(&mut self, end: u64) -> Option<(u64, Time)> {
         if let Source::Requested(conversation) = &mut self.source {
@@ -125,7 +123,7 @@ impl Application {
         Some((size, written))
     }
 
-    /// Messages that were written and not removed, oldest first: size and time.
+    /// Returns the messages written and not removed (size and time), oldest first.
     pub(crate) fn undelivered(&self) -> impl Iterator<Item = (u64, Time)> + '_ {
         let mut start = self.taken;
         self.log
@@ -133,7 +131,7 @@ impl Application {
             .map(move |&(end, written)| (end - std::mem::replace(&mut start, end), written))
     }
 
-    /// When it next writes by itself.
+    /// Returns when it next writes by itself.
     pub(crate) fn next(&self) -> Option<Time> {
         match &self.source {
             Source::Bulk { .. } => None,
@@ -142,23 +140,21 @@ impl Application {
         }
     }
 
-    /// When it first wrote.
     pub(crate) fn first_write(&self) -> Option<Time> {
         self.first_write
     }
 
-    /// Whether it writes without end.
     pub(crate) fn is_endless(&self) -> bool {
         matches!(self.source, Source::Bulk { left: None })
     }
 
-    /// Total bytes that it writes, once that is known.
+    /// Returns the total bytes that it writes, once known.
     pub(crate) fn total(&self) -> Option<u64> {
         self.closed.then_some(self.written)
     }
 
-    /// To be called at its time, with an open connection: writes the messages that are due, or sends
-    /// requests.
+    /// Writes the messages that are due, or makes the requests that are due; called at its time, with an
+    /// open connection.
     pub(crate) fn produce(&mut self, now: Time) {
         if let Source::Requested(conversation) = &mut self.source {
             conversation.ask(now);
@@ -184,7 +180,6 @@ impl Application {
         }
     }
 
-    /// Fills the send buffer.
     #[inline]
     pub(crate) fn fill(&mut self, now: Time, sink: &mut impl Sink) {
         let Source::Bulk { left } = &mut self.source else {
@@ -210,7 +205,6 @@ impl Application {
         }
     }
 
-    /// The same for messages, and for answers.
     #[inline(never)]
     fn fill_with_messages(&mut self, sink: &mut impl Sink) {
         match &mut self.source {
@@ -235,7 +229,7 @@ impl Application {
         }
     }
 
-    /// When the byte before `end` was written. Later calls must not ask for earlier bytes.
+    /// Returns when the byte before `end` was written. Later calls must not ask for earlier bytes.
     #[inline]
     pub(crate) fn written_at(&mut self, end: u64) -> Option<Time> {
         while let Some(&(write_end, time)) = self.log.front() {
@@ -247,7 +241,7 @@ impl Application {
         None
     }
 
-    /// All was delivered: frees the memory of the log.
+    /// Releases the memory of the log, since all data was delivered.
     pub(crate) fn give_back(&mut self) {
         self.log = VecDeque::new();
     }

@@ -1,21 +1,20 @@
-//! Events of endpoints, on their way to the observer of a run.
+//! Recorders of endpoint events, for the observer of a run.
 
 use ropewalk_transport::event::Recorder;
 
-/// Identifies an endpoint of a flow.
+/// Identifier of an endpoint of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndpointId {
-    /// The client's or the server's end.
+    /// The end of the client or the server.
     pub(crate) end: usize,
-    /// The number of its first subflow among the flow's.
+    /// Number of its first subflow in the flow.
     pub(crate) first: usize,
-    /// Number of the connection among those that its path has had.
+    /// Generation: number of earlier connections on the path.
     pub(crate) dial: u16,
 }
 
-/// Receives the events of a flow's endpoints. `()` ignores them, and is used in runs without an observer.
+/// Recorders of a flow's endpoints. `()` ignores the events, in runs without an observer.
 pub(crate) trait EventRecorders {
-    /// The recorder of an endpoint.
     fn recorder_of(&mut self, endpoint_id: EndpointId) -> impl Recorder;
 }
 

@@ -8,10 +8,10 @@ use ropewalk_scenario::{Frames, Preset, Video};
 
 use crate::draws::{log_normal, normal, uniform};
 
-/// Most frames that are drawn; longer runs repeat them.
+/// Maximum number of drawn frames; longer runs repeat them.
 const MAX_DRAWN: usize = 10_000_000;
 
-/// An endless sequence of frame sizes.
+/// Endless sequence of frame sizes.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameSizes {
     /// Repeated from the start; never empty.
@@ -20,7 +20,7 @@ pub(crate) struct FrameSizes {
 }
 
 impl FrameSizes {
-    /// For a video of this duration. Uses random numbers only if sizes are drawn.
+    /// Creates the sizes for a video of this duration. Uses random numbers only if sizes are drawn.
     pub(crate) fn new(video: &Video, lasts: Time, random: Pcg64Mcg) -> FrameSizes {
         let (weights, rate) = match &video.frames {
             Frames::Trace { sizes, rate, .. } => match (rate, video.rate_max) {
@@ -41,19 +41,18 @@ impl FrameSizes {
         FrameSizes { sizes, at: 0 }
     }
 
-    /// Size of the next frame, in bytes.
+    /// Returns the size of the next frame, in bytes.
     pub(crate) fn size(&self) -> u64 {
         u64::from(self.sizes[self.at])
     }
 
-    /// Goes on to the frame after it.
     pub(crate) fn advance(&mut self) {
         self.at = (self.at + 1) % self.sizes.len();
     }
 }
 
-/// Scales sizes to the mean that a rate gives a frame, or leaves them unchanged without a rate. In a second
-/// that would exceed `most`, all frames are reduced by the same factor.
+/// Scales sizes to the mean frame of a rate, if given. In a second that would exceed `most`, all frames are
+/// reduced by the same factor.
 fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f64) -> Arc<[u32]> {
     let of_a_frame = |rate: Rate| rate.as_bps() as f64 / 8.0 / frame_rate;
     let second = (frame_rate.round() as usize).max(1);
@@ -73,7 +72,7 @@ fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f
         if whole(low) >= wanted * (1.0 - EXACT) {
             return low;
         }
-        // What the largest seconds lose is given to the others.
+        // The other seconds get the bytes that the largest seconds lose.
         let mut high = low;
         for _ in 0..DOUBLINGS {
             if whole(high) >= wanted {
@@ -104,24 +103,24 @@ fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f
 
 /// Relative accuracy of the mean.
 const EXACT: f64 = 1e-9;
-/// After this many doublings of the factor, all seconds have the most they may have.
+/// Doublings of the factor after which all seconds are at their maximum.
 const DOUBLINGS: u32 = 40;
 
-/// Coding order of the frames in a film's group of pictures, by display position: a B frame follows those
-/// that it references.
+/// Coding order of the frames in a group of pictures of a film, by display position: a B frame follows the
+/// frames that it references.
 const CODING_ORDER: [u32; 16] = [0, 8, 4, 2, 1, 3, 6, 5, 7, 12, 10, 9, 11, 14, 13, 15];
 
-/// Model of an encoder's frame sizes: by position in the group of pictures, by scene, whose factor is
-/// log-normal and lasts for a while, and by log-normal noise that changes slowly.
+/// Model of an encoder's frame sizes: weight by position in the group of pictures, times a log-normal
+/// factor per scene, times log-normal noise that changes slowly.
 ///
-/// For films, weights and deviations are chosen to match the moments of Star Wars IV, CIF, H.264 with
-/// hierarchical B frames, in the video trace library of Arizona State University (Van der Auwera, David and
-/// Reisslein, IEEE Trans. Broadcasting 54(3), 2008): coefficient of variation and peak to mean ratio of
-/// frames 1.286, 11.5 (quantiser 28), 1.074, 11.1 (38), 1.140, 14.9 (48).
+/// The parameters for films match the moments of Star Wars IV, CIF, H.264 with hierarchical B frames (Van
+/// der Auwera, David and Reisslein, IEEE Trans. Broadcasting 54(3), 2008; video trace library of Arizona
+/// State University): coefficient of variation and peak to mean ratio of frames 1.286, 11.5 (quantiser 28),
+/// 1.074, 11.1 (38), 1.140, 14.9 (48).
 struct Encoder {
     /// Weight of each frame of a group.
     group: Vec<f64>,
-    /// Mean length of a scene, in seconds.
+    /// Mean length of a scene, s.
     scene_s: f64,
     scene_sigma: f64,
     noise_sigma: f64,
@@ -148,8 +147,8 @@ impl Encoder {
         }
     }
 
-    /// Groups of 16: an I frame, and B frames in four levels, each with `ratio` times the weight of the level
-    /// above.
+    /// Returns groups of 16: an I frame, and B frames in four levels, each with `ratio` times the weight of
+    /// the level above.
     fn film(ratio: f64, scene_sigma: f64, peak: f64) -> Encoder {
         Encoder {
             group: CODING_ORDER
@@ -167,7 +166,7 @@ impl Encoder {
     }
 }
 
-/// Sizes of `count` frames, relative to their long-term mean.
+/// Returns the sizes of `count` frames, relative to their long-term mean.
 fn draw(preset: Preset, frame_rate: f64, count: usize, mut random: Pcg64Mcg) -> Vec<f64> {
     let encoder = Encoder::of(preset);
     let mean = encoder.group.iter().sum::<f64>() / encoder.group.len() as f64;
@@ -194,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// Coefficient of variation and peak over mean.
+    /// Coefficient of variation and peak to mean ratio.
     fn moments(sizes: &[f64]) -> (f64, f64) {
         let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
         let squares = sizes.iter().map(|size| (size - mean).powi(2)).sum::<f64>();
@@ -202,8 +201,8 @@ mod tests {
         ((squares / sizes.len() as f64).sqrt() / mean, peak / mean)
     }
 
-    /// Published for 53,984 frames of Star Wars IV: frames' and groups' coefficient of variation and peak
-    /// over mean. Medians of 21 videos as long.
+    /// Published for 53,984 frames of Star Wars IV: coefficient of variation (frames, groups) and peak to
+    /// mean ratio, compared with medians of 21 videos of the same length.
     #[test]
     fn moments_are_those_published() {
         for (preset, published) in [
@@ -305,7 +304,7 @@ mod tests {
             "{}",
             mean(&bound)
         );
-        // Seconds that had less have more, all by the same factor.
+        // Smaller seconds grow by the same factor.
         let factors = free.iter().zip(&bound).filter(|(_, bound)| **bound < 5.9e6);
         let factors: Vec<f64> = factors.map(|(free, bound)| bound / free).collect();
         assert!(

@@ -1,8 +1,8 @@
-//! A simulator of multipath transport: a scenario, packet by packet, in virtual time.
+//! A packet simulator of multipath transport, in virtual time.
 //!
 //! [`simulate`] runs a [`Scenario`] with a seed and returns an [`Outcome`]. The same scenario, seed and
-//! options give the same outcome, bit for bit. The simulator reads no clock and no file, so a program may run
-//! many seeds on many threads.
+//! options give the same outcome, bit for bit. The simulator reads no clock and no file, so a program may
+//! run many seeds on many threads.
 //!
 //! # Layers
 //!
@@ -11,10 +11,9 @@
 //! 2. **Hosts** carry a flow, one kind per protocol: TCP and MPTCP endpoints (`ropewalk-transport`),
 //!    datagrams, one striped TCP connection, the aggregator and the gateway's tunnel (`ropewalk-striping`).
 //! 3. **The network** (`ropewalk-network`) carries packets between hosts: links, 802.11 channels, routes.
-//! 4. **The run loop** takes the next event of the network or of a timer, and hands it to a host. It knows no
-//!    protocol.
-//! 5. **The recorder** watches, and makes a [`Summary`] and, where [`Options`] ask for it, a [`Timeline`]. An
-//!    [`Observer`] of the caller sees each packet and each event of a sender ([`simulate_watched`]).
+//! 4. **The run loop** passes the next event of the network or of a timer to a host. It knows no protocol.
+//! 5. **The recorder** makes a [`Summary`] and, on request ([`Options`]), a [`Timeline`]. An [`Observer`]
+//!    of the caller sees each packet and each event of an endpoint ([`simulate_watched`]).
 //!
 //! # Example
 //!
@@ -93,12 +92,12 @@ use crate::run::Run;
 use crate::summary::summarise;
 use crate::world::World;
 
-/// What a run records besides its summary.
+/// Optional records of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Record a timeline with this step.
+    /// Step of the timeline to record.
     pub timeline_step: Option<Time>,
-    /// Record RFC 4737 and RFC 5236 metrics.
+    /// Whether to record RFC 4737 and RFC 5236 metrics.
     pub reordering: bool,
 }
 
@@ -107,7 +106,7 @@ pub struct Options {
 /// The same scenario, seed and options give the same outcome, bit for bit.
 ///
 /// # Errors
-/// The scenario asks for what the simulator does not have (yet); the text says what.
+/// The scenario uses a feature that the simulator does not support; the error names it.
 pub fn simulate(scenario: &Scenario, seed: u64, options: &Options) -> Result<Outcome, Unsupported> {
     simulate_watched(scenario, seed, options, &mut ())
 }
@@ -115,7 +114,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &Options) -> Result<Out
 /// Runs a scenario once with an observer; the outcome is the same.
 ///
 /// # Errors
-/// The scenario asks for what the simulator does not have (yet); the text says what.
+/// The scenario uses a feature that the simulator does not support; the error names it.
 pub fn simulate_watched<O: Observer>(
     scenario: &Scenario,
     seed: u64,
@@ -154,8 +153,8 @@ fn run_world<O: Observer, M: Air<O::Tag>>(
     Ok(outcome)
 }
 
-/// Checks that all flows can be shown to an observer: the ns-3 module's acknowledgements have options of
-/// their own, which no RFC defines.
+/// Checks that an observer can represent all flows: the ACKs of the ns-3 module have options that no RFC
+/// defines.
 fn check_watched(scenario: &Scenario) -> Result<(), Unsupported> {
     let untold = |flow: &&Flow| flow.protocol == Protocol::MptcpNs3;
     match scenario.flows.iter().find(untold) {
@@ -170,15 +169,15 @@ fn check_watched(scenario: &Scenario) -> Result<(), Unsupported> {
     }
 }
 
-/// The scenario requires something that the simulator does not support.
+/// Error: the scenario requires a feature that the simulator does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {value:?} is not {what}; allowed here: {allowed}")]
 pub struct Unsupported {
-    /// The scenario's key.
+    /// Key in the scenario.
     pub key: String,
-    /// Its value.
+    /// Value of the key.
     pub value: String,
-    /// What is not done with it: `simulated`, or `captured or logged`.
+    /// Unsupported operation: `simulated`, or `captured or logged`.
     pub what: &'static str,
     /// Supported values.
     pub allowed: String,

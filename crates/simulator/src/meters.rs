@@ -1,4 +1,4 @@
-//! Metering of links with a quota, and the resulting terms.
+//! Quota meters of links, and the resulting terms of paths.
 
 use ropewalk_network::{Direction, LinkId, Medium, Network};
 use ropewalk_quantities::{Bytes, Time};
@@ -8,14 +8,13 @@ use ropewalk_striping::Terms;
 use crate::outcome::QuotaSummary;
 use crate::packet::Packet;
 
-/// Interval of readings, as a gateway reads its sockets: a quota may be exceeded in between.
+/// Interval of readings, as in a gateway that reads its sockets; a quota may be exceeded in between.
 const READ_EVERY: Time = Time::from_millis(50);
 
-/// A meter for each link with a quota.
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     meters: Vec<Meter>,
-    /// For each path of the scenario, its links: cost, and index of the meter if there is one.
+    /// Links of each path of the scenario: cost, and index of the meter, if any.
     paths: Vec<Vec<(f64, Option<usize>)>>,
 }
 
@@ -24,7 +23,7 @@ struct Meter {
     link: usize,
     quota: Quota,
     period: u64,
-    /// Total when the period began, and when last read.
+    /// Total when the period began, and at the last reading.
     before: u64,
     now: u64,
 }
@@ -66,12 +65,12 @@ impl Meters {
         }
     }
 
-    /// When the meters are to be read after `now`, if there are any.
+    /// Returns when to read the meters next, if there are any.
     pub(crate) fn next(&self, now: Time) -> Option<Time> {
         (!self.meters.is_empty()).then_some(now + READ_EVERY)
     }
 
-    /// Reads what was sent in both directions so far, including what was lost.
+    /// Reads the bytes sent in both directions so far, lost ones included.
     pub(crate) fn read<T: Copy, M: Medium<Packet<T>>>(
         &mut self,
         now: Time,
@@ -83,7 +82,7 @@ impl Meters {
             let sent = ways.map(|way| network.link_mut(link, way).transmitted(now).as_u64());
             let period = meter.quota.period_at(now);
             if period > meter.period {
-                // What was carried since the last reading belongs to the new period.
+                // Bytes carried since the last reading count for the new period.
                 meter.period = period;
                 meter.before = meter.now;
             }
@@ -91,7 +90,7 @@ impl Meters {
         }
     }
 
-    /// The terms of a path: its cost is the sum of its links', and its quota the least of theirs.
+    /// Returns the terms of a path: the sum of its links' costs, and the least of their quotas.
     pub(crate) fn terms(&self, now: Time, path: usize) -> Terms {
         let mut terms = Terms::default();
         for (price, meter) in &self.paths[path] {
@@ -107,7 +106,6 @@ impl Meters {
         terms
     }
 
-    /// Summaries of all meters.
     pub(crate) fn summaries(&self, scenario: &Scenario) -> Vec<QuotaSummary> {
         let meters = self.meters.iter();
         let summary = |meter: &Meter| {

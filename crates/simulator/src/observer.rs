@@ -1,4 +1,4 @@
-//! The interface for observing a run.
+//! Observer interface of a run.
 
 use std::fmt::Debug;
 
@@ -10,39 +10,39 @@ use ropewalk_scenario::Flow;
 use ropewalk_transport::Segment;
 use ropewalk_transport::event::Recorded;
 
-/// Observes a run packet by packet; `()` observes nothing and costs nothing.
+/// Observer of a run, packet by packet; `()` observes nothing and costs nothing.
 ///
-/// A packet is reported at each hop of its route: it enters the hop and, if it is neither dropped nor lost,
-/// leaves it again; after the last hop it arrives.
+/// Each hop of a route reports that a packet enters and, unless it is dropped or lost, leaves. After the
+/// last hop the packet arrives.
 pub trait Observer {
     /// Data that packets carry for the observer.
     type Tag: Copy + Debug + Default;
     /// Whether anything is observed.
     const WATCHES: bool;
 
-    /// Whether to end the run early, in which case its outcome is meaningless.
+    /// Returns whether to end the run early, which makes its outcome meaningless.
     fn gave_up(&self) -> bool;
 
-    /// A flow of the scenario, reported before the first event; number 0 is the measured one.
+    /// Reports a flow of the scenario, before the first event; flow 0 is the measured one.
     fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>);
 
-    /// A packet is offered to a hop. Called before its fate is known.
+    /// Reports a packet offered to a hop, before its fate is known.
     fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
 
-    /// It will not leave the hop: it was refused, or dropped later by a medium.
+    /// Reports a packet that will not leave the hop: refused, or dropped later by a medium.
     fn dropped(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, reason: DropReason);
 
-    /// A packet leaves a hop.
+    /// Reports a packet that leaves a hop.
     fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
 
-    /// A packet was processed by the endpoint; `duplicate`: it contained no new data.
+    /// Reports a packet that an endpoint has processed; `duplicate`: it contained no new data.
     fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
 
-    /// The 802.11 channels whose frames are to be reported, by number in the scenario, and the places where
+    /// Returns the 802.11 channels whose frames to report, by number in the scenario, and the places where
     /// they are received.
     fn listeners(&self) -> Vec<(usize, Listener)>;
 
-    /// A frame on such a channel has ended; a data frame with its packet and the packet's tag.
+    /// Reports a frame that ended on such a channel; a data frame with its packet and tag.
     fn heard(
         &mut self,
         channel: usize,
@@ -50,33 +50,34 @@ pub trait Observer {
         packet: Option<(Sighting<'_>, Self::Tag)>,
     );
 
-    /// An event of an endpoint, as it happens.
+    /// Reports an event of an endpoint.
     fn event(&mut self, event: &EndpointEvent);
 }
 
-/// An event of an endpoint.
+/// Event of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EndpointEvent {
     /// Number of the flow; 0 is the first.
     pub flow: usize,
-    /// Whether it is the server's endpoint.
+    /// Whether the endpoint is the server's.
     pub by_server: bool,
     /// Number of earlier connections on its path, with `bas`; else 0.
     pub dial: u16,
-    /// The event, its time, and its subflow among the flow's.
+    /// Event, with its time and its subflow in the flow.
     pub recorded: Recorded,
 }
 
-/// Constant facts of a flow.
+/// Constant properties of a flow.
 #[derive(Debug)]
 pub struct FlowFacts<'a> {
-    /// The scenario's flow.
+    /// Flow of the scenario.
     pub flow: &'a Flow,
-    /// MPTCP's keys of client and server.
+    /// MPTCP keys of client and server.
     pub keys: [u64; 2],
-    /// Path of each subflow (of each stripe with `striped-tcp`, of each connection with `bas`), by its number in the scenario.
+    /// Path of each subflow (stripe with `striped-tcp`, connection with `bas`), by its number in the
+    /// scenario.
     pub paths: Vec<usize>,
-    /// Random numbers for whatever else the packets need.
+    /// Random stream for other fields of the packets.
     pub random: Pcg64Mcg,
 }
 
@@ -85,9 +86,9 @@ pub struct FlowFacts<'a> {
 pub struct Sighting<'a> {
     /// Time.
     pub time: Time,
-    /// The link, by its number in the scenario.
+    /// Link, by its number in the scenario.
     pub link: usize,
-    /// Whether it is the link's reverse direction, from server to client.
+    /// Whether this is the reverse direction of the link, from server to client.
     pub reverse: bool,
     /// Number of the flow; 0 is the first.
     pub flow: usize,
@@ -95,13 +96,13 @@ pub struct Sighting<'a> {
     pub subflow: usize,
     /// Number of earlier connections on its path, with `bas`; else 0.
     pub dial: u16,
-    /// The path, by its number in the scenario.
+    /// Path, by its number in the scenario.
     pub path: usize,
     /// Number of hops after this one.
     pub hops_left: usize,
     /// Whether this is the first hop.
     pub first_hop: bool,
-    /// The segment that it carries.
+    /// Segment in the packet.
     pub segment: &'a Segment,
 }
 

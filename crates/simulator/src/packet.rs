@@ -2,16 +2,15 @@
 
 use ropewalk_transport::Segment;
 
-/// A packet in the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet<T> {
     pub(crate) segment: Segment,
     pub(crate) flow: u32,
-    /// Counts the data packets of a flow in the order in which they were sent.
+    /// Number of the data packet in its flow, in the order of transmission.
     pub(crate) number: u32,
-    /// Number of the connection among those that a path of an association has had.
+    /// Generation: number of earlier connections on its path.
     pub(crate) dial: u16,
-    /// Where its host stores what it carries besides the segment.
+    /// Key under which its host stores its content besides the segment.
     pub(crate) slot: u32,
     pub(crate) subflow: u8,
     pub(crate) to_client: bool,

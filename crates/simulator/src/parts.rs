@@ -1,20 +1,19 @@
-//! Parts of a world that have nothing to do with each other: flows that share no link with others.
+//! Independent parts of a run: flows that share no link with others.
 //!
-//! What happens in one part does not depend on what happens in another, so a part may be ahead of others. It
-//! then stays in the processor's caches, whereas parts that take turns at every packet miss them for nearly
-//! all that a packet reads.
+//! A part does not depend on the others, so it may be ahead of them. It then stays in the processor's
+//! caches. Parts that alternate at every packet would miss them for nearly all data of a packet.
 
 use std::ops::Range;
 
-/// Successive flows, and the hops of their packets, by their numbers.
+/// Consecutive flows, and the hops of their packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) flows: Range<usize>,
     pub(crate) hops: Range<usize>,
 }
 
-/// The parts of a world in which the flows have these hops, each in ascending order of flows and of hops.
-/// What is numbered otherwise stays together, which is never wrong.
+/// Divides flows with these hops into parts, each ascending in flows and hops. Flows and hops numbered
+/// otherwise stay together, which is never wrong.
 pub(crate) fn parts(hops_of_flows: impl Iterator<Item = Range<usize>>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (flow, mut hops) in hops_of_flows.enumerate() {

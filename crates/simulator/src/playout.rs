@@ -1,10 +1,11 @@
-//! A video player: it shows each frame or chunk at its time, and stalls if the next has not arrived.
+//! Playback of a video: each frame or chunk is shown at its time; playback stalls if the next has not
+//! arrived.
 
 use ropewalk_quantities::Time;
 
 use crate::outcome::Stall;
 
-/// Playing starts with this much in the buffer, and again after a stall.
+/// Playback that starts with a full buffer, and again after a stall.
 #[derive(Clone, Debug)]
 pub(crate) struct Playout {
     interval: Time,
@@ -22,12 +23,12 @@ pub(crate) struct Playout {
 enum State {
     /// Since this time; the first filling is not a stall.
     Filling(Time),
-    /// The next frame is to be shown at this time.
+    /// The next frame is due at this time.
     Playing(Time),
 }
 
 impl Playout {
-    /// With this interval of frames, of which the first is written at `start`.
+    /// Creates the playback of frames at this interval, the first written at `start`.
     pub(crate) fn new(buffer: Time, interval: Time, start: Time) -> Playout {
         let needed = buffer.as_nanos().div_ceil(interval.as_nanos().max(1));
         Playout {
@@ -42,7 +43,7 @@ impl Playout {
         }
     }
 
-    /// The next frame has arrived completely.
+    /// Adds a frame that has arrived completely.
     pub(crate) fn frame(&mut self, now: Time) {
         self.play_until(now);
         self.arrived += 1;
@@ -57,23 +58,22 @@ impl Playout {
         }
     }
 
-    /// Playing time in its buffer.
+    /// Returns the playing time in the buffer.
     pub(crate) fn held(&mut self, now: Time) -> Time {
         self.play_until(now);
         let whole = self.interval * (self.arrived - self.shown);
         match self.state {
             State::Filling(_) => whole,
-            // The frame being shown lasts until the next one.
+            // The current frame lasts until the next one.
             State::Playing(next) => whole + next.saturating_sub(now),
         }
     }
 
-    /// Whether it is playing rather than filling its buffer.
     pub(crate) fn is_playing(&self) -> bool {
         matches!(self.state, State::Playing(_))
     }
 
-    /// Shows what is due before `now`.
+    /// Shows the frames due before `now`.
     fn play_until(&mut self, now: Time) {
         let State::Playing(mut next) = self.state else {
             return;
@@ -91,7 +91,7 @@ impl Playout {
         };
     }
 
-    /// Its stalls until `end`.
+    /// Returns the stalls until `end`.
     pub(crate) fn end(&self, end: Time) -> Stall {
         let mut player = self.clone();
         player.play_until(end);
@@ -120,11 +120,11 @@ mod tests {
     fn a_frame_that_is_not_there_stalls_it_until_it_holds_enough_again() {
         let ms = Time::from_millis;
         let mut player = Playout::new(ms(80), ms(40), Time::ZERO);
-        // It starts at 60 with two frames, shows them at 60 and 100, and has none at 140.
+        // Starts at 60 with two frames, shows them at 60 and 100, and has none at 140.
         for at in [20, 60] {
             player.frame(ms(at));
         }
-        // One is not enough; with the second it goes on.
+        // One frame is not enough; playback continues with the second.
         for at in [200, 230] {
             player.frame(ms(at));
         }
@@ -148,7 +148,7 @@ mod tests {
         player.frame(ms(20));
         let stall = player.end(ms(1000));
         assert_eq!((stall.count, stall.total_s, stall.share), (0, 0.0, 0.0));
-        // Nor at the moment at which it starts.
+        // Nor at the start.
         (0..4).for_each(|_| player.frame(ms(1000)));
         assert_eq!(player.end(ms(1000)).share, 0.0);
     }

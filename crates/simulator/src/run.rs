@@ -1,4 +1,4 @@
-//! The run loop: processes events in order of time.
+//! Run loop: processes events in order of time.
 
 mod leaving;
 
@@ -21,7 +21,7 @@ use crate::sights::{Watching, sighting};
 use crate::world::World;
 use leaving::Leaving;
 
-/// A run in progress.
+/// Run in progress.
 pub(crate) struct Run<'o, O: Observer, M> {
     pub(crate) world: World<O::Tag, M>,
     pub(crate) now: Time,
@@ -29,25 +29,24 @@ pub(crate) struct Run<'o, O: Observer, M> {
     pub(crate) events: u64,
     /// Recorded flows with unfinished transfers.
     unfinished: usize,
-    /// Meters of links with a quota.
     pub(crate) meters: Meters,
-    /// Timers of the present part: three sources per flow (client's timer, server's timer, application), then
-    /// meters if there are any.
+    /// Timers of the current part: three sources per flow (client, server, application), then the meters,
+    /// if any.
     timers: Agenda,
-    /// The first flow of the present part.
+    /// First flow of the current part.
     first_flow: usize,
-    /// Parts of the world with their timers; usually one. The present part's are in `timers` instead.
+    /// Parts and their timers; usually one. The timers of the current part are in `timers` instead.
     parts: Vec<(Part, Agenda)>,
     part: usize,
-    /// All parts have come to this time, and continue until the recorder's next measurement or the end.
+    /// Time that all parts have reached; they continue until the next measurement or the end.
     since: Time,
     until: Key,
-    /// The packet into which segments are written before they enter a link.
+    /// Packet that segments are written into before they enter a link.
     outgoing: Packet<O::Tag>,
     observer: &'o mut O,
-    /// The scenario's path of each route.
+    /// Path of the scenario of each route.
     paths: Vec<usize>,
-    /// Media whose frames are observed, with their channels' numbers in the scenario.
+    /// Media whose frames are observed, with the channels' numbers in the scenario.
     listened: Vec<(usize, usize)>,
     duration: Time,
 }
@@ -132,17 +131,17 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         run
     }
 
-    /// Runs until all finite transfers are complete, or the duration is over.
+    /// Runs until all finite transfers are complete or the duration is over.
     pub(crate) fn run(&mut self) {
         self.run_while(|run| run.unfinished > 0);
     }
 
-    /// Continues until the first flow's connections are closed or the duration is over.
+    /// Continues until the connections of the first flow are closed or the duration is over.
     pub(crate) fn close(&mut self) {
         self.run_while(|run| !run.world.flows[0].host.is_closed());
     }
 
-    /// Continues while this holds and the duration is not over.
+    /// Continues while `holds`, up to the duration.
     #[inline]
     fn run_while(&mut self, holds: impl Fn(&Self) -> bool) {
         loop {
@@ -164,7 +163,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         }
     }
 
-    /// Turns to a part, which has come as far as all others had when the last measurement was taken.
+    /// Selects a part, which is as far as all others were at the last measurement.
     fn turn_to(&mut self, part: usize) {
         if self.parts.len() == 1 {
             return;
@@ -177,20 +176,20 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.now = self.since;
     }
 
-    /// After all events at the time when the run ends.
+    /// Returns the key after all events at the end of the run.
     fn end(&self) -> Key {
         Key::new(self.duration, u64::MAX)
     }
 
-    /// The recorder measures at its next time, if that is before the end.
+    /// Schedules the next measurement, if it is before the end.
     fn schedule_recorder(&mut self) {
         let next = self.recorder.next();
         let key = next.map(|time| Key::new(time.max(self.now), self.world.network.next_order()));
         self.until = self.end().min(key.unwrap_or(IDLE));
     }
 
-    /// Processes the next event, a packet's or a timer's; false if none is due before a measurement or the
-    /// end.
+    /// Processes the next event of a packet or timer; returns false if none is due before a measurement or
+    /// the end.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (source, timer) = self.timers.first();
@@ -224,7 +223,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         true
     }
 
-    /// Processes the network's next event, and passes an arriving packet to its end.
+    /// Processes the next event of the network, and passes an arriving packet to its end.
     #[inline]
     fn move_packet(&mut self) {
         let now = self.now;
@@ -297,7 +296,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.serve(index, end);
     }
 
-    /// What a reader has received may let it make a request, now or later.
+    /// Makes the requests that the received data allows, now or later.
     #[inline(never)]
     fn reader_asks(&mut self, index: usize) {
         let next = self.world.flows[index].application.next();
@@ -305,7 +304,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.serve(index, SERVER);
     }
 
-    /// Reports frames that were heard on channels to the observer.
+    /// Reports the recorded frames to the observer.
     fn show_heard(&mut self) {
         let network = &mut self.world.network;
         for (medium, channel) in &self.listened {
@@ -325,7 +324,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         }
     }
 
-    /// A packet of a flow has left the medium that it first entered.
+    /// Handles a packet that left the medium it had entered first.
     #[inline(never)]
     fn left_medium(&mut self, index: usize) {
         if self.world.flows[index].host.left_medium() {
@@ -364,7 +363,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         }
     }
 
-    /// Reads the meters, and applies the resulting terms.
+    /// Reads the meters and applies the resulting terms.
     #[inline(never)]
     fn meters_due(&mut self, source: usize) {
         self.meters.read(self.now, &mut self.world.network);
@@ -381,7 +380,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.schedule_at(source, self.meters.next(self.now));
     }
 
-    /// Something happened at an end of a flow: sends what is to be sent now, and arms timers.
+    /// Transmits all packets of an end after an event, and arms its timers.
     #[inline]
     fn serve(&mut self, index: usize, end: usize) {
         self.outgoing.flow = index as u32;
@@ -404,8 +403,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.arm_all(index, timeouts);
     }
 
-    /// The same for the hosts other than a single connection; not inlined, so that they do not slow that one
-    /// down.
+    /// Does the same for other hosts than a single connection. Not inlined, since they would slow that one.
     #[inline(never)]
     fn serve_apart(&mut self, index: usize, end: usize) {
         let World { network, flows, .. } = &mut self.world;
@@ -434,8 +432,8 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     /// Arms the timer of an end of a flow.
     ///
-    /// Lazily: it is scheduled only if it is earlier than the scheduled time. A timer that was put off is
-    /// checked again when its old time has come.
+    /// Lazily: it is scheduled only if it is earlier than before. A postponed timer is checked again at its
+    /// old time.
     #[inline]
     fn arm(&mut self, index: usize, end: usize, timer: Option<Time>) {
         if let Some(time) = timer {

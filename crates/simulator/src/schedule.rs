@@ -1,4 +1,4 @@
-//! Times and sizes of messages: at constant rate, Poisson, or a video's frames.
+//! Times and sizes of messages: at constant rate, Poisson, or frames of a video.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -7,11 +7,10 @@ use ropewalk_scenario::{Spacing, Traffic};
 use crate::draws::exponential;
 use crate::frames::FrameSizes;
 
-/// The times and sizes of messages.
+/// Times and sizes of messages.
 ///
-/// It is a function of the scenario and the seed, so whoever carries the traffic, in virtual time or over
-/// sockets, writes at the same times; and the reading end, with a schedule of its own, knows when what it
-/// reads was due.
+/// They depend only on scenario and seed, so all carriers of the traffic, in virtual time or over sockets,
+/// write at the same times. The reading end, with its own schedule, knows when each message was due.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     sizes: Sizes,
@@ -32,8 +31,8 @@ enum Gaps {
 }
 
 impl Schedule {
-    /// The first message is due at `start`, the last before `end`; over that time the mean of a video is its
-    /// rate. `None` for traffic without times of its own: bulk, and requests.
+    /// Creates the schedule of messages from `start` until before `end`; over this time the mean of a video
+    /// is its rate. Returns `None` for traffic without a schedule: bulk transfers and requests.
     pub fn new(traffic: &Traffic, start: Time, end: Time, random: Pcg64Mcg) -> Option<Schedule> {
         let (sizes, gaps) = match *traffic {
             Traffic::Bulk { .. } | Traffic::Requested(_) => return None,
@@ -65,7 +64,7 @@ impl Schedule {
         })
     }
 
-    /// Size of the next message.
+    /// Returns the size of the next message.
     #[inline]
     pub fn message(&self) -> u64 {
         match &self.sizes {
@@ -74,7 +73,7 @@ impl Schedule {
         }
     }
 
-    /// Mean interval of messages.
+    /// Returns the mean interval of messages.
     pub fn spacing(&self) -> Time {
         match self.gaps {
             Gaps::Constant(spacing) => spacing,
@@ -82,7 +81,7 @@ impl Schedule {
         }
     }
 
-    /// When the next message is due.
+    /// Returns when the next message is due.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
@@ -136,8 +135,8 @@ mod tests {
         );
     }
 
-    /// Over a link with time to spare, what was due 10 ms before the end has arrived, and what was
-    /// due less than 5 ms before the end has not.
+    /// Over a link with spare capacity, messages due 10 ms before the end have arrived, and messages due
+    /// less than 5 ms before it have not.
     #[test]
     fn a_run_writes_poisson_messages_when_they_are_due() {
         let text = r#"

@@ -1,18 +1,17 @@
-//! Each flow's share of what the links carried.
+//! Share of each flow in the traffic of the links.
 
 use ropewalk_network::RouteId;
 
 /// Bytes of IP packets that reached the end of each route, by flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares {
-    /// For each flow the offset of its counters, relative to a route's number, with wrapping arithmetic. A
-    /// flow has counters from its first route to its last, so that flows with few routes take little memory.
+    /// Offset of each flow's counters relative to a route's number, with wrapping arithmetic. A flow has
+    /// counters from its first route to its last, so flows with few routes take little memory.
     base: Vec<usize>,
     bytes: Vec<u64>,
 }
 
 impl Shares {
-    /// For flows with these routes.
     pub(crate) fn new(flows: impl Iterator<Item = Vec<RouteId>>) -> Shares {
         let (mut base, mut room) = (Vec::new(), 0);
         for routes in flows {
@@ -28,13 +27,13 @@ impl Shares {
         }
     }
 
-    /// A packet of a flow reached the end of one of its routes.
+    /// Counts a packet that reached the end of one of the flow's routes.
     #[inline]
     pub(crate) fn count(&mut self, flow: usize, route: RouteId, size: u32) {
         self.bytes[self.base[flow].wrapping_add(route.index())] += u64::from(size);
     }
 
-    /// Bytes of a flow over one of its routes.
+    /// Returns the bytes of a flow over one of its routes.
     pub(crate) fn of(&self, flow: usize, route: RouteId) -> u64 {
         self.bytes[self.base[flow].wrapping_add(route.index())]
     }

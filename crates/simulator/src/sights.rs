@@ -1,4 +1,4 @@
-//! Packets as an observer sees them, in terms of the scenario's links and paths.
+//! Adapter from network events to the observer of a run, in terms of the scenario's links and paths.
 
 use ropewalk_network::{Crossing, Direction, DropReason, Watch};
 use ropewalk_transport::event::{Happening, Recorded, Recorder};
@@ -8,7 +8,7 @@ use crate::hosts::SERVER;
 use crate::observer::{EndpointEvent, Observer, Sighting};
 use crate::packet::Packet;
 
-/// A packet at a hop; `path` is the scenario's path of its route.
+/// Returns a packet at a hop; `path` is the scenario's path of its route.
 pub(crate) fn sighting<'a, T>(at: &Crossing, path: usize, packet: &'a Packet<T>) -> Sighting<'a> {
     let (link, direction) = at.link.expect("all hops are directions of links");
     Sighting {
@@ -25,22 +25,22 @@ pub(crate) fn sighting<'a, T>(at: &Crossing, path: usize, packet: &'a Packet<T>)
     }
 }
 
-/// Reports packets in the network to an observer.
+/// Reporter of packets in the network to an observer.
 #[derive(Debug)]
 pub(crate) struct Watching<'a, O> {
     pub(crate) observer: &'a mut O,
-    /// The scenario's path of each route.
+    /// Path of the scenario of each route.
     pub(crate) paths: &'a [usize],
-    /// The last hop at which a packet was reported.
+    /// Last hop at which a packet was reported.
     pub(crate) last: Option<Crossing>,
-    /// The flow whose endpoints are active.
+    /// Flow whose endpoints are active.
     pub(crate) flow: usize,
-    /// One of them received a segment without new data.
+    /// Whether one of them received a segment without new data.
     pub(crate) duplicate: bool,
 }
 
 impl<'a, O: Observer> Watching<'a, O> {
-    /// While the endpoints of this flow are active.
+    /// Creates the reporter for the time while the endpoints of this flow are active.
     #[inline]
     pub(crate) fn new(observer: &'a mut O, paths: &'a [usize], flow: usize) -> Watching<'a, O> {
         Watching {
@@ -93,7 +93,7 @@ impl<O: Observer> EventRecorders for Watching<'_, O> {
     }
 }
 
-/// Reports the events of an endpoint.
+/// Reporter of the events of an endpoint.
 #[derive(Debug)]
 pub(crate) struct EventReporter<'w, 'a, O> {
     watching: &'w mut Watching<'a, O>,

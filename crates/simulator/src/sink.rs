@@ -1,16 +1,16 @@
-//! The interface that an application writes into.
+//! Interface that an application writes into.
 
 use ropewalk_transport::{Deadline, Endpoint};
 
-/// Takes what an application writes.
+/// Receiver of an application's data.
 pub trait Sink {
-    /// Takes up to `most` bytes; returns how many.
+    /// Takes up to `most` bytes; returns the number taken.
     fn write(&mut self, most: u64) -> u64;
-    /// The same for bytes with a deadline, where the protocol supports it.
+    /// Takes up to `most` bytes with a deadline, if the protocol supports it.
     fn write_by(&mut self, most: u64, _deadline: Deadline) -> u64 {
         self.write(most)
     }
-    /// Nothing more will be written.
+    /// Ends the data.
     fn close(&mut self);
 }
 

@@ -1,4 +1,4 @@
-//! Computes the summary of a run from its counters.
+//! Summary of a run, computed from its counters.
 
 mod air;
 mod flows;
@@ -21,18 +21,17 @@ use crate::world::World;
 use flows::Measured;
 pub use silence::packets_of_link;
 
-/// The measured time of a run, with the counters at its start and at its end.
+/// Measured time of a run, with the counters at its start and end.
 struct Span<'a, T, M> {
     scenario: &'a Scenario,
     world: &'a World<T, M>,
     warmup: Time,
-    /// When the run ended.
     end_at: Time,
     start: Baseline,
     end: Baseline,
 }
 
-/// The results of a run, including its timelines.
+/// Returns the results of a run, with its timelines.
 pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     scenario: &Scenario,
     seed: u64,
@@ -124,8 +123,8 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     }
 }
 
-/// The measurements of the ns-3 module's papers for the first flow; with its segments, and those of them out
-/// of order.
+/// Returns the measurements of the ns-3 module's papers for the first flow; with its segments, and the
+/// number out of order.
 fn mptcp_ns3<T, M>(
     span: &Span<'_, T, M>,
     packets: u64,
@@ -141,7 +140,7 @@ fn mptcp_ns3<T, M>(
     })
 }
 
-/// Timelines and delays of the recorded flows.
+/// Returns timelines and delays of the recorded flows.
 fn take_outcomes<T, M>(scenario: &Scenario, world: &mut World<T, M>) -> Vec<FlowOutcome> {
     let mut numbers = vec![0; scenario.flows.len()];
     let recorded = world.flows.iter_mut().filter_map(|flow| {
@@ -165,15 +164,15 @@ fn take_outcomes<T, M>(scenario: &Scenario, world: &mut World<T, M>) -> Vec<Flow
     recorded.collect()
 }
 
-/// Cost of 10^9 bytes of goodput, if this many Mbit/s cost this much (the sum of the links' prices times
-/// their Mbit/s); `None` without goodput.
+/// Returns the cost of 10^9 bytes of goodput at this total cost (sum of the links' prices times their
+/// Mbit/s); `None` without goodput.
 #[must_use]
 pub fn cost_per_gb(cost: f64, goodput_mbps: f64) -> Option<f64> {
     (goodput_mbps > 0.0).then(|| 8000.0 * cost / goodput_mbps)
 }
 
-/// Jain, Chiu and Hawe's index of fairness (DEC TR-301, 1984): (sum of x)^2 / (n times the sum of
-/// x^2), from 1/n to 1; `None` where all are zero.
+/// Returns the fairness index of Jain, Chiu and Hawe (DEC TR-301, 1984): (sum of x)^2 / (n times the sum of
+/// x^2), from 1/n to 1; `None` if all are zero.
 #[must_use]
 pub fn jain_index(goodputs: &[f64]) -> Option<f64> {
     let sum: f64 = goodputs.iter().sum();
@@ -195,7 +194,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 }
 
-/// A mean rate in 10^6 bit/s; zero if no time has passed.
+/// Returns a mean rate in 10^6 bit/s; zero if no time has passed.
 fn mbps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         bytes as f64 * 8.0 / seconds / 1e6

@@ -7,8 +7,8 @@ pub struct Timeline {
     pub subflows: SubflowTimeline,
     /// One row per step.
     pub connection: ConnectionTimeline,
-    /// For each row of `subflows`, how often in its step losses were found to be spurious and windows were
-    /// restored; empty without an answer to reordering.
+    /// For each row of `subflows`, restorations of the window in its step; empty without a reordering
+    /// response.
     pub undone: Vec<u64>,
 }
 
@@ -21,9 +21,9 @@ pub struct SubflowTimeline {
     pub subflow: Vec<u32>,
     /// New data that this subflow delivered in the step, in its own order; 10^6 bit/s.
     pub goodput_mbps: Vec<f64>,
-    /// Congestion window, in bytes.
+    /// Congestion window, bytes.
     pub cwnd_bytes: Vec<u64>,
-    /// Slow-start threshold, in bytes; NaN while unlimited.
+    /// Slow-start threshold, bytes; NaN while unlimited.
     pub ssthresh_bytes: Vec<f64>,
     /// Bytes in flight.
     pub in_flight_bytes: Vec<u64>,
@@ -36,13 +36,13 @@ pub struct SubflowTimeline {
 pub struct ConnectionTimeline {
     /// End of the step.
     pub time_s: Vec<f64>,
-    /// Delivered in order in the step; 10^6 bit/s.
+    /// Data delivered in order in the step; 10^6 bit/s.
     pub goodput_mbps: Vec<f64>,
     /// Capacity of the links of the connection's paths in the step; 10^6 bit/s; NaN if unlimited.
     pub capacity_mbps: Vec<f64>,
     /// Bytes behind a gap at the end of the step.
     pub reorder_buffer_bytes: Vec<u64>,
-    /// Playing time in the player's buffer at the end of the step; s. Empty without a player.
+    /// Playing time in the player's buffer at the end of the step, s; empty without a player.
     pub player_buffer_s: Vec<f64>,
 }
 
@@ -51,8 +51,8 @@ pub struct ConnectionTimeline {
 pub struct CompetitorTimeline {
     /// End of the step.
     pub time_s: Vec<f64>,
-    /// Number of the competitor among the scenario's.
+    /// Number of the competitor in the scenario.
     pub competitor: Vec<u32>,
-    /// Delivered in order in the step, the mean of all flows that the competitor stands for; 10^6 bit/s.
+    /// Data delivered in order in the step, mean over the competitor's flows; 10^6 bit/s.
     pub goodput_mbps: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! Which messages of a flow met their deadlines.
+//! Deadlines of a flow's messages, met and missed.
 
 use std::ops::AddAssign;
 
@@ -9,7 +9,7 @@ use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, MessagesSummary, Stall, VideoSummary};
 use crate::playout::Playout;
 
-/// Counts deadlines met and missed, from the end of the warm-up on.
+/// Counter of deadlines met and missed, from the end of the warm-up on.
 #[derive(Debug)]
 pub struct Timeliness {
     deadline: Time,
@@ -23,21 +23,21 @@ pub struct Timeliness {
 /// Counts of messages and late messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Late {
-    /// Messages whose deadline has passed or that arrived.
+    /// Messages that arrived or whose deadline has passed.
     pub messages: u64,
-    /// Those of them that arrived late or never.
+    /// Messages that arrived late or never.
     pub late: u64,
-    /// Their bytes.
+    /// Bytes of the late messages.
     pub late_bytes: u64,
 }
 
 impl Late {
-    /// Late messages in percent; 0 if there are no messages.
+    /// Returns the percentage of late messages; 0 without messages.
     pub(crate) fn percent(self) -> f64 {
         100.0 * self.late as f64 / self.messages.max(1) as f64
     }
 
-    /// Summary for the results: of messages or of a video.
+    /// Returns the summary of messages or of a video.
     #[must_use]
     pub fn summary(
         self,
@@ -80,7 +80,7 @@ impl AddAssign for Late {
 }
 
 impl Timeliness {
-    /// For traffic whose messages have a deadline, from `start` on.
+    /// Creates the counter of traffic whose messages have a deadline, from `start` on.
     pub fn of(traffic: &Traffic, start: Time, warmup: Time) -> Option<Timeliness> {
         let player = match traffic {
             Traffic::Video(video) => video.buffer.map(|buffer| {
@@ -88,7 +88,7 @@ impl Timeliness {
                 Playout::new(buffer, interval, start)
             }),
             Traffic::Bulk { .. } | Traffic::Messages { .. } => None,
-            // Here the reader counts late answers.
+            // For requests the reader counts late responses.
             Traffic::Requested(_) => return None,
         };
         Some(Timeliness {
@@ -101,7 +101,7 @@ impl Timeliness {
         })
     }
 
-    /// A message of this size, written at this time, has arrived.
+    /// Counts a message of this size, written at `written`, that has arrived.
     pub fn arrived(&mut self, now: Time, size: u64, written: Time) {
         if let Some(player) = &mut self.player {
             player.frame(now);
@@ -116,8 +116,8 @@ impl Timeliness {
         }
     }
 
-    /// The counts at the end of the run, including undelivered messages, which are given by size and time of
-    /// their write.
+    /// Returns the counts at the end of the run. Undelivered messages are given by size and time of their
+    /// write.
     pub fn late(&self, end: Time, undelivered: impl Iterator<Item = (u64, Time)>) -> Late {
         let mut late = Late {
             messages: self.messages,
@@ -135,12 +135,12 @@ impl Timeliness {
         late
     }
 
-    /// Playing time in the buffer of its player, if it has one.
+    /// Returns the playing time in the buffer of its player, if it has one.
     pub(crate) fn held(&mut self, now: Time) -> Option<Time> {
         Some(self.player.as_mut()?.held(now))
     }
 
-    /// Stalls of its player until `end`, if it has one.
+    /// Returns the stalls of its player until `end`, if it has one.
     pub fn stall(&self, end: Time) -> Option<Stall> {
         Some(self.player.as_ref()?.end(end))
     }
@@ -164,7 +164,7 @@ mod tests {
         for (size, written, arrives) in [(1, 999, 2000), (2, 1000, 1100), (4, 1010, 1111)] {
             timeliness.arrived(ms(arrives), size, ms(written));
         }
-        // Of what has not arrived, the first was written in the warm-up, and the last may still be in time.
+        // The first undelivered message was written in the warm-up, and the last may still be in time.
         let undelivered = [(8, 900), (16, 1020), (32, 1099), (64, 1100), (128, 1101)];
         let undelivered = undelivered.map(|(size, written)| (size, ms(written)));
         let late = timeliness.late(ms(1200), undelivered.into_iter());

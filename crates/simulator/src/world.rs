@@ -1,4 +1,4 @@
-//! The state of a run, built from a scenario: links, routes and flows.
+//! State of a run, built from a scenario: links, routes and flows.
 
 use std::ops::Range;
 
@@ -13,22 +13,18 @@ use crate::parts::{Part, parts};
 use crate::shares::Shares;
 use crate::{Options, Unsupported};
 
-/// Everything that a run changes; its packets carry a tag for whoever watches.
+/// State of a run; its packets carry a tag for the observer.
 #[derive(Debug)]
 pub(crate) struct World<T, M> {
     /// Links have the scenario's numbers.
     pub(crate) network: Network<Packet<T>, M>,
-    /// Forward and reverse route of each path.
     pub(crate) routes: Vec<[RouteId; 2]>,
-    /// In the order of the scenario; competitors come last.
+    /// Flows in the order of the scenario; competitors come last.
     pub(crate) flows: Vec<Flow>,
-    /// Each flow's share of each route.
     pub(crate) shares: Shares,
 }
 
 impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
-    /// # Errors
-    /// The scenario requires something that the simulator does not support.
     pub(crate) fn build(
         scenario: &Scenario,
         media: Vec<MediumPlan<'_, M>>,
@@ -60,8 +56,8 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         })
     }
 
-    /// Parts of it that may be ahead of others, if that may be at all: a flow that never ends makes sure that
-    /// nothing but the duration does.
+    /// Divides the run into parts that may be ahead of others, if at all: with an endless flow only the
+    /// duration ends the run.
     pub(crate) fn parts(&self, may_be: bool) -> Vec<Part> {
         let endless = |flow: &Flow| flow.recorder.is_some() && flow.application.is_endless();
         if may_be && !M::EXISTS && self.flows.iter().any(endless) {
@@ -73,7 +69,7 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         }]
     }
 
-    /// From the first to the last hop of a flow's packets.
+    /// Returns the hops of a flow's packets, from the first to the last.
     fn hops(&self, flow: &Flow) -> Range<usize> {
         let routes = flow.routes.iter().flatten();
         let hops = routes.flat_map(|route| self.network.route(*route).hops());
@@ -84,7 +80,7 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         first..last + 1
     }
 
-    /// The scenario's path of each route, by the route's number.
+    /// Returns the scenario's path of each route.
     pub(crate) fn paths_of_routes(&self) -> Vec<usize> {
         let numbered = self.routes.iter().enumerate();
         let mut routes: Vec<(RouteId, usize)> = numbered
@@ -94,12 +90,11 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         routes.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// The scenario's links, by their numbers.
+    /// Returns the scenario's links.
     pub(crate) fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<T, M> {
         self.network.topology().links()
     }
 
-    /// Reports the flows to the observer.
     pub(crate) fn tell_flows(
         &self,
         scenario: &Scenario,
@@ -119,7 +114,6 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         }
     }
 
-    /// Data packets sent by all clients.
     pub(crate) fn data_packets(&self) -> u64 {
         let hosts = self.flows.iter().map(|flow| &flow.host);
         hosts.map(Host::data_packets).sum()

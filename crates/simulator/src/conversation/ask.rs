@@ -1,4 +1,4 @@
-//! A request of a reader, and what it is told of all answers.
+//! Requests of a reader, and the measurements of all responses.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -8,20 +8,20 @@ use crate::draws::exponential;
 use crate::outcome::DelaySummary;
 use crate::timeliness::Late;
 
-/// A request of a reader.
+/// Request of a reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ask {
-    /// The reader's identifier of it.
+    /// Identifier of the request at the reader.
     pub(super) tag: u32,
-    /// Size of the answer, in bytes.
+    /// Size of the response, in bytes.
     pub(super) size: u64,
     /// From 0, the most urgent, to 7 (RFC 9218, 4.1).
     pub(super) urgency: u8,
-    /// Deadline of the answer, as a time after the request arrives at the writer, if it has one.
+    /// Deadline of the response, as a time after the request arrives at the writer.
     pub(super) span: Option<Time>,
 }
 
-/// All answers to requests of the measured time.
+/// Responses to all requests of the measured time.
 #[derive(Debug)]
 pub(super) struct Answers {
     pub(super) count: u64,
@@ -29,7 +29,7 @@ pub(super) struct Answers {
     pub(super) late: Late,
 }
 
-/// The next think time.
+/// Draws the next think time.
 pub(super) fn thought(think: Think, random: &mut Pcg64Mcg) -> Time {
     match think.thinking {
         Thinking::Fixed => think.time,

@@ -1,7 +1,7 @@
 //! A browser, which loads pages one after another, each a tree of objects over one connection.
 //!
-//! It requests an object once the object that references it is complete, and has no more requests open than
-//! an HTTP/2 server usually allows.
+//! It requests an object after the object that references it is complete, with at most as many open
+//! requests as an HTTP/2 server usually allows.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ const MAX_OPEN: usize = 100;
 pub(super) struct Browser {
     pages: Pages,
     think: Think,
-    /// Between pages: when the next one begins.
+    /// Start of the next page, between pages.
     next: Option<Time>,
     page: Loading,
     random: Pcg64Mcg,
@@ -31,14 +31,14 @@ pub(super) struct Browser {
     objects: u64,
 }
 
-/// A page that is being loaded.
+/// Page being loaded.
 #[derive(Debug, Default)]
 struct Loading {
     begun: Time,
     objects: Vec<PageObject>,
-    /// For each object, those that it references.
+    /// For each object, the objects that it references.
     children: Vec<Vec<u32>>,
-    /// Referenced and not requested, in the order in which they were found.
+    /// Referenced and unrequested objects, in the order of discovery.
     found: VecDeque<u32>,
     open: usize,
     /// Number of objects that have not arrived.
@@ -46,7 +46,7 @@ struct Loading {
 }
 
 impl Browser {
-    /// The first page begins at `start`.
+    /// Creates a browser whose first page begins at `start`.
     pub(super) fn new(web: &Web, [start, from]: [Time; 2], random: Pcg64Mcg) -> Browser {
         Browser {
             pages: Pages::new(&web.page),
@@ -83,7 +83,7 @@ impl Browser {
         })
     }
 
-    /// An object has arrived.
+    /// Handles the arrival of an object.
     pub(super) fn answered(&mut self, now: Time, tag: u32) {
         let page = &mut self.page;
         page.open -= 1;
@@ -99,7 +99,7 @@ impl Browser {
         }
     }
 
-    /// Summary of browsers that load the same kind of pages.
+    /// Returns the summary of browsers that load the same kind of pages.
     pub(super) fn summary<'a>(
         browsers: impl Iterator<Item = &'a Browser>,
         answers: &Answers,
@@ -135,8 +135,8 @@ impl Loading {
     }
 }
 
-/// Approximately the priorities that browsers send (RFC 9218, 4.1): what blocks the first rendering of a page
-/// before its content.
+/// Returns approximately the priority that browsers send (RFC 9218, 4.1): objects that block the first
+/// rendering come before content.
 fn urgency(kind: ObjectKind) -> u8 {
     match kind {
         ObjectKind::Html | ObjectKind::Css => 0,

@@ -1,4 +1,4 @@
-//! Sizes of a video's chunks in each quality.
+//! Sizes of the chunks of a video in each quality.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::frames::FrameSizes;
 /// Frame rate of a video whose chunk sizes are drawn.
 const FRAME_RATE: f64 = 30.0;
 
-/// The sizes of consecutive chunks; starts over at the end of the video.
+/// Sizes of consecutive chunks; starts over at the end of the video.
 #[derive(Debug)]
 pub(super) struct ChunkSizes {
     /// Bytes of each chunk in each quality.
@@ -29,7 +29,7 @@ enum Table {
 }
 
 impl ChunkSizes {
-    /// Of a video that plays for this long.
+    /// Creates the sizes of a video that plays for this time.
     pub(super) fn new(chunks: &Chunks, lasts: Time, random: Pcg64Mcg) -> ChunkSizes {
         let sizes = match &chunks.sizes {
             Config::Trace { ladder, .. } => Table::Listed(Arc::clone(ladder)),
@@ -51,7 +51,7 @@ impl ChunkSizes {
         ChunkSizes { sizes }
     }
 
-    /// Size of a chunk in a quality, in bytes.
+    /// Returns the size of a chunk in a quality, in bytes.
     pub(super) fn of(&self, chunk: u64, quality: usize) -> u64 {
         match &self.sizes {
             Table::Listed(ladder) => {
@@ -65,7 +65,7 @@ impl ChunkSizes {
     }
 }
 
-/// Sizes of a film's chunks, from its frames, per bit/s of the mean rate.
+/// Returns the sizes of a film's chunks from its frames, per bit/s of the mean rate.
 fn film(preset: Preset, rate: Rate, chunk: Time, lasts: Time, random: Pcg64Mcg) -> Vec<f64> {
     let video = Video {
         frames: Frames::Drawn { preset, rate },

@@ -1,13 +1,13 @@
-//! Requests over a connection, and their answers.
+//! Requests over a connection, and their responses.
 //!
-//! A reader (a video player, a request-response program, a browser) decides what to request and when, and
-//! learns when an answer is complete. Requests are bytes of the connection in the direction of the writer, so
-//! they have its round trip, losses and queues. The writer answers in order of urgency, then in order of the
-//! requests; data in the connection's buffer can no longer be overtaken. An HTTP/2 server sends responses
-//! this way if parts of a response are useless (RFC 9218, 10).
+//! A reader (a video player, a request-response program, a browser) makes requests and is notified when a
+//! response is complete. Requests are bytes of the connection towards the writer, so they have its round
+//! trip, losses and queues. The writer responds in order of urgency, then of the requests; data in the
+//! connection's buffer keeps its order. An HTTP/2 server does the same if parts of a response are useless
+//! (RFC 9218, 10).
 //!
-//! Both ends share this object, so that the bytes need not be parsed, neither in virtual time nor over
-//! sockets. The code that transports the bytes calls its methods for the events at either end.
+//! Both ends share this object, so no bytes are parsed, in virtual time or over sockets. The caller, which
+//! transports the bytes, calls its methods for the events at either end.
 
 mod ask;
 mod browser;
@@ -33,15 +33,15 @@ use browser::Browser;
 use player::Player;
 use reader::Reader;
 
-/// Length of a request: that of HTTP/2 for another object of a site, with compressed header fields (RFC
+/// Length of a request: an HTTP/2 request for another object of a site, with compressed header fields (RFC
 /// 7541).
 pub const REQUEST: u64 = 64;
 
-/// Both ends of the requests and answers over a connection.
+/// Both ends of the requests and responses over a connection.
 #[derive(Debug)]
 pub struct Conversation {
     reader: Reader,
-    /// Requests that the reader has made and that have not completely arrived at the writer, oldest first.
+    /// Requests that have not completely arrived at the writer, oldest first.
     requests: VecDeque<Request>,
     /// Bytes of requests that the reader's endpoint has not taken.
     unsent: u64,
@@ -49,12 +49,12 @@ pub struct Conversation {
     heard: u64,
     /// Number of requests that the writer has read.
     numbered: u64,
-    /// Answers that the writer has yet to write, by urgency and number.
+    /// Responses that the writer has yet to write, by urgency and number.
     answers: BTreeMap<(u8, u64), Answer>,
-    /// Bytes that it has written, and the ends of the answers that have not completely arrived.
+    /// Bytes that it has written, and the ends of the responses that have not completely arrived.
     written: u64,
     ends: VecDeque<(u64, Answer)>,
-    /// Answers that have arrived and were not removed.
+    /// Arrived responses that were not removed.
     arrived: VecDeque<Arrived>,
     measured: Measured,
 }
@@ -68,35 +68,35 @@ struct Request {
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     request: Request,
-    /// When the request arrived at the writer.
+    /// Arrival of the request at the writer.
     begun: Time,
     due: Option<Deadline>,
     left: u64,
 }
 
-/// An answer that has arrived completely.
+/// Response that has arrived completely.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived {
-    /// Bytes.
+    /// Bytes of the response.
     pub size: u64,
-    /// When the writer received the request.
+    /// Arrival of the request at the writer.
     pub written: Time,
 }
 
-/// Measurements, from the end of the warm-up on.
+/// Measurements from the end of the warm-up on.
 #[derive(Debug)]
 struct Measured {
     from: Time,
-    /// Whether arrived answers are kept to be removed one by one.
+    /// Whether arrived responses are kept until removed one by one.
     logged: bool,
-    /// Times from request to complete answer, at the reader.
+    /// Times from request to complete response, at the reader.
     responses: Histogram,
     late: Late,
 }
 
 impl Conversation {
-    /// Begins at `start`, ends at `end` at the latest, and is measured from `warmup` on. `logged`: arrived
-    /// answers are kept until they are removed.
+    /// Creates requests that begin at `start`, end at `end` at the latest, and are measured from `warmup`
+    /// on. `logged`: arrived responses are kept until they are removed.
     pub fn new(
         requested: &Requested,
         [start, warmup, end]: [Time; 3],
@@ -122,7 +122,7 @@ impl Conversation {
         }
     }
 
-    /// When the reader next makes a request by itself.
+    /// Returns when the reader next makes a request by itself.
     pub fn next(&self) -> Option<Time> {
         self.reader.next()
     }
@@ -135,17 +135,17 @@ impl Conversation {
         }
     }
 
-    /// Bytes of requests that wait to be sent.
+    /// Returns the bytes of requests that wait to be sent.
     pub fn unsent(&self) -> u64 {
         self.unsent
     }
 
-    /// The reader's endpoint has taken this many bytes of requests.
+    /// Records that the reader's endpoint has taken this many bytes of requests.
     pub fn sent(&mut self, bytes: u64) {
         self.unsent -= bytes;
     }
 
-    /// Bytes of requests have arrived at the writer.
+    /// Processes bytes of requests that have arrived at the writer.
     pub fn heard(&mut self, now: Time, bytes: u64) {
         self.heard += bytes;
         while self.heard >= REQUEST
@@ -168,7 +168,7 @@ impl Conversation {
         }
     }
 
-    /// Writes answers, as far as the writer's endpoint has room.
+    /// Writes responses until the writer's endpoint takes no more.
     pub fn answer(&mut self, sink: &mut impl Sink) {
         while let Some(mut first) = self.answers.first_entry() {
             let answer = first.get_mut();
@@ -185,7 +185,7 @@ impl Conversation {
         }
     }
 
-    /// All bytes before `end` have been delivered to the reader, which may make further requests.
+    /// Processes the delivery of all bytes before `end` to the reader, which may make further requests.
     pub fn delivered(&mut self, now: Time, end: u64) {
         while let Some(&(_, answer)) = self.ends.front().filter(|(at, _)| *at <= end) {
             self.ends.pop_front();
@@ -213,17 +213,17 @@ impl Conversation {
         self.ask(now);
     }
 
-    /// The oldest answer that has arrived, which is removed.
+    /// Removes and returns the oldest response that has arrived.
     pub fn take_arrived(&mut self) -> Option<Arrived> {
         self.arrived.pop_front()
     }
 
-    /// Playing time in the buffer of the reader's player, if it has one.
+    /// Returns the playing time in the buffer of the reader's player, if it has one.
     pub fn held(&mut self, now: Time) -> Option<Time> {
         self.reader.held(now)
     }
 
-    /// Summary of readers with the same traffic, at the end of the run.
+    /// Returns the summary of readers with the same traffic, at the end of the run.
     pub fn summary(alike: &[&Conversation], end: Time) -> ApplicationSummary {
         let (mut responses, mut late) = (Histogram::new(), Late::default());
         for conversation in alike {
@@ -259,7 +259,7 @@ impl Conversation {
         summary
     }
 
-    /// Answers with a deadline that has passed, including those that did not arrive.
+    /// Counts the responses whose deadline has passed, including those that did not arrive.
     fn late(&self, end: Time) -> Late {
         let measured = &self.measured;
         let waiting = self.answers.values();

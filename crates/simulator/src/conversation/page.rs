@@ -1,4 +1,4 @@
-//! Web pages: one from a file, or drawn from distributions of the web's.
+//! Web pages: one from a file, or drawn from distributions of the web.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use ropewalk_scenario::{ObjectKind, Page, PageObject};
 
 use crate::draws::{log_normal, normal, uniform};
 
-/// Standard deviations of the logarithms of a page's number of objects and of its bytes: 90 % of the HTTP
-/// Archive's pages have at most 179 objects and 6 MB, with medians of 74 and 1.9 MB (Web Almanac 2019, page
-/// weight).
+/// Standard deviations of the logarithms of objects and bytes per page: 90 % of the HTTP Archive's pages
+/// have at most 179 objects and 6 MB, with medians of 74 and 1.9 MB (Web Almanac 2019, page weight).
 const OBJECTS_SIGMA: f64 = 0.69;
 const BYTES_SIGMA: f64 = 0.9;
 /// Correlation between number of objects and bytes; chosen.
 const CORRELATION: f64 = 0.7;
 /// Standard deviation of the logarithm of an object's size, by kind; chosen.
 const SIZE_SIGMA: f64 = 1.0;
-/// Most objects of a drawn page.
+/// Maximum number of objects of a drawn page.
 const MAX_OBJECTS: f64 = 10_000.0;
 
-/// Objects of a page besides its document: their number out of 70, and their mean size in kB. Scripts and
-/// images are those of the median desktop page (Web Almanac 2024, page weight: 24 scripts of 613 KB together,
-/// 18 images of 1054 KB, 78 KB of style sheets, 131 KB of fonts, 18 KB of the document); the numbers of style
-/// sheets, fonts and others are chosen.
+/// Objects of a page except its document: number out of 70, and mean size in kB.
+///
+/// Scripts and images follow the median desktop page (Web Almanac 2024, page weight: 24 scripts with 613
+/// KB, 18 images with 1054 KB, 78 KB of style sheets, 131 KB of fonts, 18 KB of document). The numbers of
+/// style sheets, fonts and others are chosen.
 const KINDS: [(ObjectKind, f64, f64); 5] = [
     (ObjectKind::Css, 8.0, 10.0),
     (ObjectKind::Script, 24.0, 26.0),
@@ -53,7 +53,8 @@ impl Pages {
         }
     }
 
-    /// The objects of the next page: its document first, and every object after the one that references it.
+    /// Returns the objects of the next page: its document first, and every object after the one that
+    /// references it.
     pub(super) fn next(&self, random: &mut Pcg64Mcg) -> Vec<PageObject> {
         match self {
             Pages::Same(objects) => objects.to_vec(),
@@ -62,7 +63,7 @@ impl Pages {
     }
 }
 
-/// A page with these medians of objects and bytes.
+/// Draws a page with these medians of objects and bytes.
 fn draw(objects: f64, bytes: f64, random: &mut Pcg64Mcg) -> Vec<PageObject> {
     let (many, own) = (normal(random), normal(random));
     let heavy = CORRELATION * many + (1.0 - CORRELATION * CORRELATION).sqrt() * own;
@@ -97,8 +98,8 @@ fn draw(objects: f64, bytes: f64, random: &mut Pcg64Mcg) -> Vec<PageObject> {
     page
 }
 
-/// The object that references an object of this kind: usually the document; style sheets reference fonts, and
-/// scripts reference what the document does not. The shares are chosen.
+/// Returns the object that references an object of this kind: usually the document; style sheets reference
+/// fonts, and scripts reference other objects. The fractions are chosen.
 fn parent(page: &[PageObject], kind: ObjectKind, random: &mut Pcg64Mcg) -> u32 {
     let by = match (kind, uniform(random)) {
         (ObjectKind::Font, _) => ObjectKind::Css,
@@ -109,7 +110,7 @@ fn parent(page: &[PageObject], kind: ObjectKind, random: &mut Pcg64Mcg) -> u32 {
         (ObjectKind::Other, draw) if draw < 0.7 => ObjectKind::Script,
         _ => return 0,
     };
-    // Objects of a kind are consecutive, after those that reference them.
+    // Objects of a kind are consecutive, after their references.
     let first = page.iter().position(|object| object.kind == by);
     let Some(first) = first else {
         return 0;

@@ -1,4 +1,4 @@
-//! A player of adaptive streaming: it requests the next chunk of a video when its buffer has room for it.
+//! A player of adaptive streaming: it requests the next chunk of a video when its buffer can hold it.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -16,8 +16,8 @@ const URGENCY: u8 = 3;
 /// evaluation.
 const PLAYS: f64 = 5.0;
 
-/// Fractions of the player's buffer. Below the first, a chunk's deadline is half its playing time, so that
-/// the buffer grows; above the second, it is longer than its playing time, as MP-DASH extends deadlines (Han
+/// Fractions of the player's buffer. Below the first, the deadline of a chunk is half its playing time, so
+/// that the buffer grows. Above the second, it exceeds the playing time, as MP-DASH extends deadlines (Han
 /// et al., CoNEXT 2016, 5).
 const LOW: f64 = 0.5;
 const HIGH: f64 = 0.8;
@@ -37,8 +37,7 @@ pub(super) struct Player {
     next: Option<Time>,
     /// Quality of the last chunk.
     last: Option<usize>,
-    /// Start of the measurements, which are: chunks that arrived, the sum of their rates, and changes of
-    /// quality.
+    /// Start of the measurements; then chunks that arrived, the sum of their rates, and changes of quality.
     from: Time,
     count: u64,
     rate_sum: f64,
@@ -46,7 +45,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Plays from `start` on, for at most this long.
+    /// Creates a player that plays from `start` on, for at most this long.
     pub(super) fn new(
         chunks: &Chunks,
         [start, from]: [Time; 2],
@@ -103,7 +102,7 @@ impl Player {
         })
     }
 
-    /// The requested chunk has arrived.
+    /// Handles the arrival of the requested chunk.
     pub(super) fn answered(&mut self, now: Time) {
         self.playout.frame(now);
         if now >= self.from {
@@ -111,7 +110,7 @@ impl Player {
             self.rate_sum += self.last.map_or(0.0, |quality| self.rates[quality]);
         }
         let over = (self.playout.held(now) + self.chunk).saturating_sub(self.most);
-        // If playing waits for more than fits the buffer, the next chunk must be requested at once.
+        // If playback waits for more than the buffer holds, the next chunk must be requested at once.
         self.next = Some(match self.playout.is_playing() {
             true => now + over,
             false => now,
@@ -122,7 +121,7 @@ impl Player {
         self.playout.held(now)
     }
 
-    /// Deadline of the next chunk, with this much in the buffer.
+    /// Returns the deadline of the next chunk, with this much in the buffer.
     fn time_for_chunk(&self, held: Time) -> Time {
         let (held, most) = (held.as_secs_f64(), self.most.as_secs_f64());
         let chunk = self.chunk.as_secs_f64();
@@ -132,9 +131,9 @@ impl Player {
         })
     }
 
-    /// The best quality with this much in the buffer: BOLA-BASIC of Spiteri, Urgaonkar and Sitaraman (INFOCOM
-    /// 2016; IEEE/ACM Trans. Networking 28(4), 2020). It maximises (V (v + p) - Q) / S, where the utility v
-    /// is the logarithm of the rate, and V is such that the highest quality is chosen when the buffer lacks
+    /// Returns the best quality with this much in the buffer, by BOLA-BASIC (Spiteri, Urgaonkar and
+    /// Sitaraman, INFOCOM 2016; IEEE/ACM Trans. Networking 28(4), 2020). It maximises (V (v + p) - Q) / S.
+    /// The utility v is the logarithm of the rate, and V selects the highest quality when the buffer lacks
     /// one chunk.
     fn bola(&self, held: Time) -> usize {
         let utility = |rate: f64| (rate / self.rates[0]).ln();
@@ -151,7 +150,7 @@ impl Player {
         (0..self.rates.len()).fold(0, best)
     }
 
-    /// Summary of players of the same video.
+    /// Returns the summary of players of the same video.
     pub(super) fn summary<'a>(
         players: impl Iterator<Item = &'a Player>,
         end: Time,
@@ -221,7 +220,7 @@ mod tests {
         let s = Time::from_secs;
         let mut player = player(&[1000], Quality::Fixed(0));
         let mut asked = Vec::new();
-        // Each chunk takes a second: it gains three with each, and plays from the first on.
+        // Each chunk takes a second, so the buffer gains three seconds per chunk from the first on.
         let mut now = Time::ZERO;
         while now < s(40) {
             let ask = player.ask(now).expect("its time has come");
@@ -231,7 +230,7 @@ mod tests {
             player.answered(now + s(1));
             now = player.next().expect("one more");
         }
-        // At 6 it holds 24 - 5 = 19: with one more it would hold 3 too much.
+        // At 6 the buffer holds 24 - 5 = 19: one more would exceed it by 3.
         assert_eq!(asked[..9], [0, 1, 2, 3, 4, 5, 9, 13, 17]);
         assert_eq!(player.playout.end(s(40)).count, 0);
     }
@@ -268,7 +267,7 @@ mod tests {
         // It plays from 1 to 5, and again from 8.
         let stall = player.playout.end(s(10));
         assert_eq!((stall.count, stall.total_s), (1, 3.0));
-        // What it holds must not keep it from asking for what it waits for.
+        // A full buffer must not block the request that playback waits for.
         assert_eq!(player.next(), Some(s(9)));
     }
 }

@@ -9,7 +9,7 @@ use super::browser::Browser;
 use super::player::Player;
 use super::requester::Requester;
 
-/// The reader's behaviour.
+/// Behaviour of a reader.
 #[derive(Debug)]
 pub(super) enum Reader {
     Player(Box<Player>),
@@ -18,7 +18,8 @@ pub(super) enum Reader {
 }
 
 impl Reader {
-    /// Begins at `start`, ends at `end` at the latest, and is measured from `warmup` on.
+    /// Creates a reader that begins at `start`, ends at `end` at the latest, and is measured from `warmup`
+    /// on.
     pub(super) fn new(
         requested: &Requested,
         [start, warmup, end]: [Time; 3],
@@ -39,7 +40,7 @@ impl Reader {
         }
     }
 
-    /// When it next makes a request by itself.
+    /// Returns when it next makes a request by itself.
     pub(super) fn next(&self) -> Option<Time> {
         match self {
             Reader::Player(player) => player.next(),
@@ -48,7 +49,7 @@ impl Reader {
         }
     }
 
-    /// Its next request, if there is one now; to be called until there is none.
+    /// Returns its next request that is due now; called until there is none.
     pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
         match self {
             Reader::Player(player) => player.ask(now),
@@ -57,7 +58,7 @@ impl Reader {
         }
     }
 
-    /// The answer to a request has arrived.
+    /// Handles the arrival of a response.
     pub(super) fn answered(&mut self, now: Time, ask: &Ask) {
         match self {
             Reader::Player(player) => player.answered(now),
@@ -66,7 +67,7 @@ impl Reader {
         }
     }
 
-    /// Playing time in the buffer of its player, if it has one.
+    /// Returns the playing time in the buffer of its player, if it has one.
     pub(super) fn held(&mut self, now: Time) -> Option<Time> {
         match self {
             Reader::Player(player) => Some(player.held(now)),

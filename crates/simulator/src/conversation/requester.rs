@@ -1,4 +1,4 @@
-//! Request-response programs: each sends a request, waits for the answer, thinks, and sends the next.
+//! Request-response programs: each sends a request, waits for the response, thinks, and sends the next.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,20 +12,20 @@ use crate::draws::{log_normal, normal};
 use crate::outcome::RequestsSummary;
 use crate::timeliness::Late;
 
-/// The default of an HTTP priority (RFC 9218, 4.1).
+/// Default HTTP priority (RFC 9218, 4.1).
 const URGENCY: u8 = 3;
 
 /// Several programs, identified by number.
 #[derive(Debug)]
 pub(super) struct Requester {
     requests: Requests,
-    /// Programs that think, and until when.
+    /// Programs that think, with the end of their think time.
     thinking: BinaryHeap<Reverse<(Time, u32)>>,
     random: Pcg64Mcg,
 }
 
 impl Requester {
-    /// All send their first request at `start`.
+    /// Creates programs that all send their first request at `start`.
     pub(super) fn new(requests: &Requests, start: Time, random: Pcg64Mcg) -> Requester {
         Requester {
             thinking: (0..requests.parallel)
@@ -60,7 +60,7 @@ impl Requester {
         self.thinking.push(Reverse((until, tag)));
     }
 
-    /// Summary of the answers to all programs alike.
+    /// Returns the summary of the responses to all programs.
     pub(super) fn summary(&self, answers: &Answers) -> RequestsSummary {
         let late = self.requests.deadline.map(|_| answers.late);
         RequestsSummary {

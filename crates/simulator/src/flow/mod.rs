@@ -14,28 +14,27 @@ use crate::hosts::{Datagrams, Host};
 use crate::{Options, Unsupported};
 pub(crate) use recorder::{FlowRecorder, may_undo};
 
-/// A flow from client to server.
+/// Flow from client to server.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    /// Its name in random streams.
+    /// Name in random streams.
     pub(crate) name: String,
-    /// Number of its entry in the scenario; one entry may stand for several equal flows.
+    /// Number of its entry in the scenario; an entry may have several equal flows.
     pub(crate) entry: usize,
     pub(crate) host: Host,
     pub(crate) application: Application,
-    /// Its measurements; competitors have only their hosts' counters.
+    /// Measurements; competitors have only the counters of their hosts.
     pub(crate) recorder: Option<Box<FlowRecorder>>,
     /// Path of each subflow (of a virtual device, of connections), by the scenario's number.
     pub(crate) paths: Vec<usize>,
-    /// Forward and reverse route of each.
+    /// Forward and reverse route of each path.
     pub(crate) routes: Vec<[RouteId; 2]>,
     pub(crate) start: Time,
-    /// Data packets sent.
     pub(crate) packets: u32,
 }
 
 impl Flow {
-    /// Playing time in the buffer of its player, if it is recorded and has one.
+    /// Returns the playing time in the buffer of its player, if it is recorded and has one.
     pub(crate) fn player_buffer(&mut self, now: Time) -> Option<Time> {
         if let Some(conversation) = self.application.conversation() {
             return conversation.held(now);
@@ -44,7 +43,7 @@ impl Flow {
         recorder.timeliness.as_mut()?.held(now)
     }
 
-    /// Data were delivered in order; returns whether that completes the recorded transfer.
+    /// Records data delivered in order; returns whether that completes the recorded transfer.
     #[inline]
     pub(crate) fn note_delivery(&mut self, now: Time) -> bool {
         if self.host.datagrams().is_some() {
@@ -58,7 +57,7 @@ impl Flow {
         recorder.is_some_and(|recorder| recorder.delivered(now, end, &mut self.application))
     }
 
-    /// Answers up to `end` were delivered in order to the reader.
+    /// Records responses up to `end`, delivered in order to the reader.
     #[inline(never)]
     fn note_answers(&mut self, now: Time, end: u64) {
         if let Some(conversation) = self.application.conversation() {
@@ -66,7 +65,7 @@ impl Flow {
         }
     }
 
-    /// Bytes of requests were delivered in order to the client.
+    /// Records bytes of requests, delivered in order to the client.
     #[cold]
     pub(crate) fn note_requests(&mut self, now: Time, bytes: u64) {
         if let Some(conversation) = self.application.conversation() {
@@ -74,7 +73,7 @@ impl Flow {
         }
     }
 
-    /// A datagram arrived; returns whether that completes the recorded transfer.
+    /// Records a datagram; returns whether that completes the recorded transfer.
     #[cold]
     fn note_datagram(&mut self, now: Time) -> bool {
         if let (Some(recorder), Some(datagrams)) = (&mut self.recorder, self.host.datagrams()) {
@@ -93,18 +92,15 @@ impl Flow {
         })
     }
 
-    /// Configuration of the endpoints of an entry's flows.
+    /// Returns the configuration of the endpoints of an entry's flows.
     pub(crate) fn config(flow: &ropewalk_scenario::Flow) -> Arc<Config> {
         let mut config = flow.transport.clone();
-        // Messages are to be sent at once (TCP_NODELAY).
+        // Messages are sent at once (TCP_NODELAY).
         config.nagle &= matches!(flow.traffic, Traffic::Bulk { .. });
         Arc::new(config)
     }
 
-    /// One of the flows of an entry, over the routes of the scenario's paths.
-    ///
-    /// # Errors
-    /// The scenario asks for what the simulator does not have.
+    /// Creates one of the flows of an entry, over the routes of the scenario's paths.
     pub(crate) fn build(
         scenario: &Scenario,
         entry: usize,

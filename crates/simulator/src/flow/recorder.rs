@@ -1,4 +1,4 @@
-//! Measurements of one flow during a run.
+//! Measurements of a flow during a run.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use crate::timeliness::Timeliness;
 /// Displacements beyond this count as loss in RFC 5236's densities.
 const REORDER_THRESHOLD: u32 = 64;
 
-/// Delays, order of arrival, and a timeline of a flow.
+/// Recorder of delays, order of arrival, and a timeline.
 #[derive(Debug)]
 pub(crate) struct FlowRecorder {
-    /// Its finite transfer has been delivered completely.
+    /// Whether its finite transfer was delivered completely.
     pub(crate) complete: bool,
-    /// Its finite transfer of datagrams has ended, possibly with losses.
+    /// Whether its finite transfer of datagrams has ended, possibly with losses.
     ended: bool,
     pub(crate) delays: Histogram,
     pub(crate) reorder: Option<Reorder>,
@@ -30,22 +30,22 @@ pub(crate) struct FlowRecorder {
     pub(crate) last_delivery: Time,
     longest_gap: Time,
     warmup: Time,
-    /// Its answer to reordering may undo losses.
+    /// Whether its reordering response may undo losses.
     may_undo: bool,
-    /// Where its messages have deadlines.
+    /// Deadlines of its messages, if they have any.
     pub(crate) timeliness: Option<Timeliness>,
-    /// Of a bulk transfer: the size of a unit whose delay is measured, and the end of the next one.
+    /// Size of a unit whose delay is measured, and the end of the next one; for bulk transfers.
     unit: u64,
     next_mark: u64,
     previous: Previous,
 }
 
-/// State at the timeline's last row.
+/// State at the last row of the timeline.
 #[derive(Clone, Debug, Default)]
 struct Previous {
     time: Time,
     delivered: u64,
-    /// For each subflow: bytes delivered, and number of undone losses.
+    /// Bytes delivered and number of undone losses, by subflow.
     by_subflow: Vec<(u64, u64)>,
 }
 
@@ -69,14 +69,14 @@ impl FlowRecorder {
         }
     }
 
-    /// The warm-up is over: measurements of the order of arrival begin with what is in flight.
+    /// Ends the warm-up: measurements of the order of arrival begin with the packets in flight.
     pub(crate) fn end_warmup(&mut self) {
         if let Some(reorder) = &mut self.reorder {
             *reorder = Reorder::joining(REORDER_THRESHOLD);
         }
     }
 
-    /// A data packet arrived.
+    /// Records the arrival of a data packet.
     #[inline(always)]
     pub(crate) fn arrival(&mut self, number: u32) {
         if self.reorder.is_some() {
@@ -92,7 +92,7 @@ impl FlowRecorder {
         }
     }
 
-    /// Data up to `end` were delivered in order; returns whether that completes the transfer.
+    /// Records data up to `end`, delivered in order; returns whether that completes the transfer.
     #[inline]
     pub(crate) fn delivered(&mut self, now: Time, end: u64, application: &mut Application) -> bool {
         self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
@@ -131,7 +131,7 @@ impl FlowRecorder {
         }
     }
 
-    /// A datagram arrived.
+    /// Records the arrival of a datagram.
     pub(crate) fn datagram(&mut self, now: Time, written: Time) {
         self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
         self.last_delivery = now;
@@ -140,7 +140,7 @@ impl FlowRecorder {
         }
     }
 
-    /// The transfer of datagrams has ended, `whole` or with losses; returns whether that is new.
+    /// Ends the transfer of datagrams, `whole` or with losses; returns whether that is new.
     pub(crate) fn end_datagrams(&mut self, whole: bool) -> bool {
         let news = !self.ended;
         self.ended = true;
@@ -148,8 +148,8 @@ impl FlowRecorder {
         news
     }
 
-    /// The longest time without a delivery, after the warm-up and the first delivery, up to `end`; `None` if
-    /// nothing was delivered.
+    /// Returns the longest time without a delivery, after the warm-up and the first delivery, up to `end`;
+    /// `None` without deliveries.
     #[inline]
     pub(crate) fn longest_gap(&self, end: Time) -> Option<Time> {
         let last = self.last_delivery;
@@ -157,8 +157,8 @@ impl FlowRecorder {
         (last > Time::ZERO).then(|| self.longest_gap.max(gap))
     }
 
-    /// Adds a row to the timeline, and one per subflow. `held`: playing time in the player's buffer, if there
-    /// is a player.
+    /// Adds a row to the timeline, and one per subflow. `held`: playing time in the player's buffer, if
+    /// any.
     pub(crate) fn add_rows<P: Copy, M: Medium<P>>(
         &mut self,
         now: Time,
@@ -228,13 +228,12 @@ impl FlowRecorder {
     }
 }
 
-/// Whether a flow's answer to reordering may undo losses.
 pub(crate) fn may_undo(flow: &Flow) -> bool {
     flow.transport.reordering.name() != "none" && !matches!(flow.protocol, Protocol::Udp)
 }
 
-/// What these routes could carry in this time, by the narrowest link of each; `None` if one is unlimited, is
-/// wireless, or is on two of the routes.
+/// Returns the capacity of these routes in this time, by the narrowest link of each; `None` if one is
+/// unlimited, wireless, or on two of the routes.
 fn capacity_between<P: Copy, M: Medium<P>>(
     network: &Network<P, M>,
     routes: &[[RouteId; 2]],

@@ -12,16 +12,15 @@ use super::verbs::{CLIENT, Delivered, Incoming, Outgoing, SERVER, Sends};
 use crate::application::Application;
 use crate::event_recorders::{EndpointId, EventRecorders};
 
-/// Its client and its server.
+/// Client and server of the connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     ends: [Endpoint; 2],
-    /// Bytes of headers before each segment.
     headers: u32,
 }
 
 impl Connection {
-    /// With this many subflows, and this many bytes of headers before a segment.
+    /// Creates a connection with this many subflows and this many bytes of headers before a segment.
     pub(crate) fn new(
         config: &Arc<Config>,
         subflows: usize,
@@ -103,8 +102,7 @@ impl Connection {
         while endpoint.poll_event().is_some() {}
     }
 
-    /// Whether the server has nothing to send, which is usual where an acknowledgement is delayed; then when
-    /// its timer expires.
+    /// Returns the timer of a server with nothing to send, which is usual for a delayed ACK.
     #[inline]
     pub(crate) fn poll_quiet_server(&self) -> Option<Option<Time>> {
         let server = &self.ends[SERVER];
@@ -164,7 +162,7 @@ impl Connection {
     }
 }
 
-/// An end of the only connection.
+/// Identifies an end of the only connection.
 #[inline]
 pub(super) fn endpoint_id(end: usize) -> EndpointId {
     EndpointId {

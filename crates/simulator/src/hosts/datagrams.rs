@@ -1,8 +1,8 @@
-//! Datagrams (RFC 768), without congestion control, acknowledgements or retransmissions.
+//! Datagrams (RFC 768), without congestion control, ACKs or retransmissions.
 //!
 //! Each message is sent as a datagram when it is written. A bulk sender keeps its first hop busy without
-//! filling its queue: over a wired link, the next datagram leaves when the one before has been transmitted;
-//! in a medium, two are in progress, so that one waits while the other is transmitted.
+//! filling its queue. Over a wired link, the next datagram leaves when the one before has been transmitted.
+//! In a medium two are in progress, one queued and one in transmission.
 
 use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
@@ -16,35 +16,31 @@ use crate::sink::Sink;
 
 /// Datagrams that a bulk sender has in a medium at once.
 const IN_MEDIUM: u32 = 2;
-/// A bulk sender whose medium's queue is full retries after this time.
+/// Time after which a bulk sender retries when the queue of its medium is full.
 const ASK_AGAIN: Time = Time::from_millis(1);
 
-/// A sender and a receiver.
 #[derive(Debug)]
 pub(crate) struct Datagrams {
-    /// Bytes of headers before each payload.
     headers: u32,
     /// Payload of a full datagram; with messages, of one message.
     payload: u64,
     pace: Pace,
-    /// Bytes written and not sent.
     unsent: u64,
     /// Nothing more will be written.
     closed: bool,
     sent: u64,
-    /// Bytes sent.
     offset: u64,
-    /// Datagrams that a link or medium accepted and that have neither arrived nor been dropped.
+    /// Accepted datagrams that have neither arrived nor been dropped.
     in_network: u64,
     received: u64,
     delivered: u64,
-    /// Datagrams that were overtaken by a later one.
+    /// Datagrams overtaken by a later one.
     overtaken: u64,
     /// Highest end of a datagram that arrived.
     furthest: u64,
-    /// When the last datagram that arrived was written.
+    /// Time of the write of the last datagram that arrived.
     written: Time,
-    /// A constant state, since the sender has no window.
+    /// Constant state, since the sender has no window.
     state: SubflowState,
 }
 
@@ -104,12 +100,12 @@ impl Datagrams {
         Delivered { bytes: delivered }
     }
 
-    /// A datagram was dropped on its way.
+    /// Counts a dropped datagram.
     pub(crate) fn drop_packet(&mut self) {
         self.in_network -= 1;
     }
 
-    /// A datagram has left the medium that it first entered.
+    /// Counts a datagram that left the medium it had entered first.
     pub(crate) fn left_medium(&mut self) {
         if let Pace::InMedium { count, full } = &mut self.pace {
             *count -= 1;
@@ -117,17 +113,15 @@ impl Datagrams {
         }
     }
 
-    /// Whether a finite transfer is over: everything was sent, and has arrived or was dropped.
+    /// Returns whether a finite transfer is over: all was sent, and has arrived or was dropped.
     pub(crate) fn is_over(&self) -> bool {
         self.closed && self.unsent == 0 && self.in_network == 0
     }
 
-    /// When the last datagram that arrived was written.
     pub(crate) fn written(&self) -> Time {
         self.written
     }
 
-    /// Datagrams sent.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
@@ -178,7 +172,6 @@ impl Datagrams {
         true
     }
 
-    /// Whether a bulk sender may send now.
     fn may_send(&self, now: Time) -> bool {
         match self.pace {
             Pace::Messages => true,

@@ -1,8 +1,8 @@
 //! Both ends of a flow, by the protocol that carries it.
 //!
-//! The run loop drives a host as a driver drives an endpoint, and is independent of protocols: a packet
-//! arrives, a timer expires, packets are sent until there are none, the next timers are read. The number of
-//! connections, the distribution of packets over paths, and messages between the ends are the host's concern.
+//! The run loop drives a host as a driver drives an endpoint: a packet arrives, a timer expires, packets
+//! are sent until there are none, the next timers are read. The host manages its connections, the
+//! distribution of packets over paths, and messages between the ends.
 
 mod aggregation;
 mod connection;
@@ -37,7 +37,7 @@ pub(crate) use verbs::{CLIENT, Delivered, FirstHop, Incoming, SERVER, Sends};
 pub(crate) enum Host {
     /// `tcp`, `mptcp`
     Connection(Connection),
-    /// `mptcp` as an ns-3 module has it
+    /// `mptcp` of an ns-3 module
     MptcpNs3(Box<MptcpNs3>),
     /// `udp`
     Datagrams(Box<Datagrams>),
@@ -65,7 +65,7 @@ macro_rules! each {
     };
 }
 
-/// Does the same with any host, as one that [`Sends`].
+/// Runs the same code with any host, as one that [`Sends`].
 macro_rules! send_by {
     ($host:expr, $sender:ident => $call:expr) => {
         match $host {
@@ -93,10 +93,7 @@ macro_rules! send_by {
 pub(crate) use send_by;
 
 impl Host {
-    /// The host of a flow over its paths; `keys` gives the random numbers of its endpoints.
-    ///
-    /// # Errors
-    /// The scenario requires something that the simulator does not support.
+    /// Creates the host of a flow over its paths; `keys` gives the random numbers of its endpoints.
     pub(crate) fn build(
         scenario: &Scenario,
         flow: &Flow,
@@ -160,7 +157,7 @@ impl Host {
         })
     }
 
-    /// The single TCP or MPTCP connection, if the host is one.
+    /// Returns the single TCP or MPTCP connection, if the host is one.
     #[inline]
     pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
         match self {
@@ -173,7 +170,7 @@ impl Host {
         }
     }
 
-    /// The ns-3 module's MPTCP, for its additional measurements, if the host is one.
+    /// Returns the ns-3 module's MPTCP, for its additional measurements, if the host is one.
     pub(crate) fn mptcp_ns3(&self) -> Option<&MptcpNs3> {
         match self {
             Host::MptcpNs3(host) => Some(host),
@@ -185,7 +182,6 @@ impl Host {
         }
     }
 
-    /// The datagrams, if the host sends them.
     #[inline]
     pub(crate) fn datagrams(&self) -> Option<&Datagrams> {
         match self {
@@ -198,14 +194,12 @@ impl Host {
         }
     }
 
-    /// Data packets that the client has sent.
     pub(crate) fn data_packets(&self) -> u64 {
         let segments = (0..self.subflows()).map(|subflow| self.counters(subflow).segments_sent);
         segments.sum::<u64>() + self.datagrams().map_or(0, Datagrams::sent)
     }
 
-    /// Applies new terms to the paths. They have no effect on a host that does not choose paths, or not by
-    /// terms.
+    /// Applies new terms to the paths, if the host chooses paths by terms.
     pub(crate) fn set_terms(&mut self, now: Time, terms: &[Terms]) {
         match self {
             Host::Connection(connection) => connection.set_terms(terms),
@@ -216,12 +210,12 @@ impl Host {
         }
     }
 
-    /// The application begins: opens connections.
+    /// Starts the application: opens connections.
     pub(crate) fn start(&mut self, now: Time) {
         each!(self, host => host.start(now));
     }
 
-    /// A packet arrives at one of the ends.
+    /// Passes an arriving packet to one of the ends.
     #[inline]
     pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
@@ -246,7 +240,7 @@ impl Host {
         each!(self, host => host.handle_packet(now, &packet, recorders))
     }
 
-    /// A packet was dropped or lost: its slot is freed.
+    /// Frees the slot of a dropped or lost packet.
     #[inline]
     pub(crate) fn drop_packet(&mut self, slot: u32) {
         match self {
@@ -256,7 +250,7 @@ impl Host {
         }
     }
 
-    /// A packet has left the medium that it first entered; returns whether another may be sent.
+    /// Handles a packet that left the medium it had entered first; returns whether another may be sent.
     pub(crate) fn left_medium(&mut self) -> bool {
         match self {
             Host::Datagrams(datagrams) => {
@@ -271,7 +265,7 @@ impl Host {
         }
     }
 
-    /// A timer of an end may have expired; returns what was delivered as a result.
+    /// Handles a timer of an end that may have expired; returns the data delivered as a result.
     #[inline]
     pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
@@ -292,37 +286,37 @@ impl Host {
         Delivered { bytes: 0 }
     }
 
-    /// MPTCP's key of an end, of the first connection if there are several.
+    /// Returns the MPTCP key of an end, of the first connection if there are several.
     pub(crate) fn key(&self, end: usize) -> u64 {
         each!(self, host => host.key(end))
     }
 
-    /// How many subflows the client has.
     pub(crate) fn subflows(&self) -> usize {
         each!(self, host => host.subflows())
     }
 
-    /// A subflow as its sender sees it.
+    /// Returns a subflow as its sender sees it.
     pub(crate) fn state(&self, subflow: usize) -> &SubflowState {
         each!(self, host => host.state(subflow))
     }
 
-    /// Counters of a subflow's sender.
+    /// Returns the counters of a subflow's sender.
     pub(crate) fn counters(&self, subflow: usize) -> Counters {
         each!(self, host => host.counters(subflow))
     }
 
-    /// Data segments that arrived on this subflow without new data.
+    /// Returns the data segments that arrived on this subflow without new data.
     pub(crate) fn duplicates(&self, subflow: usize) -> u64 {
         each!(self, host => host.duplicates(subflow))
     }
 
-    /// Bytes of the application that this subflow delivered.
+    /// Returns the application bytes that this subflow delivered.
     pub(crate) fn delivered_by(&self, subflow: usize) -> u64 {
         each!(self, host => host.delivered_by(subflow))
     }
 
-    /// Bytes in flight on this subflow that were also sent on others; `None` where that is impossible.
+    /// Returns the bytes in flight on this subflow that were also sent on others; `None` where that is
+    /// impossible.
     pub(crate) fn resent_by(&self, subflow: usize) -> Option<u64> {
         match self {
             Host::Connection(_)
@@ -334,7 +328,6 @@ impl Host {
         }
     }
 
-    /// Bytes delivered in order.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         match self {
@@ -348,33 +341,31 @@ impl Host {
         each!(self, host => host.delivered())
     }
 
-    /// Bytes behind a gap.
+    /// Returns the bytes behind a gap.
     pub(crate) fn reorder_buffer(&self) -> u64 {
         each!(self, host => host.reorder_buffer())
     }
 
-    /// Most bytes that were ever behind a gap.
+    /// Returns the maximum of bytes behind a gap.
     pub(crate) fn reorder_buffer_max(&self) -> u64 {
         each!(self, host => host.reorder_buffer_max())
     }
 
-    /// Restarts that maximum.
     pub(crate) fn restart_reorder_buffer_max(&mut self) {
         each!(self, host => host.restart_reorder_buffer_max());
     }
 
-    /// Data packets with new data, and those of them that arrived behind a gap.
+    /// Returns the data packets with new data, and the number that arrived behind a gap.
     pub(crate) fn packets(&self) -> (u64, u64) {
         each!(self, host => host.packets())
     }
 
-    /// Whether both sides have closed.
     pub(crate) fn is_closed(&self) -> bool {
         each!(self, host => host.is_closed())
     }
 }
 
-/// Cost of a byte on each of a flow's paths: the sum over its links.
+/// Returns the cost of a byte on each path of a flow: the sum over its links.
 fn costs(scenario: &Scenario, flow: &Flow) -> Vec<f64> {
     let cost = |path: usize| {
         let hops = scenario.paths[path].hops.iter();

@@ -1,10 +1,9 @@
-//! The MPTCP of an ns-3 module (profile `mptcp-ns3`): its sender and receiver, and the opening of its
-//! subflows.
+//! MPTCP of an ns-3 module (profile `mptcp-ns3`): sender, receiver, and the opening of subflows.
 //!
-//! All subflows are opened at once, each with its own SYN and SYN-ACK; an unanswered SYN is retransmitted. In
-//! the module the other subflows follow the first, after an exchange of addresses over it; but its example
-//! program writes nothing for a second, so that all are open before there are data. The papers do not
-//! describe the module's headers: packets have the lengths of RFC 8684 for the same content.
+//! All subflows are opened at once, each with its own SYN and SYN-ACK; an unanswered SYN is retransmitted.
+//! In the module the other subflows follow the first, after an exchange of addresses. Its example program
+//! writes nothing for a second, so all are open before data. The papers do not describe the module's
+//! headers: packets have the lengths of RFC 8684 for the same content.
 
 use std::collections::VecDeque;
 
@@ -30,7 +29,6 @@ const ACK: Flags = Flags::ACK
     .with(Flags::DATA_ACK)
     .with(Flags::DATA_ACK_64);
 
-/// Both ends of the connection.
 #[derive(Debug)]
 pub(crate) struct MptcpNs3 {
     sender: Sender,
@@ -39,22 +37,20 @@ pub(crate) struct MptcpNs3 {
     dials: Vec<Dial>,
     /// Subflows whose SYN has arrived.
     answers: VecDeque<usize>,
-    /// Bytes of headers before each segment.
     headers: u32,
-    /// Random losses of acknowledgements, for F-RTO.
+    /// Random losses of ACKs, for F-RTO.
     random: Pcg64Mcg,
 }
 
-/// State of a subflow's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dial {
-    /// The application has not begun.
+    /// The application has not started.
     Closed,
-    /// Its SYN is to be sent.
+    /// Its SYN is due.
     Due {
         attempt: u32,
     },
-    /// It was sent this many times, and is retransmitted at `again`.
+    /// Sent this many times, and retransmitted at `again`.
     Sent {
         attempt: u32,
         again: Time,
@@ -63,7 +59,7 @@ enum Dial {
 }
 
 impl MptcpNs3 {
-    /// With subflows of these costs, and this many bytes of headers before a segment.
+    /// Creates subflows of these costs, with this many bytes of headers before a segment.
     pub(crate) fn new(
         settings: Settings,
         costs: &[f64],
@@ -85,7 +81,7 @@ impl MptcpNs3 {
         }
     }
 
-    /// Applies new terms, of which the module uses only costs.
+    /// Applies new terms; the module uses only costs.
     pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
         for subflow in 0..self.dials.len() {
             self.sender
@@ -125,7 +121,7 @@ impl MptcpNs3 {
         Delivered { bytes: delivered }
     }
 
-    /// A SYN was answered.
+    /// Opens a subflow whose SYN was answered.
     fn open(&mut self, subflow: usize) {
         if let Dial::Sent { .. } = self.dials[subflow] {
             self.sender.open(subflow);
@@ -149,7 +145,7 @@ impl MptcpNs3 {
         }
     }
 
-    /// The first SYN that is due, as sent now.
+    /// Returns the first SYN that is due, as sent now.
     fn poll_syn(&mut self, now: Time) -> Option<usize> {
         let due = |dial: &Dial| matches!(dial, Dial::Due { .. });
         let subflow = self.dials.iter().position(due)?;
@@ -163,7 +159,7 @@ impl MptcpNs3 {
         Some(subflow)
     }
 
-    /// There are no keys: its packets are not shown in captures.
+    /// Returns no key: captures do not show its packets.
     pub(crate) fn key(&self, _end: usize) -> u64 {
         0
     }
@@ -204,12 +200,12 @@ impl MptcpNs3 {
         self.receiver.stored_bytes_max()
     }
 
-    /// Most segments that were ever behind a gap.
+    /// Returns the maximum of segments behind a gap.
     pub(crate) fn reorder_segments_max(&self) -> usize {
         self.receiver.stored_segments_max()
     }
 
-    /// The module's gThroughput, in bit/s; `None` before the first acknowledgement.
+    /// Returns the module's gThroughput, in bit/s; `None` before the first ACK.
     pub(crate) fn throughput(&self) -> Option<f64> {
         self.sender.throughput()
     }
@@ -311,7 +307,7 @@ impl Sends for MptcpNs3 {
     }
 }
 
-/// A data segment, with its data numbers in place of sequence numbers.
+/// Converts a data segment, with its data numbers in place of sequence numbers.
 fn data(subflow: usize, segment: &Segment) -> Data {
     Data {
         subflow,
@@ -322,7 +318,7 @@ fn data(subflow: usize, segment: &Segment) -> Data {
     }
 }
 
-/// An acknowledgement, with its report in place of SACK blocks.
+/// Converts an ACK, with its report in place of SACK blocks.
 fn ack(subflow: usize, segment: &Segment) -> Ack {
     let mut blocks = match &segment.options {
         Options::Sack(list) => Some(list.iter(segment.ack)).into_iter().flatten(),

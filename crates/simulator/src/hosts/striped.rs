@@ -17,13 +17,11 @@ use crate::event_recorders::EventRecorders;
 #[derive(Debug)]
 pub(crate) struct Striped {
     pub(super) connection: Connection,
-    /// By the end that sends.
+    /// Indexed by the sending end.
     pub(super) devices: Box<[VirtualDevice; 2]>,
 }
 
 impl Striped {
-    /// # Errors
-    /// The device has no such scheduler.
     pub(crate) fn new(
         connection: Connection,
         scenario: &Scenario,
@@ -79,7 +77,7 @@ impl Sends for Striped {
     }
 }
 
-/// Rate of a path's slowest link, in kbit/s.
+/// Returns the rate of a path's slowest link, in kbit/s.
 fn path_kbps(scenario: &Scenario, path: usize) -> i64 {
     let rates = scenario.paths[path].hops.iter().map(|&link| {
         if let Some(radio) = scenario.wireless.link(link) {

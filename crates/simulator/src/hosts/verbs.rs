@@ -1,4 +1,4 @@
-//! The methods of a host that send, called after something has happened at one of its ends.
+//! Trait of sending hosts, called after an event at one of their ends.
 
 use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
@@ -7,63 +7,61 @@ use ropewalk_transport::Segment;
 use crate::application::Application;
 use crate::event_recorders::EventRecorders;
 
-/// The end that sends data.
+/// End that sends data.
 pub(crate) const CLIENT: usize = 0;
-/// The end that receives them.
+/// End that receives data.
 pub(crate) const SERVER: usize = 1;
 
-/// A packet that left its last hop, as passed to its end.
+/// Packet that left its last hop, as passed to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming<'a> {
-    /// The end that it is for.
+    /// End that it is for.
     pub(crate) end: usize,
     pub(crate) subflow: usize,
-    /// Number of the connection among those that its path has had.
+    /// Generation: number of earlier connections on its path.
     pub(crate) dial: u16,
-    /// As in the [`Outgoing`] packet.
+    /// Slot of the [`Outgoing`] packet.
     pub(crate) slot: u32,
     pub(crate) segment: &'a Segment,
 }
 
-/// Result of a packet or a timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
     /// Bytes delivered in order to the application of the end concerned.
     pub(crate) bytes: u64,
 }
 
-/// A packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
+/// Packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
-    /// The end that sends it.
+    /// Sending end.
     pub(crate) end: usize,
-    /// Index of its route among the flow's.
+    /// Index of its route in the flow.
     pub(crate) route: usize,
     pub(crate) subflow: usize,
     pub(crate) dial: u16,
-    /// Where the host keeps what the packet carries besides its segment, until it arrives or is dropped;
-    /// unused where there is nothing.
+    /// Slot of the content besides its segment, kept by the host until the packet arrives or is dropped;
+    /// unused without such content.
     pub(crate) slot: u32,
     /// Length of the IP packet.
     pub(crate) size: u32,
 }
 
-/// The fate of a packet at the first hop of its route.
+/// Fate of a packet at the first hop of its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstHop {
     pub(crate) offer: Offer,
-    /// When another one like it should be offered so that the hop is never idle; `None` for a medium.
+    /// When to offer the next one so that the hop is never idle; `None` for a medium.
     pub(crate) wants: Option<Time>,
 }
 
-/// Sending. The run loop determines the kind of host once, and then calls these directly.
+/// Sending host. The run loop determines the kind of host once, and then calls these directly.
 pub(crate) trait Sends {
-    /// Something happened at this end: the application writes as much as there is room for, and the data are
-    /// distributed.
+    /// Lets the application write as much as the host takes, and distributes the data.
     fn turn(&mut self, now: Time, end: usize, application: &mut Application);
 
-    /// The next packet to send, of what changed at this end. Its segment is written to `segment`. It may
-    /// change after any other call.
+    /// Returns the next packet to send after changes at this end, with its segment in `segment`. The result
+    /// may change after any other call.
     #[must_use]
     fn poll_transmit<R: EventRecorders>(
         &mut self,
@@ -73,24 +71,24 @@ pub(crate) trait Sends {
         recorders: &mut R,
     ) -> Option<Outgoing>;
 
-    /// Whether [`entered`](Sends::entered) is to be called.
+    /// Whether [`entered`](Sends::entered) must be called.
     const ASKS_FIRST_HOP: bool = false;
 
-    /// A packet was offered to the first hop of its route.
+    /// Reports a packet that was offered to the first hop of its route.
     fn entered(&mut self, _now: Time, _first_hop: FirstHop) {}
 
-    /// A packet was dropped on its way: what the host stored for it is removed.
+    /// Removes the stored content of a packet that was dropped.
     fn drop_packet(&mut self, _slot: u32) {}
 
-    /// After [`poll_transmit`](Sends::poll_transmit) returned nothing: whether another [`turn`](Sends::turn)
-    /// is due, since sockets were drained or the first hop wants more.
+    /// Returns, after [`poll_transmit`](Sends::poll_transmit) returned nothing, whether another
+    /// [`turn`](Sends::turn) is due, since sockets were drained or the first hop takes more.
     #[must_use]
     fn wants_turn(&self, _now: Time) -> bool {
         false
     }
 
-    /// New expiry times of the ends' timers, after what happened at this end; `None` for a timer that is not
-    /// set or has not changed. It may change after any of the calls above.
+    /// Returns new expiry times of the ends' timers after an event at this end; `None` for a timer that is
+    /// not set or unchanged. The result may change after any of the calls above.
     #[must_use]
     fn poll_timeouts(&mut self, end: usize) -> [Option<Time>; 2];
 }

@@ -3,7 +3,7 @@
 use ropewalk_transport::scheduling::round_robin::Turns;
 use ropewalk_transport::scheduling::weighted::Shares;
 
-/// Chooses the path of each packet, in one direction.
+/// Selector of the path of each packet, in one direction.
 #[derive(Clone, Debug)]
 pub(crate) enum VirtualDevice {
     /// Round robin, as in the paper.
@@ -18,7 +18,7 @@ impl VirtualDevice {
         VirtualDevice::RoundRobin { paths, turns }
     }
 
-    /// `rates` may have any unit, and are positive.
+    /// Creates a weighted device; `rates` are positive, in any unit.
     pub(crate) fn weighted(rates: Vec<i64>) -> VirtualDevice {
         VirtualDevice::Weighted {
             // Integers below 2^53 are exact.
@@ -27,7 +27,6 @@ impl VirtualDevice {
         }
     }
 
-    /// The next packet's path.
     #[inline]
     pub(crate) fn next(&mut self) -> usize {
         let path = match self {

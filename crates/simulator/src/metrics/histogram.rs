@@ -1,15 +1,15 @@
-//! A histogram of delays with bounded memory.
+//! Histogram of delays with bounded memory.
 
 use ropewalk_quantities::Time;
 
 use crate::outcome::{DelayBin, DelaySummary};
 
-/// Counts delays in buckets of nanoseconds: exact below 2048 ns, and above with 1024 buckets per octave, none
+/// Counts of delays in buckets of nanoseconds: exact below 2048 ns; above, 1024 buckets per octave, none
 /// wider than 0.1 % of its values. Count, mean and maximum are exact.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// Pages of buckets, allocated when used: the delays of a flow are close together, and there may be many
-    /// flows. At most 880.
+    /// Pages of buckets, at most 880, allocated on use: the delays of a flow are close together, and there
+    /// may be many flows.
     pages: Vec<Option<Box<Page>>>,
     count: u64,
     sum_nanos: u128,
@@ -24,11 +24,11 @@ const PER_OCTAVE: usize = 1 << PRECISION;
 const PAGE: usize = 64;
 type Page = [u64; PAGE];
 
-/// Most bins that are returned for plots.
+/// Maximum number of bins returned for plots.
 const MAX_BINS: usize = 200;
 
 impl Histogram {
-    /// Without any delay.
+    /// Creates an empty histogram.
     pub fn new() -> Histogram {
         Histogram::default()
     }
@@ -52,13 +52,13 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Whether it is empty.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The smallest delay that at least this fraction of all delays (0 to 1) does not exceed, within 0.05 %;
-    /// zero if it is empty.
+    /// Returns the smallest delay that at least this fraction of all delays (0 to 1) does not exceed,
+    /// within 0.05 %; zero if empty.
     pub fn percentile(&self, share: f64) -> Time {
         let rank = ((share * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut below = 0;
@@ -72,17 +72,17 @@ impl Histogram {
         Time::ZERO
     }
 
-    /// Number of delays.
+    /// Returns the number of delays.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean, percentiles and maximum in milliseconds; `None` if it is empty.
+    /// Returns mean, percentiles and maximum in milliseconds; `None` if empty.
     pub fn summary(&self) -> Option<DelaySummary> {
         self.summary_in(1e6)
     }
 
-    /// The same in seconds.
+    /// Returns mean, percentiles and maximum in seconds; `None` if empty.
     pub fn summary_s(&self) -> Option<DelaySummary> {
         self.summary_in(1e9)
     }
@@ -98,8 +98,8 @@ impl Histogram {
         })
     }
 
-    /// The non-empty bins in ascending order, with the finest power-of-two number of bins per octave that
-    /// gives at most 200.
+    /// Returns the non-empty bins in ascending order, with the finest power-of-two number of bins per
+    /// octave that gives at most 200.
     pub fn bins(&self) -> Vec<DelayBin> {
         let mut merged = 0;
         let mut found: Vec<(usize, u64)> = self.counts().collect();
@@ -112,7 +112,7 @@ impl Histogram {
                 joins
             });
         }
-        // What is given stands in the same room.
+        // The caller may keep the bins for long.
         found.shrink_to_fit();
         let bin = |(bin, count): (usize, u64)| DelayBin {
             up_to_ms: lower_edge((bin + 1) << merged) / 1e6,
@@ -121,7 +121,7 @@ impl Histogram {
         found.into_iter().map(bin).collect()
     }
 
-    /// The non-empty buckets in ascending order, with their counts.
+    /// Returns the non-empty buckets in ascending order, with their counts.
     fn counts(&self) -> impl Iterator<Item = (usize, u64)> {
         let pages = self.pages.iter().enumerate();
         let counts = pages.flat_map(|(number, page)| {
@@ -131,7 +131,6 @@ impl Histogram {
         counts.filter(|(_, count)| *count > 0)
     }
 
-    /// Adds to the count of a bucket.
     #[inline]
     fn add(&mut self, bucket: usize, more: u64) {
         match self.pages.get_mut(bucket / PAGE) {
@@ -140,7 +139,7 @@ impl Histogram {
         }
     }
 
-    /// The same for the first delay of a page.
+    /// Allocates a page for its first delay.
     #[cold]
     #[inline(never)]
     fn add_page(&mut self, bucket: usize, more: u64) {
@@ -154,15 +153,15 @@ impl Histogram {
     }
 }
 
-/// Values below 2048 have buckets of their own; above, a bucket is given by the octave and the ten bits after
-/// the leading one.
+/// Returns the bucket of a value: values below 2048 have their own; above, the octave and the ten bits
+/// after the leading one.
 #[inline]
 fn bucket_of(nanos: u64) -> usize {
     let octave = (nanos | 1).ilog2().saturating_sub(PRECISION);
     octave as usize * PER_OCTAVE + (nanos >> octave) as usize
 }
 
-/// Lowest value of a bucket, in nanoseconds.
+/// Returns the lowest value of a bucket, in nanoseconds.
 fn lower_edge(bucket: usize) -> f64 {
     let octave = (bucket / PER_OCTAVE).saturating_sub(1);
     (bucket - octave * PER_OCTAVE) as f64 * (octave as f64).exp2()

@@ -1,4 +1,4 @@
-//! How far packets arrive out of the order in which they were sent.
+//! Reordering metrics: how far packets arrive out of their order of transmission.
 
 mod buffer_density;
 mod density;
@@ -11,10 +11,9 @@ use buffer_density::BufferDensity;
 use density::Density;
 use extents::Extents;
 
-/// The metrics of RFC 5236 and RFC 4737, over packets numbered in the order
-/// in which they were first sent, as they arrive.
+/// Metrics of RFC 5236 and RFC 4737, over packets numbered in the order of first transmission.
 ///
-/// Memory is bounded, whatever the number of packets.
+/// Memory is bounded for any number of packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Reorder {
     /// Packets with a smaller number do not belong to the sample; `None` until the first arrival.
@@ -25,10 +24,10 @@ pub(crate) struct Reorder {
 }
 
 impl Reorder {
-    /// Watches a stream from its first packet, which has number 0.
+    /// Creates metrics of a stream from its first packet, which has number 0.
     ///
-    /// Beyond the threshold, RFC 5236's densities take a packet for lost: it is both the greatest
-    /// displacement and the greatest buffer occupancy.
+    /// Beyond the threshold, RFC 5236's densities count a packet as lost: it is both the largest
+    /// displacement and the largest buffer occupancy.
     pub(crate) fn new(threshold: u32) -> Reorder {
         Reorder {
             first: Some(0),
@@ -38,7 +37,7 @@ impl Reorder {
         }
     }
 
-    /// Watches a stream from now on. The next arrival is the first of the sample, and packets that were sent
+    /// Creates metrics of a stream from now on. The next arrival is the first of the sample; packets sent
     /// before it are ignored.
     pub(crate) fn joining(threshold: u32) -> Reorder {
         Reorder {
@@ -47,7 +46,7 @@ impl Reorder {
         }
     }
 
-    /// A packet arrives.
+    /// Records the arrival of a packet.
     #[inline]
     pub(crate) fn arrival(&mut self, number: u64) {
         let first = *self.first.get_or_insert(number);
@@ -58,7 +57,7 @@ impl Reorder {
         }
     }
 
-    /// The metrics of all arrivals so far.
+    /// Returns the metrics of all arrivals so far.
     pub(crate) fn metrics(&self) -> ReorderingMetrics {
         ReorderingMetrics {
             reordered_ratio: self.extents.reordered_ratio(),

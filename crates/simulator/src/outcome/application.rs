@@ -5,19 +5,19 @@ use super::delay::DelaySummary;
 /// Application-level results, by kind of traffic; none for bulk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ApplicationSummary {
-    /// For messages with a deadline.
+    /// Messages with a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessagesSummary>,
-    /// For a video.
+    /// Video.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<VideoSummary>,
-    /// For adaptive streaming.
+    /// Adaptive streaming.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunks: Option<ChunksSummary>,
-    /// For request-response traffic.
+    /// Request-response traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<RequestsSummary>,
-    /// For web pages.
+    /// Web pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web: Option<WebSummary>,
 }
@@ -33,7 +33,7 @@ pub struct ChunksSummary {
     pub switches: u64,
     /// Chunks that arrived after the player's deadline or never, in percent.
     pub late_percent: f64,
-    /// Their bytes.
+    /// Bytes of the late chunks.
     pub late_bytes: u64,
     /// Time from the request of a chunk to its arrival; s.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,10 +50,10 @@ pub struct RequestsSummary {
     /// Time from request to response; s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_s: Option<DelaySummary>,
-    /// Responses that arrived after their deadline or never, in percent; if there is a deadline.
+    /// Percentage of responses that arrived after their deadline or never, if there is a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_percent: Option<f64>,
-    /// Their bytes.
+    /// Bytes of the late responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_bytes: Option<u64>,
 }
@@ -63,7 +63,7 @@ pub struct RequestsSummary {
 pub struct WebSummary {
     /// Pages that were begun in the measured time and loaded completely.
     pub pages: u64,
-    /// Their objects.
+    /// Objects of these pages.
     pub objects: u64,
     /// Time from the request of a page to the arrival of all its objects; s.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,9 +78,9 @@ pub struct WebSummary {
 pub struct MessagesSummary {
     /// Messages that were written in the measured time, and whose deadline has passed.
     pub count: u64,
-    /// Those of them that arrived late or never, in percent.
+    /// Percentage that arrived late or never.
     pub late_percent: f64,
-    /// Their bytes.
+    /// Bytes of the late messages.
     pub late_bytes: u64,
 }
 
@@ -89,9 +89,9 @@ pub struct MessagesSummary {
 pub struct VideoSummary {
     /// Frames that were written in the measured time, and whose deadline has passed.
     pub frames: u64,
-    /// Those of them that arrived late or never, in percent.
+    /// Percentage that arrived late or never.
     pub late_percent: f64,
-    /// Their bytes.
+    /// Bytes of the late frames.
     pub late_bytes: u64,
     /// Time from the write of a frame to its delivery, of delivered frames; ms.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,8 +106,8 @@ pub struct VideoSummary {
 pub struct Stall {
     /// Number of stalls after the start.
     pub count: u64,
-    /// Their duration in seconds.
+    /// Duration of the stalls in seconds.
     pub total_s: f64,
-    /// Fraction of the time since playing began.
+    /// Fraction of the time since playback began.
     pub share: f64,
 }

@@ -1,6 +1,6 @@
 //! Distributions of delays.
 
-/// Statistics of a distribution of delays, in the unit given by the key's name.
+/// Statistics of a distribution of delays, in the unit of the key's name.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct DelaySummary {
     /// Arithmetic mean.
@@ -11,15 +11,15 @@ pub struct DelaySummary {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// Greatest.
+    /// Maximum.
     pub max: f64,
 }
 
-/// A bin of the delay histogram.
+/// Bin of a delay histogram.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct DelayBin {
     /// Upper edge, in milliseconds.
     pub up_to_ms: f64,
-    /// Packets (or messages) in it.
+    /// Packets (or messages) in the bin.
     pub count: u64,
 }

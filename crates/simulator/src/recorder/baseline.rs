@@ -9,22 +9,20 @@ use crate::hosts::Host;
 use crate::shares::Shares;
 use crate::world::World;
 
-/// A snapshot of all counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Baseline {
-    /// Of each link, forward direction.
+    /// Each link, forward direction.
     pub(crate) links: Vec<LinkCounters>,
     pub(crate) transmitted: Vec<u64>,
     pub(crate) in_air: AirCounts,
     pub(crate) shares: Shares,
-    /// Of each flow.
+    /// Each flow.
     pub(crate) delivered: Vec<u64>,
-    /// Of each recorded flow; `None` for others.
+    /// Each recorded flow; `None` for others.
     pub(crate) flows: Vec<Option<FlowBaseline>>,
     pub(crate) data_packets: u64,
 }
 
-/// Counters of a recorded flow.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowBaseline {
     pub(crate) subflows: Vec<SubflowBaseline>,
@@ -40,7 +38,7 @@ pub(crate) struct SubflowBaseline {
 }
 
 impl Baseline {
-    /// A snapshot of the present values.
+    /// Takes a snapshot of the current values.
     pub(crate) fn take<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) -> Baseline {
         let in_air = AirCounts::take(now, &world.network);
         let links = world.links().map(|link| {

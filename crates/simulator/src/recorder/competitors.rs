@@ -6,13 +6,12 @@ use ropewalk_scenario::{Origin, Scenario};
 use crate::timeline::CompetitorTimeline;
 use crate::world::World;
 
-/// Records the rows.
+/// Recorder of the rows.
 #[derive(Debug)]
 pub(super) struct Competitors {
     timeline: CompetitorTimeline,
     /// Entry number of the first competitor; competitors are the last entries.
     first: usize,
-    /// Number of flows of each entry.
     counts: Vec<u32>,
     /// Time of the last row, and bytes that each entry had delivered by then.
     time: Time,
@@ -20,7 +19,7 @@ pub(super) struct Competitors {
 }
 
 impl Competitors {
-    /// `None` without competitors.
+    /// Creates the recorder; `None` without competitors.
     pub(super) fn new(scenario: &Scenario) -> Option<Competitors> {
         let is_one = |flow: &ropewalk_scenario::Flow| flow.origin == Origin::Competitor;
         let first = scenario.flows.iter().position(is_one)?;
@@ -60,7 +59,6 @@ impl Competitors {
         self.delivered = delivered;
     }
 
-    /// All rows.
     pub(super) fn take(self) -> CompetitorTimeline {
         self.timeline
     }

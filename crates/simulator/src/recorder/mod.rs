@@ -1,4 +1,4 @@
-//! When measurements are taken: at the end of the warm-up, and at regular steps.
+//! Recorder of measurements at the end of the warm-up, and at regular steps.
 
 mod baseline;
 mod competitors;
@@ -13,15 +13,14 @@ use crate::world::World;
 pub(crate) use baseline::Baseline;
 use competitors::Competitors;
 
-/// Takes measurements at the end of the warm-up, and at regular steps.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// Snapshot at the end of the warm-up, once that is over.
+    /// Snapshot at the end of the warm-up, after that.
     pub(crate) baseline: Option<Baseline>,
     pub(crate) warmup: Time,
     step: Option<Time>,
     next_step: Time,
-    /// If there are competitors, and a timeline is requested.
+    /// Competitors, if any and if a timeline is requested.
     competitors: Option<Competitors>,
 }
 
@@ -38,7 +37,7 @@ impl Recorder {
         }
     }
 
-    /// When to call [`Recorder::sample`] next.
+    /// Returns when to call [`Recorder::sample`] next.
     pub(crate) fn next(&self) -> Option<Time> {
         let warmup = match self.baseline {
             None => self.warmup,
@@ -67,14 +66,14 @@ impl Recorder {
         }
     }
 
-    /// The run is over: the timelines' last step ends here.
+    /// Ends the last step of the timelines, at the end of the run.
     pub(crate) fn finish<T: Copy, M: Air<T>>(&mut self, now: Time, world: &mut World<T, M>) {
         if self.step.is_some() {
             self.add_rows(now, world);
         }
     }
 
-    /// Goodput of competitors over time, if requested and there are any.
+    /// Takes the goodput of competitors over time, if requested and there are any.
     pub(crate) fn take_competitors(&mut self) -> Option<CompetitorTimeline> {
         self.competitors.take().map(Competitors::take)
     }

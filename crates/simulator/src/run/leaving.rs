@@ -1,4 +1,4 @@
-//! Packets that leave an end of a flow.
+//! Transmit loop of an end of a flow.
 
 use ropewalk_network::{Medium, Network, Offer, RouteId};
 use ropewalk_quantities::Time;
@@ -9,21 +9,20 @@ use crate::observer::Observer;
 use crate::packet::Packet;
 use crate::sights::Watching;
 
-/// Sends the packets of an end of a flow.
+/// Transmitter of the packets of an end.
 pub(super) struct Leaving<'a, T, M> {
     pub(super) now: Time,
     pub(super) end: usize,
     pub(super) application: &'a mut Application,
     pub(super) routes: &'a [[RouteId; 2]],
-    /// Number of data packets sent.
     pub(super) packets: &'a mut u32,
-    /// The packet into which segments are written before they enter a link.
+    /// Packet that segments are written into before they enter a link.
     pub(super) packet: &'a mut Packet<T>,
     pub(super) network: &'a mut Network<Packet<T>, M>,
 }
 
 impl<T: Copy, M: Medium<Packet<T>>> Leaving<'_, T, M> {
-    /// Sends everything that is to be sent now; returns the ends' timers.
+    /// Sends all packets that are due; returns the timers of the ends.
     #[inline(always)]
     pub(super) fn send<O: Observer<Tag = T>, S: Sends>(
         self,
@@ -56,7 +55,7 @@ impl<T: Copy, M: Medium<Packet<T>>> Leaving<'_, T, M> {
                     let wants = self.network.wants(now, route, leaves.size);
                     host.entered(now, FirstHop { offer, wants });
                 }
-                // A drop or loss is detected by the endpoints.
+                // The endpoints detect a drop or loss.
                 if let Offer::Dropped(_) = offer {
                     host.drop_packet(leaves.slot);
                 }

@@ -10,7 +10,7 @@ use crate::outcome::{
 };
 
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
-    /// Each channel that carries links: its number in the scenario, and its counters at the start and at the
+    /// Returns each channel that carries links: its number in the scenario, and its counters at start and
     /// end.
     fn counted(&self) -> impl Iterator<Item = (usize, &ChannelCounts, &ChannelCounts)> {
         let counts = self.start.in_air.0.iter().zip(&self.end.in_air.0);
@@ -67,7 +67,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             .collect()
     }
 
-    /// The nodes with a radio on a channel that carries links.
+    /// Returns the nodes with a radio on a channel that carries links.
     pub(super) fn nodes(&self) -> Vec<NodeSummary> {
         let nodes = self.scenario.wireless.nodes.iter();
         nodes
@@ -95,7 +95,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             .collect()
     }
 
-    /// A wireless link, forward direction.
+    /// Returns the summary of a wireless link, forward direction.
     pub(super) fn radio_link(&self, link: usize, flows: Vec<LinkShare>) -> LinkSummary {
         let radio = self.scenario.wireless.link(link);
         let channel = radio.map_or(0, |radio| radio.channel);
@@ -127,7 +127,7 @@ fn ratio(part: Time, whole: Time) -> f64 {
     part.as_nanos() as f64 / whole.as_nanos().max(1) as f64
 }
 
-/// Fractions of the sum of times of one or several radios; idle if there was no time at all.
+/// Returns fractions of the sum of times of one or several radios; idle if the sum is zero.
 fn shares(of: Airtime) -> AirtimeShares {
     let total = of.total();
     if total == Time::ZERO {

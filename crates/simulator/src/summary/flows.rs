@@ -15,7 +15,7 @@ use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, FlowSummary, Nstat, SubflowSummary, UndoneSummary};
 use crate::timeliness::Late;
 
-/// Results of one flow in the measured time.
+/// Results of a flow in the measured time.
 pub(super) struct Measured {
     pub(super) goodput_mbps: f64,
     pub(super) delivered_bytes: u64,
@@ -35,8 +35,8 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         }
     }
 
-    /// Duration of a flow's measurement: from its first write (of a competitor, its start) or the end of the
-    /// warm-up, to its completion or the end of the run.
+    /// Returns the duration of a flow's measurement: from its first write (of a competitor, its start) or
+    /// the end of the warm-up, to its completion or the end of the run.
     fn seconds(&self, number: usize) -> f64 {
         let flow = &self.world.flows[number];
         let (from, to) = match flow.recorder.as_deref() {
@@ -51,7 +51,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         to.saturating_sub(from).as_secs_f64()
     }
 
-    /// Mean goodput of a competitor's flows; 10^6 bit/s.
+    /// Returns the mean goodput of a competitor's flows; 10^6 bit/s.
     pub(super) fn competitor_mbps(&self, entry: usize) -> f64 {
         let flow = &self.scenario.flows[entry];
         let seconds = self.end_at.saturating_sub(flow.start.max(self.warmup));
@@ -62,7 +62,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         mbps(bytes, seconds.as_secs_f64()) / f64::from(flow.count.max(1))
     }
 
-    /// The flows of an entry of the scenario.
+    /// Returns the flows of an entry of the scenario.
     pub(super) fn of_entry(&self, entry: usize) -> Range<usize> {
         let flows = &self.world.flows;
         // Flows are in the order of their entries.
@@ -70,7 +70,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         first..flows.partition_point(|flow| flow.entry <= entry)
     }
 
-    /// Application-level results of an entry.
+    /// Returns the application-level results of an entry.
     pub(super) fn application(&self, entry: usize) -> ApplicationSummary {
         let traffic = &self.scenario.flows[entry].traffic;
         if let Traffic::Requested(_) = traffic {
@@ -91,13 +91,13 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             };
             late += timeliness.late(self.end_at, flow.application.undelivered());
             delays.merge(&recorder.delays);
-            // Of several equal flows, that of the first.
+            // Of several equal flows, the first counts.
             stall = stall.or_else(|| timeliness.stall(self.end_at));
         }
         late.summary(traffic, &delays, stall)
     }
 
-    /// Summaries of the scenario's flow entries.
+    /// Returns the summaries of the scenario's flow entries.
     pub(super) fn flows(&self, all: &[Measured]) -> Vec<FlowSummary> {
         let total: u64 = all.iter().map(|flow| flow.delivered_bytes).sum();
         let entries = self.scenario.flows.iter().enumerate();
@@ -137,7 +137,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             .collect()
     }
 
-    /// Per subflow of a recorded flow.
+    /// Returns the summaries of a recorded flow's subflows.
     pub(super) fn subflows(&self, number: usize) -> Vec<SubflowSummary> {
         let flow = &self.world.flows[number];
         let [start, end] = [&self.start, &self.end].map(|at| at.flows[number].as_ref());
@@ -175,7 +175,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 }
 
-/// Counters of the flow's answer to reordering between two snapshots; `None` without one.
+/// Returns the counters of the flow's reordering response between two snapshots; `None` without one.
 fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> {
     if !may_undo(flow) {
         return None;

@@ -7,7 +7,7 @@ use crate::air::Air;
 use crate::outcome::{LinkShare, LinkSummary};
 
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
-    /// Per link, as in the scenario; forward direction.
+    /// Returns the links in the order of the scenario, forward direction.
     pub(super) fn links(&self) -> Vec<LinkSummary> {
         let mut shares = self.link_shares();
         let links = self.scenario.links.iter().enumerate();
@@ -41,7 +41,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             .collect()
     }
 
-    /// Each link's price times the Mbit/s of IP packets that it delivered, summed; `None` where no
+    /// Returns the sum of each link's price times the Mbit/s of IP packets that it delivered; `None` if no
     /// link has a price.
     pub(super) fn cost(&self, links: &[LinkSummary]) -> Option<f64> {
         let measured = self.end_at.saturating_sub(self.warmup).as_secs_f64();
@@ -52,13 +52,13 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         costs.reduce(|sum, cost| sum + cost)
     }
 
-    /// Each flow's share of each link, if there are several flows.
+    /// Returns the share of each flow in each link, if there are several flows.
     fn link_shares(&self) -> Vec<Vec<LinkShare>> {
         let mut shares = vec![Vec::new(); self.scenario.links.len()];
         if self.world.flows.len() == 1 {
             return shares;
         }
-        // The last flow and path for which each link was counted.
+        // Last flow and path for which each link was counted.
         let mut met = vec![None; shares.len()];
         for (entry, flow) in self.scenario.flows.iter().enumerate() {
             let mut paths = flow.paths.clone();

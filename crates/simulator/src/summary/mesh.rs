@@ -1,11 +1,10 @@
-//! The mesh that a scenario drew.
+//! Summary of the mesh that a scenario drew.
 
 use ropewalk_scenario::Mesh;
 
 use crate::outcome::{DisjointRoutes, MeshSummary};
 
 impl MeshSummary {
-    /// Its summary.
     pub(super) fn of(mesh: &Mesh) -> MeshSummary {
         let [link, node, zone] = mesh.disjoint;
         MeshSummary {

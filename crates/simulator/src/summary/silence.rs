@@ -6,11 +6,11 @@ use super::Span;
 use super::flows::Measured;
 use crate::air::Air;
 
-/// Most links that a warning counts the packets of.
+/// Maximum number of links whose packets a warning counts.
 const SHOWN: usize = 4;
 
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
-    /// A warning for each entry of the scenario whose flows delivered nothing.
+    /// Returns a warning for each entry of the scenario whose flows delivered nothing.
     pub(super) fn silent_flows(&self, all: &[Measured]) -> Vec<String> {
         let entries = self.scenario.flows.iter().enumerate();
         let silent = entries.filter(|(entry, _)| {
@@ -67,7 +67,8 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 }
 
-/// The packets of a link in the entire run: `link wifi: 3 packets sent, 3 lost, 0 dropped, 0 delivered`.
+/// Describes the packets of a link in the whole run: `link wifi: 3 packets sent, 3 lost, 0 dropped, 0
+/// delivered`.
 #[must_use]
 pub fn packets_of_link(name: &str, counters: &Counters) -> String {
     format!(

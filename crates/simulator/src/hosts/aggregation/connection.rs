@@ -14,24 +14,24 @@ use crate::hosts::verbs::{CLIENT, SERVER};
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) path: usize,
-    /// Number of the connection on its path, from 0.
+    /// Generation: number of earlier connections on its path.
     pub(crate) dial: u16,
-    /// When the client abandons it, if it is still being opened.
+    /// When the client abandons it, while it is being opened.
     pub(crate) dialled_until: Time,
     pub(crate) ends: [Endpoint; 2],
     /// Its carrier in the association of each end, while it is one.
     pub(crate) carriers: [Option<CarrierId>; 2],
-    /// Per end: the socket is full, and the association knows it.
+    /// Per end: the socket is full, and the association was notified.
     pub(crate) blocked: [bool; 2],
-    /// Per end: it is to be polled for segments.
+    /// Per end: must be polled for segments.
     pub(crate) changed: [bool; 2],
-    /// Per end: when a segment last arrived.
+    /// Per end: arrival of the last segment.
     pub(crate) heard_at: [Option<Time>; 2],
     /// Frames of each direction, by the sending end.
     streams: [ByteStream; 2],
 }
 
-/// The byte stream of one direction, as offsets.
+/// Byte stream of one direction, as offsets.
 #[derive(Debug, Default)]
 struct ByteStream {
     /// Frames that the other end has not read completely, with their ends.
@@ -44,17 +44,17 @@ struct ByteStream {
     read: u64,
 }
 
-/// When a socket takes more.
+/// Condition on which a socket takes more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Appetite {
-    /// Room that a frame needs: frames that do not fit the send buffer are not begun.
+    /// Free buffer that a frame needs: frames that do not fit the send buffer are not begun.
     pub(crate) frame: u64,
     /// The socket is writable while less than this is unsent (Linux: TCP_NOTSENT_LOWAT).
     pub(crate) low_water: u64,
 }
 
 impl Connection {
-    /// A connection that the client opens now, and abandons at `until` if it is not open by then. The keys
+    /// Opens a connection from the client, which abandons it at `until` if it is not open by then. The keys
     /// are random.
     pub(crate) fn dial(
         dialled_until: Time,
@@ -79,7 +79,7 @@ impl Connection {
         }
     }
 
-    /// A segment arrives at an end.
+    /// Passes an arriving segment to an end.
     pub(crate) fn handle_segment<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -94,7 +94,7 @@ impl Connection {
         self.changed[end] = true;
     }
 
-    /// The next segment that an end has to send.
+    /// Returns the next segment to send from an end.
     pub(crate) fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -107,7 +107,6 @@ impl Connection {
         endpoint.poll_transmit(now, segment)
     }
 
-    /// An end, as the observer identifies it.
     fn endpoint_id(&self, end: usize) -> EndpointId {
         EndpointId {
             end,
@@ -116,12 +115,12 @@ impl Connection {
         }
     }
 
-    /// The next event of an end for the association.
+    /// Returns the next event of an end for the association.
     pub(crate) fn poll_event(&mut self, end: usize) -> Option<Event> {
         self.ends[end].poll_event()
     }
 
-    /// An end sends a frame.
+    /// Sends a frame from an end.
     pub(crate) fn put(&mut self, end: usize, frame: Frame<Length>) {
         let payload = match &frame {
             Frame::Data { payload, .. } => payload.len(),
@@ -143,8 +142,8 @@ impl Connection {
         }
     }
 
-    /// Whether an end's socket takes another frame: the frame fits the send buffer, and the socket is
-    /// writable.
+    /// Returns whether an end's socket takes another frame: the frame fits the send buffer, and the socket
+    /// is writable.
     pub(crate) fn takes_more(&mut self, end: usize, appetite: Appetite) -> bool {
         self.write(end);
         let (stream, socket) = (&self.streams[end], &self.ends[end]);
@@ -153,14 +152,14 @@ impl Connection {
             && socket.writable() >= appetite.frame
     }
 
-    /// An end reads what has arrived.
+    /// Reads the data that has arrived at an end.
     pub(crate) fn read(&mut self, end: usize) {
         let taken = self.ends[end].read(u64::MAX);
         self.streams[1 - end].read += taken;
         self.changed[end] |= taken > 0;
     }
 
-    /// The next frame that an end has read completely.
+    /// Returns the next frame that an end has read completely.
     pub(crate) fn next_frame(&mut self, end: usize) -> Option<Frame<Length>> {
         let stream = &mut self.streams[1 - end];
         stream
@@ -170,7 +169,7 @@ impl Connection {
         stream.frames.pop_front().map(|(_, frame)| frame)
     }
 
-    /// An end aborts it, as when a socket with unread data is closed.
+    /// Aborts the connection at an end, as when a socket with unread data is closed.
     pub(crate) fn abort(&mut self, end: usize) {
         if !self.ends[end].is_closed() {
             self.ends[end].abort();
@@ -178,19 +177,19 @@ impl Connection {
         }
     }
 
-    /// Whether it is closed at both ends.
+    /// Returns whether both ends are closed.
     pub(crate) fn is_over(&self) -> bool {
         let [client, server] = &self.ends;
         let never_heard = self.heard_at[SERVER].is_none();
         client.is_closed() && (server.is_closed() || never_heard) && self.changed == [false; 2]
     }
 
-    /// Whether the client is still opening it.
+    /// Returns whether the client is still opening it.
     pub(crate) fn is_dialled(&self) -> bool {
         self.carriers[CLIENT].is_none() && !self.ends[CLIENT].is_closed()
     }
 
-    /// When a timer of an end expires, or the client abandons the dial.
+    /// Returns when a timer of an end expires, or the client abandons the dial.
     pub(crate) fn poll_timeout(&self, end: usize) -> Option<Time> {
         let timer = self.ends[end].poll_timeout();
         if end == CLIENT && self.is_dialled() {
@@ -199,7 +198,7 @@ impl Connection {
         timer
     }
 
-    /// Handles what is due at an end.
+    /// Handles the due timers of an end.
     pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
         now: Time,

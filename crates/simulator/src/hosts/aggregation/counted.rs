@@ -1,4 +1,4 @@
-//! Counters of an aggregation: each path is a subflow, whatever connections it has had.
+//! Counters of an aggregation: each path is a subflow, over all its connections.
 
 use ropewalk_transport::{Counters, Endpoint, SubflowState};
 
@@ -18,7 +18,7 @@ impl Aggregation {
         &self.connections[path].ends[CLIENT].subflow_states()[0]
     }
 
-    /// Of all connections that the path has had.
+    /// Returns the sum over all connections of the path.
     pub(crate) fn counters(&self, path: usize) -> Counters {
         let mut all = self.paths[path].past.counters;
         for connection in self.connections.iter().filter(|of| of.path == path) {
@@ -61,7 +61,7 @@ impl Aggregation {
         self.received.held_max = self.received.held;
     }
 
-    /// Counts of frames.
+    /// Returns the numbers of frames.
     pub(crate) fn packets(&self) -> (u64, u64) {
         (self.received.frames, self.received.out_of_order)
     }

@@ -1,7 +1,7 @@
-//! Dialling of an association's paths, and replacement of their connections.
+//! Dialling of the paths of an association, and replacement of their connections.
 //!
-//! As in the gateway's proxy, [`Dialling`] decides when to dial and how long a dial may take: a path without
-//! a carrier, or with a suspected one, is dialled until a connection is established, which replaces the
+//! As in the gateway, [`Dialling`] decides when to dial and how long a dial may take. A path without a
+//! carrier, or with a suspected one, is dialled until a connection is established, which replaces the
 //! previous one.
 
 use rand_core::Rng;
@@ -13,19 +13,19 @@ use super::Aggregation;
 use super::connection::Connection;
 use crate::hosts::verbs::{CLIENT, SERVER};
 
-/// A path of an association.
+/// Path of an association.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathState {
     /// `None` while it has a carrier that is not suspected.
     pub(crate) dialling: Option<Dialling>,
     /// Number of dials so far.
     dials: u16,
-    /// Bytes of the application that it delivered.
+    /// Application bytes that it delivered.
     pub(crate) delivered: u64,
     pub(crate) past: Past,
 }
 
-/// Counters of connections that were removed.
+/// Counters of removed connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Past {
     pub(crate) counters: Counters,
@@ -34,7 +34,7 @@ pub(crate) struct Past {
 }
 
 impl Aggregation {
-    /// Adds a connection to a path, which is abandoned at `until` if it is not open by then.
+    /// Adds a connection to a path, abandoned at `until` if it is not open by then.
     pub(crate) fn dial(&mut self, path: usize, until: Time) {
         let random = &mut self.random;
         let state = &mut self.paths[path];
@@ -109,7 +109,7 @@ impl Aggregation {
         }
     }
 
-    /// A dial succeeded at the client: the connection replaces the path's previous one.
+    /// Replaces the previous connection of the path after a successful dial at the client.
     pub(crate) fn on_dialled(&mut self, now: Time, at: usize) {
         let path = self.connections[at].path;
         self.replace(now, at, CLIENT);
@@ -117,7 +117,7 @@ impl Aggregation {
         self.stop_dialling(path);
     }
 
-    /// The first frame arrived at the server: the same there.
+    /// Replaces it at the server after the first frame arrived.
     pub(crate) fn on_joined(&mut self, now: Time, at: usize) {
         self.replace(now, at, SERVER);
         self.carry(now, at, SERVER);
@@ -135,7 +135,7 @@ impl Aggregation {
         }
     }
 
-    /// One end's TCP has aborted.
+    /// Handles the abort of one end's TCP.
     pub(crate) fn on_aborted(&mut self, now: Time, at: usize, end: usize) {
         let connection = &self.connections[at];
         let (path, was_carrier) = (connection.path, connection.carriers[end].is_some());
@@ -145,7 +145,7 @@ impl Aggregation {
         }
     }
 
-    /// Moves the carriers of the client to their paths' indices, and removes connections that are over.
+    /// Moves the client's carriers to the indices of their paths, and removes connections that are over.
     pub(crate) fn tidy(&mut self) {
         let paths = self.paths.len();
         if self.connections.len() == paths {

@@ -1,4 +1,4 @@
-//! Moves frames from the association to the sockets of its carriers.
+//! Transfer of frames from the association to the sockets of its carriers.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Association, CarrierId, Length};
@@ -7,7 +7,7 @@ use super::Aggregation;
 use super::connection::Appetite;
 
 impl Aggregation {
-    /// Gives frames to the carriers of an end, until no socket takes more.
+    /// Passes frames to the carriers of an end, until no socket takes more.
     #[inline(always)]
     pub(super) fn give_all(&mut self, now: Time, end: usize) {
         self.take_events(now, end);
@@ -17,7 +17,7 @@ impl Aggregation {
         }
     }
 
-    /// Gives frames to a carrier until its socket is full or there are none for it.
+    /// Passes frames to a carrier until its socket is full or it has none.
     #[inline(never)]
     fn give(&mut self, now: Time, at: usize, end: usize) {
         self.give_frames(now, at, end);
@@ -53,7 +53,7 @@ impl Aggregation {
         }
     }
 
-    /// A connection has sent segments: its socket may take more.
+    /// Updates a connection that has sent segments: its socket may take more.
     pub(super) fn after_flush(&mut self, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         if connection.blocked[end] {
@@ -77,8 +77,8 @@ impl Aggregation {
     }
 }
 
-/// When a carrier's socket takes more: whole frames that fit the send buffer, while fewer than two frames are
-/// unsent, unless the scenario sets another limit.
+/// Returns when the socket of a carrier takes more: whole frames that fit the send buffer, while fewer than
+/// two frames are unsent, unless the scenario sets another limit.
 fn appetite(
     send_buffer: Bytes,
     low_water: Option<Bytes>,

@@ -1,7 +1,7 @@
 //! Bandwidth aggregation above TCP: one application stream over an association, whose carriers are TCP
 //! connections, one on each path.
 //!
-//! The gateway's handshake is omitted: a connection becomes a carrier at the client when TCP's handshake is
+//! The gateway's handshake is omitted. A connection becomes a carrier at the client when TCP's handshake is
 //! complete, and at the server with the first frame.
 
 mod changed;
@@ -31,62 +31,58 @@ use dialling::PathState;
 use receiving::Received;
 use writer::Writer;
 
-/// Dials before the application begins are never abandoned.
+/// Dials before the application starts are never abandoned.
 const NEVER: Time = Time::from_nanos(u64::MAX);
 
 /// Both ends of an association, and the connections between them.
 #[derive(Debug)]
 pub(crate) struct Aggregation {
-    /// Client and server.
     ends: [Association<Length>; 2],
-    /// The connection in use on each path, by the path's number; then others, being dialled or abandoned.
+    /// Connection in use on each path, by the path's number; then others, being dialled or abandoned.
     connections: Vec<Connection>,
     paths: Vec<PathState>,
-    /// At least one path is being dialled.
+    /// Whether at least one path is being dialled.
     is_dialling: bool,
-    /// The connections that may have changed.
     changed: Changed,
-    /// The terms of each path, as both ends were last told.
+    /// Terms of each path that both ends know.
     terms: Vec<Terms>,
-    /// Configuration of the connections.
     config: Arc<Config>,
     main_buffer: Bytes,
     notsent_lowat: Option<Bytes>,
-    /// Random numbers for the connections' keys.
+    /// Random keys of the connections.
     random: Pcg64Mcg,
-    /// The end that writes first, and opens the stream.
+    /// End that writes first, and opens the stream.
     first: usize,
     begun: bool,
-    /// The stream, once its first end has written.
+    /// Stream, once its first end has written.
     stream: Option<StreamId>,
-    /// Everything is sent: nothing is dialled any more.
+    /// Whether everything is sent, so that no more dials are needed.
     closing: bool,
     received: Received,
     /// Bytes that the client's application has read.
     client_read: u64,
-    /// Bytes of headers before each segment.
     headers: u32,
     pass: Pass,
 }
 
-/// A pass over both ends of all connections, in which those that may have changed send.
+/// Pass over both ends of all connections, in which changed ones may send.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
     /// Current connection and end.
     at: Option<(usize, usize)>,
-    /// It is being polled.
+    /// Whether it is being polled.
     sends: bool,
-    /// Some may have changed.
+    /// Whether any may have changed.
     any: bool,
-    /// Frames were given to carriers before it.
+    /// Whether carriers got frames before the pass.
     gave: bool,
-    /// Another turn is to follow.
+    /// Whether another turn must follow.
     again: bool,
 }
 
 impl Aggregation {
-    /// Over this many paths, for an application whose end `first` writes first; `random` gives the
-    /// connections' keys.
+    /// Creates an aggregation over this many paths, for an application whose end `first` writes first;
+    /// `random` gives the keys of the connections.
     pub(crate) fn new(
         aggregation: &AggregationConfig,
         config: &Config,
@@ -96,7 +92,7 @@ impl Aggregation {
         random: Pcg64Mcg,
     ) -> Aggregation {
         let both = ropewalk_striping::Config {
-            // The application's backlog is bounded before, and data in flight by the window.
+            // The application's backlog is limited before, and data in flight by the window.
             send_buffer: Bytes::new(u64::MAX / 2),
             ..aggregation.association(config)
         };
@@ -138,7 +134,7 @@ impl Aggregation {
         host
     }
 
-    /// The application begins: dials all paths.
+    /// Starts the application: dials all paths.
     pub(crate) fn start(&mut self, now: Time) {
         if !self.begun {
             self.begun = true;
@@ -147,7 +143,7 @@ impl Aggregation {
         }
     }
 
-    /// Segments of a connection that was removed are dropped.
+    /// Drops segments of a connection that was removed.
     #[inline(never)]
     pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
@@ -186,7 +182,7 @@ impl Aggregation {
         while let Some(event) = self.connections[at].poll_event(end) {
             match event {
                 SocketEvent::Connected if end == CLIENT => self.on_dialled(now, at),
-                // In the gateway, the relay's answer completes the handshake.
+                // In the gateway, the response of the relay completes the handshake.
                 SocketEvent::Connected if self.first == SERVER => self.on_joined(now, at),
                 SocketEvent::Eof => {
                     self.changed.touch(at);
@@ -206,7 +202,7 @@ impl Aggregation {
         }
     }
 
-    /// Not inlined, since there is rarely an event.
+    /// Not inlined, since events are rare.
     #[inline(never)]
     fn take_event(&mut self, now: Time, end: usize, event: &Event) {
         match *event {
@@ -220,13 +216,13 @@ impl Aggregation {
         }
     }
 
-    /// Index of the connection that is this carrier of an end.
+    /// Returns the index of a carrier's connection at an end.
     pub(crate) fn of_carrier(&self, end: usize, id: CarrierId) -> Option<usize> {
         let carries = |of: &Connection| of.carriers[end] == Some(id);
         self.connections.iter().position(carries)
     }
 
-    /// Closes the connections once everything has arrived and is acknowledged, in both directions.
+    /// Closes the connections after everything has arrived and is acknowledged in both directions.
     fn close_connections(&mut self) {
         self.closing = true;
         for path in &mut self.paths {
@@ -244,7 +240,7 @@ impl Aggregation {
         }
     }
 
-    /// Applies new terms to the paths: carriers for which they matter to both ends are told.
+    /// Applies new terms to the paths, at the carriers of both ends.
     pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
         for (path, terms) in terms.iter().enumerate() {
             let of_path = |connection: &&Connection| connection.path == path;
@@ -266,15 +262,15 @@ impl Aggregation {
         }
     }
 
-    /// Whether another turn may change anything: frames have made room for what the application writes, a
-    /// socket that was blocked has sent, or an association has an event or a carrier to poll.
+    /// Returns whether another turn may change anything: frames made space for writes, a blocked socket has
+    /// sent, or an association has an event or a carrier to poll.
     fn wants_another_turn(&self) -> bool {
         self.pass.gave
             || self.changed.is_any_touched()
             || !self.ends.iter().all(Association::is_quiet)
     }
 
-    /// A connection becomes a carrier of an end.
+    /// Makes a connection a carrier of an end.
     pub(crate) fn carry(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let rtt = connection.ends[end].subflow_states()[0].srtt;
@@ -293,7 +289,7 @@ impl Aggregation {
         self.changed.list_carriers(&self.connections, end);
     }
 
-    /// A connection is no longer a carrier of an end: what was in flight on it is sent again on others.
+    /// Removes a carrier from an end; other carriers retransmit its data in flight.
     pub(crate) fn let_go(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let Some(id) = connection.carriers[end].take() else {
@@ -313,7 +309,7 @@ impl Aggregation {
         }
     }
 
-    /// When the first dial is due; `Time::MAX` if none is.
+    /// Returns when the first dial is due; `Time::MAX` if none is.
     fn dial_due(&self) -> Time {
         if !self.is_dialling {
             return Time::MAX;
@@ -323,7 +319,7 @@ impl Aggregation {
         dials.min().unwrap_or(Time::MAX)
     }
 
-    /// One or more timers of an end may have expired.
+    /// Handles the timers of an end, of which some may have expired.
     #[inline(never)]
     pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
@@ -359,7 +355,7 @@ impl Aggregation {
 }
 
 impl Sends for Aggregation {
-    /// The application writes, and the carriers are given frames, until no socket takes more.
+    /// Lets the application write and passes frames to the carriers, until no socket takes more.
     #[inline(never)]
     fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
         application.fill(
@@ -420,7 +416,7 @@ impl Sends for Aggregation {
         None
     }
 
-    /// Sockets were drained, or frames have left their buffer: there may be room for more.
+    /// Sockets were drained, or frames have left their buffer.
     fn wants_turn(&self, _: Time) -> bool {
         self.pass.again
     }

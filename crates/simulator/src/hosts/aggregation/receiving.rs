@@ -1,4 +1,4 @@
-//! Passes frames from the sockets of the carriers to the association, and reads what is in order.
+//! Transfer of frames from the sockets of the carriers to the association, and delivery in order.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::{Frame, Payload};
@@ -9,12 +9,11 @@ use crate::hosts::verbs::{CLIENT, SERVER};
 /// State of the stream at the server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Received {
-    /// In order, and read.
     pub(super) delivered: u64,
-    /// Bytes behind a gap, now and at most.
+    /// Bytes behind a gap, now and at maximum.
     pub(super) held: u64,
     pub(super) held_max: u64,
-    /// Frames with new data, and those of them that arrived behind a gap.
+    /// Frames with new data, and the number that arrived behind a gap.
     pub(super) frames: u64,
     pub(super) out_of_order: u64,
 }
@@ -47,7 +46,7 @@ impl Aggregation {
         }
     }
 
-    /// The client's application reads.
+    /// Reads at the client's application.
     fn read_at_client(&mut self, now: Time) {
         if let Some(stream) = self.stream {
             while let Some(piece) = self.ends[CLIENT].read(now, stream) {
@@ -56,7 +55,7 @@ impl Aggregation {
         }
     }
 
-    /// The server's application reads; `path` delivered the new data.
+    /// Reads at the server's application; `path` delivered the new data.
     fn read_at_server(&mut self, now: Time, path: usize) {
         let Some(stream) = self.stream else {
             return;

@@ -1,4 +1,4 @@
-//! The sink of an end's application.
+//! Sink of the application of an end.
 
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::{Length, Payload};
@@ -7,14 +7,13 @@ use ropewalk_transport::Deadline;
 use super::Aggregation;
 use crate::sink::Sink;
 
-/// The stream of an end.
 pub(super) struct Writer<'a> {
     pub(super) host: &'a mut Aggregation,
     pub(super) end: usize,
 }
 
 impl Writer<'_> {
-    /// Takes as many bytes as the stream's send buffer has room for.
+    /// Writes as many bytes as the send buffer of the stream takes.
     fn write_piece(&mut self, most: u64, deadline: Option<Deadline>) -> u64 {
         let Some(stream) = self.host.stream else {
             return 0;

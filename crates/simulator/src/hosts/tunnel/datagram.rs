@@ -1,4 +1,4 @@
-//! Content of a tunnel's datagrams, as far as the simulated packets do not carry it.
+//! Content of the tunnel's datagrams that the simulated packets do not carry.
 
 use ropewalk_striping::tunnel::{
     DatagramLengths, Feedback, LinkTerms, Sender, Sequencing, Shared, Transmit,
@@ -7,15 +7,14 @@ use ropewalk_transport::Segment;
 
 use super::slab::Slab;
 
-/// Content of a datagram besides its first segment, which the simulated packet carries.
+/// Content of a datagram besides its first segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Datagram {
     pub(super) link: u8,
     /// Number of the datagram in its direction on its link.
     pub(super) sequence: u64,
-    /// The sender's clock, in microseconds modulo 2^32.
+    /// Clock of the sender, in microseconds modulo 2^32.
     pub(super) clock: u32,
-    /// Length of the IP packet.
     pub(super) bytes: u32,
     pub(super) content: Content,
 }
@@ -27,12 +26,12 @@ pub(super) enum Content {
     Feedback(Feedback),
     Ping(u32),
     Pong(u32),
-    /// The terms of a link, with their version.
+    /// Terms of a link, with their version.
     Terms(u8, u32, LinkTerms),
     TermsSeen(u8, u32),
 }
 
-/// A packet that follows another in its datagram.
+/// Packet that follows another in its datagram.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further {
     pub(super) segment: Segment,
@@ -41,7 +40,6 @@ pub(super) struct Further {
     pub(super) next: Option<u32>,
 }
 
-/// All datagrams in flight.
 #[derive(Debug)]
 pub(super) struct Datagrams {
     lengths: DatagramLengths,
@@ -58,7 +56,7 @@ impl Datagrams {
         }
     }
 
-    /// Fills a datagram with a packet, and more if they are short, as the gateway does: returns content and
+    /// Fills a datagram with a packet, and more if they are short, as the gateway does; returns content and
     /// length.
     pub(super) fn fill(
         &mut self,
@@ -93,7 +91,7 @@ impl Datagrams {
         (content, self.lengths.packets(count, bytes))
     }
 
-    /// Length of a datagram that carries no packet and is not padded.
+    /// Returns the length of a datagram without packets and padding.
     pub(super) fn length(&self, content: &Content) -> u32 {
         match content {
             Content::Packets(_, bytes, _) => self.lengths.packet(*bytes),

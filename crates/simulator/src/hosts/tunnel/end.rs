@@ -10,10 +10,9 @@ use ropewalk_striping::tunnel::{
 use ropewalk_transport::event::Recorder;
 use ropewalk_transport::{Endpoint, Event, Flags, Segment};
 
-/// The lane of the device's only flow.
+/// Lane of the device's only flow.
 const LANE: u8 = 1;
 
-/// The endpoint behind the device, and the tunnel's sender and receiver.
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) endpoint: Endpoint,
@@ -23,11 +22,11 @@ pub(super) struct End {
     ahead: Time,
     /// Length of the headers before TCP's in the device's packets.
     ip_header: u32,
-    /// What is sent before any packet.
+    /// Messages to send before any packet.
     pub(super) due: VecDeque<Due>,
 }
 
-/// A message of the tunnel itself.
+/// Message of the tunnel itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Due {
     Feedback(usize, Feedback),
@@ -58,7 +57,6 @@ impl End {
         }
     }
 
-    /// Time of its clock.
     pub(super) fn clock(&self, now: Time) -> Time {
         now + self.ahead
     }
@@ -77,7 +75,7 @@ impl End {
         self.due.push_back(Due::Ping(Ping::sign_of_life(link)));
     }
 
-    /// Changes the terms of a link; one that comes back is pinged.
+    /// Changes the terms of a link; one that is available again is pinged.
     pub(super) fn use_on(&mut self, now: Time, link: usize, terms: LinkTerms) {
         let comes_back = self.sender.terms(link).standby && !terms.standby;
         self.sender.set_terms(self.clock(now), link, terms);
@@ -86,12 +84,12 @@ impl End {
         }
     }
 
-    /// Whether the rate of every link has been measured, as far as that is possible beforehand.
+    /// Returns whether the rate of every link has been measured, as far as possible before use.
     pub(super) fn knows_all_links(&self) -> bool {
         (0..self.sender.links()).all(|link| self.sender.is_measured(link))
     }
 
-    /// A datagram has arrived on a link: if it is the first, the link is connected.
+    /// Connects a link when the first datagram has arrived on it.
     pub(super) fn hear(&mut self, clock: Time, link: u8) {
         let link = usize::from(link);
         self.sender.on_heard(clock, link);
@@ -100,8 +98,8 @@ impl End {
         }
     }
 
-    /// A packet of the datagram just taken: it is passed to the endpoint, or held. Returns the bytes in order
-    /// that the application has read.
+    /// Passes a packet of the current datagram to the endpoint, or holds it. Returns the bytes that the
+    /// application has read in order.
     pub(super) fn take_packet(
         &mut self,
         now: Time,
@@ -118,14 +116,14 @@ impl End {
         if passes {
             delivered += self.hand_over(now, segment, recorder);
         } else {
-            // A duplicate, which was sent again since it was taken for lost, is dropped.
+            // A duplicate, retransmitted since it seemed lost, is dropped.
             let _ = self.receiver.hold(sequencing, *segment, bytes);
         }
         delivered + self.deliver(now, recorder)
     }
 
-    /// Passes held packets that are due to the endpoint; returns the bytes in order that its application has
-    /// read.
+    /// Passes held packets that are due to the endpoint; returns the bytes that its application has read in
+    /// order.
     pub(super) fn deliver(&mut self, now: Time, recorder: &mut impl Recorder) -> u64 {
         let mut delivered = 0;
         while let Some(segment) = self.receiver.poll_deliver(self.clock(now)) {
@@ -140,7 +138,7 @@ impl End {
         self.endpoint.read(u64::MAX)
     }
 
-    /// Handles the endpoint's events; it closes when the other end has.
+    /// Handles the endpoint's events; it closes when the other end has closed.
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             if event == Event::Eof {
@@ -149,7 +147,7 @@ impl End {
         }
     }
 
-    /// Passes the endpoint's segments to the device, which may have no room for them, by way of `segment`.
+    /// Passes the endpoint's segments to the device, which may drop them; `segment` is scratch space.
     pub(super) fn fill_device(
         &mut self,
         now: Time,
@@ -170,7 +168,7 @@ impl End {
         }
     }
 
-    /// The tunnel's next message: pongs, pings, then feedback.
+    /// Returns the next message of the tunnel: pongs, pings, then feedback.
     pub(super) fn poll_due(&mut self, now: Time) -> Option<Due> {
         if let Some(due) = self.due.pop_front() {
             return Some(due);
@@ -188,13 +186,13 @@ impl End {
         self.due.pop_front()
     }
 
-    /// The device's next packet for which a link has room.
+    /// Returns the next packet of the device that fits a link.
     pub(super) fn poll_packet(&mut self, now: Time) -> Option<Transmit<Segment>> {
         let clock = self.clock(now);
         self.sender.poll_transmit(clock)
     }
 
-    /// When something is due at this end.
+    /// Returns when something is due at this end.
     pub(super) fn poll_timeout(&mut self) -> Option<Time> {
         let tunnel = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         let tunnel = tunnel.into_iter().flatten();
@@ -202,7 +200,7 @@ impl End {
         tunnel.chain(self.endpoint.poll_timeout()).min()
     }
 
-    /// Handles what is due at this end.
+    /// Handles everything due at this end.
     pub(super) fn handle_timeout(&mut self, now: Time, recorder: &mut impl Recorder) -> u64 {
         let is_due = |at: Option<Time>, now| at.is_some_and(|at| at <= now);
         if is_due(self.endpoint.poll_timeout(), now) {
@@ -216,7 +214,7 @@ impl End {
         self.deliver(now, recorder)
     }
 
-    /// Bytes behind a gap, in the tunnel and in the endpoint.
+    /// Returns the bytes behind a gap, in the tunnel and in the endpoint.
     pub(super) fn held(&self) -> u64 {
         self.receiver.held() + self.endpoint.reorder_buffer()
     }

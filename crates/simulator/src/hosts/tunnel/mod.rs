@@ -1,8 +1,8 @@
 //! The gateway's tunnel between both ends of one TCP connection.
 //!
-//! Senders, receivers and lengths of datagrams are those of [`ropewalk_striping::tunnel`], as in the gateway.
-//! The handshake is omitted: the client's links are connected when the flow begins, the server's when the
-//! first datagram has arrived on them. Segments keep their length, whatever path MTU the tunnel discovers.
+//! Senders, receivers and datagram lengths come from [`ropewalk_striping::tunnel`], as in the gateway. The
+//! handshake is omitted: the client's links are connected when the flow begins, the server's when the first
+//! datagram has arrived on them. Segments keep their length at any path MTU that the tunnel discovers.
 
 mod datagram;
 mod end;
@@ -31,11 +31,11 @@ use datagram::{Content, Datagram, Datagrams};
 use end::{Due, End};
 use terms::LinksTerms;
 
-/// Offsets of the ends' clocks. The server's exceeds the 2^32 microseconds after which the clock in datagrams
+/// Offsets of the ends' clocks. The server's exceeds 2^32 microseconds, after which the clock in datagrams
 /// wraps.
 const CLOCKS_AHEAD: [Time; 2] = [Time::from_secs(7), Time::from_secs(5000)];
 
-/// A link that has not answered after this time is not waited for.
+/// Time after which the connection does not wait for an unresponsive link.
 const TIMEOUT: Time = Time::from_secs(1);
 
 /// Both ends of a tunnel, and the datagrams in flight.
@@ -49,7 +49,6 @@ pub(crate) struct Tunnel {
     held_max: u64,
 }
 
-/// State of the client.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Idle,
@@ -60,7 +59,7 @@ enum Stage {
 }
 
 impl Tunnel {
-    /// For a flow over as many links as it has paths; `keys` gives the random numbers of its endpoints.
+    /// Creates a tunnel with a link per path of the flow; `keys` gives the random numbers of its endpoints.
     pub(crate) fn new(
         flow: &Flow,
         device: VirtualDevice,
@@ -95,7 +94,7 @@ impl Tunnel {
         }
     }
 
-    /// The flow begins: the client connects all links.
+    /// Starts the flow: the client connects all links.
     pub(crate) fn start(&mut self, now: Time) {
         let Stage::Idle = self.stage else {
             return;
@@ -109,7 +108,7 @@ impl Tunnel {
         }
     }
 
-    /// Applies new terms from the quotas' meters.
+    /// Applies new terms from the quota meters.
     pub(crate) fn set_terms(&mut self, now: Time, terms: &[Terms]) {
         self.terms.set(terms);
         self.follow_terms(now);
@@ -121,7 +120,7 @@ impl Tunnel {
         }
     }
 
-    /// Opens the connection once all links have answered, or their time is over.
+    /// Opens the connection after all links have responded, or the timeout.
     fn connect(&mut self, now: Time) {
         if let Stage::Dialling(until) = self.stage
             && (now >= until || self.ends.iter().all(End::knows_all_links))
@@ -131,7 +130,7 @@ impl Tunnel {
         }
     }
 
-    /// A datagram arrives.
+    /// Passes an arriving datagram to its end.
     pub(crate) fn handle_packet<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -198,7 +197,7 @@ impl Tunnel {
         Delivered { bytes: delivered }
     }
 
-    /// Timers of an end may have expired.
+    /// Handles the timers of an end that may have expired.
     pub(crate) fn handle_timeout<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -242,7 +241,7 @@ impl Tunnel {
         self.ends[SERVER].endpoint.delivered()
     }
 
-    /// Bytes behind a gap, in the tunnel and in the endpoint.
+    /// Returns the bytes behind a gap, in the tunnel and in the endpoint.
     pub(crate) fn reorder_buffer(&self) -> u64 {
         self.ends[SERVER].held()
     }
@@ -261,7 +260,7 @@ impl Tunnel {
         }
     }
 
-    /// In the order that the tunnel has restored.
+    /// Counts packets in the order that the tunnel has restored.
     pub(crate) fn packets(&self) -> (u64, u64) {
         self.ends[SERVER].endpoint.packets()
     }
@@ -272,7 +271,6 @@ impl Tunnel {
 }
 
 impl Sends for Tunnel {
-    /// The application writes.
     fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
         if end == CLIENT {
             self.follow_terms(now);
@@ -283,7 +281,7 @@ impl Sends for Tunnel {
         }
     }
 
-    /// The next datagram that leaves an end; its first segment is written to `segment`.
+    /// Returns the next datagram that leaves an end; its first segment is written to `segment`.
     fn poll_transmit<R: EventRecorders>(
         &mut self,
         now: Time,
@@ -341,7 +339,7 @@ impl Sends for Tunnel {
         })
     }
 
-    /// A datagram was dropped or lost.
+    /// Removes a dropped or lost datagram.
     fn drop_packet(&mut self, slot: u32) {
         self.datagrams.lose(slot);
     }

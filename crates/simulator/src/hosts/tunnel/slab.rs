@@ -1,6 +1,6 @@
-//! Values stored under numbers that are reused.
+//! Storage of values under numbers that are reused.
 
-/// Stores values under numbers, until they are removed; uses memory for the most that were stored at once.
+/// Values stored under numbers until they are removed; uses memory for the maximum stored at once.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
     slots: Vec<Option<T>>,
@@ -25,7 +25,6 @@ impl<T> Slab<T> {
         (self.slots.len() - 1) as u32
     }
 
-    /// A stored value.
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.slots.get_mut(number as usize)?.as_mut()
     }
@@ -37,7 +36,6 @@ impl<T> Slab<T> {
         Some(value)
     }
 
-    /// Number of stored values.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -1,4 +1,4 @@
-//! Links with quotas: the client measures their use, and tells the server the resulting terms.
+//! Links with quotas: the client measures their use, and announces the resulting terms to the server.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{AnnouncedTerms, LinkTerms, TermsAnnouncer};
@@ -9,22 +9,22 @@ use super::end::{Due, End};
 /// State of both ends for the terms of links.
 #[derive(Debug, Default)]
 pub(super) struct LinksTerms {
-    /// Terms from the meters of each link; none before the meters were read.
+    /// Terms from the meters of each link; none before the first reading.
     uses: Vec<Terms>,
     standby: Standby,
     announcer: TermsAnnouncer,
-    /// At the server: the terms received.
+    /// Terms received by the server.
     announced: AnnouncedTerms,
 }
 
 impl LinksTerms {
-    /// New terms from the meters.
+    /// Stores new terms from the meters.
     pub(super) fn set(&mut self, uses: &[Terms]) {
         self.uses.clear();
         self.uses.extend_from_slice(uses);
     }
 
-    /// Applies the present terms at the client, and announces them.
+    /// Applies the current terms at the client, and announces them.
     pub(super) fn follow(&mut self, now: Time, client: &mut End) {
         if self.uses.is_empty() {
             return;
@@ -60,7 +60,7 @@ impl LinksTerms {
         }
     }
 
-    /// The client's announcement of terms has arrived, possibly on another link.
+    /// Handles the client's announcement of terms, possibly on another link.
     pub(super) fn hear(
         &mut self,
         now: Time,
@@ -77,12 +77,12 @@ impl LinksTerms {
         }
     }
 
-    /// The server has acknowledged terms.
+    /// Handles the server's acknowledgement of terms.
     pub(super) fn on_seen(&mut self, link: u8, version: u32) {
         self.announcer.on_seen(usize::from(link), version);
     }
 
-    /// When terms may change, or are to be announced.
+    /// Returns when terms may change, or must be announced.
     pub(super) fn poll_timeout(&self) -> Option<Time> {
         let due = self.standby.due().into_iter().chain(self.announcer.due());
         due.min().filter(|_| !self.uses.is_empty())

@@ -3,23 +3,23 @@ use ropewalk_scenario::{Protocol, Scenario};
 
 use super::*;
 
-/// A datagram in the network.
+/// Datagram in the network.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     segment: Segment,
     slot: u32,
 }
 
-/// A tunnel over the links of a scenario.
+/// Tunnel over the links of a scenario.
 struct World {
     network: Network<Packet>,
     routes: Vec<[RouteId; 2]>,
     tunnel: Tunnel,
     application: Application,
     now: Time,
-    /// What was offered: the way, the length, and whether it carries packets of the device.
+    /// Offered datagrams: direction, length, and whether it carries packets of the device.
     offered: Vec<(usize, u32, bool)>,
-    /// Most datagrams, and packets that share one, that were on their way at a time.
+    /// Maximum datagrams, and packets that share one, in flight.
     most: [usize; 2],
     dropped: u64,
     until: Time,
@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    /// Until the transfer is over and nothing is on its way, or a minute has passed.
+    /// Runs until the transfer is over and nothing is in flight, or a minute has passed.
     fn run(&mut self) {
         self.tunnel.start(self.now);
         self.serve();
@@ -161,7 +161,7 @@ fn every_datagram_is_forgotten_when_it_has_arrived_or_is_lost() {
 
 #[test]
 fn short_packets_share_datagrams_and_each_of_them_arrives() {
-    // Acknowledgements are more than the way back carries one by one.
+    // The reverse link cannot carry the ACKs one by one.
     let more = "queue = \"2 bdp\"\nreverse = { rate = \"100 kbit/s\", queue = \"50 packets\" }";
     let mut world = World::new(&links(2, more), "");
     world.run();
@@ -173,8 +173,8 @@ fn short_packets_share_datagrams_and_each_of_them_arrives() {
 #[test]
 fn datagrams_are_as_long_as_the_gateways() {
     for (transport, outside) in [("", 28), ("ip_version = \"ipv6\"", 48)] {
-        // Nothing is lost, so that no feedback tells of a loss: a start-up that doubles each round
-        // trip may overflow a queue of one.
+        // No loss may occur, so that no feedback reports one: a start-up that doubles each round trip may
+        // overflow a queue of one.
         let mut world = World::new(&links(2, "queue = \"2 bdp\""), transport);
         world.run();
         assert_eq!(world.dropped, 0);
@@ -194,7 +194,7 @@ fn datagrams_are_as_long_as_the_gateways() {
         let expected = [outside + 39, outside + 73, 1200, 1500];
         assert_eq!(lengths(CLIENT, false), expected);
         assert_eq!(lengths(SERVER, false), expected);
-        // An acknowledgement has its own length in its frame, since others may follow.
+        // An ACK has its own length in its frame, since others may follow.
         let alone = outside + 42 + if outside == 28 { 52 } else { 72 };
         assert!(lengths(SERVER, true).contains(&alone));
     }

@@ -1,18 +1,17 @@
-//! RFC 5236's reorder buffer-occupancy density (RBD).
+//! Reorder buffer-occupancy density (RBD) of RFC 5236.
 
 use std::collections::BTreeSet;
 
-/// How many packets a buffer holds that restores the order, after each arrival.
+/// Occupancy, after each arrival, of a buffer that restores the order.
 ///
-/// This is the algorithm of section 7.2, but for one case on which its
-/// pseudocode and its definitions differ. When the buffer is full and the
-/// expected packet given up, the arrival may still be early; the pseudocode
-/// forgets it, while section 3.8 has every early packet stored, and so have we.
+/// This is the algorithm of section 7.2, except one case in which its pseudocode and its definitions
+/// differ. When the buffer is full and the expected packet is given up, the arrival may still be early. The
+/// pseudocode forgets it; section 3.8, and this code, store every early packet.
 #[derive(Clone, Debug)]
 pub(crate) struct BufferDensity {
     /// BT.
     threshold: usize,
-    /// E: all before it have arrived, or are given up.
+    /// E: all packets before it have arrived, or are given up.
     expected: u64,
     buffer: BTreeSet<u64>,
     /// FB, from 0 to BT.
@@ -29,7 +28,7 @@ impl BufferDensity {
         }
     }
 
-    /// A packet arrives; one that has arrived before, or was given up, changes nothing.
+    /// Records the arrival of a packet; one that arrived before, or was given up, changes nothing.
     #[inline]
     pub(crate) fn arrival(&mut self, number: u64) {
         if number == self.expected && self.buffer.is_empty() {
@@ -48,7 +47,7 @@ impl BufferDensity {
         }
     }
 
-    /// RBD: the share of arrivals after which the buffer held so many, from none on.
+    /// Returns RBD: the fraction of arrivals by buffer occupancy, from 0 on.
     pub(crate) fn shares(&self) -> Vec<f64> {
         let total: u64 = self.counts.iter().sum();
         let used = self.counts.iter().rposition(|&count| count > 0);

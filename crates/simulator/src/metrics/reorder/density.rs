@@ -1,23 +1,22 @@
-//! RFC 5236's reorder density (RD).
+//! Reorder density (RD) of RFC 5236.
 
 use std::collections::VecDeque;
 
-/// How far each packet is displaced: receive index less sequence number.
+/// Displacement of each packet: receive index less sequence number.
 ///
-/// The receive index counts arrivals, but skips the numbers of lost packets.
-/// This is the "stay-back" algorithm of section 7.1: an arrival gets its index
-/// once enough others have arrived after it to tell what is lost.
+/// The receive index counts arrivals, but skips the numbers of lost packets. This is the "stay-back"
+/// algorithm of section 7.1: an arrival gets its index after enough others have arrived to detect losses.
 #[derive(Clone, Debug)]
 pub(crate) struct Density {
     /// DT.
     threshold: u64,
-    /// RI: the index that the next arrival gets.
+    /// RI: index of the next arrival.
     index: u64,
     /// Arrivals without an index; at most DT + 1.
     window: VecDeque<u64>,
     /// Early arrivals that got an index before their own; at most DT.
     early: Vec<u64>,
-    /// One past the greatest number that has arrived.
+    /// One past the largest number that has arrived.
     next_number: u64,
     /// FD, from -DT to DT.
     counts: Vec<u64>,
@@ -35,7 +34,7 @@ impl Density {
         }
     }
 
-    /// A packet arrives; a duplicate changes nothing.
+    /// Records the arrival of a packet; a duplicate changes nothing.
     #[inline]
     pub(crate) fn arrival(&mut self, number: u64) {
         if number < self.next_number && self.is_known_or_lost(number) {
@@ -48,7 +47,7 @@ impl Density {
         }
     }
 
-    /// RD: the share of packets at each displacement that occurs.
+    /// Returns RD: the fraction of packets at each displacement that occurs.
     pub(crate) fn shares(&self) -> Vec<(i64, f64)> {
         let mut all = self.clone();
         while !all.window.is_empty() {
@@ -92,14 +91,14 @@ impl Density {
         self.index += 1;
     }
 
-    /// Where the packet is that has the current index for its number, if it was early.
+    /// Returns the position, among early arrivals, of the packet whose number is the current index.
     #[inline]
     fn position_in_early(&self) -> Option<usize> {
         self.early.iter().position(|&early| early == self.index)
     }
 
-    /// Goes on to the next index that is the number of a packet: the one being
-    /// placed, or one in the window, or one that was early.
+    /// Advances to the next index that is the number of a packet: the placed one, one in the window, or an
+    /// early one.
     fn skip_lost(&mut self, placed: u64) {
         let known = self.window.iter().chain(&self.early);
         let next = known.copied().filter(|&number| number >= self.index);

@@ -1,26 +1,24 @@
-//! RFC 4737's reordered packets (section 3.3) and their extents (section 4.2).
+//! Reordered packets of RFC 4737 (section 3.3) and their extents (section 4.2).
 
 use std::collections::VecDeque;
 
-/// Which packets are reordered: those with a number below one that arrived
-/// before. The extent of such a packet is how many arrivals ago the first of
-/// the greater ones came.
+/// Packets with a number below one that arrived before. The extent of such a packet is the number of
+/// arrivals since the first larger one.
 ///
-/// Duplicates are left out, as the RFC wants. What comes more than
-/// [`HORIZON`] numbers behind the greatest is taken for lost, so that memory
-/// is bounded.
+/// Duplicates are ignored, as the RFC requires. A packet more than [`HORIZON`] numbers below the largest
+/// counts as lost, which bounds the memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
-    /// NextExp: one past the greatest number that has arrived.
+    /// NextExp: one past the largest number that has arrived.
     next_expected: u64,
     /// One bit for each of the last `HORIZON` numbers: whether it has arrived.
     arrived: Box<[u64]>,
-    /// Arrivals in order within the horizon. The first arrival greater than a
-    /// given number was always one of them.
+    /// Arrivals in order within the horizon. The first arrival larger than a given number was always one of
+    /// them.
     in_order: VecDeque<Run>,
     received: u64,
     reordered: u64,
-    /// How many packets have each extent; index 0 is extent 1.
+    /// Number of packets of each extent; index 0 is extent 1.
     counts: Vec<u64>,
 }
 
@@ -52,7 +50,7 @@ impl Extents {
         }
     }
 
-    /// A packet arrives.
+    /// Records the arrival of a packet.
     #[inline]
     pub(crate) fn arrival(&mut self, number: u64) {
         if number >= self.next_expected {
@@ -62,7 +60,7 @@ impl Extents {
         }
     }
 
-    /// The share of packets that are reordered.
+    /// Returns the fraction of reordered packets.
     pub(crate) fn reordered_ratio(&self) -> f64 {
         if self.received == 0 {
             return 0.0;
@@ -70,7 +68,7 @@ impl Extents {
         self.reordered as f64 / self.received as f64
     }
 
-    /// How many packets have each extent; index 0 is extent 1.
+    /// Returns the number of packets of each extent; index 0 is extent 1.
     pub(crate) fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -108,7 +106,7 @@ impl Extents {
     fn arrives_late(&mut self, number: u64) {
         self.set_arrived(number, true);
         let next = self.in_order.partition_point(|run| run.end() <= number);
-        // It is no part of that run, so all of the run is greater.
+        // The packet is not part of that run, so all of the run is larger.
         let extent = self.received - self.in_order[next].position;
         let index = extent as usize - 1;
         if index >= self.counts.len() {

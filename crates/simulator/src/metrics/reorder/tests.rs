@@ -14,7 +14,7 @@ fn metrics(threshold: u32, arrivals: &[u64]) -> ReorderingMetrics {
     reorder.metrics()
 }
 
-/// How many packets have each displacement, or occupancy.
+/// Number of packets of each displacement or occupancy.
 fn counts<T: Copy>(shares: &[(T, f64)], total: u32) -> Vec<(T, f64)> {
     let total = f64::from(total);
     shares.iter().map(|&(k, s)| (k, s * total)).collect()
@@ -56,7 +56,7 @@ fn rfc_5236_reorder_sets() {
     assert_eq!(counts(&with_loss, 5), expected);
 }
 
-/// RFC 5236, section 6: a rogue packet harms no more than its share.
+/// RFC 5236, section 6: the effect of a rogue packet is limited to its share.
 #[test]
 fn rfc_5236_discards_a_rogue_packet() {
     let mut arrivals = vec![1, 5430];
@@ -68,7 +68,7 @@ fn rfc_5236_discards_a_rogue_packet() {
 /// The RFC's pseudocode would forget packet 9 here, and wait for it once more.
 #[test]
 fn the_packet_that_fills_the_buffer_is_kept() {
-    // 4 is given up when 9 comes; 5 to 7 leave, 9 stays and waits for 8.
+    // 4 is given up when 9 arrives; 5 to 7 leave, 9 stays and waits for 8.
     let metrics = metrics(3, &[1, 2, 3, 5, 6, 7, 9, 8, 10]);
     let occupancies = [0, 0, 0, 1, 2, 3, 1, 0, 0];
     let share = |k| occupancies.iter().filter(|&&o| o == k).count() as f64 / 9.0;
@@ -126,7 +126,7 @@ fn extents_are_bounded() {
     let mut reorder = Reorder::new(64);
     let mut stream = Pcg64Mcg::new(5);
     for number in 0..1_000_000_u64 {
-        // A third is lost, and a tenth comes up to 100,000 late.
+        // A third is lost, and a tenth arrives up to 100,000 late.
         let draw = stream.next_u64();
         match draw % 30 {
             0..10 => {}
@@ -161,7 +161,7 @@ fn sequences() -> impl Iterator<Item = (u32, Vec<u64>)> {
     })
 }
 
-/// RFC 5236's pseudocode of section 7.1, to the letter.
+/// RFC 5236's pseudocode of section 7.1, verbatim.
 fn rfc_5236_density(threshold: u32, arrivals: &[u64]) -> Vec<(i64, f64)> {
     let most = i64::from(threshold);
     let mut coming = arrivals.iter().map(|&number| number as i64);
