@@ -1,4 +1,4 @@
-//! What holds for any link and any packets.
+//! Properties of any link with any packets.
 
 mod support;
 
@@ -81,7 +81,7 @@ prop_compose! {
     }
 }
 
-/// Sorted and disjoint.
+/// Sorted and disjoint outages.
 fn outages() -> impl Strategy<Value = Vec<Outage>> {
     prop::collection::vec((0_u64..200_000, 0_u64..200_000), 0..4).prop_map(|gaps| {
         let mut end = Time::ZERO;
@@ -94,7 +94,7 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
     })
 }
 
-/// Gaps in nanoseconds, sizes, and whether all that has come out by then is taken.
+/// Gaps in nanoseconds, sizes, and whether all packets that left by then are removed.
 fn arrivals() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     let gap = prop_oneof![Just(0), 1_u64..10_000, 1_u64..20_000_000];
     prop::collection::vec((gap, 1_u32..=9_000, any::<bool>()), 1..200)
@@ -138,7 +138,7 @@ proptest! {
             prop_assert!(transmitted_now >= transmitted);
             transmitted = transmitted_now;
             if let Some(capacity) = link.capacity_between(Time::ZERO, now) {
-                // A nanosecond may count that is not over, now and when an outage began.
+                // A partial nanosecond may count, now and at the start of each outage.
                 let slack = 1 + down.len() as u64;
                 prop_assert!(transmitted <= capacity.as_u64() + slack);
             }
@@ -166,7 +166,7 @@ proptest! {
         }
     }
 
-    /// With all packets there from the start, exits are sorted whatever the jitter.
+    /// If all packets arrive at the start, exits are sorted with any jitter.
     #[test]
     fn exits_are_sorted(config in configs(), sizes in prop::collection::vec(1_u32..=1500, 1..300)) {
         let mut link = link(&config, &[], 7);
@@ -182,7 +182,7 @@ proptest! {
         }
     }
 
-    /// A link with work never idles, and never sends faster than its rate.
+    /// A busy link never idles, and never sends faster than its rate.
     #[test]
     fn a_busy_link_is_used_fully(
         mbps in 1_u64..10_000,
@@ -203,7 +203,7 @@ proptest! {
         let end = drain(&mut link).last().unwrap().0;
         prop_assert_eq!(end, expected);
         prop_assert_eq!(link.transmitted(end), Bytes::new(bytes));
-        // Rounding a packet's time up to a nanosecond is all that is lost.
+        // Rounding a packet's time up to a nanosecond is the only loss.
         let capacity = link.capacity_between(Time::ZERO, end).unwrap().as_u64();
         let nanosecond_bytes = mbps as f64 / 8_000.0;
         prop_assert!(capacity >= bytes);

@@ -1,4 +1,4 @@
-//! Links of a constant rate, by literal cases: 10 Mbit/s sends 1500 bytes in 1.2 ms.
+//! Links of a constant rate, by examples: 10 Mbit/s sends 1500 bytes in 1.2 ms.
 
 mod support;
 
@@ -84,12 +84,12 @@ fn a_limit_in_bytes_takes_small_packets_where_large_ones_do_not_fit() {
 #[test]
 fn a_bandwidth_delay_product_is_of_the_links_own_round_trip() {
     let mut config = rate_config();
-    // 10 Mbit/s x 40 ms = 50,000 bytes: 33 packets wait and one is sent.
+    // 10 Mbit/s x 40 ms = 50,000 bytes: 33 packets are queued and one is transmitted.
     config.queue = QueueLimit::Bdp(1.0);
     assert_eq!(support::accepted_at_once(&config, 100), 34);
     config.queue = QueueLimit::Bdp(0.5);
     assert_eq!(support::accepted_at_once(&config, 100), 17);
-    // At least two packets may wait.
+    // The queue holds at least two packets.
     config.queue = QueueLimit::Bdp(0.001);
     assert_eq!(support::accepted_at_once(&config, 100), 3);
 }

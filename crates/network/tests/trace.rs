@@ -1,5 +1,5 @@
-//! Links that play a trace, by literal cases and against a model of mahimahi's
-//! queue that steps through every chance.
+//! Links with a trace, by examples and compared with a model of mahimahi's queue that steps through every
+//! opportunity.
 
 mod support;
 
@@ -10,7 +10,7 @@ use ropewalk_network::{Offer, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Time};
 use support::{OUTAGE, QUEUE_FULL, Wire, drain, link, ms, trace_config, us};
 
-/// When each of these packets comes out (arrival in ms, size), none being dropped.
+/// Returns the exits of packets (arrival in ms, size), none of which is dropped.
 fn exits_ms(opportunities_ms: &[u32], packets: &[(u64, u32)]) -> Vec<u64> {
     let mut link = link(&trace_config(opportunities_ms));
     for (order, &(now, size)) in packets.iter().enumerate() {
@@ -30,7 +30,7 @@ fn each_chance_takes_one_full_packet() {
 #[test]
 fn the_trace_repeats_from_its_last_entry() {
     let exits = exits_ms(&[0, 3, 10], &[(0, 1500); 7]);
-    // 0 ms of the first pass is over when a packet arrives at 0.
+    // 0 ms of the first period is over when a packet arrives at 0.
     assert_eq!(exits, [3, 10, 10, 13, 20, 20, 23]);
 }
 
@@ -43,7 +43,7 @@ fn small_packets_share_a_chance_and_large_ones_take_several() {
 #[test]
 fn a_packet_shares_the_chance_before_which_it_arrives() {
     assert_eq!(exits_ms(&[5, 10], &[(0, 100), (4, 100)]), [5, 5]);
-    // At 5 the chance is over, and what was left of it lost.
+    // At 5 the opportunity is over, and its unused bytes are lost.
     assert_eq!(exits_ms(&[5, 10], &[(0, 100), (5, 100)]), [5, 10]);
 }
 
@@ -85,8 +85,8 @@ fn a_saturated_link_carries_exactly_its_trace() {
         let mut link = link(&trace_config(&opportunities_ms));
         let (period, passes) = (31, 50);
         let trace_bytes = passes * opportunities_ms.len() as u64 * 1500;
-        // The two chances at 0 ms of the first pass come too early; those of
-        // the pass after the last come in time.
+        // The two opportunities at 0 ms of the first period are too early; the ones of the next period are
+        // in time.
         let mut order = 0;
         while order * u64::from(size) < trace_bytes + 10_000 {
             assert_eq!(link.push(ms(0), size, order, ()), Offer::Accepted);
@@ -139,7 +139,7 @@ fn an_outage_forgets_the_chances_that_were_taken() {
     assert_eq!(drain(&mut link), [(ms(3), ()), (ms(7), ())]);
 }
 
-/// mm-link's queue, chance by chance.
+/// mm-link's queue, opportunity by opportunity.
 struct Mahimahi {
     schedule_ms: Vec<u32>,
     next: usize,
@@ -215,7 +215,7 @@ proptest! {
         let mut model = Mahimahi::new(&schedule_ms, most_waiting);
         let mut now = Time::ZERO;
         for (packet, &(gap_us, size)) in packets.iter().enumerate() {
-            // Half of the gaps end on a millisecond, where chances are.
+            // Half of the gaps end on a millisecond, like opportunities.
             now += us(gap_us);
             if gap_us % 2 == 0 {
                 now = ms(now.as_nanos().div_ceil(1_000_000));

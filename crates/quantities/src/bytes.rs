@@ -2,37 +2,38 @@ use std::fmt;
 
 use crate::decimal::fraction;
 
-/// An amount of data, in bytes.
+/// Amount of data in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// From a number of bytes.
+    /// Creates an amount from bytes.
     #[inline]
     pub const fn new(bytes: u64) -> Bytes {
         Bytes(bytes)
     }
 
-    /// From binary kilobytes (1024 bytes).
+    /// Creates an amount from binary kilobytes (1024 bytes).
     #[inline]
     pub const fn from_kib(kib: u64) -> Bytes {
         Bytes(kib << 10)
     }
 
-    /// From binary megabytes (1,048,576 bytes).
+    /// Creates an amount from binary megabytes (1,048,576 bytes).
     #[inline]
     pub const fn from_mib(mib: u64) -> Bytes {
         Bytes(mib << 20)
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     #[inline]
     pub const fn as_u64(self) -> u64 {
         self.0
     }
 }
 
-/// Exactly, in the largest unit that needs at most one decimal place: `4 MiB`, `2.5 MB`, `1448 B`.
+/// Prints the exact value in the largest unit that needs at most one decimal place: `4 MiB`, `2.5 MB`,
+/// `1448 B`.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths =

@@ -1,16 +1,16 @@
-//! A decimal number as written, kept exact until a unit turns it into an integer.
+//! Decimal numbers as written, exact until a unit turns them into integers.
 
 use crate::QuantityProblem;
 
-/// How many digits of the fraction are kept; the rest is far below half of any unit's last place.
+/// Stored digits of the fraction; the rest is far below half of any unit's last place.
 const FRACTION_DIGITS: usize = 18;
 const FRACTION_ONE: u128 = 1_000_000_000_000_000_000;
 
-/// A number that is not negative, exact to 18 decimal places.
+/// Non-negative number, exact to 18 decimal places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     whole: u64,
-    /// In units of 10^-18.
+    /// Multiples of 10^-18.
     fraction: u64,
 }
 
@@ -21,10 +21,10 @@ impl Decimal {
         fraction: 0,
     };
 
-    /// Splits `"35.9 Mbit/s"` into the number and `"Mbit/s"`, white space trimmed.
+    /// Splits `"35.9 Mbit/s"` into the number and `"Mbit/s"`, without white space.
     ///
     /// # Errors
-    /// No number at the beginning, a negative one, or one beyond 2^64.
+    /// The text does not begin with a number, or it is negative or beyond 2^64.
     pub fn split(text: &str) -> Result<(Decimal, &str), QuantityProblem> {
         let text = text.trim();
         if text.is_empty() {
@@ -39,12 +39,12 @@ impl Decimal {
         split_unsigned(text)
     }
 
-    /// Whether it is zero (to 18 places).
+    /// Returns whether it is zero (to 18 places).
     pub const fn is_zero(self) -> bool {
         self.whole == 0 && self.fraction == 0
     }
 
-    /// The whole number, if it is one.
+    /// Returns the whole number, if it is one.
     pub const fn as_whole(self) -> Option<u64> {
         if self.fraction == 0 {
             Some(self.whole)
@@ -53,7 +53,7 @@ impl Decimal {
         }
     }
 
-    /// Times a whole number, rounded half up; `None` beyond 2^64 - 1.
+    /// Multiplies by a whole number, rounded half up; `None` beyond 2^64 - 1.
     pub fn times(self, factor: u64) -> Option<u64> {
         let factor = u128::from(factor);
         let fraction = (u128::from(self.fraction) * factor + FRACTION_ONE / 2) / FRACTION_ONE;
@@ -61,16 +61,16 @@ impl Decimal {
         u64::try_from(product).ok()
     }
 
-    /// The nearest floating-point number to this times 10^`exponent`.
+    /// Returns the nearest floating-point number to this times 10^`exponent`.
     pub fn to_f64(self, exponent: i32) -> f64 {
-        // Printing and reading rounds once; arithmetic on floats would round twice.
+        // Printing and parsing rounds once; arithmetic on floats would round twice.
         format!("{}.{:018}e{exponent}", self.whole, self.fraction)
             .parse()
             .unwrap_or(f64::INFINITY)
     }
 }
 
-/// A whole number over a unit, a power of ten, as an exact decimal: 22500 over 1000 is `22.5`.
+/// Formats a whole number over a unit, a power of ten, as an exact decimal: 22500 over 1000 is `22.5`.
 pub(crate) fn fraction(number: u64, unit: u64) -> String {
     let (whole, rest) = (number / unit, number % unit);
     let places = unit.ilog10() as usize;

@@ -1,12 +1,12 @@
-//! Why a text is not a quantity.
+//! Errors of texts that are not quantities.
 
-/// What is wrong with a quantity, and what is allowed.
+/// Problem of a quantity's text, and the allowed texts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; allowed: {allowed}")]
 pub struct QuantityError {
-    /// What is wrong.
+    /// Kind of problem.
     pub problem: QuantityProblem,
-    /// What is allowed.
+    /// Allowed texts.
     pub allowed: &'static str,
 }
 
@@ -16,36 +16,36 @@ impl QuantityError {
     }
 }
 
-/// What is wrong with a quantity.
+/// Kind of problem in a quantity's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityProblem {
-    /// The text is empty, or only white space.
+    /// The text is empty or white space.
     #[error("must not be empty")]
     Empty,
-    /// It does not begin with a decimal number ("nan" and "inf" do not).
+    /// The text does not begin with a decimal number ("nan" and "inf" do not).
     #[error("must begin with a number")]
     NotANumber,
-    /// A minus sign.
+    /// The number has a minus sign.
     #[error("must not be negative")]
     Negative,
-    /// It has a decimal comma.
+    /// The number has a decimal comma.
     #[error("must have a decimal point, not a comma")]
     Comma,
-    /// A bare number other than zero.
+    /// A number other than zero has no unit.
     #[error("must have a unit")]
     MissingUnit,
-    /// An unknown unit.
+    /// The unit is unknown.
     #[error("unknown unit {0:?}")]
     UnknownUnit(String),
-    /// A unit whose meaning differs between programs.
+    /// The meaning of the unit differs between programs.
     #[error("unit {unit:?} means different things to different programs: write {instead}")]
     AmbiguousUnit {
-        /// The unit.
+        /// Unit in the text.
         unit: String,
-        /// What to write instead.
+        /// Unambiguous units.
         instead: &'static str,
     },
-    /// It exceeds the type or the allowed range.
+    /// The value exceeds the type or the allowed range.
     #[error("too large")]
     TooLarge,
 }

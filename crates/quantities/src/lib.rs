@@ -1,6 +1,6 @@
-//! Quantities with units: no bare number crosses the boundary of a crate.
+//! Quantities with units, in place of bare numbers between crates.
 //!
-//! Each type is a `Copy` integer, so that simulations are repeatable bit for bit and never see NaN:
+//! Each type is a `Copy` integer, so that simulations are repeatable bit for bit and free of NaN:
 //!
 //! | type | unit | range |
 //! | --- | --- | --- |
@@ -11,9 +11,9 @@
 //! # Reading and printing
 //!
 //! [`FromStr`](std::str::FromStr) reads the spellings of `tc` and netem exactly. A spelling whose meaning
-//! differs between programs is refused with a suggestion ([`QuantityError`]). A [`Decimal`] has all digits of
-//! a text, so that `0.1 ms` is 100 000 ns and no binary fraction in between. [`parse_probability`] reads
-//! probabilities, such as `0.5 %`.
+//! differs between programs is rejected with a suggestion ([`QuantityError`]). A [`Decimal`] has all digits
+//! of a text, so `0.1 ms` is exactly 100 000 ns. [`parse_probability`] reads probabilities, such as `0.5
+//! %`.
 //!
 //! # Arithmetic
 //!
@@ -21,7 +21,7 @@
 //!
 //! # Example
 //!
-//! How long does a packet of 1500 bytes take on a link of 12 Mbit/s?
+//! A packet of 1500 bytes takes 1 ms on a link of 12 Mbit/s:
 //!
 //! ```
 //! use ropewalk_quantities::{Bytes, Rate, Time};

@@ -1,14 +1,14 @@
-//! Quantities as `tc` and netem users spell them: a decimal number and a unit.
+//! Parser of quantities as `tc` and netem users spell them: a decimal number and a unit.
 
 use std::str::FromStr;
 
 use crate::{Bytes, Decimal, QuantityError, QuantityProblem, Rate, Time};
 
 impl Time {
-    /// The allowed times, for error messages.
+    /// Allowed times, for error messages.
     pub const ALLOWED: &'static str = r#"a time such as "10 ms" (units: ns us ms s min h d)"#;
 
-    /// The units with their nanoseconds, case-sensitive.
+    /// Units with their nanoseconds, case-sensitive.
     pub const UNITS: &'static [(&'static str, u64)] = &[
         ("ns", 1),
         ("nsec", 1),
@@ -32,11 +32,11 @@ impl Time {
 }
 
 impl Rate {
-    /// The allowed rates, for error messages.
+    /// Allowed rates, for error messages.
     pub const ALLOWED: &'static str =
         r#"a rate such as "20 Mbit/s" (units: bit/s kbit/s Mbit/s Gbit/s)"#;
 
-    /// The units with their bits per second; as in `tc`, case does not matter and `/s` may follow.
+    /// Units with their bits per second, not case-sensitive and optionally with `/s`, as in `tc`.
     pub const UNITS: &'static [(&'static str, u64)] = &[
         ("bit", 1),
         ("kbit", 1_000),
@@ -50,11 +50,11 @@ impl Rate {
 }
 
 impl Bytes {
-    /// The allowed sizes, for error messages.
+    /// Allowed sizes, for error messages.
     pub const ALLOWED: &'static str =
         r#"a size such as "64 KiB" or "20 MB" (units: B kB MB GB KiB MiB GiB)"#;
 
-    /// The units with their bytes, case-sensitive.
+    /// Units with their bytes, case-sensitive.
     pub const UNITS: &'static [(&'static str, u64)] = &[
         ("B", 1),
         ("byte", 1),
@@ -104,18 +104,18 @@ impl FromStr for Bytes {
     }
 }
 
-/// The allowed probabilities, for error messages.
+/// Allowed probabilities, for error messages.
 pub const PROBABILITY_ALLOWED: &str = r#"a percentage such as "0.1 %", from 0 to 100"#;
 
-/// `"0.1%"` or `"0.1 %"` as a probability, here 0.001.
+/// Parses `"0.1%"` or `"0.1 %"` as a probability, here 0.001.
 ///
 /// # Errors
-/// It is not a percentage, or above 100.
+/// The text is not a percentage, or above 100.
 pub fn parse_probability(text: &str) -> Result<f64, QuantityError> {
     probability(text).map_err(|problem| QuantityError::new(problem, PROBABILITY_ALLOWED))
 }
 
-/// The percentage that [`parse_probability`] reads as this probability: 0.001 is `"0.1 %"`.
+/// Formats a probability as the percentage that [`parse_probability`] reads: 0.001 is `"0.1 %"`.
 #[must_use]
 pub fn percentage(probability: f64) -> String {
     let text = probability.to_string();
@@ -145,7 +145,7 @@ fn probability(text: &str) -> Result<f64, QuantityProblem> {
     }
 }
 
-/// Reads a number and its unit, and multiplies; zero needs no unit.
+/// Parses a number and its unit, and multiplies; zero needs no unit.
 fn scaled(
     text: &str,
     unit_size: fn(&str) -> Result<u64, QuantityProblem>,

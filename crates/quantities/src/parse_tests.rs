@@ -73,7 +73,6 @@ fn percentages_are_the_nearest_float() {
     }
 }
 
-/// Every kind of error, with its message.
 #[test]
 fn errors_say_what_is_wrong() {
     let time = |text: &str| text.parse::<Time>().unwrap_err().problem.to_string();

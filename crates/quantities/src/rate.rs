@@ -3,34 +3,34 @@ use std::fmt;
 use crate::decimal::fraction;
 use crate::{Bytes, Time};
 
-/// A rate of IP bits, headers included; in bits per second.
+/// Rate of IP bits, headers included, in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// From bits per second.
+    /// Creates a rate from bits per second.
     #[inline]
     pub const fn from_bps(bps: u64) -> Rate {
         Rate(bps)
     }
 
-    /// From 10^6 bits per second, rounded to the nearest bit; negative and NaN become zero.
+    /// Creates a rate from 10^6 bits per second, rounded to the nearest bit; negative and NaN become zero.
     pub fn from_mbps(mbps: f64) -> Rate {
         Rate((mbps * 1e6).round() as u64)
     }
 
-    /// In bits per second.
+    /// Returns the rate in bits per second.
     #[inline]
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// In 10^6 bits per second.
+    /// Returns the rate in 10^6 bits per second.
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// How long `bytes` take at this rate, rounded up to a nanosecond; infinite at rate zero.
+    /// Returns the duration of `bytes` at this rate, rounded up to a nanosecond; infinite at rate zero.
     #[inline]
     pub fn transmission_time(self, bytes: Bytes) -> Time {
         if self.0 == 0 {
@@ -46,7 +46,7 @@ impl Rate {
         }
     }
 
-    /// How many whole bytes pass in `span`.
+    /// Returns the whole bytes that pass in `span`.
     #[inline]
     pub fn bytes_in(self, span: Time) -> Bytes {
         let bits = u128::from(self.0) * u128::from(span.as_nanos()) / 1_000_000_000;
@@ -54,7 +54,7 @@ impl Rate {
     }
 }
 
-/// Exactly, in the largest unit that it reaches: `20 Mbit/s`, `35.9 Mbit/s`, `64 kbit/s`.
+/// Prints the exact value in the largest unit that it reaches: `20 Mbit/s`, `35.9 Mbit/s`, `64 kbit/s`.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -3,70 +3,70 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 use crate::decimal::fraction;
 
-/// A point on, or a span of, a clock that starts at zero; in nanoseconds.
+/// Point or span of a clock that starts at zero, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start of the clock, and the empty span.
+    /// Start of the clock, and empty span.
     pub const ZERO: Time = Time(0);
     /// Later than any event: "never".
     pub const MAX: Time = Time(u64::MAX);
 
-    /// From nanoseconds.
+    /// Creates a time from nanoseconds.
     #[inline]
     pub const fn from_nanos(nanos: u64) -> Time {
         Time(nanos)
     }
 
-    /// From microseconds.
+    /// Creates a time from microseconds.
     #[inline]
     pub const fn from_micros(micros: u64) -> Time {
         Time(micros * 1_000)
     }
 
-    /// From milliseconds.
+    /// Creates a time from milliseconds.
     #[inline]
     pub const fn from_millis(millis: u64) -> Time {
         Time(millis * 1_000_000)
     }
 
-    /// From whole seconds.
+    /// Creates a time from whole seconds.
     #[inline]
     pub const fn from_secs(secs: u64) -> Time {
         Time(secs * 1_000_000_000)
     }
 
-    /// From seconds, rounded to the nearest nanosecond; negative and NaN become zero.
+    /// Creates a time from seconds, rounded to the nearest nanosecond; negative and NaN become zero.
     pub fn from_secs_f64(secs: f64) -> Time {
         Time((secs * 1e9).round() as u64)
     }
 
-    /// In nanoseconds.
+    /// Returns the time in nanoseconds.
     #[inline]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// In seconds.
+    /// Returns the time in seconds.
     #[inline]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// In milliseconds.
+    /// Returns the time in milliseconds.
     #[inline]
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// `self - other`, or zero where that would be negative.
+    /// Returns `self - other`, or zero instead of a negative time.
     #[inline]
     pub const fn saturating_sub(self, other: Time) -> Time {
         Time(self.0.saturating_sub(other.0))
     }
 
-    /// `self + other`, or [`Time::MAX`] where that would overflow.
+    /// Returns `self + other`, or [`Time::MAX`] on overflow.
     #[inline]
     pub const fn saturating_add(self, other: Time) -> Time {
         Time(self.0.saturating_add(other.0))
@@ -119,7 +119,7 @@ impl Div<u64> for Time {
     }
 }
 
-/// Exactly, in the largest unit that it reaches: `10 ms`, `22.5 ms`, `1.5 s`, `7200 s`.
+/// Prints the exact value in the largest unit that it reaches: `10 ms`, `22.5 ms`, `1.5 s`, `7200 s`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

@@ -2,7 +2,7 @@
 //!
 //!     cargo run -p ropewalk-simulator --example simulate -- FILE...
 //!
-//! Prints the goodput of each. Files that a scenario names, such as traces, stand beside it.
+//! Prints the goodput of each. Files that a scenario names, such as traces, are relative to its folder.
 
 use std::path::Path;
 use std::process::ExitCode;

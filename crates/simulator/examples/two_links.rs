@@ -1,10 +1,10 @@
-//! A scenario simulated from Rust: which share of two links does each scheduler of MPTCP use?
+//! A scenario simulated from Rust: shares of two links used by each scheduler of MPTCP.
 //!
 //!     cargo run -p ropewalk-simulator --example two_links
 //!
-//! A scenario is a text with TOML. [`Scenario::parse`] fills in all defaults, [`simulate`] runs it with a
-//! seed, and the [`Outcome`] has the numbers that `ropewalk simulate --json` prints, and a timeline where
-//! [`Options`] ask for one. The same scenario and seed give the same outcome on every machine.
+//! A scenario is a TOML text. [`Scenario::parse`] fills in all defaults, and [`simulate`] runs it with a
+//! seed. The [`Outcome`] has the numbers that `ropewalk simulate --json` prints, and on request
+//! ([`Options`]) a timeline. The same scenario and seed give the same outcome on every machine.
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
@@ -28,14 +28,14 @@ loss = "0.05 %"
 [transport]
 protocol = "mptcp"
 "#;
-/// What both links carry together, headers included.
+/// Rate of both links together, headers included.
 const SUM_MBPS: f64 = 28.0;
 
 /// Runs the scenario with a scheduler and a seed.
 fn run(scheduler: &str, seed: u64) -> Result<Outcome, Box<dyn std::error::Error>> {
     // As `--set transport.scheduler=...` on the command line.
     let overrides = [("transport.scheduler".to_owned(), scheduler.to_owned())];
-    // Gives the text of files that a scenario names, such as traces. This one names none.
+    // Returns the text of files that a scenario names, such as traces; this one names none.
     let mut no_files = |name: &str| Err(format!("{name}: no such file"));
     let scenario = Scenario::parse(SCENARIO, "dsl-lte", &overrides, &mut no_files)?;
     let options = Options {

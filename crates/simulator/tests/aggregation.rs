@@ -28,8 +28,8 @@ fn over_one_link_it_is_tcp_but_for_its_headers() {
     for (packet, len) in [("2 KiB", 2048.0), ("8 KiB", 8192.0)] {
         let transport = format!("{BAS}\npacket = \"{packet}\"");
         let bas = summary(&link, &transport, "").goodput_mbps;
-        // At most the header of each frame is lost, and at least as if none shared a segment with
-        // another, but for a hundredth in which the carrier is drained or repairs a loss.
+        // At most the header of each frame is lost, and at least as if frames never shared a segment,
+        // except for 1 % in which the carrier is drained or repairs a loss.
         let most = len / (len + 16.0);
         let segments = ((len + 16.0) / 1448.0_f64).ceil();
         let least = 0.99 * len / (len + 16.0 + 52.0 * segments) / (1448.0 / 1500.0);
@@ -43,8 +43,7 @@ fn over_one_link_it_is_tcp_but_for_its_headers() {
     assert!((0.985..1.0).contains(&(bas / tcp)), "{bas} of {tcp}");
 }
 
-/// An end may ask for a time that has gone by: it is called at once, and time does not go back (which
-/// the run itself asserts).
+/// A timer in the past fires at once; time does not go back (which the run itself asserts).
 #[test]
 fn what_is_overdue_happens_now() {
     let text = r#"
@@ -170,7 +169,7 @@ fn no_more_waits_than_the_receive_buffer() {
     let (small, large) = (of("128 KiB"), of("4 MiB"));
     assert!(small.reordering.buffer_max_bytes <= 128 << 10, "{small:?}");
     assert!(large.reordering.buffer_max_bytes <= 4 << 20, "{large:?}");
-    // Too little for what the fast link brings while the slow one's is under way.
+    // Too little for the fast link's data while the slow link's is in flight.
     assert!(small.goodput_mbps < large.goodput_mbps - 0.5);
     assert!(large.goodput_mbps > 0.94 * 25.0, "{large:?}");
 }
@@ -182,7 +181,7 @@ fn messages_wait_for_nothing_while_there_is_room() {
     let delay = summary(&links, BAS, traffic)
         .delay_ms
         .expect("something arrived");
-    // 10 ms on the way and 1060 bytes at 10 Mbit/s.
+    // 10 ms of delay and 1060 bytes at 10 Mbit/s.
     assert!((delay.max - 10.0 - 0.848).abs() < 0.02, "{delay:?}");
 }
 
@@ -195,7 +194,7 @@ fn what_waits_is_in_the_main_buffer_and_then_with_the_application() {
         assert!(summary.goodput_mbps > 4.7);
         summary.delay_ms.expect("something arrived").mean
     };
-    // A bulk transfer's delay begins when the main buffer takes the data.
+    // The delay of a bulk transfer begins when the main buffer takes the data.
     let packet = 2048.0 * 8.0 / (5e3 * 1448.0 / 1500.0 * 2048.0 / 2056.0);
     let more = delay_of("150 packets") - delay_of("50 packets");
     assert!((more / (100.0 * packet) - 1.0).abs() < 0.02, "{more} ms");
@@ -203,8 +202,8 @@ fn what_waits_is_in_the_main_buffer_and_then_with_the_application() {
 
 #[test]
 fn a_competitor_shares_a_link_with_one_of_the_connections() {
-    // Half a millisecond changes when either of the two loses, and with it how long the other link
-    // waits for what is repaired: a run alone has 9.27 to 9.53 on that.
+    // Half a millisecond changes the losses, and with them the time for which the other link waits: single
+    // runs have 9.27 to 9.53.
     let delays = [
         8.0, 8.5, 9.0, 9.5, 10.0, 10.5, 11.0, 11.5, 12.0, 13.0, 14.0, 15.0,
     ];

@@ -1,4 +1,4 @@
-//! `protocol = "udp"`: datagrams that nothing controls.
+//! `protocol = "udp"`: datagrams without congestion control.
 
 mod support;
 
@@ -27,14 +27,14 @@ fn bulk_fills_the_first_link_and_no_queue() {
     let utilization = link.utilization.expect("a rate");
     assert!((utilization - 1.0).abs() < 1e-6, "{utilization}");
     assert_eq!((link.dropped_packets, link.lost_packets), (0, 0));
-    // Each takes the link's time and its delay, and waits for no other.
+    // Each takes the link's transmission time and delay, without queueing.
     let delay = summary.delay_ms.expect("deliveries");
     assert!(
         (delay.mean - 6.2).abs() < 1e-3 && delay.max < 6.4,
         "{delay:?}"
     );
     assert!(summary.subflows.is_empty() && summary.completion_s.is_none());
-    // What is still on its way at the end has been sent, too.
+    // Datagrams still in flight at the end count as sent.
     let sent = summary.stats.data_packets;
     assert_eq!(sent, link.sent_packets);
     assert!(sent * 1472 - summary.delivered_bytes <= 7 * 1472);
@@ -58,7 +58,7 @@ fn datagrams_of_any_length_fill_a_trace() {
             let link = &summary.links[0];
             assert_eq!(link.dropped_packets, 0, "{segment} {queue}");
             let utilization = link.utilization.expect("a trace");
-            // With room for one, nothing is there for the rest of a chance that one does not fill.
+            // With a queue of one, the rest of an opportunity that one does not fill is lost.
             if queue == "100 packets" {
                 assert!(
                     (utilization - 1.0).abs() < 0.002,
@@ -90,7 +90,7 @@ fn messages_leave_at_their_own_rate() {
     let delay = below.delay_ms.expect("deliveries");
     assert!((delay.mean - 5.8224).abs() < 1e-2, "{delay:?}");
 
-    // Above the link's rate the queue stands full, and what finds no room is lost for good.
+    // Above the link's rate the queue is always full, and dropped datagrams are lost for good.
     let above = summary(TEN, &cbr(20));
     let most = 10.0 * 1000.0 / 1028.0;
     assert!(
@@ -142,7 +142,7 @@ fn after_an_outage_it_goes_on() {
     let summary = summary(&link, "[transport]\nprotocol = \"udp\"");
     let share = summary.goodput_mbps / (10.0 * 1472.0 / 1500.0);
     assert!((share - 0.8).abs() < 0.002, "{share}");
-    // What was on its way when it began, and no more.
+    // Only the datagrams in flight when the outage began.
     assert!(summary.links[0].lost_packets <= 7);
     let gap = summary.longest_gap_s.expect("deliveries");
     assert!((gap - 2.0).abs() < 0.02, "{gap}");

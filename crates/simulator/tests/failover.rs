@@ -1,5 +1,5 @@
-//! Links that go silent under an association (`bas`): how long nothing arrives, and when they are
-//! used again.
+//! Links of an association (`bas`) that go down: the gap in deliveries, and the time until they are used
+//! again.
 
 mod support;
 
@@ -7,7 +7,7 @@ use ropewalk_quantities::Time;
 use ropewalk_simulator::{Options, Outcome, simulate};
 use support::{run, scenario};
 
-/// Rate in Mbit/s and round trip in ms of each link, of which one is dark from 5 s to 8 s.
+/// Rate in Mbit/s and round trip in ms of each link; link `dark` is down from 5 s to 8 s.
 fn outage(links: [(u32, u32); 2], dark: usize) -> Outcome {
     let mut text = String::from("duration = \"12 s\"\nwarmup = \"3 s\"\n");
     for (number, (rate, round_trip)) in links.into_iter().enumerate() {
@@ -29,7 +29,7 @@ fn outage(links: [(u32, u32); 2], dark: usize) -> Outcome {
     outcome
 }
 
-/// When a link first brought something again, in seconds.
+/// Returns when a link delivers again, in seconds.
 fn back_at(outcome: &Outcome, link: u32) -> f64 {
     let rows = &outcome.timeline.as_ref().expect("asked for").subflows;
     let rows = rows

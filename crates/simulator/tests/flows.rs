@@ -1,4 +1,4 @@
-//! Several flows beside each other.
+//! Several flows in one scenario.
 
 mod support;
 
@@ -56,7 +56,7 @@ fn each_flow_has_results_and_shares_add_up() {
     }
     let shares: f64 = summary.flows.iter().map(|flow| flow.share).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    // What the summary says by itself is the first flow's.
+    // The top level of the summary is the first flow's.
     assert_eq!(summary.goodput_mbps, summary.flows[0].goodput_mbps);
     assert_eq!(summary.subflows, summary.flows[0].subflows);
 
@@ -79,7 +79,7 @@ fn each_flow_has_results_and_shares_add_up() {
     for link in [dsl, cable] {
         let shares: f64 = link.flows.iter().map(|share| share.share).sum();
         assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-        // A link is a path here: all that came out of it has arrived.
+        // Each path is one link, so all that left it has arrived.
         let bytes: u64 = link.flows.iter().map(|share| share.delivered_bytes).sum();
         assert_eq!(bytes, link.delivered_bytes);
     }
@@ -129,7 +129,7 @@ fn a_run_ends_with_the_last_finite_flow_and_competitors_do_not_count() {
         (other.count, other.delay_ms, other.completion_s),
         (Some(2), None, None)
     );
-    // Sums of the same in another order.
+    // The same sums in another order.
     let of_both = summary.competitors[0].goodput_mbps;
     assert!((of_both - other.goodput_mbps).abs() < 1e-9);
     let others: Vec<&str> = outcome
@@ -176,7 +176,7 @@ fn flows_alike_share_alike_and_each_counts_for_itself() {
 
 #[test]
 fn a_flow_beside_others_draws_as_it_does_alone() {
-    // Another flow on another link changes nothing of this one.
+    // Another flow on another link does not change this one.
     let alone = format!(
         r#"{TWO_LINKS}
         [[flow]]
@@ -247,7 +247,7 @@ fn competitors_have_a_timeline_where_one_is_asked_for() {
             .iter()
             .all(|(time, goodput)| (*goodput > 0.0) == (*time > 2.0))
     );
-    // Over the time from its start, what the steps had is what the summary has.
+    // Averaged from its start, the steps equal the summary.
     let mean = |rows: &[(f64, f64)], seconds: f64| {
         rows.iter().map(|(_, goodput)| goodput * 0.5).sum::<f64>() / seconds
     };

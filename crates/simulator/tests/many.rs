@@ -1,4 +1,4 @@
-//! Many links, paths and flows that few entries of a file make.
+//! Many links, paths and flows from few entries of a scenario.
 
 mod support;
 
@@ -54,7 +54,7 @@ fn numbered_parts_are_as_if_each_stood_in_the_file() {
         .collect();
     assert_eq!(all.delivered_bytes, each.iter().sum::<u64>());
     assert_eq!(numbered.jain_index, listed.jain_index);
-    // Who got how much of each link: the one entry, all that there is.
+    // The only entry has all bytes of each link.
     for link in &numbered.links {
         let shares: Vec<f64> = link.flows.iter().map(|flow| flow.share).collect();
         assert_eq!(shares, [1.0], "{}", link.name);
@@ -83,7 +83,7 @@ fn who_are_more_than_their_paths_go_round() {
     );
     let summary = run(&text, 1).summary;
     assert_eq!(summary.competitors[0].count, 3);
-    // The third goes over the first link again, and who are two there get more of the trunk.
+    // The third uses the first link again, and entries of two flows get more of the trunk.
     let sent: Vec<u64> = summary.links.iter().map(|link| link.sent_packets).collect();
     assert!(sent[1] > sent[2] && sent[2] > 1000, "{sent:?}");
 }
@@ -102,8 +102,8 @@ fn a_thousand_links_are_a_thousand_times_one() {
     assert_eq!(500 * few.stats.events, many.stats.events);
 }
 
-/// Links that share no flow may be simulated one after another, in the order of both; in another order, or
-/// until a transfer ends, all take turns.
+/// Links without common flows may be simulated one after another, in the order of both. In another order,
+/// or with a finite transfer, all take turns.
 #[test]
 fn what_shares_nothing_is_as_if_it_took_turns() {
     let link = |name: &str| {

@@ -1,7 +1,7 @@
-//! Profile mptcp-ns3 over wired links in place of alheid-2016's radios: what its tables III and IV
-//! and its text say.
+//! Profile mptcp-ns3 over wired links in place of alheid-2016's radios, compared with its tables III and IV
+//! and its text.
 //!
-//! A link has the rate that one TCP of the paper gets out of its radio (15, 1.65 and 4.9 Mbit/s for
+//! A link has the rate of one of the paper's TCP connections over its radio (15, 1.65 and 4.9 Mbit/s for
 //! 54, 2 and 6 Mbit/s), 12 or 12.1 ms one way, and a queue of 400 packets.
 
 mod support;
@@ -9,7 +9,7 @@ mod support;
 use ropewalk_simulator::Summary;
 use support::run;
 
-/// The paper's order: Co-CC, Un-CC, FC-CC.
+/// Order of the paper: Co-CC, Un-CC, FC-CC.
 const COUPLINGS: [&str; 3] = ["lia", "uncoupled", "fully-coupled"];
 /// alheid-2016's scenarios.
 const S1: [f64; 2] = [15.0, 15.0];
@@ -44,10 +44,10 @@ fn text(mbps: [f64; 2], policy: &str, coupling: &str) -> String {
     )
 }
 
-/// A scenario, and what the paper has of it with each coupling: percent and packets.
+/// Scenario, and the paper's results for each coupling: percent and packets.
 type Row = ([f64; 2], [(f64, f64); 3]);
 
-/// Of the three couplings.
+/// Runs of the three couplings.
 fn runs(mbps: [f64; 2], policy: &str) -> [Summary; 3] {
     COUPLINGS.map(|coupling| run(&text(mbps, policy, coupling), 1).summary)
 }
@@ -205,7 +205,7 @@ fn it_runs_over_radios() {
     assert_eq!(summary.radios.len(), 4);
 }
 
-/// How long so many bytes take over a link of 15 Mbit/s and 12 ms, of which something is different.
+/// Returns the completion time over a link of 15 Mbit/s and 12 ms, with changed keys.
 fn completion_s(bytes: u64, link: &str) -> f64 {
     let text = format!(
         r#"
@@ -228,7 +228,7 @@ fn completion_s(bytes: u64, link: &str) -> f64 {
     run(&text, 1).summary.completion_s.expect("it is over")
 }
 
-/// As in RFC 6298: after one second, and then two.
+/// RFC 6298: after one second, and then two.
 #[test]
 fn an_unanswered_syn_is_sent_again_later_each_time() {
     let opens_at = |down: &str| {
@@ -238,14 +238,14 @@ fn an_unanswered_syn_is_sent_again_later_each_time() {
     assert_eq!(["0.5 s", "1.5 s", "3.5 s"].map(opens_at), [1.0, 3.0, 7.0]);
 }
 
-/// Its module has no headers; they are as long as RFC 8684's for the same content: 20 bytes of IPv4, 20 of TCP, 12 of
-/// timestamps, and beside them 12 of an acknowledgement of 64 bits.
+/// The module has no headers; they are as long as RFC 8684's for the same content: 20 bytes of IPv4, 20 of
+/// TCP, 12 of timestamps, and 12 of an acknowledgement of 64 bits.
 #[test]
 fn an_acknowledgement_takes_64_bytes_and_that_of_a_syn_52() {
     let slow_back = r#"reverse = { rate = "8 kbit/s" }"#;
     let [one, two] = [1400, 2800].map(|bytes| completion_s(bytes, slow_back));
     let [fast_one, fast_two] = [1400, 2800].map(|bytes| completion_s(bytes, ""));
-    // A window of one segment: the second waits for the acknowledgement of the first.
+    // A window of one segment: the second waits for the ACK of the first.
     let milliseconds = |s: f64| (1000.0 * s).round();
     assert_eq!(milliseconds(one - fast_one), 52.0);
     assert_eq!(milliseconds(two - fast_two), 52.0 + 64.0);

@@ -1,4 +1,4 @@
-//! Whole runs of random scenarios: everything arrives, and the books balance.
+//! Random scenarios: everything arrives, and the counters agree.
 
 mod support;
 

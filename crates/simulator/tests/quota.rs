@@ -1,4 +1,4 @@
-//! Links that may carry only so much.
+//! Links with a quota.
 
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, Outcome, simulate};
@@ -6,7 +6,7 @@ use ropewalk_simulator::{Options, Outcome, simulate};
 const PROTOCOLS: [&str; 2] = ["mptcp", "bas"];
 const WITH_TUNNEL: [&str; 3] = ["mptcp", "bas", "striped-tcp\"\ndevice = \"tunnel"];
 
-/// A free link of 6 Mbit/s, and a dear one of 20 with a quota.
+/// A free link of 6 Mbit/s, and an expensive one of 20 with a quota.
 fn text(transport: &str, quota: &str, more: &str) -> String {
     format!(
         "duration = \"60 s\"\n\
@@ -23,7 +23,7 @@ fn run(text: &str) -> Outcome {
     simulate(&scenario, 1, &Options::default()).unwrap()
 }
 
-/// Bytes that the dear link has used, and what its quota leaves.
+/// Bytes used and left of the expensive link's quota.
 fn used(outcome: &Outcome) -> (u64, u64) {
     let [quota] = &outcome.summary.quota[..] else {
         panic!("{:?}", outcome.summary.quota);
@@ -39,7 +39,7 @@ fn what_has_nothing_left_carries_nothing_while_another_lives() {
         let quota = "quota = \"20 MB\"";
         let outcome = run(&text(&transport, quota, ""));
         let (used, left) = used(&outcome);
-        // What 20 Mbit/s carry in 50 ms and a round trip is over, and then acknowledgements and probes.
+        // The excess is at most the bytes of 50 ms and a round trip at 20 Mbit/s, then ACKs and probes.
         assert!(
             (20_000_000..20_600_000).contains(&used),
             "{protocol} {used}"
@@ -59,8 +59,8 @@ fn where_nothing_else_lives_it_is_a_last_resort() {
         let dead = "down = [[\"20 s\", \"40 s\"]]";
         let outcome = run(&text(&transport, quota, dead));
         let (used, _) = used(&outcome);
-        // 20 s at 20 Mbit/s, but for what it takes to find out. TCP's timer doubles while the other link is dead:
-        // it may run out as late again, where no other connection is dialled.
+        // 20 s at 20 Mbit/s, minus the detection time. TCP's timer doubles while the other link is down: it
+        // may expire twice as late if no other connection is dialled.
         let most = match protocol {
             "bas" => 56_000_000,
             _ => 106_000_000,
@@ -80,8 +80,8 @@ fn at_an_even_pace_it_lasts_each_period() {
         let (used, _) = used(&run(&text(&transport, quota, "")));
         let least = match protocol {
             "mptcp" | "bas" => 8_000_000,
-            // A link of the tunnel that comes back is measured anew, for a few round trips of each quarter
-            // of a second in which it gets another hundredth.
+            // A tunnel link that is available again is measured again, for a few round trips of each
+            // quarter second that releases another 1 % of the quota.
             _ => 7_700_000,
         };
         let wanted = least..8_700_000;
@@ -89,8 +89,8 @@ fn at_an_even_pace_it_lasts_each_period() {
     }
 }
 
-/// Messages that are in time over the free link in four of five: the dear one carries the rest, and less of that
-/// as its price rises, for another that is dear as well.
+/// 80 % of the messages are in time over the free link: the expensive one carries the rest, and less of it
+/// as its price rises, if another one is expensive too.
 #[test]
 fn a_price_that_rises_moves_what_is_dear_to_another_link() {
     for protocol in PROTOCOLS {
@@ -110,8 +110,8 @@ fn a_price_that_rises_moves_what_is_dear_to_another_link() {
         };
         let [free, priced] = ["free", "priced"].map(share);
         assert!(free > 15_000_000, "{protocol} {free}");
-        // Its price is that of the other when twice as much of the quota has gone as of the period. Carriers know
-        // less of a link that was not used so far, and move more slowly.
+        // Its price equals the other's when the used share of the quota is twice that of the period.
+        // Carriers know less of an unused link, and adapt more slowly.
         let most = match protocol {
             "bas" => free * 3 / 4,
             _ => 3_000_000,

@@ -1,5 +1,4 @@
-//! What is recorded of a flow beside its goodput: what its links could carry, what its answer to reordering
-//! took back, and its packets, as an observer sees them.
+//! Records of a flow: capacity of its links, undone losses, and its packets as an observer sees them.
 
 mod support;
 
@@ -12,7 +11,7 @@ use ropewalk_simulator::{
 use ropewalk_transport::Flags;
 use support::{run, scenario};
 
-/// The first link is out in the second second.
+/// The first link is down in the second second.
 const TWO_LINKS: &str = r#"
     duration = "2 s"
     [[link]]
@@ -28,7 +27,6 @@ const TWO_LINKS: &str = r#"
     protocol = "mptcp"
 "#;
 
-/// In steps of half a second.
 fn timeline(text: &str) -> Timeline {
     let options = Options {
         timeline_step: Some(Time::from_millis(500)),
@@ -42,7 +40,7 @@ fn timeline(text: &str) -> Timeline {
 fn the_capacity_of_a_step_is_that_of_its_links_less_their_outages() {
     let capacity = timeline(TWO_LINKS).connection.capacity_mbps;
     assert_eq!(capacity, [30.0, 30.0, 10.0, 10.0]);
-    // A packet of 1500 bytes a millisecond.
+    // A packet of 1500 bytes per millisecond.
     let traced = TWO_LINKS.replace(r#"rate = "10 Mbit/s""#, r#"trace = "trace""#);
     let capacity = timeline(&traced).connection.capacity_mbps;
     assert_eq!(capacity, [32.0, 32.0, 12.0, 12.0]);
@@ -83,8 +81,8 @@ fn what_was_undone_is_told_where_there_is_an_answer_to_reordering() {
     }
 }
 
-/// The timer sends again what the tunnel brings when the links are back. The window is smaller than the tunnel's
-/// queue, so that nothing is lost beside.
+/// The timer retransmits the data that the tunnel delivers when the links are up again. The window is
+/// smaller than the tunnel's queue, so nothing else is lost.
 #[test]
 fn what_a_tunnel_brings_twice_counts_as_retransmitted_in_vain() {
     let text = TWO_LINKS
@@ -104,7 +102,7 @@ fn what_a_tunnel_brings_twice_counts_as_retransmitted_in_vain() {
     assert_eq!(subflow.spurious_retransmissions, subflow.retransmissions);
 }
 
-/// Of each packet that is offered to its first hop: its time, whether it goes to the client, whether it has data,
+/// For each packet offered to its first hop: its time, whether it goes to the client, whether it has data,
 /// and its flags.
 #[derive(Debug, Default)]
 struct Offered(Vec<(Time, bool, bool, Flags)>);

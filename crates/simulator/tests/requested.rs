@@ -1,4 +1,4 @@
-//! Traffic that the end which reads asks for, over every protocol that carries a stream.
+//! Traffic requested by the reading end, over every stream protocol.
 
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{ApplicationSummary, Options, Outcome, simulate};
@@ -11,7 +11,7 @@ const PROTOCOLS: [&str; 5] = [
     "protocol = \"striped-tcp\"\ndevice = \"naive\"\nscheduler = \"round-robin\"",
 ];
 
-/// Two links of 10 Mbit/s and a round trip of 20 ms, one of them dear.
+/// Two links of 10 Mbit/s and a round trip of 20 ms, one of them expensive.
 fn text(transport: &str, traffic: &str, more: &str) -> String {
     format!(
         "duration = \"30 s\"\n{more}\n\
@@ -32,7 +32,8 @@ fn application(transport: &str, traffic: &str) -> ApplicationSummary {
     run(&text(transport, traffic, ""), 1).summary.application
 }
 
-/// A response of one packet takes a round trip, and the time to send it; so many fit between times to think.
+/// A response of one packet takes a round trip and its transmission time; the number of requests follows
+/// from these and the think times.
 #[test]
 fn a_response_takes_a_round_trip_and_its_own_time() {
     let traffic = "kind = \"request\"\nsize = \"1000 B\"\nthink = \"100 ms\"\nthinking = \"fixed\"";
@@ -53,7 +54,7 @@ fn a_response_takes_a_round_trip_and_its_own_time() {
     }
 }
 
-/// Several at a time share the links, and each has its own time to think.
+/// Concurrent requests share the links, and each has its own think time.
 #[test]
 fn several_are_asked_for_at_a_time() {
     let traffic = |parallel: u32| {
@@ -72,8 +73,8 @@ fn several_are_asked_for_at_a_time() {
     }
 }
 
-/// A player holds what it may, and then asks at the pace at which it plays; where the links carry less than the video
-/// has, it stalls.
+/// A player fills its buffer, and then requests at the rate of playback. It stalls if the links are slower
+/// than the video.
 #[test]
 fn a_player_plays_what_the_links_carry() {
     let traffic = |rate: &str| {
@@ -84,7 +85,7 @@ fn a_player_plays_what_the_links_carry() {
             .chunks
             .expect("chunks");
         assert_eq!(chunks.stall.count, 0, "{transport} {chunks:?}");
-        // 30 s are played but for the first chunk's way, and 8 to 10 s held.
+        // 30 s are played except the first chunk's delay, and 8 to 10 s are in the buffer.
         assert!((18..=20).contains(&chunks.count), "{transport} {chunks:?}");
         assert_eq!((chunks.rate_mbps, chunks.switches), (4.0, 0));
         let chunks = application(transport, &traffic("40 Mbit/s"))
@@ -98,7 +99,7 @@ fn a_player_plays_what_the_links_carry() {
     }
 }
 
-/// By what it holds, a player finds the highest quality that the links carry, or nearly.
+/// A player finds by its buffer the highest quality that the links can carry, or nearly.
 #[test]
 fn a_player_chooses_the_quality_that_the_links_carry() {
     let ladder = "kind = \"chunks\"\nchunk = \"2 s\"\nbuffer_max = \"20 s\"\n\
@@ -114,7 +115,7 @@ fn a_player_chooses_the_quality_that_the_links_carry() {
     }
 }
 
-/// A page takes at least a round trip for each object on the longest way through its tree, and its bytes' time.
+/// A page takes at least a round trip for each level of its tree, and the transmission time of its bytes.
 #[test]
 fn a_page_takes_a_round_trip_for_each_step_of_its_tree() {
     let page = r#"[{ "size": 1000, "kind": "html" }, { "size": 1000, "parent": 0, "kind": "css" },
@@ -133,7 +134,7 @@ fn a_page_takes_a_round_trip_for_each_step_of_its_tree() {
     }
 }
 
-/// Pages like those of the web load, the same ones over all protocols, and the sooner the more links there are.
+/// Realistic pages load, the same ones over all protocols, and sooner with more links.
 #[test]
 fn pages_of_the_web_load() {
     let pages = |transport: &str| {
@@ -148,7 +149,7 @@ fn pages_of_the_web_load() {
     }
 }
 
-/// Others may browse beside the flow that is measured.
+/// Other flows may browse next to the measured flow.
 #[test]
 fn competitors_ask_too() {
     let more = "[[competitor]]\nprotocol = \"tcp\"\npath = \"wifi\"\ncount = 3\n\
@@ -167,7 +168,7 @@ fn competitors_ask_too() {
     );
 }
 
-/// Losses, both ways, lose nothing: what was asked for comes.
+/// Losses in both directions lose no response.
 #[test]
 fn what_is_asked_for_comes_over_links_that_lose() {
     for (number, transport) in PROTOCOLS.iter().enumerate() {
@@ -192,7 +193,8 @@ fn what_is_asked_for_comes_over_links_that_lose() {
     }
 }
 
-/// Over `bas`, too, the server asks once the handshake's third segment has arrived, not after what follows it.
+/// With `bas` too, the server sends requests when the handshake's third segment has arrived, not after the
+/// next one.
 #[test]
 fn the_first_request_goes_out_with_the_end_of_the_handshake() {
     let text = r#"

@@ -1,4 +1,4 @@
-//! Tables of results as reviewed snapshots: a change in the transport shows as a diff of numbers.
+//! Results as reviewed snapshots: a change in the transport shows as a diff of numbers.
 //! `INSTA_UPDATE=always cargo test` rewrites them; a diff is a "Results change" of the changelog.
 
 mod support;

@@ -1,4 +1,4 @@
-//! What a run must be, whatever the scenario.
+//! Properties of any run.
 
 mod support;
 
@@ -19,7 +19,7 @@ fn a_finite_transfer_ends_when_its_last_byte_arrives() {
     let summary = run(&text, 1).summary;
     assert_eq!(summary.delivered_bytes, 1_000_000);
     let completion = summary.completion_s.expect("it ends");
-    // 691 segments of 1500 bytes on the wire take 0.83 s, after a handshake and slow start.
+    // 691 segments of 1500 bytes take 0.83 s, after a handshake and slow start.
     assert!((0.9..1.4).contains(&completion), "{completion}");
     let goodput = 8.0 / completion;
     assert!((summary.goodput_mbps - goodput).abs() < 1e-9);
@@ -56,7 +56,7 @@ fn a_constant_rate_has_the_links_delay() {
         summary.goodput_mbps
     );
     let delay = summary.delay_ms.expect("something arrived");
-    // 20 ms on the way and 1052 bytes at 10 Mbit/s.
+    // 20 ms of delay and 1052 bytes at 10 Mbit/s.
     let expected = 20.0 + 1052.0 * 8.0 / 1e4;
     for value in [delay.mean, delay.p50, delay.p99, delay.max] {
         assert!(
@@ -68,7 +68,7 @@ fn a_constant_rate_has_the_links_delay() {
 
 #[test]
 fn poisson_messages_wait_as_m_d_1_says() {
-    // Load .5: the mean wait is rho / (2 (1 - rho)) = half a service time.
+    // Load 0.5: the mean queueing delay is rho / (2 (1 - rho)) = half a service time.
     let text = format!(
         "duration = \"400 s\"\nwarmup = \"1 s\"\n{LINK}\n[transport]\nprofile = \"rfc\"\ninitial_window = \"1000 packets\"\n[traffic]\nkind = \"poisson\"\nrate = \"4.7529 Mbit/s\"\nmessage = \"1000 B\""
     );
@@ -101,7 +101,7 @@ fn a_path_of_two_links_adds_their_delays_and_takes_the_slower_rate() {
         hops = ["access", "backbone"]
     "#;
     let summary = run(text, 1).summary;
-    // What waited for a gap at the end of the warm-up counts when it is delivered.
+    // Data behind a gap at the end of the warm-up counts when it is delivered.
     let expected = 8.0 * 1448.0 / 1500.0;
     assert!((summary.goodput_mbps / expected - 1.0).abs() < 0.01);
     let in_flight = summary.links[0]
@@ -153,7 +153,7 @@ fn a_trace_gives_what_it_holds() {
         delay = "20 ms"
         queue = "200 packets"
     "#;
-    // A packet of 1500 bytes a millisecond: 12 Mbit/s.
+    // A packet of 1500 bytes per millisecond: 12 Mbit/s.
     let goodput = run(text, 1).summary.goodput_mbps;
     assert!((goodput - 12.0 * 1448.0 / 1500.0).abs() < 0.05, "{goodput}");
 }
@@ -190,7 +190,7 @@ fn an_outage_of_one_link_does_not_stop_the_other() {
 
 #[test]
 fn what_a_dark_link_held_goes_before_what_is_queued_for_the_other() {
-    // Linux's scheduler queues data ahead of the windows, so that there is always some.
+    // Linux's scheduler queues data ahead of the windows, so there is always some.
     let text = r#"
         duration = "20 s"
         [[link]]
@@ -272,7 +272,7 @@ fn another_link_shifts_no_others_draws() {
         paths = ["a"]
     "#;
     let two = format!("{one}\n[[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\nloss = \"3 %\"\n");
-    // The second table of links comes after [transport]: TOML allows it.
+    // TOML allows the second table of links after [transport].
     assert_eq!(
         run(one, 9).summary.goodput_mbps,
         run(&two, 9).summary.goodput_mbps

@@ -34,7 +34,7 @@ const CASES: [(&str, &Plan); 6] = [
     ),
 ];
 
-/// 12 s from 3 s, with so much more said of each link by its number, and of the transport.
+/// 12 s from 3 s, with additions to each link by its number, and to the transport.
 fn text(plan: &Plan, link: impl Fn(usize) -> String, transport: &str) -> String {
     let mut text = "duration = \"15 s\"\nwarmup = \"3 s\"\n".to_owned();
     for (number, (mbps, round_trip)) in plan.iter().enumerate() {
@@ -56,7 +56,7 @@ fn alike(_: usize) -> String {
     String::new()
 }
 
-/// Steady goodput over the sum of the raw rates.
+/// Steady goodput as a fraction of the sum of the raw rates.
 fn share(plan: &Plan, transport: &str) -> f64 {
     let sum: f64 = plan.iter().map(|link| link.0).sum();
     run(&text(plan, alike, transport), 1).summary.goodput_mbps / sum
@@ -68,7 +68,7 @@ const TUNNEL: &str = "device = \"tunnel\"\n";
 fn one_connection_gets_the_sum_of_unequal_links() {
     for (name, plan) in CASES {
         let share = share(plan, TUNNEL);
-        // Headers take eight parts in a hundred; what is left is as good as all.
+        // Headers take 8 %; the rest is nearly all used.
         assert!(share > 0.89, "{name}: {share:.3}");
     }
 }
@@ -91,7 +91,7 @@ fn redundantly_the_best_link_counts() {
     }
 }
 
-/// What song-2018's device leaves of links that are not alike.
+/// Goodput of song-2018's device over unequal links.
 #[test]
 fn the_naive_device_collapses_where_the_tunnel_does_not() {
     for (name, plan) in &CASES[1..] {
@@ -118,8 +118,8 @@ fn a_dark_link_is_left_and_used_again() {
     assert!(after.iter().sum::<f64>() > 3.0 * 0.85 * 30.0, "{goodput:?}");
 }
 
-/// Longest time without a byte when a link goes dark under a bulk transfer at each of 60 moments: the
-/// median, what 54 stay below, and the longest.
+/// Longest gaps when a link goes down under a bulk transfer at each of 60 moments: median, 90th percentile,
+/// maximum.
 fn gaps(plan: &Plan, dark: usize) -> [f64; 3] {
     let gap = |moment: u32| {
         let start = 4.0 + 0.07 * f64::from(moment);
@@ -139,8 +139,8 @@ fn gaps(plan: &Plan, dark: usize) -> [f64; 3] {
 
 #[test]
 fn a_silent_outage_is_a_short_gap() {
-    // What the dark link held goes again. The TCP inside, whose window is now too large, loses by the
-    // queue, and what it sends again waits behind the queue: over 5 Mbit/s that is long.
+    // Data of the failed link is retransmitted. The inner TCP, whose window is now too large, overflows the
+    // queue, and its retransmissions wait behind the queue: long at 5 Mbit/s.
     let cases = [
         (CASES[0], 0, [0.15, 0.2, 0.2]),
         (CASES[2], 0, [0.9, 1.6, 1.6]),
@@ -236,8 +236,8 @@ proptest! {
     }
 }
 
-/// The least delays of a link are forgotten after 10 s. The queue that stands in a short link meanwhile is not one of
-/// its own delays: the window would grow by it every 10 s, and overflow the link.
+/// The minimum delays of a link expire after 10 s. The queue of a short link does not become its delay: the
+/// window would grow by it every 10 s, and overflow the link.
 #[test]
 fn short_links_carry_as_much_after_ten_seconds_as_before() {
     let text = "duration = \"20 s\"\nwarmup = \"12 s\"\n\

@@ -1,4 +1,4 @@
-//! Video and messages with deadlines: which frames come in time.
+//! Video and messages with deadlines, and the frames in time.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn where_there_is_room_each_frame_comes_in_time_by_every_protocol() {
     ] {
         let outcome = run(&video(&links, transport, "buffer = \"1 s\""), 1);
         let video = outcome.summary.application.video.expect("a video");
-        // Those of the last 200 ms may be on their way.
+        // Frames of the last 200 ms may be in flight.
         assert!((893..=900).contains(&video.frames), "{transport} {video:?}");
         assert_eq!(
             (video.late_percent, video.late_bytes),
@@ -75,7 +75,7 @@ fn messages_are_late_in_an_outage_and_after_it() {
             .messages
             .expect("messages with a deadline")
     };
-    // Three seconds of thirty, and what the timeout and the backlog take longer.
+    // Three seconds of thirty, and the time for the timeout and the backlog.
     let soon = messages("100 ms");
     assert!((10.0..20.0).contains(&soon.late_percent), "{soon:?}");
     assert_eq!(
@@ -85,7 +85,8 @@ fn messages_are_late_in_an_outage_and_after_it() {
     assert_eq!(messages("10 s").late_percent, 0.0);
 }
 
-/// Videos of 3.5 Mbit/s over a cheap and a dear link, by the cheapest that is in time: percent late, in the mean.
+/// Mean percentage of late videos of 3.5 Mbit/s over a cheap and an expensive link, by the cheapest link in
+/// time.
 fn late_by_cheapest(protocol: &str, wifi: &str, lte: &str) -> f64 {
     let text = format!(
         "duration = \"60 s\"\n\
@@ -109,7 +110,7 @@ fn late_by_cheapest(protocol: &str, wifi: &str, lte: &str) -> f64 {
 #[test]
 fn the_cheapest_in_time_comes_through_outages_and_collapses() {
     let (rate, down) = ("rate = \"3 Mbit/s\"", "down = [[\"20 s\", \"25 s\"]]");
-    // All that is written in the outage, and 5 % of the rest.
+    // All frames written in the outage, and 5 % of the rest.
     let without_five_seconds = 100.0 * (5.0 + 0.05 * 55.0) / 60.0;
     for protocol in ["mptcp", "bas"] {
         let late = |wifi: &str, lte| late_by_cheapest(protocol, wifi, lte);
@@ -120,7 +121,7 @@ fn the_cheapest_in_time_comes_through_outages_and_collapses() {
     }
 }
 
-/// Percent of all bytes that the second of two links carries, in the mean.
+/// Mean percentage of bytes on the second of two links.
 fn share_of_second(protocol: &str, links: [(&str, u32); 2]) -> f64 {
     let mut text = "duration = \"40 s\"\n".to_owned();
     for (number, (rate, cost)) in links.iter().enumerate() {

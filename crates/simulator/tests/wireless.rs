@@ -1,4 +1,4 @@
-//! Scenarios over 802.11 channels: what a user writes, against formulas and runs of ns-3.
+//! Scenarios over 802.11 channels, compared with formulas and runs of ns-3.
 
 mod support;
 
@@ -71,7 +71,7 @@ fn a_single_link_gives_what_the_formula_says() {
         let [sender, receiver] = &summary.radios[..] else {
             panic!("two radios")
         };
-        // The sender is never idle, and nothing but the receiver's answers is sent beside.
+        // The sender is never idle, and only the receiver's ACKs are sent besides.
         assert!(sender.airtime.idle < 1e-9, "{sender:?}");
         assert!(receiver.airtime.data == 0.0 && receiver.airtime.ack > 0.0);
         let link = &summary.links[0];
@@ -122,7 +122,7 @@ fn losses_by_hand_are_of_each_try() {
     }
 }
 
-/// One TCP over a chain; `spacing` in metres, over a disk of 25 m or near each other.
+/// One TCP over a chain; `spacing` in metres, with a range of 25 m or near each other.
 fn chain(hops: usize, spacing: f64, channel: &str, channels: usize) -> String {
     let mut text =
         "duration = \"30 s\"\nwarmup = \"5 s\"\n[wifi]\nprofile = \"ns-3\"\nrate = \"11 Mbit/s\"\n"
@@ -178,7 +178,7 @@ fn tcp_over_chains_is_near_ns_3() {
     }
 }
 
-/// A server on a wire behind an access point.
+/// A server on a wired link behind an access point.
 const ACCESS_POINT: &str = r#"
 duration = "10 s"
 [wifi]
@@ -245,7 +245,7 @@ fn wires_and_air_stand_in_one_path() {
         "{}",
         alone.goodput_mbps
     );
-    // 54 Mbit/s are 24 of TCP at most.
+    // 54 Mbit/s give at most 24 of TCP.
     assert!(
         (15.0..25.0).contains(&alone.goodput_mbps),
         "{}",
@@ -271,7 +271,7 @@ fn the_same_seed_gives_the_same_and_others_do_not_matter() {
     let outcome = |seed| simulate(&one, seed, &Options::default()).expect("simulated");
     assert_eq!(outcome(3), outcome(3));
     assert_ne!(outcome(3), outcome(4));
-    // An idle node out of everybody's reach, on a channel of its own or on this one.
+    // An idle node out of reach, on a channel of its own or on this one.
     let head = text.replace("[[link]]\nname = \"l0\"", "[[channel]]\nname = \"other\"\n[[node]]\nname = \"far\"\nat = [\"5 km\", \"0 m\"]\nradios = [\"c0\", \"other\"]\n[[link]]\nname = \"l0\"");
     let more = simulate(&scenario(&head), 3, &Options::default())
         .expect("simulated")
@@ -283,8 +283,8 @@ fn the_same_seed_gives_the_same_and_others_do_not_matter() {
     );
 }
 
-/// gomez-2014's diamond, with so many flows of TCP over so many channels; frames from S to the relays
-/// are lost with this probability, each try.
+/// gomez-2014's diamond, with TCP flows over several channels; frames from S to the relays have this loss
+/// probability per attempt.
 fn diamond(flows: usize, channels: usize, loss: f64) -> String {
     let mut text = "duration = \"30 s\"\nwarmup = \"5 s\"\n[wifi]\nprofile = \"ns-3\"\nrate = \"11 Mbit/s\"\nbasic_rates = [\"1 Mbit/s\"]\ntries = 4\nqueue = \"10000 packets\"\nlifetime = \"10 s\"\n".to_owned();
     let names: Vec<String> = (0..channels).map(|one| format!("\"c{one}\"")).collect();
@@ -318,8 +318,8 @@ fn diamond(flows: usize, channels: usize, loss: f64) -> String {
 
 #[test]
 fn tcp_over_diamonds_is_near_ns_3() {
-    // Means of the rows diamond-tcp1, -2ch and -1ch of tests/reference/wifi/ns3-wifi.csv with ACKs
-    // at 1 Mbit/s, and how near they have to be.
+    // Means of the rows diamond-tcp1, -2ch and -1ch of tests/reference/wifi/ns3-wifi.csv with ACKs at 1
+    // Mbit/s, and tolerances.
     for (loss, ns3, within) in [
         (0.0, [2.414, 4.819, 2.379], 0.06),
         (0.2, [2.182, 4.515, 2.320], 0.10),
@@ -349,7 +349,7 @@ fn tcp_over_diamonds_is_near_ns_3() {
     }
 }
 
-/// Twice as much as it carries, with a queue in which packets grow older than they may.
+/// Twice the capacity, with a queue in which packets exceed their lifetime.
 #[test]
 fn what_is_counted_of_a_link_over_the_air_begins_with_the_end_of_the_warm_up() {
     let of = |warmup: &str| {

@@ -1,4 +1,4 @@
-//! Random scenarios over 802.11 channels: what must not change a number, does not.
+//! Random scenarios over 802.11 channels: invariance to irrelevant changes.
 
 mod support;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use ropewalk_simulator::Summary;
 use support::run;
 
-/// A scenario in parts, so that what nobody uses can be put between them.
+/// Scenario in parts, so that unused elements can be inserted.
 #[derive(Clone, Debug)]
 struct World {
     head: String,
@@ -19,7 +19,7 @@ struct World {
 }
 
 impl World {
-    /// The text, with more channels at the end and more radios after the others.
+    /// Returns the text, with more channels at the end and more radios after the others.
     fn text(&self, more_channels: usize, more_nodes: &[(f64, f64)]) -> String {
         let names: Vec<String> = (0..self.channels)
             .map(|one| format!("\"c{one}\""))

@@ -1,15 +1,15 @@
-//! Worlds in which the association was once slower than the best of its links alone, and a tunnel over
-//! that link alone slower than TCP without one.
+//! Random scenarios in which the association was once slower than its best link alone, and a tunnel over
+//! that link slower than TCP without one.
 //!
-//! Each file is a random world with TCP on the link on which it is best. The association, over all of
-//! its links, and the tunnel, over that one, are to bring at least a share of that.
+//! Each file has TCP on its best link. The association, over all links, and the tunnel, over that link,
+//! must reach at least a fraction of its goodput.
 
 use std::path::Path;
 
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, simulate};
 
-/// File, links, share.
+/// File, links, fraction.
 const WORLDS: [(&str, usize, f64); 20] = [
     ("001-up", 2, 0.95),
     ("002-up", 2, 0.95),
@@ -33,9 +33,8 @@ const WORLDS: [(&str, usize, f64); 20] = [
     ("398-up", 5, 0.95),
 ];
 
-/// Files, and the share that a tunnel over the one link brings, which was .16 to .50: it takes five
-/// parts in a hundred for its headers. In 185 TCP without one, whose CUBIC grows as Linux's, soon has the
-/// whole link; inside it begins later and leaves slow start earlier.
+/// Files, and the fraction for a tunnel over the one link. Headers take 5 %. In 185, TCP without a tunnel
+/// soon has the whole link; inside, it begins later and leaves slow start earlier.
 const ONE_LINK: [(&str, f64); 20] = [
     ("tunnel-005-down", 0.94),
     ("tunnel-017-down", 0.94),

@@ -1,5 +1,4 @@
-//! How fast the association is without sockets: frames and megabytes per CPU-second, both ends
-//! together.
+//! Benchmark of the aggregator without sockets: frames and megabytes per CPU-second of both ends.
 //!
 //!     cargo run --release -p ropewalk-speed --bin carrying
 
@@ -11,9 +10,9 @@ struct Case {
     what: &'static str,
     carriers: u32,
     streams: usize,
-    /// Payload of a frame, in bytes.
+    /// Payload of a frame in bytes.
     frame: u64,
-    /// All that is carried, in bytes.
+    /// Total payload in bytes.
     amount: u64,
 }
 
@@ -55,11 +54,11 @@ const CASES: [Case; 5] = [
     },
 ];
 
-/// Virtual time of a turn, in which each carrier brings what it was given.
+/// Virtual time of a turn, in which each carrier delivers its frames.
 const TURN: Time = Time::from_micros(100);
-/// What the application writes at a time, in bytes.
+/// Size of one write of the application in bytes.
 const PIECE: usize = 64 << 10;
-/// What a socket takes in a turn, in frames.
+/// Frames that a socket takes in a turn.
 const SOCKET: usize = 16;
 
 fn main() {
@@ -78,7 +77,7 @@ fn main() {
     }
 }
 
-/// Carries all from the initiator to the responder; returns how many frames of data that took.
+/// Transfers everything from the initiator to the responder; returns the number of data frames.
 fn run(case: &Case) -> u64 {
     let config = Config {
         payload: Some(Amount::new(case.frame)),
@@ -128,7 +127,7 @@ fn run(case: &Case) -> u64 {
     frames
 }
 
-/// Takes to one end what the other has for a carrier; returns how many frames of data that is.
+/// Transfers the frames that one end has for a carrier to the other; returns the number of data frames.
 fn carry(
     now: Time,
     (from, of_from): (&mut Association<Bytes>, CarrierId),
@@ -146,7 +145,7 @@ fn carry(
     data
 }
 
-/// User and system time of this process, from the kernel's accounting in nanoseconds.
+/// User and system time of this process in the kernel's accounting, with nanoseconds.
 fn cpu_seconds() -> f64 {
     let schedstat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux's /proc");
     let nanos: u64 = schedstat

@@ -1,5 +1,5 @@
-//! How many data frames a channel carries in a second of processor time: two radios, ten in a cell, and
-//! two routes through a mesh of 32. `cargo run --release -p ropewalk-speed --bin radio`.
+//! Benchmark of data frames per CPU-second on a channel: two radios, ten in a cell, and two routes through
+//! a mesh of 32. Run with `cargo run --release -p ropewalk-speed --bin radio`.
 
 use ropewalk_network::radio::{
     Channel, ChannelConfig, DataRate, ErrorModel, Preamble, PreambleDetection, Propagation,
@@ -9,12 +9,12 @@ use ropewalk_network::{Advance, HopId, Network, RouteId};
 use ropewalk_quantities::Time;
 use rustix::time::{ClockId, clock_gettime};
 
-/// As large as a simulator's packet.
+/// Packet of the same size as in the simulator.
 type Packet = [u64; 8];
 
-/// Of a data packet of 1000 bytes over UDP.
+/// Length of a data packet of 1000 bytes over UDP.
 const SIZE: u32 = 1028;
-/// What a source keeps waiting.
+/// Packets that a source keeps queued.
 const AHEAD: usize = 3;
 
 fn radio(node: usize, at: [f64; 3]) -> RadioConfig {
@@ -42,11 +42,11 @@ fn radio(node: usize, at: [f64; 3]) -> RadioConfig {
     }
 }
 
-/// A channel, routes over radios by their numbers, and the sources that feed them.
+/// Channel, routes over radios by number, and the sources of packets.
 struct World {
     network: Network<Packet, Channel<Packet>>,
     routes: Vec<RouteId>,
-    /// The first radio of each.
+    /// First radio of each route.
     sources: Vec<usize>,
     radios: usize,
 }
@@ -122,7 +122,7 @@ impl World {
         }
     }
 
-    /// Data frames sent, and acknowledged packets, in so many simulated seconds.
+    /// Returns data frames sent and packets acknowledged in this simulated time.
     fn run(&mut self, seconds: u64) -> (u64, u64) {
         let end = Time::from_secs(seconds);
         for route in 0..self.routes.len() {
@@ -146,7 +146,7 @@ impl World {
     }
 }
 
-/// All of them hear each other.
+/// Cell in which all radios are in range of each other.
 fn cell(radios: usize) -> World {
     let angle = |radio| std::f64::consts::TAU * radio as f64 / radios as f64;
     let at: Vec<[f64; 3]> = (0..radios)
@@ -161,8 +161,7 @@ fn cell(radios: usize) -> World {
     World::new(&at, propagation, &routes)
 }
 
-/// Four rows of eight, 14 m apart, of which each hears those within 25 m; one route along the first
-/// row, one along the last.
+/// Four rows of eight, 14 m apart, with a range of 25 m; one route along the first row, one along the last.
 fn mesh() -> World {
     let at: Vec<[f64; 3]> = (0..32)
         .map(|node| [14.0 * f64::from(node % 8), 14.0 * f64::from(node / 8), 0.0])
@@ -174,7 +173,7 @@ fn mesh() -> World {
     World::new(&at, propagation, &[(0..8).collect(), (24..32).collect()])
 }
 
-/// Processor time of this process, in seconds: what others do on the machine counts little.
+/// CPU time of this process in seconds, which other processes hardly affect.
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9

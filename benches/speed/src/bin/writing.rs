@@ -1,4 +1,4 @@
-//! How fast captures are written: packets per second, beside the same run without one.
+//! Benchmark of writing captures: packets per second, compared with the same run without a capture.
 //!
 //!     cargo run --release -p ropewalk-speed --bin writing
 

@@ -1,4 +1,4 @@
-//! Links to test with.
+//! Links for tests.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::ops::{Deref, DerefMut};
@@ -18,7 +18,7 @@ pub fn ms(millis: u64) -> Time {
     Time::from_millis(millis)
 }
 
-/// 10 Mbit/s, 20 ms, room for 100 packets, and nothing goes wrong.
+/// 10 Mbit/s, 20 ms, a queue of 100 packets, and no loss.
 pub fn rate_config() -> DirectionConfig {
     DirectionConfig {
         capacity: Capacity::Rate(Rate::from_mbps(10.0)),
@@ -30,7 +30,7 @@ pub fn rate_config() -> DirectionConfig {
     }
 }
 
-/// A trace, no delay, and room for everything.
+/// A trace without delay and with an unlimited queue.
 pub fn trace_config(opportunities_ms: &[u32]) -> DirectionConfig {
     DirectionConfig {
         capacity: Capacity::Trace(
@@ -48,12 +48,12 @@ pub fn trace_config(opportunities_ms: &[u32]) -> DirectionConfig {
     }
 }
 
-/// A network of one link, one way.
+/// Network of one link in one direction.
 pub struct Wire<P> {
     network: Network<P>,
     link: LinkId,
     there: RouteId,
-    /// What the test calls the packets offered so far, in their order.
+    /// Names of the packets offered so far, in order.
     names: Vec<u64>,
 }
 
@@ -66,7 +66,7 @@ pub fn link_with<P: Copy>(config: &DirectionConfig, down: &[Outage]) -> Wire<P> 
     link_drawing(config, config.delay * 2, down, streams)
 }
 
-/// With these streams for loss, jitter and turns.
+/// Creates a link with these streams for loss, jitter and slots.
 pub fn link_drawing<P: Copy>(
     config: &DirectionConfig,
     round_trip: Time,
@@ -96,7 +96,7 @@ impl<P: Copy> Wire<P> {
             .offer(now, self.there, size, &mut packet, &mut ())
     }
 
-    /// When the next packet comes out, and its name.
+    /// Returns when the next packet leaves, and its name.
     pub fn head(&self) -> Option<(Time, u64)> {
         let Key { time, order } = self.network.next()?;
         Some((time, self.names[order as usize - 1]))
@@ -127,7 +127,7 @@ impl<P: Copy> DerefMut for Wire<P> {
 pub const QUEUE_FULL: Offer = Offer::Dropped(DropReason::QueueFull);
 pub const OUTAGE: Offer = Offer::Dropped(DropReason::Outage);
 
-/// Takes out all that is in flight: exits and packets.
+/// Removes all packets in flight: exits and packets.
 pub fn drain<P: Copy>(link: &mut Wire<P>) -> Vec<(Time, P)> {
     let mut drained = Vec::new();
     while let Some((exit, _)) = link.head() {
@@ -138,7 +138,7 @@ pub fn drain<P: Copy>(link: &mut Wire<P>) -> Vec<(Time, P)> {
     drained
 }
 
-/// How many of so many full packets an idle link takes at once.
+/// Returns how many of the offered full packets an idle link accepts at once.
 pub fn accepted_at_once(config: &DirectionConfig, offered: u64) -> usize {
     let mut link = link(config);
     (0..offered)

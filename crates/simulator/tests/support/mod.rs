@@ -3,7 +3,7 @@
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, Outcome, simulate};
 
-/// A scenario that must parse; a file named `trace` holds one chance to send a millisecond.
+/// Parses a valid scenario; a file named `trace` has one opportunity per millisecond.
 pub fn scenario(text: &str) -> Scenario {
     let mut read = |name: &str| match name {
         "trace" => Ok((1..=1000).map(|ms| format!("{ms}\n")).collect()),
@@ -15,7 +15,7 @@ pub fn scenario(text: &str) -> Scenario {
     }
 }
 
-/// One run with this seed.
+/// Runs a scenario once with this seed.
 pub fn run(text: &str, seed: u64) -> Outcome {
     simulate(&scenario(text), seed, &Options::default()).expect("a scenario that is simulated")
 }

@@ -1,12 +1,12 @@
-//! The scenarios that speed is measured on.
+//! Benchmark scenarios.
 
-/// One of them.
+/// Benchmark case.
 pub struct Case {
     pub key: &'static str,
     pub what: &'static str,
-    /// The file, all but its duration.
+    /// Scenario file without its duration.
     pub scenario: fn() -> String,
-    /// How long it runs, and how much the first flow sends, where that ends.
+    /// Duration in seconds, and bytes of the first flow, if finite.
     pub seconds: f64,
     pub megabytes: Option<f64>,
 }
@@ -176,7 +176,7 @@ fn access_links() -> String {
         + &each_its_own("up-*", 1000)
 }
 
-/// Links that have nothing to do with each other.
+/// Independent links.
 fn apart(count: u32) -> String {
     link(
         "link",
@@ -186,14 +186,14 @@ fn apart(count: u32) -> String {
     ) + &each_its_own("link-*", count)
 }
 
-/// So many TCP flows, each on the next of these paths.
+/// TCP flows, each on the next of these paths.
 fn each_its_own(paths: &str, count: u32) -> String {
     format!(
         "[[flow]]\nname = \"all\"\nprotocol = \"tcp\"\npaths = [\"{paths}\"]\nin_turn = true\ncount = {count}\n"
     )
 }
 
-/// Those of scenarios/trains/eight-links.toml: Mbit/s there and back, and milliseconds.
+/// Links of scenarios/trains/eight-links.toml: Mbit/s in each direction, and milliseconds.
 fn eight_links(transport: &str) -> String {
     let links = [
         (35.9, 9.0, 20.0),
@@ -229,7 +229,7 @@ fn link(name: &str, mbps: f64, delay_ms: f64, more: &str) -> String {
 
 const AIR: &str = "[wifi]\nrate = \"11 Mbit/s\"\nprofile = \"ns-3\"\n[[channel]]\nname = \"air\"\n";
 
-/// So many senders of datagrams around one receiver, a metre from it.
+/// Senders of datagrams around one receiver, at a distance of 1 m.
 fn cell(senders: usize) -> String {
     let mut text = AIR.to_owned() + &node("n0", 0.0, 0.0);
     for number in 1..=senders {
@@ -241,8 +241,7 @@ fn cell(senders: usize) -> String {
     text
 }
 
-/// Four rows 14 m apart, of which each hears those within 25 m; one route along the first row, one
-/// along the last.
+/// Four rows 14 m apart, with a range of 25 m; one route along the first row, one along the last.
 fn mesh() -> String {
     let mut text = AIR.to_owned() + "propagation = { model = \"range\", range = \"25 m\" }\n";
     for number in 0..32 {

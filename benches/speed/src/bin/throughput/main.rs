@@ -1,11 +1,11 @@
-//! How fast the simulator is: data packets and events per CPU-second, and peak memory.
+//! Benchmark of the simulator: data packets and events per CPU-second, and peak memory.
 //!
 //!     cargo run --release -p ropewalk-speed --bin throughput [-- a b c]
 //!     throughput --one KEY [SHARE [NAME=VALUE ...]]
 //!
-//! Each case runs in a process of its own, so that its peak memory is its own. `--one` is such a
-//! process: it runs a case, or a share of it, with keys of its scenario changed, and prints data packets (of radios, data frames),
-//! events, CPU-seconds, peak memory in MB and goodput in Mbit/s, in this order.
+//! Each case runs in a process of its own, so that peak memory is per case. `--one` is such a process: it
+//! runs a case, or a share of it, with changed scenario keys. It prints data packets (data frames of
+//! radios), events, CPU-seconds, peak memory in MB and goodput in Mbit/s.
 
 mod cases;
 
@@ -61,7 +61,7 @@ fn case(key: &str) -> &'static Case {
     })
 }
 
-/// Runs a case in a process of its own: what it prints.
+/// Runs a case in a process of its own and returns the printed numbers.
 fn run_apart(case: &Case) -> [f64; 5] {
     let program = std::env::current_exe().expect("this program's own path");
     let output = Command::new(program).args(["--one", case.key]).output();
@@ -109,7 +109,7 @@ fn run(case: &Case, share: f64, changes: &[String]) {
     );
 }
 
-/// User and system time of this process, from the kernel's accounting in nanoseconds.
+/// User and system time of this process in the kernel's accounting, with nanoseconds.
 fn cpu_seconds() -> f64 {
     let schedstat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux's /proc");
     let nanos: u64 = schedstat
