@@ -20,7 +20,6 @@ const USAGE: &str = "usage: fault_plans PLAN... [--seeds N] [--first SEED]";
 const SHOWN: usize = 10;
 
 struct Arguments {
-    /// Each with its file.
     plans: Vec<(String, Plan)>,
     first: u64,
     seeds: u64,
@@ -53,7 +52,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the results of a plan; returns the number of failed seeds.
 fn report(outcomes: &[(u64, Outcome)]) -> usize {
     let sum =
         |of: fn(&Outcome) -> u64| outcomes.iter().map(|(_, outcome)| of(outcome)).sum::<u64>();
@@ -113,7 +111,6 @@ fn arguments() -> Result<Arguments, String> {
     Ok(all)
 }
 
-/// Counts a panic as a failure.
 fn run_or_panic(plan: &Plan, seed: u64) -> Outcome {
     panic::catch_unwind(AssertUnwindSafe(|| run(plan, seed))).unwrap_or_else(|_| Outcome {
         failures: vec!["it panicked".to_owned()],
@@ -121,7 +118,6 @@ fn run_or_panic(plan: &Plan, seed: u64) -> Outcome {
     })
 }
 
-/// Runs all seeds in parallel, in the order of the seeds.
 fn run_all(plan: &Plan, first: u64, seeds: u64) -> Vec<(u64, Outcome)> {
     let next = AtomicU64::new(first);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

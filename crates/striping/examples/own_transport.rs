@@ -21,13 +21,11 @@ use ropewalk_striping::{
 
 /// Rate in Mbit/s and one-way delay in milliseconds of each pipe.
 const PIPES: [(f64, u64); 2] = [(16.0, 15), (12.0, 40)];
-/// The second pipe breaks then.
 const BREAKS_AT: Time = Time::from_millis(400);
 /// A pipe that needs longer than this for the bytes given to it takes no more.
 const FULL: Time = Time::from_millis(20);
 const TRANSFER: usize = 2_000_000;
 
-/// One direction of a carrier.
 struct Pipe {
     rate: Rate,
     delay: Time,
@@ -66,7 +64,6 @@ impl Pipe {
 
 struct End {
     association: Association<Bytes>,
-    /// By carrier: this end's number of it, and the pipe on which it sends.
     carriers: Vec<(CarrierId, Pipe)>,
 }
 
@@ -132,7 +129,6 @@ impl End {
     }
 }
 
-/// The result of a transfer.
 struct Transferred {
     received: Vec<u8>,
     took: Time,

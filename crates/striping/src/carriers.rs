@@ -33,7 +33,6 @@ pub(crate) struct Carriers {
     /// Indices of the marked carriers, without duplicates.
     changed: Vec<usize>,
     waking: Vec<Waking>,
-    /// Number of ready carriers.
     awake: usize,
     /// Seconds until the carriers together fill the reassembly buffer.
     lasts: f64,
@@ -96,7 +95,6 @@ impl Carriers {
         self.list.remove(at)
     }
 
-    /// Recomputes the values of the marked carriers.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if !self.changed.is_empty() {
@@ -141,7 +139,6 @@ impl Carriers {
         Some(from + found)
     }
 
-    /// Whether a carrier may be given frames of streams.
     pub(crate) fn may_send(&self, at: usize) -> bool {
         self.assert_settled();
         let facts = &self.facts[at];
@@ -184,12 +181,10 @@ impl Carriers {
         self.facts.iter().filter(|facts| facts.is_good)
     }
 
-    /// Sums the rates of the good carriers, in bytes per second.
     pub(crate) fn rates(&self) -> f64 {
         self.good().map(|facts| facts.arrival.rate).sum()
     }
 
-    /// Returns the longest smoothed round trip of the good carriers.
     pub(crate) fn slowest(&self) -> Option<Time> {
         self.good().filter_map(|facts| facts.srtt).max()
     }
@@ -203,7 +198,6 @@ impl Carriers {
         self.lasts
     }
 
-    /// Returns the bytes that may be in flight on a carrier.
     pub(crate) fn in_flight_cap(&self, at: usize) -> u64 {
         self.assert_settled();
         self.facts[at].conditions.in_flight_cap.bytes(self.lasts)
@@ -220,7 +214,6 @@ impl Carriers {
         let carrier = &mut self.list[at];
         let ended = carrier.on_heard(time);
         debug_assert_eq!(ended, Heard::Unchanged, "it is not suspected");
-        // Those of a marked one are recomputed anyway.
         if !self.facts[at].is_marked {
             self.facts[at].not_due_before = carrier.not_due_before(self.keepalive);
         }
@@ -257,7 +250,6 @@ impl Carriers {
         (!conditions.must_speak && !self.may_be_full(at)).then_some(conditions)
     }
 
-    /// Returns the usable carrier with the shortest smoothed round trip.
     pub(crate) fn quickest(&self) -> Option<usize> {
         self.assert_settled();
         let taking =

@@ -8,13 +8,10 @@
 
 use ropewalk_quantities::Time;
 
-/// Interval between dials.
 const AGAIN: Time = Time::from_millis(125);
 /// After this many failed dials, only patient ones follow.
 const SOON: u32 = 80;
-/// Limit of simultaneous dials of a link.
 const MAX: usize = 16;
-/// Time limit of a patient dial.
 const TIMEOUT: Time = Time::from_secs(5);
 /// Time between abandoning a dial and the retransmission of its SYN: short, since longer round trips are left
 /// to the patient dials, but enough for a timer that fires two kernel ticks late (4 ms each at 250 Hz).

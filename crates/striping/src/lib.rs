@@ -15,8 +15,8 @@
 //!    order again.
 //! 3. **Scheduling** ([`Config::scheduling`]): which carrier sends which piece. By default a carrier sends
 //!    only pieces that no other carrier would deliver earlier.
-//! 4. **Acknowledgements** above those of TCP: if a carrier fails or falls silent, its pieces in flight are
-//!    sent again on the others.
+//! 4. **Acknowledgements** above TCP's: if a carrier fails or falls silent, its pieces in flight are
+//!    retransmitted on the others.
 //! 5. **Carriers** ([`CarrierId`], [`CarrierConfig`], [`Terms`]): rate, round trip, liveness, price and quota
 //!    of each. [`Dialling`] decides when a driver connects a link again.
 //!

@@ -200,7 +200,6 @@ mod tests {
         standby.follow(MS(10), [gone, last].into_iter());
         assert!(!standby.includes(Some(Tier::LastResort)));
         assert!(standby.includes(None));
-        // A link without quota stays in use as the only one.
         let mut standby = Standby::default();
         standby.follow(MS(0), [link(Tier::LastResort, true)].into_iter());
         assert!(!standby.includes(Some(Tier::LastResort)));

@@ -28,7 +28,6 @@ impl Throttle {
         self.until = until.saturating_add(Time::from_secs_f64(takes));
     }
 
-    /// Returns when more may be sent.
     pub(crate) fn opens_at(&self) -> Time {
         self.until.saturating_sub(BURST)
     }

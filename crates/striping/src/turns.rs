@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::Payload;
 use crate::stream::{Stream, Turn};
 
-/// Bytes that a stream may send in its turn.
 const QUANTUM: i64 = 16 << 10;
 
 #[derive(Clone, Debug, Default)]
@@ -19,7 +18,6 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Adds a stream that has something to send.
     pub(crate) fn enter<P>(&mut self, number: u32, stream: &mut Stream<P>) {
         if stream.turn == Turn::Out {
             stream.turn = Turn::Sparse;
@@ -67,7 +65,6 @@ impl Turns {
         self.sparse.iter().chain(&self.bulk).copied()
     }
 
-    /// Returns the only one of them, if there is exactly one.
     pub(crate) fn only(&self) -> Option<u32> {
         let first = self.sparse.front().or(self.bulk.front());
         first.copied().filter(|_| self.len() == 1)

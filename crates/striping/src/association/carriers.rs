@@ -61,7 +61,6 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// Applies terms to a carrier, from either end.
     pub(super) fn use_on(&mut self, at: usize, terms: Terms) {
         self.due = None;
         self.carriers[at].set_terms(terms);
@@ -109,7 +108,6 @@ impl<P: Payload> Association<P> {
         }
         match self.carriers[position].on_heard(at) {
             Heard::Unchanged => {}
-            // Data in flight that no other carrier has retransmitted stay with this one.
             Heard::Resumed => {
                 self.take_back(position);
                 self.trust(position);
@@ -118,7 +116,6 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Clears the suspicion of a carrier.
     fn trust(&mut self, position: usize) {
         let trusted = Event::CarrierTrusted(self.carriers[position].id);
         self.events.push_back(trusted);

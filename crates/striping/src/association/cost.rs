@@ -80,7 +80,6 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// Updates the memory use of a stream that has changed.
     pub(super) fn recount(&mut self, number: u32) {
         if let Some(stream) = self.streams.get_mut(&number) {
             let cost = stream.cost();

@@ -113,7 +113,6 @@ impl<P: Payload> Association<P> {
                 self.carriers[at].fed = false;
                 self.carriers.wake(at);
             }
-            // Handling this carrier may have changed the next ones.
             self.carriers.settle();
         }
     }
@@ -149,7 +148,6 @@ impl<P: Payload> Association<P> {
         self.events.push_back(Event::Closed { code });
     }
 
-    /// Returns when to ping an idle carrier.
     fn probe_at(&self, at: usize) -> Option<Time> {
         let keepalive = match self.streams.is_empty() {
             true => self.config.idle_keepalive,
@@ -162,7 +160,6 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Suspects a carrier that has been silent for too long.
     fn suspect(&mut self, now: Time, at: usize) {
         let carrier = &mut self.carriers[at];
         carrier.listening.suspect(now);
@@ -239,7 +236,6 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// Queues all data in flight on a carrier for retransmission on others.
     pub(super) fn give_up(&mut self, at: usize) {
         self.give_up_if(at, |_| true);
     }

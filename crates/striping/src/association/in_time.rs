@@ -25,7 +25,6 @@ impl<P: Payload> Association<P> {
         send.deadline_of(start).filter(|_| self.table.rescues)
     }
 
-    /// Schedules checks of a sent frame that has a deadline.
     pub(super) fn look_after(&mut self, now: Time, content: &Content) {
         if self.table.rescues && self.table.look_at.is_none() && self.judged_by(content).is_some() {
             self.table.look_at = Some(now + BETWEEN_LOOKS);

@@ -14,7 +14,6 @@ const MAX_DOUBLINGS: u32 = 5;
 /// Limit of the number of links, since a peer may name arbitrary links.
 const MOST: usize = 256;
 
-/// Keyed by link number.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     /// Consecutive carriers that were suspected before their first frame.

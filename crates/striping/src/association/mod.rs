@@ -87,10 +87,8 @@ pub struct Association<P> {
     links: Links,
     next_token: u64,
     closed: Option<u32>,
-    /// Memory of the streams, as last counted.
     streams_cost: u64,
     resent_bytes: u64,
-    /// Cached result of [`poll_timeout`](Association::poll_timeout).
     due: Option<Option<Time>>,
 }
 
@@ -168,7 +166,6 @@ impl<P: Payload> Association<P> {
         self.carriers.position(id)
     }
 
-    /// Wakes all idle carriers, since they may have something to send now.
     fn wake_all(&mut self) {
         self.carriers.wake_all();
     }

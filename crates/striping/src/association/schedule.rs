@@ -19,7 +19,6 @@ pub(super) const LOOKED_AT: usize = 64;
 /// Least length in bytes of a part sent ahead of a gap. A shorter frame would be little more than its header.
 const MIN_AHEAD: u64 = 1400;
 
-/// The same for carriers with small frames.
 pub(super) fn least_ahead(payload: u64) -> u64 {
     (payload / 2).min(MIN_AHEAD)
 }
@@ -35,7 +34,6 @@ pub(super) struct Copied {
 pub(super) struct Next {
     pub(super) stream: u32,
     pub(super) part: Part,
-    /// Another carrier is responsible for the part.
     pub(super) copy: bool,
 }
 
@@ -77,7 +75,6 @@ impl<P: Payload> Association<P> {
         matches!(self.config.scheduling, SchedulerConfig::Redundant(_))
     }
 
-    /// Returns the next part of the stream whose turn it is.
     fn head(&mut self, at: usize) -> Option<Next> {
         let number = self.turns.next(&mut self.streams)?;
         self.head_of(number, at)
@@ -152,7 +149,6 @@ impl<P: Payload> Association<P> {
         Some(&mut stream.send)
     }
 
-    /// Sums the queued bytes of all streams.
     pub(super) fn waiting(&self) -> u64 {
         let streams = self
             .turns
@@ -171,7 +167,6 @@ impl<P: Payload> Association<P> {
         overflow.is_needed(waiting, rates)
     }
 
-    /// Returns the next part that another carrier has sent and this one has not.
     fn copy(&mut self, at: usize) -> Option<Next> {
         let id = self.carriers[at].id;
         let most = self.carriers[at].payload_len() as u64;

@@ -208,7 +208,6 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Returns the smoothed round trip of the slowest carrier that may be in use.
     fn slowest_round_trip(&mut self) -> Time {
         self.carriers.settle();
         let slowest = self.carriers.slowest();
@@ -225,7 +224,6 @@ impl<P: Payload> Association<P> {
         self.forget_if_over(number);
     }
 
-    /// Removes a stream if both directions have ended.
     pub(super) fn forget_if_over(&mut self, number: u32) {
         if self.streams.get(&number).is_some_and(Stream::is_over) {
             if let Some(stream) = self.streams.remove(&number) {

@@ -11,13 +11,11 @@ use super::schedule::{LOOKED_AT, Next};
 use crate::stream::send::SendBuffer;
 use crate::{CarrierId, Config, Payload};
 
-/// The scheduler's subflows, and its choice.
 #[derive(Debug)]
 pub(super) struct Table {
     /// `None` with the schedulers that choose among several streams (`schedule.rs`).
     pub(super) scheduler: Option<PacketScheduler>,
     pub(super) rows: Vec<SubflowState>,
-    /// The carrier for the next data of a stream.
     pub(super) chosen: Option<(CarrierId, u32)>,
     again_at: Option<Time>,
     /// Whether the scheduler may copy data to a second carrier to meet a deadline, and when that is checked
@@ -136,7 +134,6 @@ impl<P: Payload> Association<P> {
             .find_map(|other| self.ask(now, at, other));
     }
 
-    /// Returns the scheduler's carrier for this stream's next data.
     fn ask(&mut self, now: Time, at: usize, stream: u32) -> Option<(CarrierId, u32)> {
         let next = self.streams.get(&stream)?.send.next_deadline();
         let pending = Pending {

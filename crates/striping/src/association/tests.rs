@@ -22,12 +22,9 @@ enum Step {
     Write(usize),
     /// A carrier takes up to this many frames at one end.
     Transmit(usize, usize, usize),
-    /// All ready carriers of one end are polled.
     Ask(usize),
-    /// Up to this many frames arrive.
     Deliver(usize, usize, usize),
     Read,
-    /// The carrier breaks, and another takes its place.
     Replace(usize),
     Block(usize, usize),
     Unblock(usize, usize),
@@ -57,7 +54,6 @@ fn any_step(carriers: usize) -> impl Strategy<Value = Step> {
 }
 
 const CARRIERS: usize = 4;
-/// Enough that most of them have nothing to send.
 const MANY: usize = 24;
 
 /// Number of carriers, and steps.
@@ -78,7 +74,6 @@ struct Carrier {
 fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32, is_last: bool) -> Carrier {
     let config = CarrierConfig {
         link,
-        // The last one soon has no quota left.
         terms: Terms {
             quota: is_last.then_some(Bytes::new(100_000)),
             ..Terms::default()
@@ -114,7 +109,6 @@ struct Pair {
     polls: Polls,
 }
 
-/// Order in which a driver polls carriers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Polls {
     /// All that are ready, in the order of the links.
@@ -232,7 +226,6 @@ impl Pair {
         }
     }
 
-    /// The visible state of an end, its carriers field by field.
     fn seen(&mut self, end: usize) -> String {
         let frames: Vec<_> = self
             .carriers
@@ -304,7 +297,6 @@ fn what_later_bytes_have_overtaken_is_what_holds_them_up() {
     let before = held_up(&pair);
     assert!(before.iter().all(|of| !of.is_empty()), "{before:?}");
     assert!(before.iter().flatten().all(|holds_up| !holds_up));
-    // Frames of the second arrive and are acknowledged.
     pair.go(Step::Deliver(1, 1, 40));
     pair.go(Step::Transmit(1, 1, 40));
     pair.go(Step::Deliver(1, 0, 40));

@@ -2,14 +2,12 @@
 
 use ropewalk_quantities::Time;
 
-/// Least interval between acknowledgements of a carrier.
 const DISTANCE: Time = Time::from_millis(2);
 
 /// Bytes after which an acknowledgement is sent at once: the data that a sender keeps for it should fit the
 /// processor's cache on a fast path.
 const BYTES: u64 = 256 << 10;
 
-/// Counter of received frames that decides when to acknowledge them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acknowledgement {
     received: u64,
@@ -20,7 +18,6 @@ pub(crate) struct Acknowledgement {
 }
 
 impl Acknowledgement {
-    /// Counts a received frame of `wire_len` bytes that must be acknowledged.
     pub(crate) fn on_received(&mut self, wire_len: u64) {
         self.received += 1;
         self.untold += wire_len;

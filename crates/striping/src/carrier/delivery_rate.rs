@@ -11,7 +11,6 @@ use ropewalk_quantities::Time;
 
 use super::in_flight::Sent;
 
-/// Rounds over which the largest sample is taken.
 const ROUNDS: u64 = 10;
 /// Rounds without growth after which the pipe counts as full.
 const PLATEAU: u32 = 3;
@@ -19,7 +18,6 @@ const PLATEAU: u32 = 3;
 /// Queue on the path, estimated from a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queue {
-    /// No queue.
     None,
     /// A queue of the length at which start-up ends.
     Short,
@@ -31,7 +29,6 @@ pub(crate) enum Queue {
 pub(crate) struct DeliveryRate {
     delivered: u64,
     delivered_at: Time,
-    /// Send time of the most recently acknowledged frame.
     first_sent_at: Time,
     /// Delivered bytes up to which samples are application-limited.
     app_limited_until: Option<u64>,
@@ -148,17 +145,14 @@ impl DeliveryRate {
         }
     }
 
-    /// Returns bytes per second; `None` before the first sample.
     pub(crate) fn estimate(&self) -> Option<f64> {
         self.largest.front().map(|(rate, _)| *rate)
     }
 
-    /// Ends start-up with the current estimate.
     pub(crate) fn set_full(&mut self) {
         self.full = true;
     }
 
-    /// Whether the rate has stopped growing with the bytes in flight.
     pub(crate) fn is_full(&self) -> bool {
         self.full
     }
@@ -192,7 +186,6 @@ mod tests {
         sent
     }
 
-    /// 1000 bytes per millisecond, acknowledged 20 ms later.
     #[test]
     fn a_steady_carrier_is_measured() {
         let mut rate = DeliveryRate::default();

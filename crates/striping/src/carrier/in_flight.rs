@@ -41,7 +41,6 @@ impl Content {
     }
 }
 
-/// A frame that was sent on a carrier and is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) content: Content,

@@ -9,16 +9,13 @@ const USUAL_GAPS: u64 = 8;
 /// Added to the round trip and its deviation before an answer counts as missing.
 const SLACK: Time = Time::from_millis(25);
 
-/// Time of the last frame, mean gap between frames, and suspicion of a carrier.
 #[derive(Clone, Debug)]
 pub(crate) struct Listening {
     heard_at: Time,
     /// Smoothed gap between received frames while anything was in flight.
     gap: Option<Time>,
     suspected_at: Option<Time>,
-    /// Whether the peer has answered anything on the carrier.
     is_answered: bool,
-    /// Time limit of the first answer.
     first_timeout: Time,
 }
 
@@ -124,7 +121,6 @@ mod tests {
     #[test]
     fn an_idle_one_has_a_round_trip() {
         let mut listening = Listening::new(MS(0), MS(1000));
-        // Its mean gap is unknown.
         assert_eq!(listening.deadline(MS(500), MS(200), MS(10), true), MS(765));
         for at in 210..300 {
             listening.on_heard(MS(at), Some(MS(at - 210)));

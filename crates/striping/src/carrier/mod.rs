@@ -66,15 +66,12 @@ const QUEUED_SECONDS: f64 = 0.005;
 /// Least retransmission timeout of TCP (Linux: `TCP_RTO_MIN`). After it TCP is in slow start and first
 /// retransmits its earlier data (RFC 6298, section 5).
 const MIN_TIMEOUT: Time = Time::from_millis(200);
-/// TCP's initial window in bytes (RFC 6928), for a first guess of the rate.
 const INITIAL_WINDOW: f64 = 14_600.0;
-/// First guess of the round trip, in seconds.
 const INITIAL_RTT: f64 = 0.1;
 
 /// Effect of a received frame on a suspicion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// The carrier was not suspected.
     Unchanged,
     /// The suspicion is over.
     Resumed,
@@ -89,7 +86,6 @@ pub(crate) struct Carrier {
     /// Fixed payload length of its frames, if configured.
     payload: Option<usize>,
     pub(crate) usage: Usage,
-    /// Its terms must be announced to the peer.
     pub(crate) terms_due: bool,
     pub(crate) blocked: bool,
     pub(crate) in_flight: InFlight,
@@ -112,7 +108,6 @@ pub(crate) struct Carrier {
     /// The last round trip shows the queue at which start-up ends: start-up continues more slowly (as in
     /// HyStart++, RFC 9406).
     filling: bool,
-    /// How far it is kept below TCP's own window.
     trim: Trim,
     rounds: Rounds,
     slow_start: SlowStart,
@@ -121,7 +116,6 @@ pub(crate) struct Carrier {
 /// State learnt on a link's previous carrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkHistory {
-    /// Bytes per second.
     pub(crate) rate: f64,
     /// How far the carrier could be kept below TCP's window.
     pub(crate) trim: Option<TrimResult>,
@@ -212,9 +206,9 @@ impl Carrier {
         self.present.at_most(found).max(1.0)
     }
 
-    /// Returns the rate in bytes per second. During start-up without a queue it is the rate of TCP's slow
-    /// start, which is measured only after the round: at least the initial window per round trip, and twice
-    /// the last measurement if the link is known to carry more.
+    /// Returns the rate in bytes per second. During start-up without a queue it is that of TCP's slow start:
+    /// at least the initial window per round trip, and twice the last measurement if the link is known to
+    /// carry more.
     pub(crate) fn rate_or_guess(&self) -> f64 {
         let found = self.found_rate();
         if self.rate.is_full() || self.filling {
@@ -226,7 +220,6 @@ impl Carrier {
             .at_most(found.max(known).max(INITIAL_WINDOW / self.min_rtt()))
     }
 
-    /// Returns the history of its link: its own results once start-up is over.
     pub(crate) fn link(&self) -> Option<LinkHistory> {
         let rate = self.rate.estimate().filter(|_| self.rate.is_full());
         let trim = self.trim.found();
@@ -266,14 +259,12 @@ impl Carrier {
         self.rate.on_transport_limited();
     }
 
-    /// Notes that it had room and nothing to send.
     pub(crate) fn on_app_limited(&mut self) {
         self.rounds.on_app_limited();
         self.present.on_app_limited();
         self.rate.on_app_limited(self.in_flight.bytes());
     }
 
-    /// Records a sent frame that will be acknowledged.
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
         // A rather late estimate, since an overdue frame is retransmitted and the rate is the largest of its
@@ -398,7 +389,6 @@ impl Carrier {
         }
     }
 
-    /// Notes that the peer was heard at `at`.
     pub(crate) fn on_heard(&mut self, at: Time) -> Heard {
         let waiting_since = self.waiting_since();
         let silence = at.saturating_sub(self.listening.heard_at());

@@ -2,7 +2,6 @@
 
 use ropewalk_quantities::Time;
 
-/// Pings and answers that are due, and the unanswered ping.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pings {
     is_due: bool,
@@ -24,7 +23,6 @@ impl Pings {
         self.is_due
     }
 
-    /// Requests a ping.
     pub(crate) fn ask(&mut self) {
         self.is_due = true;
     }

@@ -16,7 +16,6 @@ const FALL: f64 = 0.5;
 /// A limit that was reached rises by this factor, as the rate itself may in a round.
 const RISE: f64 = 1.25;
 
-/// Deliveries of the current span, and the limit from earlier spans.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PresentRate {
     began: Time,
@@ -41,7 +40,6 @@ impl PresentRate {
         }
     }
 
-    /// Notes that there was room and nothing to send: the span is only a lower bound.
     pub(crate) fn on_app_limited(&mut self) {
         self.dry = true;
     }
@@ -85,7 +83,6 @@ impl PresentRate {
         fallen.unwrap_or(rate)
     }
 
-    /// Whether the recent rate is much less than the given one, in bytes per second.
     pub(crate) fn has_fallen_from(&self, rate: f64) -> bool {
         self.bound.is_some_and(|bound| bound < FALL * rate)
     }

@@ -6,7 +6,6 @@ use super::{
     CAP_GAIN, CAP_SECONDS, Carrier, DUE_ERROR, INITIAL_WINDOW, SLOW_START_GAIN, STARTUP_GAIN,
 };
 
-/// Frames that may be in flight at any rate.
 const CAP_FRAMES: usize = 4;
 /// Gain while the queue is drained to measure the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
@@ -77,7 +76,6 @@ impl Carrier {
         }
     }
 
-    /// Returns the seconds for which its data block no other carrier's.
     fn absorbs_after(&self) -> f64 {
         CAP_GAIN * self.min_rtt() + CAP_SECONDS
     }
@@ -91,7 +89,6 @@ impl Carrier {
     /// Whether another frame may be sent now, if the reassembly buffer lasts this long.
     pub(crate) fn has_room(&self, now: Time, lasts: f64) -> bool {
         let in_flight = self.in_flight.bytes();
-        // Before the oldest frame is due, nothing may exceed the cap.
         let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
         let limit = self.in_flight_cap().bytes(lasts);
         let beyond = || is_due() && self.room_at(limit).is_some_and(|room| room <= now);

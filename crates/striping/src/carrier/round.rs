@@ -61,7 +61,6 @@ impl Rounds {
         self.blocked = true;
     }
 
-    /// Notes that there was room and nothing to send.
     pub(crate) fn on_app_limited(&mut self) {
         self.dry = true;
     }
@@ -74,17 +73,14 @@ impl Rounds {
         self.held
     }
 
-    /// Returns how long the current round has lasted.
     pub(crate) fn takes(&self, now: Time) -> Time {
         now.saturating_sub(self.began)
     }
 
-    /// Returns the bytes delivered in it, given the total.
     pub(crate) fn brought(&self, delivered: u64) -> u64 {
         delivered - self.delivered
     }
 
-    /// Processes an acknowledgement, with its round trip in seconds and the bytes in flight.
     pub(crate) fn on_acknowledged(&mut self, rtt: f64, in_flight: u64) {
         self.least = self.least.min(rtt);
         self.filled += in_flight as f64;
@@ -138,7 +134,6 @@ mod tests {
             (second.held, second.busy, second.drained),
             (false, true, false)
         );
-        // Application-limited: neither the cap nor TCP limited it.
         rounds.on_cap_limited();
         rounds.on_blocked();
         rounds.on_app_limited();

@@ -6,10 +6,8 @@
 
 use ropewalk_quantities::Time;
 
-/// How long a minimum is valid.
 const MIN_WINDOW: Time = Time::from_secs(10);
 
-/// Smoothed round trip as in RFC 6298, and the minimum of a window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RoundTrip {
     smoothed: Option<(Time, Time)>,

@@ -37,7 +37,6 @@ impl SlowStart {
         (self.rate, self.filled) = (round.rate, round.filled);
     }
 
-    /// Returns the bytes that may be in flight although round trips are long.
     pub(crate) fn bytes(&self) -> f64 {
         self.bytes
     }

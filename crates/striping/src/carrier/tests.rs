@@ -126,7 +126,6 @@ fn what_is_known_of_the_link_bounds_the_start() {
         }
         carrier.in_flight_cap().bytes(f64::INFINITY)
     };
-    // 120 kB/s, times 1.9 or 2.2 round trips, and 7.5 ms.
     assert_eq!(cap(None), 23_700);
     assert_eq!(cap(Some(1e6)), 27_300);
     assert_eq!(cap(Some(10_000.0)), 23_700);
@@ -164,7 +163,6 @@ fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
     assert_eq!(rounds(None), None);
     // 40, 80, 160, 320 kB/s, seen at the first acknowledgement of the next round.
     assert_eq!(rounds(Some(330_000.0)), Some(4));
-    // It delivers more now.
     assert_eq!(rounds(Some(20_000.0)), None);
 }
 
@@ -178,7 +176,6 @@ fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
     acknowledge(&mut carrier, now + Time::from_millis(100));
     assert_eq!(carrier.rate.estimate(), Some(10_000.0));
     assert!((carrier.arrives_in(1000, carrier.rate_or_guess()) - 0.05).abs() < 0.04);
-    // The deadline follows from that measurement.
     send(&mut carrier, now + Time::from_millis(100));
     let last = carrier.in_flight.iter_mut().last().unwrap();
     // A quarter of the time beyond a round trip may be the estimate's error.
@@ -206,7 +203,6 @@ fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
     carrier.rate.set_full();
     carrier.trim = Trim::default();
     let trimmed = carrier.in_flight_cap().bytes(f64::INFINITY);
-    // 100 kB/s, times 1.25 round trips and 7.5 ms.
     assert!((13_000..14_700).contains(&trimmed), "{trimmed}");
     assert_eq!(
         carrier.in_flight_cap().bytes(0.2),

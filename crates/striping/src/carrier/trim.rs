@@ -18,8 +18,8 @@
 //!   more has paid off only if each judged round shows it, and of two rounds the slower one gives the rate of
 //!   a trimmed carrier.
 //! - If a round delivers much more than the previous one, the earlier round trip contained no queue of our
-//!   own: the least round trip of that round is a floor for the next ones (the minimum of a round, since
-//!   bursts queue within it: Copa's standing round trip, Arun and Balakrishnan, NSDI 2018).
+//!   own. Its minimum is a floor for the next ones (Copa's standing round trip, Arun and Balakrishnan, NSDI
+//!   2018); bursts queue within a round.
 
 use ropewalk_quantities::Time;
 
@@ -115,7 +115,6 @@ struct Trial {
     waited: u32,
 }
 
-/// Estimates at the end of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimates {
     /// Least seconds of the rate that must be in flight.
@@ -129,7 +128,6 @@ pub(crate) struct Estimates {
 }
 
 impl Trim {
-    /// Returns the seconds of the rate that may be in flight beyond the base.
     pub(crate) fn extra(&self) -> f64 {
         self.extra
     }
@@ -285,7 +283,6 @@ impl Trim {
         }
     }
 
-    /// Makes the carrier free: only TCP limits the bytes in flight.
     fn release(&mut self, now: Time) {
         self.extra = f64::INFINITY;
         self.futile = false;

@@ -5,12 +5,10 @@ use ropewalk_quantities::Time;
 use crate::Terms;
 use crate::throttle::Throttle;
 
-/// Bytes with frames' headers, and the limits that the terms set.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
     sent: u64,
     received: u64,
-    /// Payload retransmitted on another carrier.
     resent: u64,
     quota_left: Option<u64>,
     throttle: Option<Throttle>,
@@ -63,7 +61,6 @@ impl Usage {
         had_some && *left == 0
     }
 
-    /// Whether any of the quota is left, if there is one.
     pub(crate) fn has_quota(&self) -> bool {
         self.quota_left != Some(0)
     }
@@ -73,7 +70,6 @@ impl Usage {
         self.throttle.map(|throttle| throttle.opens_at())
     }
 
-    /// Limits a rate, in bytes per second, to that of the terms.
     pub(crate) fn at_most(&self, rate: f64) -> f64 {
         self.throttle
             .map_or(rate, |throttle| rate.min(throttle.bytes_per_second()))

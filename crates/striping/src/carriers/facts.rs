@@ -8,7 +8,6 @@ use crate::carrier::room::InFlightCap;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
-    /// Borrowed mutably since these were computed.
     pub(super) is_marked: bool,
     /// Lower bound of its deadlines; see [`Carrier::not_due_before`].
     pub(super) not_due_before: Time,
@@ -28,7 +27,6 @@ pub(crate) struct SendConditions {
     pub(crate) acknowledges_at: Time,
     pub(crate) payload: u64,
     pub(crate) in_flight: u64,
-    /// When its oldest frame is due.
     pub(crate) due: Time,
     pub(crate) in_flight_cap: InFlightCap,
     pub(crate) is_throttled: bool,

@@ -4,7 +4,6 @@ use ropewalk_quantities::Time;
 
 use super::Carriers;
 
-/// Readiness of a carrier, and state of its socket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waking {
     state: State,
@@ -13,17 +12,13 @@ pub(super) struct Waking {
     /// Its socket may have no space for another frame. Since it was last polled with nothing to send, it has
     /// sent, was blocked, or changed the length of its frames.
     may_be_full: bool,
-    /// When it was last polled with nothing to send.
     polled_at: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Polled with nothing to send.
     Asleep,
-    /// Must be polled.
     Awake,
-    /// Its socket is full.
     Blocked,
 }
 
@@ -91,7 +86,6 @@ impl Carriers {
         }
     }
 
-    /// Stops polling a carrier whose socket is full.
     pub(crate) fn block(&mut self, at: usize) {
         self[at].on_blocked();
         let waking = &mut self.waking[at];
@@ -100,7 +94,6 @@ impl Carriers {
         waking.may_be_full = true;
     }
 
-    /// Makes a carrier ready whose socket takes data again.
     pub(crate) fn unblock(&mut self, at: usize) {
         self[at].blocked = false;
         let waking = &mut self.waking[at];

@@ -21,7 +21,6 @@ impl Memory {
         }
     }
 
-    /// Takes this many bytes, or none.
     pub(crate) fn take(&mut self, bytes: u64) -> bool {
         let enough = bytes <= self.left && !self.is_short;
         if enough {
@@ -30,7 +29,6 @@ impl Memory {
         enough
     }
 
-    /// While memory is short, no stream gets more.
     pub(crate) fn set_short(&mut self, is_short: bool) {
         self.is_short = is_short;
     }

@@ -12,7 +12,6 @@ const BYTES_PER_PIECE: u64 = 256;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer<P> {
-    /// In order, and readable.
     ready: VecDeque<P>,
     /// Received behind a gap: disjoint, by offset.
     early: BTreeMap<u64, P>,
@@ -122,7 +121,6 @@ impl<P: Payload> ReceiveBuffer<P> {
         }
     }
 
-    /// Inserts the new bytes of `payload` between the early pieces.
     fn insert_early(&mut self, mut start: u64, mut payload: P) {
         if let Some((begin, piece)) = self.early.range(..=start).next_back() {
             let piece_end = begin + piece.len() as u64;
@@ -163,7 +161,6 @@ impl<P: Payload> ReceiveBuffer<P> {
         self.early.insert(start, payload);
     }
 
-    /// Moves the early pieces that are in order now to `ready`.
     fn move_up(&mut self) {
         while let Some(entry) = self.early.first_entry() {
             if *entry.key() != self.edge {
@@ -209,7 +206,6 @@ impl<P: Payload> ReceiveBuffer<P> {
         self.read
     }
 
-    /// Returns the distinct bytes received.
     pub(crate) fn received(&self) -> u64 {
         self.edge + self.early_bytes
     }

@@ -20,10 +20,8 @@ const SHORT: usize = 1024;
 /// The bytes of a stream from the first unacknowledged one on.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBuffer<P> {
-    /// Pieces with their offsets.
     pieces: VecDeque<(u64, P)>,
     written: u64,
-    /// Deadlines of the data; `None` if none was written with one.
     deadlines: Option<Box<Deadlines>>,
     /// Ranges to transmit or retransmit.
     pending: Waiting,
@@ -45,7 +43,6 @@ pub(crate) struct SendBuffer<P> {
     openings: Openings,
 }
 
-/// A part of a stream that fits a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) start: u64,
@@ -143,7 +140,6 @@ impl<P: Payload> SendBuffer<P> {
         self.written
     }
 
-    /// Returns the number of bytes to transmit or retransmit.
     pub(crate) fn pending(&self) -> u64 {
         self.pending.bytes()
     }
@@ -175,7 +171,6 @@ impl<P: Payload> SendBuffer<P> {
         self.claimed.covered() - self.lowest()
     }
 
-    /// Returns the offset of the lowest byte that was never sent.
     fn lowest(&self) -> u64 {
         match self.claimed.first() {
             Some((0, end)) => end,
@@ -200,7 +195,6 @@ impl<P: Payload> SendBuffer<P> {
         self.pending.bytes() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
     }
 
-    /// Whether the window blocks pending data.
     pub(crate) fn is_window_blocked(&self) -> bool {
         !self.is_ready() && self.pending.bytes() > 0
     }
@@ -326,7 +320,6 @@ impl<P: Payload> SendBuffer<P> {
         found
     }
 
-    /// Whether bytes have arrived behind a gap.
     pub(crate) fn has_gap(&self) -> bool {
         self.acknowledged.covered() > self.base()
     }

@@ -51,11 +51,9 @@ fn half_of_the_window_may_lie_ahead() {
         end: 3500,
     });
     assert_eq!(send.part(3000, 2000), None);
-    // The gap has the other half.
     assert_eq!(send.part(0, 2000), part(0, 500));
     send.take(Part { start: 0, end: 500 });
     assert!(!send.is_ready());
-    // Retransmission needs no window, and stops where the new data begin.
     assert_eq!(send.on_lost(100, 200, false), 100);
     assert_eq!(send.part(0, 2000), part(100, 200));
 }
@@ -131,7 +129,6 @@ fn the_end_of_a_stream_does_not_move() {
 #[test]
 fn beyond_the_window_is_refused_by_distinct_bytes() {
     let mut receive = ReceiveBuffer::new();
-    // Far ahead, but few.
     assert_eq!(receive.insert(1, 1 << 40, Length(60), false, 100), Ok(60));
     assert_eq!(receive.insert(1, 1 << 40, Length(60), false, 100), Ok(0));
     let beyond = receive.insert(1, 0, Length(41), false, 100);

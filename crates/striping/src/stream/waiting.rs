@@ -11,7 +11,6 @@ use ropewalk_transport::RangeSet;
 /// With 64 links a block has about ten ranges, and a window about ten blocks.
 const BLOCK: u64 = 256 << 10;
 
-/// Ranges to transmit or retransmit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     ranges: RangeSet,
@@ -93,7 +92,6 @@ impl Waiting {
         self.ranges.within(place, u64::MAX)
     }
 
-    /// Counts the pending bytes before an offset.
     pub(crate) fn before(&self, place: u64) -> u64 {
         let block = (place / BLOCK).clamp(self.first, self.first + self.blocks.len() as u64);
         let whole = self.blocks.range(..(block - self.first) as usize);

@@ -20,7 +20,6 @@ pub(crate) struct Window {
     limit: u64,
     /// Bytes read when the current round trip began, and when that was.
     epoch: (u64, Time),
-    /// A frame with the newest limit is queued.
     pub(crate) queued: bool,
 }
 
@@ -40,7 +39,6 @@ impl Window {
         self.limit
     }
 
-    /// Returns the window's share of the memory.
     pub(crate) fn close(&mut self, memory: &mut Memory) {
         memory.give_back(self.size - INITIAL_WINDOW);
         self.size = INITIAL_WINDOW;

@@ -18,10 +18,8 @@ const LASTS: Time = Time::from_secs(10);
 /// later, and may have seen fewer.
 const MARGIN: Time = Time::from_secs(1);
 
-/// Recent traffic of the tunnel, in either direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Activity {
-    /// When the last packet passed, or a link was added.
     packet_at: Time,
     /// The tunnel is busy until then, unless it becomes quiet.
     until: Time,
@@ -49,7 +47,6 @@ impl Activity {
         self.packet_at + QUIET_AFTER
     }
 
-    /// Whether everything is answered.
     pub(super) fn is_busy(&self, now: Time) -> bool {
         now <= self.until.min(self.quiet_at())
     }
@@ -66,7 +63,6 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// Packets of `bytes` bytes, every ten milliseconds; returns the time of the last one.
     fn pass(activity: &mut Activity, from: Time, packets: u64, bytes: u32) -> Time {
         let passed = (0..packets).map(|number| from + MS(number * 10));
         passed

@@ -9,14 +9,12 @@ use crate::copies::Copies as Queues;
 /// A copy that has been queued for this long is dropped: its packet has arrived by another link, and newer
 /// packets may not have.
 const MAX_AGE: Time = Time::from_millis(100);
-/// Limit of copies for one link; the oldest are dropped.
 const MAX: usize = 2048;
 
 /// For each link, the packets that others have sent and it has not.
 #[derive(Debug)]
 pub(super) struct Copies<P> {
     waiting: Queues<usize, (Time, Transmit<P>)>,
-    /// The time of the last poll.
     now: Time,
 }
 
@@ -30,7 +28,6 @@ impl<P> Default for Copies<P> {
 }
 
 impl<P: Clone> Copies<P> {
-    /// Queues copies of a sent packet for the other ones of `links`.
     pub(super) fn put(&mut self, first: &Transmit<P>, links: &[usize]) {
         let now = self.now;
         for &link in links.iter().filter(|&&link| link != first.link) {

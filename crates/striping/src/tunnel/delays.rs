@@ -8,15 +8,12 @@ use super::inbound::REPORT_INTERVAL;
 use super::outbound::Report;
 use super::windowed::Windowed;
 
-/// How long the least delay is remembered.
 const MEMORY: Time = Time::from_secs(10);
 /// A mean of round trips takes at least this many samples, and this time.
 const MIN_SAMPLES: u64 = 4;
 const MIN_MEAN: Time = Time::from_millis(40);
-/// Assumed round trip before the first sample.
 const UNKNOWN: Time = Time::from_millis(100);
 
-/// Delays of one link, from feedback.
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
     least_round_trip: Windowed<Reverse<Time>>,
@@ -32,11 +29,9 @@ pub(super) struct Delays {
     /// The lowest recent mean.
     floor: Windowed<Reverse<Time>>,
     mean: Mean,
-    /// The means, smoothed.
     typical: Option<Time>,
 }
 
-/// A mean of round trips, in progress.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     since: Time,
@@ -114,7 +109,6 @@ impl Delays {
         self.least_one_way.best().map_or(0, |Reverse(least)| least)
     }
 
-    /// Returns the estimated queueing delay of the link.
     pub(super) fn queueing(&self) -> Time {
         self.queueing
     }
@@ -129,7 +123,6 @@ impl Delays {
         self.queueing > short.max(self.noise * 5 / 4)
     }
 
-    /// Returns the lowest recent round trip, 100 ms before the first sample.
     pub(super) fn round_trip(&self) -> Time {
         let least = self.least_round_trip.best();
         least.map_or(UNKNOWN, |Reverse(least)| least)
@@ -142,12 +135,10 @@ impl Delays {
         floor.map_or(self.round_trip(), |Reverse(floor)| floor)
     }
 
-    /// Returns the mean round trip, queues included.
     pub(super) fn typical(&self) -> Time {
         self.typical.unwrap_or(self.round_trip())
     }
 
-    /// Returns the smoothed round trip.
     pub(super) fn smoothed(&self) -> Option<Time> {
         self.srtt
     }

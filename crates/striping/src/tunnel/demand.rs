@@ -14,7 +14,6 @@ pub(super) const MIN_DELAY: Time = Time::from_millis(5);
 const FLAT_ROUNDS: u32 = 3;
 /// The largest of this many rounds counts.
 const ROUNDS: usize = 4;
-/// Least length of a round.
 const MIN_ROUND: Time = Time::from_millis(20);
 /// Rounds with fewer bytes are ignored: a handshake, an initial window, a pause.
 const MIN_BYTES: u64 = 20_000;
@@ -41,13 +40,11 @@ pub(super) enum InFlight {
     Settled(u64),
 }
 
-/// Estimator of the bytes in flight, round by round.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     begun_at: Time,
     /// Bytes taken in total when the round began.
     taken: u64,
-    /// Bytes in flight in each of the last rounds.
     rounds: VecDeque<u64>,
     /// The largest round so far, the rounds since it grew, and the ignored rounds in a row.
     best: u64,
@@ -56,7 +53,6 @@ pub(super) struct Demand {
     /// Whether the last round was larger than all before by a half: slow start doubles, although a round may
     /// be shorter than a round trip of the connection; congestion avoidance is far slower.
     doubles: bool,
-    /// Small rounds in a row.
     small: u32,
 }
 

@@ -33,7 +33,6 @@ pub(super) struct FairQueue<P> {
 struct Lane<P> {
     /// `Some` while it is active.
     packets: Option<Fifo<P>>,
-    /// Bytes that it may still send in this turn.
     deficit: i64,
 }
 
@@ -80,13 +79,11 @@ impl<P> FairQueue<P> {
             .push(packet);
     }
 
-    /// Returns the lane with the most bytes.
     fn longest(&self) -> Option<u8> {
         let active = self.new.iter().chain(&self.old).copied();
         active.max_by_key(|&lane| self.waiting(lane))
     }
 
-    /// Returns the queued bytes of a lane.
     pub(super) fn waiting(&self, lane: u8) -> u64 {
         let packets = self.lanes[usize::from(lane)].packets.as_ref();
         packets.map_or(0, Fifo::bytes)

@@ -10,12 +10,10 @@ use super::windowed::Windowed;
 
 /// Number of reports of a gap, since reports may be lost.
 const TIMES: u8 = 3;
-/// Interval between the reports of a gap.
 const AGAIN: Time = Time::from_millis(15);
 /// Limit of gaps; the oldest are dropped. A report visits each of them, and a datagram that splits one moves
 /// half of them.
 const MAX: usize = 1024;
-/// How long the lateness of reordered datagrams is remembered.
 const MEMORY: Time = Time::from_secs(10);
 
 /// Datagrams that were overtaken by later ones.
@@ -50,7 +48,6 @@ impl Default for Gaps {
 }
 
 impl Gaps {
-    /// Adds a gap from `first` up to `end`.
     pub(super) fn open(&mut self, now: Time, first: u64, end: u64) {
         self.open.push_back(Open {
             first,
@@ -64,7 +61,6 @@ impl Gaps {
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// Removes a datagram that has arrived late from the gaps.
     pub(super) fn close(&mut self, now: Time, sequence: u64) {
         let index = self.open.partition_point(|gap| gap.end <= sequence);
         let Some(gap) = self.open.get_mut(index) else {

@@ -20,7 +20,6 @@ pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
 /// feedback should take little of the return path and of its queues.
 const MUCH: u64 = 32 * 100;
 pub(super) const SPARSE_INTERVAL: Time = Time::from_millis(20);
-/// Interval of feedback that reports only gaps.
 const GAP_INTERVAL: Time = Time::from_millis(20);
 /// A link that was silent for longer counts as dead.
 const SILENCE: Time = Time::from_secs(3);
@@ -34,14 +33,12 @@ pub struct Inbound {
     bytes: u64,
     reordered: u64,
     gaps: Gaps,
-    /// When the datagram with the highest sequence arrived.
     highest_at: Time,
     least_delay: Windowed<Reverse<i64>>,
     greatest_delay: Windowed<i64>,
     reported_at: Time,
     reported_bytes: u64,
     is_wire: bool,
-    /// When the first unreported datagram arrived.
     unreported: Option<Time>,
     /// When feedback is due. Cached, since it is read for all links after each datagram.
     report_at: Option<Time>,

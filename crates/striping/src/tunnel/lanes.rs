@@ -12,7 +12,6 @@ const THIN_AFTER: Time = Time::from_secs(2);
 /// Number of lanes. Lane 0 is for urgent packets, which have no order.
 pub(super) const LANES: usize = 256;
 
-/// Sequence numbers and recent bytes of each lane.
 #[derive(Debug)]
 pub(super) struct Lanes {
     next: [u64; LANES],
@@ -86,7 +85,6 @@ impl Lanes {
         now >= self.busy_at[usize::from(lane)] + THIN_AFTER
     }
 
-    /// Whether a packet of `bytes` bytes belongs to a thin flow.
     pub(super) fn is_thin(&mut self, now: Time, lane: u8, bytes: u32) -> bool {
         if now >= self.second + Time::from_secs(1) {
             self.second = now;

@@ -10,9 +10,7 @@ const MIN_QUEUE: Time = Time::from_millis(10);
 const MIN_QUEUE_DIVISOR: u64 = 8;
 /// A link is lossy if the losses without a queue exceed twice the losses with one by this number.
 const MANY: i32 = 3;
-/// Limit of the absolute difference.
 const MAX: i32 = 8;
-/// How long losses count.
 const MEMORY: Time = Time::from_secs(10);
 
 #[derive(Clone, Debug, Default)]
@@ -49,7 +47,6 @@ mod tests {
 
     const ROUND_TRIP: Time = Time::from_millis(40);
 
-    /// Ten losses per second, with these queueing delays in milliseconds.
     fn after(losses: &mut Losses, queueing: impl IntoIterator<Item = u64>) -> bool {
         for queueing in queueing {
             let now = losses.lost_at + Time::from_millis(100);

@@ -9,7 +9,6 @@ use super::room::give_back;
 
 /// Least span of a rate measurement: below it, batching in the hosts is noise.
 const MIN_SPAN: Time = Time::from_millis(20);
-/// Least distance of the marks of the receiver's progress.
 const MARK_SPACING: Time = Time::from_millis(4);
 
 /// Limit of datagrams in flight on all links; beyond that the oldest count as gone.
@@ -21,7 +20,6 @@ pub struct Outbound {
     next: u64,
     /// Those up to `next`, without gaps.
     outstanding: VecDeque<Outstanding>,
-    /// Limit of their number.
     most: usize,
     /// Sequence of the oldest one with an answer of its own, or `next`.
     answered: u64,
@@ -214,7 +212,6 @@ impl Outbound {
         })
     }
 
-    /// Returns the rate over the last `span` of the receiver's clock, or slightly more.
     fn rate_since(&mut self, newest: Mark, span: Time) -> Option<(Rate, bool)> {
         let since =
             |mark: &Mark| Time::from_micros(u64::from(newest.clock.wrapping_sub(mark.clock)));

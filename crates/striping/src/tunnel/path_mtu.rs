@@ -38,7 +38,6 @@ const PMTU_RAISE_TIMER: Time = Time::from_secs(600);
 const ERROR_TIMER: Time = Time::from_secs(10);
 /// How long a search goes on before a lower PLPMTU is reported: senders keep to a reported one for minutes.
 const SETTLING: Time = Time::from_secs(2);
-/// The search ends within this many bytes of a size that is too long.
 const GRANULARITY: u32 = 8;
 /// Common MTUs: IPv6's minimum, tunnels and overlays over Ethernet, PPPoE, FDDI and ATM.
 const COMMON: [u32; 14] = [
@@ -106,25 +105,21 @@ pub struct Probe {
 pub struct PathMtu {
     config: PathMtuConfig,
     phase: Phase,
-    /// The reported size.
     plpmtu: u32,
     /// The largest acknowledged size; zero if there is none.
     low: u32,
     /// The smallest size that is too long.
     high: u32,
-    /// Datagrams in fragments were acknowledged.
     carries_fragments: bool,
     probe: Option<InFlight>,
     /// PROBE_COUNT: probes of this size that were lost in a row.
     lost: u32,
-    /// Number of the last probe.
     number: u16,
     /// Probes sent since the path last changed.
     sent: u16,
     probe_timer: Time,
     /// When the next probe of a search may be sent.
     due: Time,
-    /// When the search began.
     since: Time,
     confirmed_at: Time,
     /// Something was lost since the last confirmation.
@@ -135,7 +130,6 @@ pub struct PathMtu {
 /// Phase of the search (section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// BASE_PLPMTU is being probed.
     Base,
     Search,
     /// Datagrams in fragments are being probed.
@@ -150,11 +144,8 @@ struct InFlight {
     number: u16,
     bytes: u32,
     at: Time,
-    /// The short ping has been sent as well.
     followed: bool,
-    /// The short ping was answered.
     heard: bool,
-    /// Time limit of the answers.
     until: Time,
 }
 
@@ -336,7 +327,6 @@ impl PathMtu {
         }
     }
 
-    /// Returns when the next probe is sent, and its size.
     fn next(&self) -> Option<(Time, u32)> {
         match self.phase {
             Phase::Base | Phase::Error => Some((self.due, self.config.base)),
@@ -394,7 +384,6 @@ impl PathMtu {
         }
     }
 
-    /// Whether the link is known to carry datagrams of the required length.
     fn carries_least(&self) -> bool {
         self.low >= self.config.least || self.carries_fragments
     }
@@ -443,7 +432,6 @@ impl PathMtu {
         }
     }
 
-    /// Discards all acknowledged sizes.
     fn forget(&mut self, now: Time) {
         self.low = 0;
         self.carries_fragments = false;
@@ -462,7 +450,6 @@ impl PathMtu {
     }
 }
 
-/// Splits a probe's token into number and size.
 fn split(token: u32) -> (u16, u32) {
     ((token >> 16) as u16, token & 0xffff)
 }

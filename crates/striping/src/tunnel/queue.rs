@@ -54,7 +54,6 @@ impl<P> Fifo<P> {
         Some(first)
     }
 
-    /// Drops the newest packet; returns its length.
     pub(super) fn drop_last(&mut self) -> Option<u64> {
         let bytes = u64::from(self.packets.pop_back()?.bytes);
         self.bytes -= bytes;
@@ -64,7 +63,6 @@ impl<P> Fifo<P> {
 }
 
 impl<P> Queued<P> {
-    /// Assigns it to a link, as the next packet of its lane.
     pub(super) fn on(self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
         Transmit {
             link,

@@ -16,7 +16,6 @@ pub(super) const MIN: u64 = 3 * 65_536;
 const PRODUCTS: u64 = 2;
 /// The same while the rate of a link is unknown: it is likely to be higher than estimated.
 const UNKNOWN_PRODUCTS: u64 = 3;
-/// How long a product is remembered.
 const MEMORY: Time = Time::from_secs(10);
 /// Lower limit of round trips.
 const MIN_ROUND_TRIP: Time = Time::from_millis(10);
@@ -25,7 +24,6 @@ const MIN_ROUND_TRIP: Time = Time::from_millis(10);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CombinedLink {
     pub(super) rate: Rate,
-    /// The round trip of the slowest link.
     pub(super) round_trip: Time,
     /// Whether the rate of every link is known.
     pub(super) known: bool,

@@ -29,7 +29,6 @@ mod window;
 
 /// Window before the first feedback: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
-/// Least window later.
 const MIN_WINDOW: u64 = 8 * 1_500;
 /// Interval at which feedback about a link is also sent on that link itself.
 const REPEAT_FEEDBACK: Time = Time::from_millis(20);
@@ -42,7 +41,6 @@ const MAX_CREDIT: Time = Time::from_millis(2);
 const STARTUP_CREDIT: Time = Time::from_millis(12);
 /// Limit of the bytes in flight on a link without rate control.
 const MAX_UNCONTROLLED: u64 = 16 << 20;
-/// Lower limit of the assumed rate.
 const MIN_RATE: Rate = Rate::from_bps(50_000);
 /// Longest round trip over which a rate is measured.
 const MAX_MEASURING: Time = Time::from_millis(500);
@@ -61,19 +59,15 @@ pub struct RateControl {
     /// The largest window, in bytes, since a larger one last delivered nothing more: a rate that falls
     /// because the round trip grew does not reduce the window.
     held: u64,
-    /// The cached window, which changes only with feedback and use.
     window: u64,
     /// When a delay near the minimum was last seen.
     near_least_at: Time,
     next_probe: Time,
     /// Extra data of the next probe, as a time at the link's rate.
     probe_by: Time,
-    /// Earliest time of the next datagram, for pacing.
     free_at: Time,
-    /// Rate limit of its terms.
     throttle: Option<Throttle>,
     silence: Silence,
-    /// When feedback was last sent on this link as well.
     repeated_at: Time,
 }
 
@@ -129,7 +123,6 @@ impl RateControl {
         self.is_wire
     }
 
-    /// Sets or removes the rate limit of its terms.
     pub(super) fn throttle(&mut self, rate: Option<Rate>) {
         self.throttle = rate.map(Throttle::new);
     }
@@ -140,7 +133,6 @@ impl RateControl {
         throttle.map_or(Time::ZERO, Throttle::opens_at)
     }
 
-    /// Resets everything but the counters, after the link was not used for some time.
     pub(super) fn begin_anew(&mut self, now: Time) {
         let mut outbound = mem::take(&mut self.outbound);
         outbound.forget_outstanding();
@@ -197,17 +189,14 @@ impl RateControl {
         sequence
     }
 
-    /// Returns when its packet train is due, if it was not sent yet and the link is up.
     pub(super) fn train_at(&self) -> Option<Time> {
         self.train.due_at()
     }
 
-    /// Whether to send its packet train now.
     pub(super) fn poll_train(&mut self, now: Time) -> bool {
         self.train.poll(now)
     }
 
-    /// Whether its packet train is over.
     pub(super) fn is_measured(&self) -> bool {
         self.train.is_over()
     }
@@ -222,7 +211,6 @@ impl RateControl {
         is_limited
     }
 
-    /// Whether it loses datagrams without congestion.
     pub(super) fn is_lossy(&self) -> bool {
         self.losses.is_lossy()
     }

@@ -48,7 +48,6 @@ pub struct Receiver<P> {
     /// The newest time of the sender's clock, in microseconds, extended beyond its 32 bits.
     sender_clock: Option<i64>,
     duplicates: DuplicateFilter,
-    /// The current packet is a duplicate.
     is_copy: bool,
     /// Send time of the current datagram, and its link.
     sent: i64,
@@ -229,7 +228,6 @@ impl<P> Receiver<P> {
     }
 }
 
-/// Returns the next time at which packets in step are delivered.
 fn step_up(at: i64) -> i64 {
     (at + STEP - 1).div_euclid(STEP) * STEP
 }

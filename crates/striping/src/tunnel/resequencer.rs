@@ -29,9 +29,7 @@ pub struct Resequencer<P> {
     lanes: Vec<Lane<P>>,
     /// The first packet of each lane with held packets.
     heads: Vec<Head>,
-    /// An unused page.
     spare: Option<Box<Page<P>>>,
-    /// Memory of held packets, in bytes.
     held: u64,
     capacity: u64,
     counters: ResequencerCounters,
@@ -40,11 +38,8 @@ pub struct Resequencer<P> {
 /// One flow, or several with the same hash.
 #[derive(Debug)]
 struct Lane<P> {
-    /// Sequence of the next packet in order.
     next: u64,
-    /// Packets ahead of order.
     early: Early<P>,
-    /// Index of its head.
     head: Option<usize>,
     /// Ranges that were recently given up and may still arrive. Anything else below `next` is a duplicate.
     given_up: VecDeque<(u64, u64)>,
@@ -84,7 +79,6 @@ pub struct Held<P> {
 /// Times up to which packets are due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
-    /// Current time, by the receiver's clock.
     pub(super) now: i64,
     /// Send time up to which packets in step are due.
     pub(super) in_step: i64,
@@ -199,7 +193,6 @@ impl<P> Resequencer<P> {
         Some(head.packet)
     }
 
-    /// Finds the head of a lane that has changed.
     fn follow(&mut self, number: u8) {
         let lane = &mut self.lanes[usize::from(number)];
         match (lane.find_head(number), lane.head) {

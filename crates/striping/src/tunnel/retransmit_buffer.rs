@@ -7,13 +7,11 @@ use ropewalk_wire::gateway::tunnel::{Feedback, Sequencing};
 
 use super::room::give_back;
 
-/// A sent packet, with the data for its retransmission.
 #[derive(Clone, Debug)]
 pub(super) struct Packet<P> {
     pub(super) packet: P,
     pub(super) bytes: u32,
     pub(super) sequencing: Sequencing,
-    /// Number of transmissions.
     pub(super) tries: u8,
 }
 
@@ -58,7 +56,6 @@ impl<P> Default for RetransmitBuffer<P> {
 }
 
 impl<P> RetransmitBuffer<P> {
-    /// Keeps a packet that was sent in the datagram of this sequence.
     pub(super) fn put(&mut self, sequence: u64, packet: Packet<P>) {
         if packet.tries < MAX_TRIES {
             self.memory += packet.memory();

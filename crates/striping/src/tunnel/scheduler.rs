@@ -48,22 +48,16 @@ impl Scheduler {
     }
 }
 
-/// State of the queue in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backlog {
-    /// Length of the next packet.
     pub(super) next: u64,
-    /// Queued bytes.
     pub(super) waiting: u64,
-    /// Limit of the queue.
     pub(super) room: u64,
-    /// Bytes taken in total.
     pub(super) taken: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Scheduling {
-    /// The link that the next packet must use.
     waited_for: Option<usize>,
     turns: Turns,
     shares: Shares,

@@ -20,7 +20,7 @@ const WORTH: f64 = 0.08;
 /// Links in use are replaced only by a set that is better by this fraction of the rate.
 const MARGIN: f64 = 0.02;
 /// Time of slow start for which the growth of a window is anticipated. With less, a link of a longer round
-/// trip is taken into use seconds late on steady wires: the change of round trip ends the slow start of a
+/// trip is taken into use seconds late on steady links: the change of round trip ends the slow start of a
 /// connection inside (HyStart). With more, a link of a very long one keeps the window small for as long.
 const SOON: Time = Time::from_secs(1);
 /// Lower limit of known rates.
@@ -28,22 +28,18 @@ const MIN_RATE: Rate = Rate::from_bps(500_000);
 /// A trial of a link lasts at least this long, and this many round trips.
 const MIN_TRIAL: Time = Time::from_secs(1);
 const TRIAL_ROUNDS: u64 = 6;
-/// Time to the next trial; it doubles each time, up to the maximum.
 const FIRST_WAIT: Time = Time::from_secs(10);
 const MAX_WAIT: Time = Time::from_secs(120);
 
-/// Rate and delay of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkEstimate {
     /// Its rate, as far as it was used.
     pub(super) rate: Rate,
     /// Its round trip, queues included.
     pub(super) delay: Time,
-    /// Whether the rate has been measured.
     pub(super) known: bool,
 }
 
-/// Trial state of a link.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     left_out: bool,
@@ -53,29 +49,23 @@ struct Trial {
     wait: Time,
 }
 
-/// The links that are left out.
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     trials: Vec<Trial>,
-    /// The available links, by round trip.
     order: Vec<Usable>,
 }
 
-/// An available link.
 #[derive(Clone, Copy, Debug)]
 struct Usable {
     link: usize,
     /// With the lower limit applied.
     delay: Time,
     delay_s: f64,
-    /// Bits per second.
     rate: f64,
     known: bool,
     /// Factor by which a window in slow start grows within [`SOON`].
     grows: f64,
-    /// Cost of its delay.
     cost: f64,
-    /// Worth of the link alone.
     alone: f64,
 }
 
@@ -133,7 +123,6 @@ impl Selection {
         }
     }
 
-    /// Returns the available links, quickest first, with delay and rate.
     #[cfg(test)]
     fn order(&self) -> Vec<(usize, Time, f64)> {
         let order = self.order.iter();
@@ -239,7 +228,6 @@ mod tests {
         };
         assert_eq!(weigh(5, true), [true, false, true]);
         assert_eq!(weigh(14, true), [true, false, true]);
-        // It is not needed.
         assert_eq!(weigh(16, false), [true, false, true]);
         assert_eq!(weigh(16, true), [true, true, true]);
         assert_eq!(weigh(18, true), [true, false, true]);

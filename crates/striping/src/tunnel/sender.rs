@@ -48,9 +48,7 @@ const MAX_REPAIR: Time = Time::from_secs(2);
 pub struct Sender<P> {
     config: SenderConfig,
     links: Links<P>,
-    /// Links that may carry packets now.
     usable: Vec<usize>,
-    /// The link that is used as a wire.
     wire: Option<usize>,
     selection: Selection,
     demand: Demand,
@@ -59,12 +57,10 @@ pub struct Sender<P> {
     /// Lost packets, which are sent before new ones.
     repairs: Repairs<P>,
     queue: FairQueue<P>,
-    /// Packets of the datagram in progress.
     begun: Vec<Packet<P>>,
     lanes: Lanes,
     copies: Copies<P>,
     queue_limit: QueueLimit,
-    /// Bytes of the packets taken so far.
     taken: u64,
     activity: Activity,
     /// Since when data are queued, or in flight with an answer due, and nothing was heard.
@@ -258,7 +254,6 @@ impl<P: Clone> Sender<P> {
         next
     }
 
-    /// In the redundant mode, queues copies of a packet for the other links.
     fn copied(&mut self, next: Transmit<P>) -> Transmit<P> {
         if self.config.scheduler == Scheduler::Redundant {
             self.copies.put(&next, &self.usable);
@@ -266,7 +261,6 @@ impl<P: Clone> Sender<P> {
         next
     }
 
-    /// Retransmits the first lost packet, possibly on another link.
     fn repair(&mut self, link: usize) -> Option<Transmit<P>> {
         let mut lost = self.repairs.pop()?;
         self.counters.repaired += 1;

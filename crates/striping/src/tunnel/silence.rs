@@ -29,13 +29,11 @@ pub(super) struct Silence {
     /// When feedback last arrived, or the first datagram was sent while none was in flight.
     progress_at: Time,
     asked_at: Time,
-    /// When the peer was last heard on the link.
     heard_at: Time,
     suspected: bool,
     suspicions: u64,
     /// Beginning of the last silence for which datagrams in flight were given to other links.
     late_since: Option<Time>,
-    /// Whether it carries nothing until it is heard again.
     held_back: bool,
     /// When to send a ping on the link unless the tunnel is quiet, and when datagrams in flight count as
     /// late. Cached, since both are read for all links after each packet.
@@ -72,7 +70,6 @@ impl Silence {
         }
     }
 
-    /// Notes a datagram that is sent while none is in flight.
     pub(super) fn on_first_sent(&mut self, now: Time) {
         self.progress_at = now;
     }

@@ -12,16 +12,13 @@ const FLAT_ROUNDS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Startup {
-    /// Bytes that may be in flight.
     window: u64,
     /// Whether it began with the rate of a packet train.
     is_measured: bool,
     /// The highest rate of the rounds that grew, bit/s.
     best: u64,
-    /// Rounds since then.
     flat: u32,
     round_end: Time,
-    /// Datagrams of the current round.
     sent: u64,
     lost: i64,
 }
@@ -101,7 +98,6 @@ impl Startup {
             (self.sent, self.lost) = (0, 0);
             self.round_end = now + delays.floor().max(REPORT_INTERVAL * 2);
         }
-        // A few pings cause no queue.
         let answered = filled && (queue || lossy);
         best.is_some() && (answered || self.flat >= FLAT_ROUNDS)
     }

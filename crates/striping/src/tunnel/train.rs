@@ -24,11 +24,9 @@ const LEAVES_WITHIN: Time = Time::from_millis(5);
 /// Least useful queueing delay, since clocks count microseconds.
 const MIN_WAIT: i64 = 100;
 
-/// The packet train of one link, in one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Train {
     stage: Stage,
-    /// The lowest rate that its packets have shown.
     rate: Option<Rate>,
 }
 
@@ -62,7 +60,6 @@ impl Default for Train {
 }
 
 impl Train {
-    /// Returns when to send it, on a link that is up.
     pub(super) fn due_at(&self) -> Option<Time> {
         match self.stage {
             Stage::Due(at) => Some(at.unwrap_or(Time::ZERO)),
@@ -70,7 +67,6 @@ impl Train {
         }
     }
 
-    /// Whether to send it now, on a link that is up.
     pub(super) fn poll(&mut self, now: Time) -> bool {
         match self.stage {
             Stage::Due(None) => self.stage = Stage::Due(Some(now + AFTER)),
@@ -159,7 +155,6 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_millis;
 
-    /// A train that was sent after a small datagram of 100 bytes.
     fn sent() -> Train {
         let mut train = Train::default();
         assert_eq!(train.due_at(), Some(Time::ZERO));

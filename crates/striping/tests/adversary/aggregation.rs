@@ -9,14 +9,11 @@ use ropewalk_striping::{
 use crate::draw::Draw;
 use crate::memory::held;
 
-/// Limit of the memory of an association, as kept by the driver.
 pub const BOUND: u64 = 16 << 20;
-/// Frames after which an adversary changes its parameters.
 const EACH: u64 = 2_000;
 /// Longest queue of carriers at the driver: it polls no more frames until the peer reads.
 const QUEUE: u64 = 64 << 10;
 
-/// Result of an adversary.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Most memory above that of an idle association, and the rest of it once the peer has gone.
@@ -30,12 +27,10 @@ pub struct Outcome {
     pub counted: u64,
 }
 
-/// Parameters of an adversary for some time.
 #[derive(Clone, Copy, Debug)]
 struct Ways {
     carriers: u64,
     streams: u64,
-    /// Length of a payload.
     len: u64,
     offsets: Offsets,
     /// Interval of frames other than data, in frames.
@@ -46,7 +41,6 @@ struct Ways {
     reads: u64,
     /// Bytes that the application here writes with each frame.
     writes: u64,
-    /// Microseconds between frames.
     wait: u64,
 }
 
@@ -90,7 +84,6 @@ struct Run {
     number: u64,
 }
 
-/// Lets a random adversary send `frames` frames.
 pub fn run(seed: u64, frames: u64) -> Outcome {
     let mut draw = Draw::new(seed);
     let mut now = Time::from_secs(100);
@@ -143,7 +136,6 @@ pub fn run(seed: u64, frames: u64) -> Outcome {
 }
 
 impl Run {
-    /// Processes one frame of the peer, and this end's output.
     fn act(&mut self, now: Time) -> Result<(), ProtocolError> {
         let carrier = self.draw.below(self.ways.carriers) as usize;
         let frame = self.frame(carrier);
@@ -220,7 +212,6 @@ impl Run {
         }
     }
 
-    /// Within the initial window, so that it is not refused.
     fn data(&mut self, stream: u32) -> Frame<Bytes> {
         const WINDOW: u64 = 64 << 10;
         let len = self.ways.len;

@@ -24,7 +24,6 @@ impl Draw {
         self.below(1 << bits)
     }
 
-    /// True once in `times` times.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

@@ -9,7 +9,6 @@ use ropewalk_striping::tunnel::{
 };
 use rustix::time::{ClockId, clock_gettime};
 
-/// Content of a datagram from the adversary.
 pub enum Frame {
     Packet(Sequencing, usize),
     Feedback(Feedback),
@@ -25,7 +24,6 @@ const SHORT: u32 = 100;
 pub struct End {
     sender: Sender<Rc<Vec<u8>>>,
     receiver: Receiver<Vec<u8>>,
-    /// Datagrams and bytes sent on each link.
     pub sent: Vec<(u64, u64)>,
     /// Processor time for received datagrams and packets, and their number.
     pub spent: (Duration, u32),
@@ -62,7 +60,6 @@ impl End {
         self.spent.1 += 1;
     }
 
-    /// Takes a datagram of the peer.
     pub fn take(&mut self, now: Time, link: u8, sequence: u64, clock: u32, frames: &[Frame]) {
         let begun = processor_time();
         self.take_frames(now, link, sequence, clock, frames);
@@ -118,7 +115,6 @@ impl End {
         }
     }
 
-    /// Performs everything that is due.
     pub fn turn(&mut self, now: Time) {
         if self.sender.poll_timeout().is_some_and(|at| at <= now) {
             for ping in self.sender.handle_timeout(now) {
@@ -137,7 +133,6 @@ impl End {
         }
     }
 
-    /// Returns when something is due next.
     pub fn due(&mut self) -> Option<Time> {
         let due = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
         due.into_iter().flatten().min()

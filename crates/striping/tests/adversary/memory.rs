@@ -35,7 +35,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the bytes now, and the most since the last call.
 pub fn held() -> (usize, usize) {
     HELD.with(|held| {
         let (now, most) = held.get();

@@ -10,14 +10,11 @@ use crate::draw::Draw;
 use crate::end::{End, Frame};
 use crate::memory::held;
 
-/// Datagrams after which an adversary changes its parameters.
 const EACH: u64 = 4_000;
-/// Datagrams over which the mean time is measured.
 const BATCH: u64 = 256;
 /// Time after the last datagram within which memory is returned.
 const RETURNS: Time = Time::from_secs(10);
 
-/// Result of an adversary.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Most memory above that of an idle end, and the rest of it ten seconds after the last datagram.
@@ -25,14 +22,12 @@ pub struct Outcome {
     pub left: usize,
     /// Processor time for all datagrams and packets, and their number.
     pub spent: (Duration, u32),
-    /// The mean of the slowest batch.
     pub slowest: Duration,
     /// The parameters that took the most memory, and the most time.
     pub greedy: String,
     pub slow: String,
 }
 
-/// Parameters of an adversary for some time.
 #[derive(Clone, Copy, Debug)]
 struct Ways {
     links: u64,
@@ -48,14 +43,12 @@ struct Ways {
     /// Intervals of pings and changed terms, in datagrams.
     pings: u64,
     terms: u64,
-    /// Microseconds between datagrams.
     wait: u64,
     /// Packets for the peer with each datagram: number and length.
     traffic: (u64, usize),
     class: Class,
 }
 
-/// Sequences of packets in a lane.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     Next,
@@ -67,7 +60,6 @@ enum Order {
     Same,
 }
 
-/// Sequences of datagrams on a link.
 #[derive(Clone, Copy, Debug)]
 enum Numbers {
     Next,
@@ -86,7 +78,6 @@ enum Clock {
     Any,
 }
 
-/// Kinds of feedback.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Nothing,
@@ -169,7 +160,6 @@ struct Adversary {
     clock: u32,
 }
 
-/// Lets a random adversary send `datagrams` datagrams.
 pub fn run(seed: u64, datagrams: u64) -> Outcome {
     let mut draw = Draw::new(seed);
     // As a client it may use all links and change their terms; as a relay, only the links of its client.

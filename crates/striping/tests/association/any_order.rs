@@ -14,16 +14,12 @@ use ropewalk_transport::Deadline;
 enum Step {
     /// Bytes, and milliseconds until their deadline, if they have one.
     Write(usize, Option<u64>),
-    /// A carrier takes up to this many frames at one end.
     Transmit(usize, usize, usize),
-    /// Up to this many frames arrive.
     Deliver(usize, usize, usize),
     Read,
-    /// The carrier breaks, and another takes its place.
     Replace(usize),
     Block(usize, usize),
     Unblock(usize, usize),
-    /// Rate limit and quota of a carrier.
     Terms(usize, Option<u64>, Option<u64>),
     Wait(u64),
 }

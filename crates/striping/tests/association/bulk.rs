@@ -5,11 +5,9 @@ use ropewalk_striping::{Association, Event, Length, StreamId};
 
 use crate::world::{Apps, FAR, NEAR, World};
 
-/// A stream with a backlog.
 #[derive(Default)]
 pub struct Bulk {
     stream: Option<StreamId>,
-    /// Bytes read, and when the last were.
     pub read: u64,
     read_at: Time,
     /// The longest time without a byte, of the gaps that end from `from` on.

@@ -82,7 +82,6 @@ proptest! {
     }
 }
 
-/// One byte of a stream, behind a gap: it stays.
 fn one_byte(number: u32) -> Frame<Bytes> {
     Frame::Data {
         stream: 1 + 2 * number,
@@ -108,7 +107,6 @@ fn streams_at_the_bound_of_memory_are_sorted_once_for_many_frames() {
         if number == STREAMS - 1 {
             bound = own.cost();
         }
-        // As a driver does after each step.
         if let Some(excess) = own.cost().checked_sub(bound).filter(|excess| *excess > 0) {
             assert!(own.free_memory(excess));
             sorts += 1;

@@ -8,7 +8,6 @@ use ropewalk_striping::{Association, Event, Length, StreamId};
 use crate::bulk::fill;
 use crate::world::{Apps, FAR, NEAR, World};
 
-/// A stream of messages of `len` bytes each, and the delay of each.
 pub struct Messages {
     len: usize,
     every: Time,
@@ -16,7 +15,6 @@ pub struct Messages {
     stream: Option<StreamId>,
     bulk: Option<StreamId>,
     written: VecDeque<Time>,
-    /// Bytes read of incomplete messages.
     partly: usize,
     /// When each was written, and how long after that it was read.
     pub delays: Vec<(Time, Time)>,

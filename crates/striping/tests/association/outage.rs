@@ -8,7 +8,6 @@ use crate::bulk::Bulk;
 use crate::goodput::links;
 use crate::world::{FAR, World};
 
-/// Bytes that the responder received over a link's carrier.
 fn received(world: &World<Length>, link: usize) -> u64 {
     let carriers = world.ends[FAR].carriers();
     carriers

@@ -68,12 +68,10 @@ impl Backed {
         }
     }
 
-    /// Bytes of the backup, in both directions.
     fn backup_bytes(&self) -> u64 {
         self.world.links[1].bytes.iter().sum()
     }
 
-    /// Longest time without a delivery since then.
     fn longest_gap(&self, since: Time) -> Time {
         let times = self.world.delivered.iter().map(|&(_, _, at)| at);
         let times: Vec<Time> = times.filter(|at| *at >= since).collect();
@@ -87,7 +85,6 @@ fn backup_is_taken_100_ms_after_the_suspicion_and_left_a_second_after_the_return
         let mut backed = Backed::new(MS(every));
         let silent = backed.backup_bytes();
         backed.run_for(Time::from_secs(5));
-        // Silent while the primary link is up.
         assert_eq!(backed.backup_bytes(), silent, "{every} ms");
         backed.world.links[0].is_dark = true;
         let died = backed.world.now;

@@ -10,7 +10,6 @@ const MAX_BYTES_A_DAY: u64 = 700_000;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// Delay of a packet after it was sent.
 fn delay_of(world: &mut World, end: usize, packet: u32) -> Option<Time> {
     let sent = world.now;
     world.enqueue(end, packet, 100);
@@ -34,7 +33,6 @@ fn an_idle_day_is_less_than_a_megabyte_a_link() {
             "{:?}",
             link.bytes
         );
-        // Its state was kept.
         assert!(
             link.bytes.iter().sum::<u64>() > MAX_BYTES_A_DAY / 2,
             "{:?}",

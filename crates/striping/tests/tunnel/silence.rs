@@ -8,7 +8,6 @@ use crate::world::{CLIENT, RELAY, World};
 const MS: fn(u64) -> Time = Time::from_millis;
 const SECONDS: fn(u64) -> Time = Time::from_secs;
 
-/// A tunnel whose client sends a packet every few milliseconds, numbered from 0.
 struct Stream {
     world: World,
     sent: Vec<Time>,
@@ -40,7 +39,6 @@ impl Stream {
         self.world.run_until(self.world.now + MS(2));
     }
 
-    /// Sends until the client suspects a link; returns the time needed.
     fn until_suspected(&mut self, link: usize) -> Time {
         let begin = self.world.now;
         while !self.world.suspicions(CLIENT, link).1 {
@@ -50,7 +48,6 @@ impl Stream {
         self.world.now - begin
     }
 
-    /// Longest delay of the packets that were sent after `from`.
     fn longest_delay(&self, from: Time) -> Time {
         let delays = self.world.delivered.iter().map(|&(_, number, at)| {
             let sent = self.sent[number as usize];
@@ -106,7 +103,6 @@ fn suspected_link_carries_a_ping_every_tenth_of_a_second_and_no_packets() {
     let bytes = stream.world.links[0].bytes[CLIENT] - before;
     let ping = u64::from(DatagramLengths::behind(28).ping());
     assert!((19 * ping..=21 * ping).contains(&bytes), "{bytes} bytes");
-    // It is used again as soon as it answers a ping.
     stream.world.links[0].is_dark = false;
     stream.run_for(Class::InStep, MS(100 + 20 + 20));
     assert_eq!(stream.world.suspicions(CLIENT, 0), (1, false));
@@ -183,7 +179,6 @@ fn link_slower_by_more_than_the_skew_carries_no_packets() {
             share => 1_800_000 / share..2_200_000 / share,
         };
         assert!(expected.contains(&bytes), "{slow} ms: {bytes} bytes");
-        // Alone, a slow link is used.
         stream.world.links[0].is_dark = true;
         stream.until_suspected(0);
         let (before, end) = (
@@ -211,7 +206,6 @@ fn dead_link_of_a_quiet_tunnel_is_pinged_every_1500_ms_and_later_every_10_s() {
     let often = pings(&mut world, 0, SECONDS(60));
     assert!(often.len() >= 39, "{often:?}");
     assert!(intervals(&often).all(|time| time == MS(1500)), "{often:?}");
-    // Ten minutes of silence have passed.
     world.run_until(SECONDS(760));
     let seldom = pings(&mut world, 0, SECONDS(100));
     assert!(seldom.len() >= 9, "{seldom:?}");

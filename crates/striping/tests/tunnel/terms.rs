@@ -21,7 +21,6 @@ fn both(world: &mut World, link: usize, terms: LinkTerms) {
     }
 }
 
-/// Bytes that a link has carried, in both directions.
 fn carried(world: &World, link: usize) -> u64 {
     world.links[link].bytes.iter().sum()
 }
@@ -171,7 +170,6 @@ fn suspicions_are_counted_across_standby() {
     assert_eq!(world.suspicions(CLIENT, 0), (1, false));
 }
 
-/// An event of a link, or a pause.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// An end gets terms; the other one gets them later.
@@ -225,7 +223,6 @@ proptest! {
                 Step::Wait(ms) => run_for(&mut world, MS(ms)),
             }
         }
-        // One link is up, whatever happened to the others.
         world.links[0].is_dark = false;
         run_for(&mut world, Time::from_secs(30));
         world.delivered.clear();

@@ -9,11 +9,9 @@ use ropewalk_striping::tunnel::{
     Sender, SenderConfig, Sequencing,
 };
 
-/// The end that dials, and the other.
 pub const CLIENT: usize = 0;
 pub const RELAY: usize = 1;
 
-/// A datagram in flight.
 #[derive(Clone, Debug)]
 struct Datagram {
     to: usize,
@@ -45,7 +43,6 @@ pub struct Link {
     pub lost_of_1000: u32,
     pub mtu: [u32; 2],
     pub drops_fragments: bool,
-    /// Bytes that each end has sent by it.
     pub bytes: [u64; 2],
 }
 
@@ -59,7 +56,6 @@ pub struct World {
     next: u64,
     /// State of the generator of losses (xorshift).
     random: u32,
-    /// Delivered packets: end, number, and time.
     pub delivered: Vec<(usize, u32, Time)>,
 }
 
@@ -113,7 +109,6 @@ impl World {
         world
     }
 
-    /// Number of suspicions of a link at an end, and whether it is suspected now.
     pub fn suspicions(&self, end: usize, link: usize) -> (u64, bool) {
         let link = self.ends[end].sender.link(link);
         (link.suspicions, link.suspected)
@@ -135,7 +130,6 @@ impl World {
         ends.all(|end| end.sender.terms(link).standby)
     }
 
-    /// Number of packets that an end has retransmitted.
     pub fn repaired(&self, end: usize) -> u64 {
         self.ends[end].sender.counters().repaired
     }
@@ -144,7 +138,6 @@ impl World {
         self.ends[end].sender.link(link).path_mtu
     }
 
-    /// Bytes queued at an end.
     pub fn waiting(&self, end: usize) -> u64 {
         self.ends[end].sender.backlog().0
     }
@@ -154,12 +147,10 @@ impl World {
         self.has_copies = true;
     }
 
-    /// Sends a packet of a thin flow from an end.
     pub fn enqueue(&mut self, end: usize, packet: u32, bytes: u32) {
         self.enqueue_of(Class::Thin, end, packet, bytes);
     }
 
-    /// Sends a packet of a flow of this class from an end.
     pub fn enqueue_of(&mut self, class: Class, end: usize, packet: u32, bytes: u32) {
         let flow = Flow { lane: 1, class };
         let taken = self.ends[end].sender.enqueue(self.now, packet, bytes, flow);
@@ -239,7 +230,6 @@ impl World {
         }
     }
 
-    /// Performs everything that an end has to do now.
     fn drive(&mut self, number: usize) {
         let now = self.now;
         let end = &mut self.ends[number];
@@ -279,7 +269,6 @@ impl World {
             Content::Packet(..) | Content::Ping(_) => sender.send(self.now, link, bytes),
             Content::Feedback(_) | Content::Pong(_) => sender.send_answer(self.now, link, bytes),
         };
-        // In fragments.
         let is_cut = matches!(content, Content::Packet(..)) && bytes > sender.whole(link);
         let datagram = Datagram {
             to: 1 - from,

@@ -4,7 +4,6 @@ const MIN: f64 = 0.1;
 const GAIN: f64 = 1.25;
 const BASE: f64 = GAIN * MIN + 0.0075;
 
-/// A carrier over a link, round by round.
 struct Run {
     trim: Trim,
     now: Time,
@@ -170,7 +169,6 @@ fn more_is_found_when_there_is_more() {
 
 #[test]
 fn beside_anothers_tcp_half_is_kept() {
-    // The other flow has as much in the queue as we have in flight.
     let mut run = Run::new(1e6, MIN, 2e5, [0.7e6, 0.9e6]);
     run.trim.release(run.now);
     let mut least: f64 = 1e9;
@@ -247,7 +245,6 @@ fn a_carrier_begins_where_the_last_one_of_its_link_was_if_the_rate_is_the_same()
     assert!(extra > 0.05);
     assert_eq!(begun(true), extra);
     assert_eq!(begun(false), 0.0);
-    // A free carrier has no result.
     let mut free = Trim::default();
     free.release(run.now);
     assert_eq!(free.found(), None);
@@ -280,7 +277,6 @@ fn a_frame_more_or_less_is_the_same_rate() {
 #[test]
 fn less_is_tried_where_the_cap_or_tcp_was_the_limit_for_two_rounds() {
     let tries = |is_busy: fn(usize) -> bool| {
-        // Only TCP limits it.
         let mut trim = Trim {
             extra: f64::INFINITY,
             ..Trim::default()

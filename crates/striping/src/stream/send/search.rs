@@ -14,7 +14,6 @@ pub(super) struct Vain {
 /// search for parts of different least lengths in turn, so these are valid for any length.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Openings {
-    /// The rest is up to date.
     pub(super) is_known: bool,
     /// Pending bytes before the lowest one that was never sent.
     lowest: u64,
@@ -22,10 +21,8 @@ pub(super) struct Openings {
     again: Vec<Opening>,
 }
 
-/// A range of bytes to retransmit.
 #[derive(Clone, Copy, Debug)]
 struct Opening {
-    /// Pending bytes before it.
     before: u64,
     len: u64,
     /// It follows on other pending bytes: a part begins there only if the search does.
@@ -103,7 +100,6 @@ impl<P: Payload> SendBuffer<P> {
         self.find_openings().last(least).min(all)
     }
 
-    /// Returns the openings, updated if needed.
     #[inline(always)]
     fn find_openings(&mut self) -> &Openings {
         if !self.openings.is_known {

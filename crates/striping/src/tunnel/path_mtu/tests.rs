@@ -6,7 +6,6 @@ use super::*;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// A link that carries packets up to `mtu`, and the search for that.
 struct Link {
     path_mtu: PathMtu,
     now: Time,
@@ -17,9 +16,7 @@ struct Link {
     /// Losses of the first pings: true if it is lost.
     losses: Vec<bool>,
     answers: BTreeMap<(Time, u32), ()>,
-    /// Each probe's size.
     probes: Vec<u32>,
-    /// Each PLPMTU that was reported.
     told: Vec<u32>,
 }
 
@@ -183,7 +180,6 @@ fn a_datagram_that_the_interface_refuses_is_a_black_hole_at_once() {
     assert_eq!(link.path_mtu.whole(), BASE_PLPMTU);
     link.run(MS(1500));
     assert_eq!(link.told, [1500, 1400]);
-    // Earlier ones give no new information.
     link.path_mtu.on_refused(link.now, 1500);
     assert_eq!(link.path_mtu.whole(), 1400);
 }

@@ -10,7 +10,6 @@ use crate::tunnel::selection::LinkEstimate;
 /// ms more than a packet on a link of 10 ms.
 const LOSS_COST: Time = Time::from_millis(10);
 
-/// Assumed rate of an unknown link.
 const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
 
 impl RateControl {
@@ -33,7 +32,6 @@ impl RateControl {
         base.wrapping_add(self.delays.least_one_way() as u32)
     }
 
-    /// Returns its rate and delay for the selection of links.
     pub(in crate::tunnel) fn estimate(&self) -> LinkEstimate {
         LinkEstimate {
             rate: self.rate(),

@@ -11,7 +11,6 @@ impl RateControl {
         self.silence.on_heard(now);
     }
 
-    /// Returns the earliest time at which the link can be suspected.
     pub(in crate::tunnel) fn suspects_at(&self) -> Option<Time> {
         self.silence.suspects_at(&self.outbound, &self.delays)
     }
@@ -40,7 +39,6 @@ impl RateControl {
         is_late
     }
 
-    /// Returns when datagrams in flight will be late.
     pub(in crate::tunnel) fn late_at(&self) -> Option<Time> {
         let (outbound, delays) = (&self.outbound, &self.delays);
         self.silence.late_at(outbound, delays)

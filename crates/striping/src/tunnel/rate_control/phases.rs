@@ -25,7 +25,6 @@ impl Phase {
 }
 
 impl RateControl {
-    /// Begins start-up with the rate of the packet train.
     pub(super) fn note_train(&mut self, now: Time, highest: u64, one_way: i64) {
         let waited = one_way - self.delays.least_one_way();
         let sent = self.outbound.told_bytes();

@@ -6,18 +6,15 @@ use super::*;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// A link of a constant rate and delay, with an unlimited queue and a backlog.
 struct Link {
     control: RateControl,
     rate: Rate,
-    /// One-way delay.
     delay: Time,
     now: Time,
     free_at: Time,
     /// Datagrams in flight: arrival time and sequence.
     under_way: VecDeque<(Time, u64)>,
     arrived: u64,
-    /// Most datagrams that were sent in one step.
     burst: usize,
     /// Sum of the queueing delays, sampled each millisecond.
     queued: Time,
@@ -40,7 +37,6 @@ impl Link {
         }
     }
 
-    /// Steps of a millisecond, with feedback after every fifth.
     fn run_until(&mut self, until: Time) {
         while self.now < until {
             self.now += MS(1);
@@ -61,7 +57,6 @@ impl Link {
         }
     }
 
-    /// Reports arrivals up to the time when the feedback was sent.
     fn hear(&mut self, now: Time) {
         let told = now.saturating_sub(self.delay);
         let mut highest = None;

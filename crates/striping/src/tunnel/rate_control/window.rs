@@ -7,7 +7,6 @@ use super::{FIRST_WINDOW, MAX_QUEUE, MIN_QUEUE, MIN_WINDOW, RateControl};
 use crate::tunnel::inbound::REPORT_INTERVAL;
 
 impl RateControl {
-    /// Returns the window: bytes that may be in flight.
     pub(super) fn window(&self) -> u64 {
         debug_assert_eq!(self.window, self.find_window());
         self.window

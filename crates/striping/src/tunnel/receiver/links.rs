@@ -15,7 +15,6 @@ const MAX_MARGIN: i64 = 10_000;
 /// Time after the greatest recent delay within which a packet may still arrive.
 const LATENESS: i64 = 5_000;
 
-/// By link number.
 #[derive(Debug)]
 pub(super) struct Links {
     all: Vec<Inbound>,
@@ -63,7 +62,6 @@ impl Links {
         }
     }
 
-    /// Records a datagram; see [`Inbound::take`].
     pub(super) fn take(
         &mut self,
         now: Time,
@@ -120,7 +118,6 @@ impl Links {
         self.delays
     }
 
-    /// Returns the difference of the links' least delays.
     pub(super) fn skew(&self, now: Time) -> Time {
         let alive = self.all.iter().filter(|link| link.is_alive(now));
         let least = alive.filter_map(|link| Some(link.delays()?.0));

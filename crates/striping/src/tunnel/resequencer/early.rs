@@ -6,7 +6,6 @@ use std::mem::size_of;
 
 use super::Held;
 
-/// Places of a page.
 const PLACES: u64 = 16;
 /// Approximate overhead of an allocation, in bytes.
 pub(super) const ALLOCATION: usize = 32;
@@ -20,7 +19,6 @@ pub(super) struct Early<P> {
 
 #[derive(Debug)]
 pub(super) struct Page<P> {
-    /// Occupied places, as a bit mask.
     taken: u16,
     places: [Option<Held<P>>; PLACES as usize],
 }

@@ -29,7 +29,6 @@ fn held(packet: u32, sent: i64) -> Held<u32> {
     }
 }
 
-/// Offers a packet that was sent at the time of its own number.
 fn offer(resequencer: &mut Resequencer<u32>, lane: u8, number: u32, due: &Due) -> Vec<u32> {
     let mut out = Vec::new();
     let sent = i64::from(number);

@@ -4,7 +4,6 @@
 #[derive(Debug, Default)]
 pub(super) struct LinkList {
     listed: Vec<usize>,
-    /// By link number.
     is_listed: Vec<bool>,
 }
 

@@ -16,25 +16,20 @@ use crate::tunnel::selection::LinkEstimate;
 /// After this long in a quiet tunnel the path MTU is no longer probed.
 const PROBED_FOR: Time = Time::from_secs(30);
 
-/// By link number.
 #[derive(Debug)]
 pub(super) struct Links<P> {
     controls: Vec<RateControl>,
     path_mtus: Vec<PathMtu>,
     up: Vec<bool>,
     terms: Vec<LinkTerms>,
-    /// The packets in flight on each.
     buffers: Vec<RetransmitBuffer<P>>,
     /// Cached timers of each, and the earliest of any.
     due: Vec<Due>,
     first_due: Due,
-    /// Links whose timers must be recomputed.
     stale: LinkList,
     /// Links with datagrams since their measurements were last noted as application-limited.
     unlimited: LinkList,
-    /// Cached usability of each link.
     states: Vec<LinkState>,
-    /// Links whose usability must be recomputed.
     changed: LinkList,
     /// Whether any of it has changed since the last check.
     has_changed: bool,
@@ -43,21 +38,18 @@ pub(super) struct Links<P> {
 /// Properties that decide whether a link is used, and its share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkState {
-    /// Whether it may carry packets.
     pub(super) is_there: bool,
     /// Whether it may, and is not suspected of being down.
     pub(super) is_able: bool,
     /// Whether its round trip has been measured, and its rate while it was busy.
     pub(super) is_heard: bool,
     pub(super) knows_its_rate: bool,
-    /// The lowest recent round trip.
     pub(super) round_trip: Time,
     /// The lowest recent one-way delay plus the difference of the ends' clocks, in microseconds, modulo 2^32.
     pub(super) one_way: u32,
     pub(super) estimate: LinkEstimate,
 }
 
-/// A mutably borrowed link.
 pub(super) struct LinkMut<'a, P> {
     pub(super) control: &'a mut RateControl,
     pub(super) path_mtu: &'a mut PathMtu,
@@ -66,10 +58,8 @@ pub(super) struct LinkMut<'a, P> {
     pub(super) buffer: &'a mut RetransmitBuffer<P>,
 }
 
-/// Timers of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
-    /// When to ping it.
     pub(super) ask_at: Time,
     /// When it is pinged, counts as late, sends its packet train, or has its path MTU probed.
     pub(super) at: Time,
@@ -87,7 +77,6 @@ impl Due {
         is_settled: true,
     };
 
-    /// Combines the timers of two links.
     fn include(&mut self, other: &Due) {
         self.at = self.at.min(other.at);
         self.acts_at = self.acts_at.min(other.acts_at);
@@ -112,7 +101,6 @@ impl<P> Links<P> {
         }
     }
 
-    /// Adds a link, which is up.
     pub(super) fn add(&mut self, now: Time, path_mtu: PathMtuConfig) {
         self.controls.push(RateControl::new(now));
         self.path_mtus.push(PathMtu::new(now, path_mtu));
@@ -134,7 +122,6 @@ impl<P> Links<P> {
         self.drop_kept();
     }
 
-    /// Invalidates all cached results.
     pub(super) fn drop_kept(&mut self) {
         for link in 0..self.len() {
             self.stale.insert(link);
@@ -148,7 +135,6 @@ impl<P> Links<P> {
         self.controls.len()
     }
 
-    /// Whether several links share the load.
     pub(super) fn shares(&self) -> bool {
         self.len() > 1
     }
@@ -183,7 +169,6 @@ impl<P> Links<P> {
         !self.terms[link].standby || !self.buffers[link].is_empty()
     }
 
-    /// Borrows a link to change it.
     pub(super) fn change(&mut self, link: usize) -> LinkMut<'_, P> {
         self.changed.insert(link);
         self.borrow(link)
@@ -222,7 +207,6 @@ impl<P> Links<P> {
         self.buffers.iter().any(|buffer| !buffer.is_empty())
     }
 
-    /// Drops all packets kept for retransmission.
     pub(super) fn keep_nothing(&mut self) {
         for link in 0..self.len() {
             drop(self.change(link).buffer.give_up());
@@ -279,7 +263,6 @@ impl<P> Links<P> {
         }
     }
 
-    /// Notes that the selection of links has changed.
     pub(super) fn note_selected(&mut self) {
         self.has_changed = true;
     }
@@ -331,7 +314,6 @@ impl<P> Links<P> {
         self.first_due
     }
 
-    /// Returns the timers of one link.
     pub(super) fn due(&self, link: usize, activity: &Activity, keepalive: Time) -> Due {
         match self.stale.contains(link) {
             true => self.find_due(link, activity, keepalive),

@@ -13,7 +13,6 @@ use crate::tunnel::{Class, Flow, Scheduler, SenderConfig};
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Enqueue(u8, u32, u32),
-    /// Sends all that may be sent now.
     Send,
     /// Feedback about a link: the percentage of its datagrams that are covered, and the interval of lost
     /// ones.
@@ -24,7 +23,6 @@ enum Step {
     Standby(usize, bool),
     Throttle(usize, u64),
     Wait(u64),
-    /// Sleeps until a timer.
     Doze,
 }
 
@@ -76,7 +74,6 @@ impl Run {
         }
     }
 
-    /// Performs a step; returns the visible results.
     fn go(&mut self, step: Step) -> String {
         if self.keeps_nothing {
             self.sender.links.drop_kept();
@@ -211,7 +208,6 @@ fn urgent_packets_of_a_flood_are_kept_up_to_a_bound() {
     }
 }
 
-/// A sender on two links with 100 packets, of which it has sent as many as allowed.
 fn busy_sender(begin: Time, packet: &Rc<()>) -> Sender<Rc<()>> {
     let mut sender = Sender::new(SenderConfig::default());
     for _ in 0..2 {

@@ -29,7 +29,6 @@ impl<P: Clone> Sender<P> {
         pings
     }
 
-    /// Handles the timers of a link, which is pinged at `ask_at`.
     fn act_on(&mut self, now: Time, number: usize, ask_at: Time, pings: &mut Vec<Ping>) {
         let shares = self.links.shares();
         let others = self.usable.iter().any(|&other| other != number);

@@ -54,7 +54,6 @@ impl<P: Clone> Sender<P> {
         });
     }
 
-    /// Updates the set of usable links, and the limit of the queue.
     pub(super) fn reconsider(&mut self) {
         let now = self.activity.packet_at();
         self.look_at_links();
@@ -92,7 +91,6 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Finds the available links, worth their delay or not.
     fn find_able(&mut self) {
         let (states, usable) = (self.links.states(), &mut self.usable);
         let all = 0..states.len();
@@ -125,7 +123,6 @@ impl<P: Clone> Sender<P> {
         });
     }
 
-    /// Combines the usable links into one.
     fn combined(&self) -> CombinedLink {
         let states = self.links.states();
         let links = self.usable.iter().map(|&link| &states[link]);

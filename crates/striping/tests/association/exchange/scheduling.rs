@@ -11,7 +11,6 @@ use ropewalk_transport::scheduling::round_robin::RoundRobinConfig;
 
 use super::{MS, carrier, scheduled};
 
-/// An expensive carrier.
 fn dear() -> CarrierConfig {
     CarrierConfig {
         terms: Terms {

@@ -53,7 +53,6 @@ fn a_reset_drops_what_was_not_read() {
     exchange(&mut near, &mut far, MS(20));
     assert_eq!(far.events(), [Event::StreamReset { stream, code: 42 }]);
     assert_eq!(far.own.read(MS(20), stream), None);
-    // The other direction stays open.
     assert_eq!(far.write(stream, 3), 3);
     exchange(&mut near, &mut far, MS(30));
     assert_eq!(near.own.read(MS(30), stream).unwrap().len(), 3);

@@ -74,7 +74,6 @@ fn a_carrier_sends_no_more_than_its_terms_allow() {
     let mut now = MS(2);
     while now < MS(5002) {
         while let Some(frame) = end.own.poll_transmit(now, end.carriers[0]) {
-            // Everything is answered at once.
             let answer = match frame {
                 Frame::Data { payload, .. } => {
                     sent += payload.len();

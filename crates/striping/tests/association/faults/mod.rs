@@ -21,15 +21,11 @@ const TIMEOUT: Time = Time::from_secs(120);
 /// Every stream may hold this much at any memory limit.
 const INITIAL_WINDOW: u64 = 64 << 10;
 
-/// Result of one seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Payload that was delivered, in both directions.
     pub bytes: u64,
     pub faults: u64,
-    /// Payload that was retransmitted, in both directions.
     pub resent: u64,
-    /// Most unread bytes of all streams of an end together.
     pub memory: u64,
     /// Longest time without a byte while data were outstanding.
     pub stall: Time,
@@ -38,7 +34,6 @@ pub struct Outcome {
     pub failures: Vec<String>,
 }
 
-/// An action of the plan.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Open(usize),
@@ -72,7 +67,6 @@ struct Run {
     outcome: Outcome,
 }
 
-/// Runs one seed of a plan.
 pub fn run(plan: &Plan, seed: u64) -> Outcome {
     let mut draw = Draw::new(seed);
     let mut links: Vec<Link> = (0..draw.within(plan.links))

@@ -80,7 +80,6 @@ fn range(table: &Item, key: &str) -> Result<Range, String> {
     }
 }
 
-/// The random numbers of a seed.
 pub struct Draw(Pcg64Mcg);
 
 impl Draw {
@@ -88,7 +87,6 @@ impl Draw {
         Draw(Pcg64Mcg::seed_from_u64(seed))
     }
 
-    /// Any number below `end`, or zero.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0.next_u64() % end.max(1)
     }

@@ -17,9 +17,7 @@ const DUE_WITHIN_MS: u64 = 20_000;
 struct Way {
     size: u64,
     written: u64,
-    /// Hash of the data that the buffer took.
     sent: Sha256,
-    /// Hash of the data that were read.
     read: Sha256,
     read_bytes: u64,
     finish_called: bool,
@@ -33,7 +31,6 @@ pub struct Talk {
     pub stream: Option<StreamId>,
     /// By the end that reads.
     pub paused: [bool; 2],
-    /// Number of `StreamClosed` events of each end.
     pub closed: [u32; 2],
     /// By the end that writes.
     ways: [Way; 2],
@@ -56,7 +53,6 @@ impl Talk {
         }
     }
 
-    /// Writes as much as fits, and ends the direction behind the last byte.
     pub fn write(&mut self, end: usize, own: &mut Association<Bytes>, draw: &mut Draw) {
         let (Some(stream), salt) = (self.stream, self.salt) else {
             return;
@@ -91,7 +87,6 @@ impl Talk {
         }
     }
 
-    /// Reads all available data; returns the number of bytes.
     pub fn read(&mut self, now: Time, end: usize, own: &mut Association<Bytes>) -> u64 {
         let Some(stream) = self.stream.filter(|_| !self.paused[end]) else {
             return 0;
@@ -135,7 +130,6 @@ impl Talk {
         }
     }
 
-    /// Returns the failures at the end of the run.
     pub fn conclude(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         for (end, way) in self.ways.iter().enumerate() {

@@ -13,7 +13,6 @@ pub const SEGMENT_HEADERS: u64 = 52;
 #[derive(Clone, Debug)]
 pub struct Link {
     pub rate: Rate,
-    /// One-way delay.
     pub delay: Time,
     /// Outages, sorted and disjoint.
     down: Vec<Outage>,
@@ -22,12 +21,10 @@ pub struct Link {
     pub slowed: u64,
 }
 
-/// Segments of one frame each, `from` one end.
 #[derive(Clone, Copy, Debug)]
 pub enum Segment {
     /// One of four segments, two in each direction: TCP's handshake and ours.
     Handshake { link: usize, step: u32 },
-    /// A frame of a carrier.
     Data {
         carrier: usize,
         from: usize,
@@ -65,7 +62,6 @@ impl Link {
         self.down.insert(at, Outage { start, end });
     }
 
-    /// Returns the end of the last outage.
     pub fn silent_until(&self) -> Option<Time> {
         self.down.last().map(|outage| outage.end)
     }
@@ -82,7 +78,6 @@ impl Link {
     }
 }
 
-/// The links, and their segments.
 pub struct Links {
     pub list: Vec<Link>,
     pub network: Network<Segment>,

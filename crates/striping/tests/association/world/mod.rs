@@ -16,39 +16,27 @@ pub use link::Link;
 use link::{Links, SEGMENT_HEADERS, Segment, packets};
 use pipe::Pipe;
 
-/// The initiator, which dials.
 pub const NEAR: usize = 0;
-/// The responder.
 pub const FAR: usize = 1;
 
-/// Dial interval of a suspected link.
 const DIAL: Time = Time::from_millis(250);
 /// Unsent bytes below which a socket takes more, as TCP_NOTSENT_LOWAT.
 const LOW_WATER: u64 = 32 << 10;
 /// Segments of TCP's handshake and ours: a connection is established with the last.
 const HANDSHAKE: u32 = 4;
 
-/// Applications at both ends.
 pub trait Apps<P> {
     fn on_event(&mut self, now: Time, end: usize, own: &mut Association<P>, event: Event);
-    /// Called at the times given to [`World::at`].
     fn on_tick(&mut self, world: &mut World<P>, token: u64);
 }
 
 /// Events at the ends; those of the links are in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
-    /// A carrier's retransmission timer at one end.
-    Retransmission {
-        carrier: usize,
-        end: usize,
-    },
+    Retransmission { carrier: usize, end: usize },
     Timeout(usize),
     Dial(usize),
-    Down {
-        carrier: usize,
-        end: usize,
-    },
+    Down { carrier: usize, end: usize },
     Tick(u64),
 }
 
@@ -56,7 +44,6 @@ struct Carrier<P> {
     link: usize,
     /// Its number at each end; `None` once it is down there.
     ids: [Option<CarrierId>; 2],
-    /// By the end that sends.
     pipes: [Pipe<P>; 2],
     dead: bool,
 }
@@ -67,7 +54,6 @@ pub struct World<P> {
     links: Links,
     carriers: Vec<Carrier<P>>,
     by_id: [BTreeMap<CarrierId, usize>; 2],
-    /// Per link, the carrier in use.
     current: Vec<Option<usize>>,
     dialling: Vec<bool>,
     /// Ordered together with the network's events.
@@ -79,7 +65,6 @@ pub struct World<P> {
 }
 
 impl<P: Payload> World<P> {
-    /// Creates ends and links; all links are dialled at time zero.
     pub fn new(links: Vec<Link>, configs: [Config; 2]) -> World<P> {
         let [near, far] = configs;
         let count = links.len();
@@ -105,7 +90,6 @@ impl<P: Payload> World<P> {
         world
     }
 
-    /// Calls the applications at `time` with this token.
     pub fn at(&mut self, time: Time, token: u64) {
         self.happen(time, Happening::Tick(token));
     }
@@ -127,7 +111,6 @@ impl<P: Payload> World<P> {
         self.links.list[link].slowed = times;
     }
 
-    /// Runs until `end`, or until there are no more events.
     pub fn run(&mut self, apps: &mut impl Apps<P>, end: Time) {
         self.settle(apps);
         loop {
@@ -277,7 +260,6 @@ impl<P: Payload> World<P> {
         }
     }
 
-    /// Loses a frame, or its acknowledgement, at the time `at`.
     fn lose(&mut self, carrier: usize, end: usize, at: Time, count: u64) {
         let Carrier { link, pipes, .. } = &mut self.carriers[carrier];
         let timer = pipes[end].lose(at, count, &self.links.list[*link]);
@@ -338,7 +320,6 @@ impl<P: Payload> World<P> {
         }
     }
 
-    /// Does the driver's work after each call.
     fn settle(&mut self, apps: &mut impl Apps<P>) {
         loop {
             let mut quiet = true;
@@ -378,7 +359,6 @@ impl<P: Payload> World<P> {
         apps.on_event(self.now, end, &mut self.ends[end], event);
     }
 
-    /// Polls frames until there are none, or the socket is full.
     fn pump(&mut self, end: usize, id: CarrierId) {
         let Some(&number) = self.by_id[end].get(&id) else {
             return;

@@ -13,7 +13,6 @@ const INITIAL_WINDOW: u64 = 10 * MSS;
 /// First retransmission timeout; it doubles.
 const RTO: Time = Time::from_millis(200);
 
-/// A frame that has left the socket.
 struct Flight<P> {
     /// `Some` until it has arrived.
     frame: Option<Frame<P>>,
@@ -27,15 +26,12 @@ pub struct Pipe<P> {
     under_way: VecDeque<Flight<P>>,
     under_way_bytes: u64,
     window: u64,
-    /// Frames that have arrived.
     pub arrived: u64,
-    /// Frames known to have arrived.
     acknowledged: u64,
     /// Losses are repaired when this number of frames is acknowledged.
     lost: u64,
     timed: bool,
     retries: u32,
-    /// The driver knows that the socket is full.
     pub blocked: bool,
     /// The last acknowledgement of the other end's TCP.
     pub heard_at: Time,
@@ -91,7 +87,6 @@ impl<P: Payload> Pipe<P> {
         !self.under_way.is_empty()
     }
 
-    /// Processes the arrival of a frame; returns it if it is the expected one.
     pub fn arrive(&mut self, number: u64) -> Option<Frame<P>> {
         if number != self.arrived {
             return None;
@@ -101,7 +96,6 @@ impl<P: Payload> Pipe<P> {
         flight.frame.take()
     }
 
-    /// Processes an acknowledgement of `count` frames.
     pub fn acknowledge(&mut self, now: Time, count: u64, link: &Link) {
         self.heard_at = now;
         while self.acknowledged < count
