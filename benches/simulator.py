@@ -8,8 +8,8 @@
 too, and the two run in turn: what counts is the median of their ratios. With `--profiled` this
 checkout's program, not the other's, is laid out by what it did when it was trained, as a wheel is
 (packaging/wheel.sh): on short shares of the cases with other rates, delays and losses than those
-measured, which takes Rust's llvm-tools, installed if they may be. `instructions` asks
-valgrind, whose counts do not depend on what else the machine does, and holds them against
+measured, which takes Rust's llvm-tools, installed if they may be. `instructions` asks valgrind,
+whose counts do not depend on what else the machine does, and holds them against
 benches/instructions.csv; `--write` renews that table, and `--set transport.reordering=eifel` says
 what a change of a key costs beside it. With `--fail-above 3` the exit status is 1 if a case costs
 over 3 % more than the table says, or is not in it. `make bench` and `make instructions` call this.

@@ -2,11 +2,11 @@
 
     python benches/studies.py [--points 10000] [--workers 2] [--dask]
 
-A study of runs of one second of eight links is made undisturbed, on threads and on processes;
-then with a worker that is killed, killed as a whole, and made to an end; with ``--dask`` on a
-Dask cluster of this machine, one of whose workers is killed. The rows are compared. Where others
-use the machine, too, processor time is the fairer figure: it is of all processes of the study,
-and the runs' is their own, measured in one thread.
+A study of runs of one second of eight links is made undisturbed, on threads and on processes; then
+with a worker that is killed, killed as a whole, and made to an end; with ``--dask`` on a Dask
+cluster of this machine, one of whose workers is killed. The rows are compared. Where others use
+the machine, too, processor time is the fairer figure: it is of all processes of the study, and the
+runs' is their own, measured in one thread.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ cargo-mutants lists the mutants and tells what each puts in which place. Each is
 unit tests, and those that survive by the crate's other tests; at the end, those that have survived
 both, and are not explained, by all tests of the workspace. What became of a mutant is kept in
 results/mutants, so that a run that was stopped goes on where it was: as long as the code outside
-of tests is the same, and for those that survived the tests that they met.
-The exit status is 1 where more than a twentieth of a crate's viable mutants are missed and not
-explained in tests/mutants.toml. `make mutants` calls this, and installs what it needs.
+of tests is the same, and for those that survived the tests that they met. The exit status is 1
+where more than a twentieth of a crate's viable mutants are missed and not explained in
+tests/mutants.toml. `make mutants` calls this, and installs what it needs.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ EACH = 20
 RUNS = 4
 COUPLED = ("lia", "olia", "balia", "fully-coupled", "linked-increases")
 SMALL = ("64 KiB", "128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB")
-# For each kind of scenario: fewest and most links, the share of links with loss, whether
-# buffers are large, and what else is drawn.
+# For each kind of scenario: fewest and most links, the share of links with loss, whether buffers
+# are large, and what else is drawn.
 KINDS: dict[str, tuple[int, int, float, bool, str]] = {
     "tcp": (1, 1, 0.0, True, ""),
     "tcp, loss": (1, 1, 1.0, True, ""),

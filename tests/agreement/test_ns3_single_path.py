@@ -5,8 +5,8 @@ import pytest
 
 import ns3_single_path as ns3
 
-# Five runs of 60 s at 100 ms with 1 % loss have a standard error of a tenth, so that
-# no band of a tenth about five other runs can be asked of them alone.
+# Five runs of 60 s at 100 ms with 1 % loss have a standard error of a tenth, so that no band of a
+# tenth about five other runs can be asked of them alone.
 FEW_LOSSES = (100, 1.0)
 
 ROWS = [

@@ -105,8 +105,8 @@ class Numbers:
 
 DOCS_AIM = Numbers(what=2, dialect=4, long_percent=3, examples=1.5)
 
-# The limit of each part: its aim, or the last measured value until it meets the aim. A value
-# here only falls (examples only rise). The aim of all but pages is 1.5, 4 and 3.
+# The limit of each part: its aim, or the last measured value until it meets the aim. A value here
+# only falls (examples only rise). The aim of all but pages is 1.5, 4 and 3.
 LIMITS = {
     "docs": DOCS_AIM,
     "docs, rewritten": DOCS_AIM,

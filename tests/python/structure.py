@@ -1,11 +1,11 @@
 """What imports what: files of the Rust crates, files of the Python package, and the crates.
 
-Between files, an import that goes up or down one branch of the module tree (a folder's
-``mod.rs`` and what stands below it) is no edge: that is how a module is put together. A name
-that a module only hands on (``pub use``) counts as an import of the file that it comes from.
+Between files, an import that goes up or down one branch of the module tree (a folder's ``mod.rs``
+and what stands below it) is no edge: that is how a module is put together. A name that a module
+only hands on (``pub use``) counts as an import of the file that it comes from.
 
-A folder is a room, and so is a file beside it: what a file of one imports from a file of the
-other is an edge between the two rooms, and these form no circle either, in any folder.
+A folder is a room, and so is a file beside it: what a file of one imports from a file of the other
+is an edge between the two rooms, and these form no circle either, in any folder.
 
 Run as a program, it prints what it finds::
 

@@ -40,8 +40,8 @@ def test_aggregation_delivers_what_elahi_et_al_measured():
     results = ropewalk.simulate(ROOT / "scenarios/papers/elahi-2011.toml", runs=3)
     for run in results.runs:
         packets = run["delivered_bytes"] / 2048 / run["duration_s"]
-        # Table 1, first row: 567. The gateway's frames have 8 bytes more of header, which is
-        # 2 packets/s, and acknowledgements of windows share the fastest link.
+        # Table 1, first row: 567. The gateway's frames have 8 bytes more of header, which is 2
+        # packets/s, and acknowledgements of windows share the fastest link.
         assert packets == pytest.approx(567, rel=0.01)
         assert packets == pytest.approx(565.7, abs=1.2)
         assert all(link["utilization"] > 0.99 for link in run["links"])

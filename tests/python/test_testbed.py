@@ -223,8 +223,8 @@ def test_whoever_ends_the_command_ends_the_world(machine, command, end, tmp_path
     process.communicate(timeout=20)
     assert process.returncode != 0
     assert gone(name)
-    # Who is killed has no time to tidy up; but nothing bears the name of a capture, and the
-    # next run tidies up.
+    # Who is killed has no time to tidy up; but nothing bears the name of a capture, and the next
+    # run tidies up.
     assert not capture.exists()
     if end == signal.SIGKILL:
         again = command(

@@ -102,8 +102,8 @@ class Choice:
     question : str
         The open question.
     chosen : str
-        The name of the alternative that the numbers beside the published ones use, or
-        what is done instead of choosing.
+        The name of the alternative that the numbers beside the published ones use, or what is done
+        instead of choosing.
     alternatives : tuple of Alternative
         All that were computed, the chosen one among them.
     digits : int
@@ -176,8 +176,8 @@ class Reproduction(Shown):
     scenarios : mapping of str to Scenario
         What was simulated; empty where nothing was.
     seed, runs : int or None
-        Seed of the first simulated run and how many there were of each scenario;
-        None where nothing was simulated.
+        Seed of the first simulated run and how many there were of each scenario; None where
+        nothing was simulated.
     origin : Origin or None
         Origin of the results.
 

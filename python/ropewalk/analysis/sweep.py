@@ -44,8 +44,8 @@ def sweep(
     table : {"summary", "links", "subflows", "competitors", "flows", "link_flows"}
         Which frame of the results to keep.
     executor : concurrent.futures.Executor, optional
-        Where to run: a process pool, or a cluster's (a Dask client's
-        ``get_executor()``). In this process on all its cores if not given.
+        Where to run: a process pool, or a cluster's (a Dask client's ``get_executor()``). In this
+        process on all its cores if not given.
     progress : callable, optional
         Called with the number of finished combinations after each.
 
@@ -56,14 +56,14 @@ def sweep(
     Returns
     -------
     polars.DataFrame
-        The frames of all combinations, the last key varying fastest, with a
-        column for each varied key.
+        The frames of all combinations, the last key varying fastest, with a column for each varied
+        key.
 
     Raises
     ------
     ScenarioError
-        A key is unknown or a value is wrong. All combinations are checked
-        before the first one runs.
+        A key is unknown or a value is wrong. All combinations are checked before the first one
+        runs.
     ValueError
         Another argument is wrong; that is found before the first one runs, too.
     MissingLibraryError

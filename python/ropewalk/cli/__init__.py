@@ -1,7 +1,7 @@
 """The command ``ropewalk``: one file a verb.
 
-Whatever takes time to import is imported in `main`, where an interrupt ends the command without
-a word; Python itself has loaded what is imported here.
+Whatever takes time to import is imported in `main`, where an interrupt ends the command without a
+word; Python itself has loaded what is imported here.
 """
 
 import os
@@ -25,8 +25,8 @@ def main() -> None:
     try:
         import signal
 
-        # While modules are imported there is nothing to tidy up, and an exception at any place
-        # in them might be taken for something else, or be lost.
+        # While modules are imported there is nothing to tidy up, and an exception at any place in
+        # them might be taken for something else, or be lost.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -43,8 +43,8 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         sys.exit(INTERRUPTED)
     except OSError as error:
-        # Nothing more can be said on standard output, not even at exit. If whoever read it
-        # has left, nothing is to be said at all.
+        # Nothing more can be said on standard output, not even at exit. If whoever read it has
+        # left, nothing is to be said at all.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             print(f"standard output: {error.strerror or error}".lower(), file=sys.stderr)

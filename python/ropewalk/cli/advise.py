@@ -64,8 +64,8 @@ def advise(
 ) -> None:
     """Advise on links, scheduler and buffers for a scenario, and on their cost.
 
-    Example: ropewalk advise scenarios/trains/eight-links.toml
-    --rate "6 Mbit/s" --delay "150 ms" --plot subsets.png
+    Example: ropewalk advise scenarios/trains/eight-links.toml --rate "6 Mbit/s" --delay "150 ms"
+    --plot subsets.png
     """
     pictures = pictures or []
     with wrong_input():

@@ -73,8 +73,8 @@ def check(
 ) -> None:
     """Check captures of TCP and MPTCP against the RFCs, and count their contents.
 
-    The exit status is 0 if no host breaks a rule, 1 if a host does, 2 if a file is not a
-    capture, and 3 if a capture has nothing to check.
+    The exit status is 0 if no host breaks a rule, 1 if a host does, 2 if a file is not a capture,
+    and 3 if a capture has nothing to check.
 
     Example: ropewalk simulate start/two-links --capture two.pcapng && ropewalk check two.pcapng
     """

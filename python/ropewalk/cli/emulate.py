@@ -45,8 +45,8 @@ def emulate(
 ) -> None:
     """Run a program behind the links of a scenario, in real time.
 
-    The program has an interface for each path; its default route is the first path. The address
-    of the other end is in $ROPEWALK_FAR. The exit status is the program's, and it receives all
+    The program has an interface for each path; its default route is the first path. The address of
+    the other end is in $ROPEWALK_FAR. The exit status is the program's, and it receives all
     signals.
 
     Example: ropewalk emulate scenarios/start/two-links.toml --internet -- bash

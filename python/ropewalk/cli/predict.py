@@ -34,8 +34,7 @@ def predict(
 ) -> None:
     """Predict the results of a scenario by formulas, in milliseconds.
 
-    Example: ropewalk predict scenarios/start/two-links.toml
-    --set transport.receive_buffer=256KiB
+    Example: ropewalk predict scenarios/start/two-links.toml --set transport.receive_buffer=256KiB
     """
     pictures = pictures or []
     with wrong_input():

@@ -17,8 +17,8 @@ def progress(
 ) -> Iterator[Callable[..., object]]:
     """Show the progress of the work.
 
-    On a terminal as a bar; elsewhere, such as in a pipe, as lines on standard error, the
-    first of them after so long that short work has none.
+    On a terminal as a bar; elsewhere, such as in a pipe, as lines on standard error, the first of
+    them after so long that short work has none.
 
     Parameters
     ----------
@@ -34,8 +34,7 @@ def progress(
     Yields
     ------
     callable
-        To be called with the number of finished parts, and of how many if `total` did not
-        tell.
+        To be called with the number of finished parts, and of how many if `total` did not tell.
     """
     if sys.stderr.isatty():
         shown = _bar(doing, total, rate)

@@ -37,8 +37,8 @@ def report(
 
     Several folders give one report with a section for each.
 
-    Example: ropewalk simulate scenarios/start/two-links.toml --runs 10 --out results/two-links
-    && ropewalk report results/two-links
+    Example: ropewalk simulate scenarios/start/two-links.toml --runs 10 --out results/two-links &&
+    ropewalk report results/two-links
     """
     from ..output import report as reporting
 

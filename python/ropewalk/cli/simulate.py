@@ -79,8 +79,7 @@ def simulate(
 ) -> None:
     """Run a scenario packet by packet, in virtual time.
 
-    Example: ropewalk simulate scenarios/start/two-links.toml
-    --set link.dsl.delay=50ms --runs 20
+    Example: ropewalk simulate scenarios/start/two-links.toml --set link.dsl.delay=50ms --runs 20
     """
     pictures = pictures or []
     with wrong_input():

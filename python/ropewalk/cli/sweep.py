@@ -120,8 +120,8 @@ def sweep(
     Run the same command again to resume an interrupted study. The exit status is 1 if a run has
     failed; the other runs are stored.
 
-    Example: ropewalk sweep scenarios/start/two-links.toml
-    --vary link.dsl.delay=10ms,50ms,100ms --vary transport.scheduler=min-rtt,blest --runs 10
+    Example: ropewalk sweep scenarios/start/two-links.toml --vary link.dsl.delay=10ms,50ms,100ms
+    --vary transport.scheduler=min-rtt,blest --runs 10
     """
     from ..analysis.study.api import RESUME, run
     from ..analysis.study.backends import check_on

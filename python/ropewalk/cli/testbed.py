@@ -70,8 +70,8 @@ def testbed(
 ) -> None:
     """Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
 
-    It runs in real time, as root or in a user namespace. To check this machine, run
-    ropewalk testbed doctor.
+    It runs in real time, as root or in a user namespace. To check this machine, run ropewalk
+    testbed doctor.
 
     Example: ropewalk testbed scenarios/start/two-links.toml --capture two.pcapng
     """

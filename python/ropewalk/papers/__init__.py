@@ -1,7 +1,7 @@
 """Tables and figures of published papers, made again: what was published beside ours.
 
-One file an item. `reproduce` makes one, `items` says which there are. What the papers
-state is in ``published.toml`` beside this file, each fact with its source.
+One file an item. `reproduce` makes one, `items` says which there are. What the papers state is in
+``published.toml`` beside this file, each fact with its source.
 """
 
 from ..analysis.reproduction import Alternative, Choice, Comparison, Reproduction

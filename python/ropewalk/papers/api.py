@@ -28,8 +28,8 @@ class Item:
     module : str
         The module of this package that makes it.
     runs : int or None
-        How many simulated runs of each scenario it has unless told otherwise;
-        None where nothing is simulated.
+        How many simulated runs of each scenario it has unless told otherwise; None where nothing
+        is simulated.
     function : str
         The function of the module that makes it.
     """
@@ -42,9 +42,9 @@ class Item:
     function: str = "reproduce"
 
 
-# A new item is a file with a function `reproduce`, and a line here; several of a file name
-# their functions. A function takes nothing where `runs` is None, and
-# otherwise `seed`, `runs` and `progress`; of meshes that are counted, `runs` are deployments.
+# A new item is a file with a function `reproduce`, and a line here; several of a file name their
+# functions. A function takes nothing where `runs` is None, and otherwise `seed`, `runs` and
+# `progress`; of meshes that are counted, `runs` are deployments.
 ITEMS = (
     Item("song-2018", "fig6", "models against the simulator", "song2018.fig6", runs=1),
     Item("song-2018", "fig9", "throughput over both asymmetries", "song2018.fig9"),
@@ -106,11 +106,11 @@ def reproduce(
     paper, item : str
         Which one; `items` lists them.
     seed : int, optional
-        Seed of the first simulated run, 0 to 2^64 - 1; 1 if not given. Only for an item
-        that is simulated.
+        Seed of the first simulated run, 0 to 2^64 - 1; 1 if not given. Only for an item that is
+        simulated.
     runs : int, optional
-        How many runs of each scenario, each with the seed after the one before; the
-        item's own number if not given. Only for an item that is simulated.
+        How many runs of each scenario, each with the seed after the one before; the item's own
+        number if not given. Only for an item that is simulated.
     progress : callable, optional
         Called with the number of finished runs and how many there will be, after each.
 
@@ -122,8 +122,8 @@ def reproduce(
     Raises
     ------
     ValueError
-        There is no such paper or item, a number is out of range, or ``seed`` or ``runs``
-        is given for an item in which nothing is simulated.
+        There is no such paper or item, a number is out of range, or ``seed`` or ``runs`` is given
+        for an item in which nothing is simulated.
 
     Examples
     --------

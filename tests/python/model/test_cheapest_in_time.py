@@ -136,8 +136,8 @@ def test_dearer_links_are_used_only_for_what_the_cheap_one_cannot_bring():
     written = np.arange(300) / 30
     writes = Writes.of(np.full(300, 3.5e6 / 8 / 30), written, written + 0.2)
     found = least_cost(writes, links)
-    # All that the cheap one carries from the first write to the last deadline, less half of
-    # its round trip.
+    # All that the cheap one carries from the first write to the last deadline, less half of its
+    # round trip.
     cheap = 3e6 / 8 * (written[-1] + 0.2 - 0.01)
     assert found.amounts.sum(axis=1)[0] == pytest.approx(cheap, rel=1e-9)
     assert found.shares.sum() == pytest.approx(1)

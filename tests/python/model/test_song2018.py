@@ -337,8 +337,8 @@ def test_with_severe_asymmetry_more_links_give_less(minimum):
 def test_delay_asymmetry_weighs_more_than_bandwidth_asymmetry(delays, rates, by_rate, by_delay):
     """Figure 9, four links, to 35 ms and 700 kbit/s: 1.8 and 2.8 in the paper's text.
 
-    With the least rate held, rates that differ more are also higher ones: where
-    the text says that the throughput drops by 1.8, the equations let it rise.
+    With the least rate held, rates that differ more are also higher ones: where the text says that
+    the throughput drops by 1.8, the equations let it rise.
     """
     delay = model.with_asymmetry(0.005, [0.0, 0.035], 4, delays)
     rate = model.with_asymmetry(RATE_100_KBPS, [0.0, 7 * RATE_100_KBPS], 4, rates)

@@ -47,8 +47,8 @@ def advise(
     scenario : Scenario, path or mapping
         The scenario to advise on.
     rate : str, optional
-        A rate to carry at least cost, such as ``"6 Mbit/s"``; that of cbr and poisson
-        traffic if not given.
+        A rate to carry at least cost, such as ``"6 Mbit/s"``; that of cbr and poisson traffic if
+        not given.
     delay : str, optional
         Within which delay, such as ``"150 ms"``.
     seed : int
@@ -58,11 +58,11 @@ def advise(
     check : bool
         Simulate all subsets of up to 10 paths, and say which place the advised one takes.
     executor : concurrent.futures.Executor, optional
-        Where to simulate: a process pool, or a cluster's. In this process on all its
-        cores if not given.
+        Where to simulate: a process pool, or a cluster's. In this process on all its cores if not
+        given.
     progress : callable, optional
-        Called with the number of candidates that were predicted or simulated, and of how
-        many there will be, as far as can be told: what is found decides what is asked next.
+        Called with the number of candidates that were predicted or simulated, and of how many
+        there will be, as far as can be told: what is found decides what is asked next.
 
     Returns
     -------

@@ -31,10 +31,10 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     unlimited, so that no buffer is ever enough, where nothing is delivered, or where the present
     buffers are better than all of one size.
 
-    What is enough is set by buffers of one size both ways: the smallest that is as good as
-    any up to plenty. Then the smallest receive buffer is searched beside that send buffer,
-    and the smallest send buffer beside it: on a ladder of factors of 2 and then between two
-    rungs; it and all rungs above it give 95 %.
+    What is enough is set by buffers of one size both ways: the smallest that is as good as any up
+    to plenty. Then the smallest receive buffer is searched beside that send buffer, and the
+    smallest send buffer beside it: on a ladder of factors of 2 and then between two rungs; it and
+    all rungs above it give 95 %.
     """
     setup = bench.scenario.setup
     every = list(dict.fromkeys(name for paths, _ in choices for name in paths))

@@ -29,8 +29,8 @@ class Measured:
     changes : mapping of str to value
         Which keys were set to make it.
     runs : tuple of dict of str to float
-        Of each run: ``goodput_mbps``; and, if anything was delivered, ``delay_p95_ms``;
-        ``cost``; ``competitors_mbps``, the mean of their flows, if there are any.
+        Of each run: ``goodput_mbps``; and, if anything was delivered, ``delay_p95_ms``; ``cost``;
+        ``competitors_mbps``, the mean of their flows, if there are any.
     """
 
     changes: Changes

@@ -47,9 +47,9 @@ class Chosen:
 def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Chosen:
     """Choose among the subsets of some paths.
 
-    Simulated are: all links, each link alone, the subsets that the model likes best,
-    links by falling rate and by rising round trip, and then what is one link more or
-    less than the best so far, until none of these is better.
+    Simulated are: all links, each link alone, the subsets that the model likes best, links by
+    falling rate and by rising round trip, and then what is one link more or less than the best so
+    far, until none of these is better.
 
     Parameters
     ----------

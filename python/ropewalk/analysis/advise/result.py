@@ -129,8 +129,8 @@ class Check:
     advised : Evidence
         The advised one.
     model : mapping of str to float
-        The same of the model's own first choice, ``rank`` and ``ratio``, and the rank
-        correlation (Spearman) of prediction and simulation; empty without a model.
+        The same of the model's own first choice, ``rank`` and ``ratio``, and the rank correlation
+        (Spearman) of prediction and simulation; empty without a model.
     simulated : mapping of tuple of str to Measured
         Results of each subset.
     """

@@ -17,9 +17,8 @@ MAX_NOISE = 0.03  # relative difference above which goodputs differ, however noi
 class Judge:
     """Compares candidates by the quantity that matters for the traffic.
 
-    Bulk traffic needs goodput. A stream of messages (cbr, poisson) needs to be carried,
-    and then a short delay: of those that carry as much as any, the one with the least
-    95th percentile.
+    Bulk traffic needs goodput. A stream of messages (cbr, poisson) needs to be carried, and then a
+    short delay: of those that carry as much as any, the one with the least 95th percentile.
 
     Parameters
     ----------
@@ -58,9 +57,9 @@ class Judge:
     def as_good(self, other: Measured, best: Measured) -> bool:
         """Whether a candidate is as good as the best one, up to noise.
 
-        That is: its goodput is less by at most 1 %, or by at most 3 % where zero lies in
-        the 95 % interval of the runs' differences, which share their seeds. A stream's
-        delay, too, is longer by at most 5 %, or zero lies in the interval.
+        That is: its goodput is less by at most 1 %, or by at most 3 % where zero lies in the 95 %
+        interval of the runs' differences, which share their seeds. A stream's delay, too, is
+        longer by at most 5 %, or zero lies in the interval.
 
         Examples
         --------

@@ -132,8 +132,8 @@ def nested(order: Sequence[str], paths: Paths) -> list[Paths]:
 class Predictor:
     """Predicts the goodput of a connection over subsets of its paths, by one model.
 
-    It is the model that `ropewalk.predict` believes for the scenario as it is. A subset
-    is not parsed again: only the list of paths changes.
+    It is the model that `ropewalk.predict` believes for the scenario as it is. A subset is not
+    parsed again: only the list of paths changes.
 
     Parameters
     ----------
@@ -185,9 +185,9 @@ class Predictor:
     def rank(self, paths: Paths, tally: Tally) -> None:
         """Rank subsets by predicted goodput, the best first; of equal ones the smaller.
 
-        All subsets up to 12 paths, or 9 for a slow model; beyond, those that two greedy
-        searches come by: from the best single path add the one that helps most, and from
-        all paths drop the one that hurts most, until nothing helps any more.
+        All subsets up to 12 paths, or 9 for a slow model; beyond, those that two greedy searches
+        come by: from the best single path add the one that helps most, and from all paths drop the
+        one that hurts most, until nothing helps any more.
 
         Parameters
         ----------

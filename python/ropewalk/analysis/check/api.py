@@ -1,7 +1,7 @@
 """Check a capture against the RFCs, whatever program wrote it.
 
-The capture is that of one host, or of a place between hosts: of packets that its host sends,
-all are seen, of those that it gets, what has arrived.
+The capture is that of one host, or of a place between hosts: of packets that its host sends, all
+are seen, of those that it gets, what has arrived.
 """
 
 from collections.abc import Collection
@@ -52,14 +52,14 @@ def capture(
     port
         The port of UDP packets that do; any if None.
     local
-        Addresses of the host that captures, for files that do not tell directions.
-        Without either, rules that need the order of sending are left out.
+        Addresses of the host that captures, for files that do not tell directions. Without either,
+        rules that need the order of sending are left out.
     exact
-        Whether the capture shows all packets of its connections, each as it was on the wire.
-        Then missing packets and segments above the MSS are violations, not traits of the capture.
+        Whether the capture shows all packets of its connections, each as it was on the wire. Then
+        missing packets and segments above the MSS are violations, not traits of the capture.
     pattern
-        Whether payloads must be what simulated and emulated runs carry: at offset o of the
-        stream, a multiple of 8, o as a 64-bit number.
+        Whether payloads must be what simulated and emulated runs carry: at offset o of the stream,
+        a multiple of 8, o as a 64-bit number.
     progress
         Is told bytes read and bytes of the file, now and then.
 

@@ -1,7 +1,7 @@
 """The checksum of IP, TCP, UDP and DSS (RFC 1071): a sum of 16-bit words, carries added.
 
-Adding a carry at the right is arithmetic modulo 0xFFFF, where 2 ** 16 is 1: a packet is
-one long number, and half of it shifted right by whole words may be added to the rest.
+Adding a carry at the right is arithmetic modulo 0xFFFF, where 2 ** 16 is 1: a packet is one long
+number, and half of it shifted right by whole words may be added to the rest.
 """
 
 MODULUS = 0xFFFF

@@ -1,7 +1,7 @@
 """TCP subflows, and the connections that they belong to, from the packets of a capture.
 
-Numbers are unwrapped and relative: in a subflow the SYN has 0, the first byte 1; in a
-data stream the first byte has offset 0.
+Numbers are unwrapped and relative: in a subflow the SYN has 0, the first byte 1; in a data stream
+the first byte has offset 0.
 """
 
 from bisect import bisect_right
@@ -426,8 +426,8 @@ def _opens_anew(packet: Packet, subflow: Subflow, side: int) -> bool:
 def _is_of_earlier(packet: Packet, subflow: Subflow) -> bool:
     """Whether a packet is of the subflow before, while a new SYN is not answered yet.
 
-    The other end may not have forgotten that one: it acknowledges what it expects, and the
-    RST that this gets ends it (RFC 9293, 3.5.1; RFC 5961, 4).
+    The other end may not have forgotten that one: it acknowledges what it expects, and the RST
+    that this gets ends it (RFC 9293, 3.5.1; RFC 5961, 4).
     """
     initiator, responder = subflow.halves
     if responder.isn is not None or initiator.isn is None:

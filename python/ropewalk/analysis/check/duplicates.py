@@ -12,8 +12,8 @@ Held = tuple[Segment, Place]
 class Duplicates:
     """The latest packets of a capture.
 
-    A copy has the same IP identification as its original, where a retransmission has another
-    one. Packets without identification are copies if they are alike, and were captured on another
+    A copy has the same IP identification as its original, where a retransmission has another one.
+    Packets without identification are copies if they are alike, and were captured on another
     interface, in another direction, or with another hop limit.
     """
 

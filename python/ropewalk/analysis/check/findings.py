@@ -1,7 +1,7 @@
 """Findings: broken rules, as packets show them, and the verdict on them at a capture's end.
 
-Some rules rely on properties of a capture that only show later: packets in order, none
-missing. What breaks such a rule is kept, and judged when all packets were read.
+Some rules rely on properties of a capture that only show later: packets in order, none missing.
+What breaks such a rule is kept, and judged when all packets were read.
 """
 
 from dataclasses import dataclass

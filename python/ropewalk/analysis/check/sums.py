@@ -37,8 +37,8 @@ class Wrong:
 class Sums:
     """Wrong checksums of a capture, until the verdict.
 
-    - A host leaves checksums to its network device. Then most packets that it sends are wrong
-      in a capture of that host, if its driver does not fill in the pseudo-header's sum.
+    - A host leaves checksums to its network device. Then most packets that it sends are wrong in a
+      capture of that host, if its driver does not fill in the pseudo-header's sum.
     - A tool has changed the addresses of a capture. Then all packets between two addresses are
       wrong by the same amount.
     - A tool has changed payloads. Then most segments with data are wrong, and no others.

@@ -1,8 +1,8 @@
 """Rules for each TCP connection: RFC 9293, 7323, 2018, 2883, 7413.
 
-A rule holds at the sender's host, where all that is sent is seen, and at the
-receiver's, where only what arrives is, maybe in another order. What needs the order of
-sending is asked only of packets that the capturing host has sent.
+A rule holds at the sender's host, where all that is sent is seen, and at the receiver's, where
+only what arrives is, maybe in another order. What needs the order of sending is asked only of
+packets that the capturing host has sent.
 """
 
 from itertools import pairwise

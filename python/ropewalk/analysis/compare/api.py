@@ -35,9 +35,9 @@ def compare(
     scenario : Scenario, path or mapping
         The scenario to run.
     ways : sequence of str, optional
-        Of ``"predict"``, ``"simulate"`` and ``"testbed"``; all that apply if not given. One
-        that is asked for and does not apply is an error. The testbed takes its time: as long
-        as the scenario says, for each run.
+        Of ``"predict"``, ``"simulate"`` and ``"testbed"``; all that apply if not given. One that
+        is asked for and does not apply is an error. The testbed takes its time: as long as the
+        scenario says, for each run.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
     runs : int
@@ -45,8 +45,8 @@ def compare(
     step : str, optional
         Record timelines with this step, such as ``"100 ms"``.
     progress : callable, optional
-        Called with how many seconds of the scenario are over, and of how many, all ways and
-        runs together.
+        Called with how many seconds of the scenario are over, and of how many, all ways and runs
+        together.
     again : int
         How often a run on the testbed is done again at the most that the machine disturbed; the
         least disturbed is kept.

@@ -35,8 +35,8 @@ def flat(run: Mapping[str, Any]) -> dict[str, float]:
     -------
     dict of str to float
         ``"goodput_mbps"``, ``"delay_ms.p95"``, ``"subflows.wifi.goodput_mbps"``,
-        ``"links.wifi.dropped_packets"``, ... in the order of the object. A second subflow on
-        one path is ``"subflows.wifi (2)..."``.
+        ``"links.wifi.dropped_packets"``, ... in the order of the object. A second subflow on one
+        path is ``"subflows.wifi (2)..."``.
 
     Examples
     --------

@@ -72,8 +72,8 @@ def reasons(compared: Compared) -> tuple[str, ...]:
     """Return the reasons why ways differ, in sentences.
 
     Of each pair it is the largest difference in goodput, delay or a subflow's share that counts,
-    if it is of 5 % or more and not within chance, or both intervals where there are too few
-    runs to tell. What nothing that was counted explains is said, too.
+    if it is of 5 % or more and not within chance, or both intervals where there are too few runs
+    to tell. What nothing that was counted explains is said, too.
 
     Examples
     --------

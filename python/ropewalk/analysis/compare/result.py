@@ -107,8 +107,8 @@ class Comparison(Shown):
 
         ``"predict_against_simulate"`` is ``1 - |P - S| / S`` of the mean goodputs P and S, the
         prediction accuracy of Song et al. 2018, section 5.1.4; so are
-        ``"simulate_against_testbed"`` and ``"predict_against_testbed"``. Pairs of which one
-        has no goodput are absent.
+        ``"simulate_against_testbed"`` and ``"predict_against_testbed"``. Pairs of which one has no
+        goodput are absent.
         """
         from ...model.song2018 import prediction_accuracy
 

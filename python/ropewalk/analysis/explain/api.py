@@ -19,8 +19,8 @@ def explain(scenario: Given) -> Explanation:
     Returns
     -------
     Explanation
-        Every setting with its source; where there are radios, their place, and for each
-        wireless link power, margin, times of a frame, and the most that it gives.
+        Every setting with its source; where there are radios, their place, and for each wireless
+        link power, margin, times of a frame, and the most that it gives.
 
     Raises
     ------

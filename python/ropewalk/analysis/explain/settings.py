@@ -31,8 +31,8 @@ class Setting:
         As a scenario file spells it.
     source : str
         ``"file"``, ``"--set"``, ``"profile linux"``, ``"default"``; for a radio that says nothing
-        of its own ``"file, [wifi]"``, for the way back of a link ``"as forward"``, and
-        ``"protocol bas"`` or ``"traffic cbr"`` where these keep off what the key would have on.
+        of its own ``"file, [wifi]"``, for the way back of a link ``"as forward"``, and ``"protocol
+        bas"`` or ``"traffic cbr"`` where these keep off what the key would have on.
     meaning : str
         What the key means, and what its default is.
     """

@@ -51,8 +51,8 @@ def census(
     Parameters
     ----------
     scenario : Scenario, path or mapping, optional
-        Whose ``[mesh]`` says how deployments are drawn and what is required of them; that of
-        Gómez et al. (2014) if not given: connected, 100 m x 100 m, links up to 20 m.
+        Whose ``[mesh]`` says how deployments are drawn and what is required of them; that of Gómez
+        et al. (2014) if not given: connected, 100 m x 100 m, links up to 20 m.
     nodes : int or sequence of int, optional
         How many nodes, one after the other; the scenario's own number if not given.
     graphs : int
@@ -74,8 +74,8 @@ def census(
     Raises
     ------
     ValueError
-        The scenario has no mesh or one whose places are given, a number is out of range, or
-        no deployment is as required; the message says how many were drawn.
+        The scenario has no mesh or one whose places are given, a number is out of range, or no
+        deployment is as required; the message says how many were drawn.
 
     Examples
     --------

@@ -43,8 +43,8 @@ def study(
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        What to change, a ready one by its name, too; or a study file, of which the other
-        arguments take the place.
+        What to change, a ready one by its name, too; or a study file, of which the other arguments
+        take the place.
     vary : mapping of str to sequence, or to mapping
         For each key its values, spelled as in a scenario file, or a range: ``from``, ``to``,
         ``steps``, and ``scale``, ``"linear"`` or ``"log"``. All combinations are run.
@@ -83,8 +83,8 @@ def study(
     OSError
         The folder holds something else, is in use, or cannot be written.
     RuntimeError
-        There is nothing to run on, or it is gone. With `out`, the error has a note that counts
-        the runs kept so far; the same call resumes.
+        There is nothing to run on, or it is gone. With `out`, the error has a note that counts the
+        runs kept so far; the same call resumes.
 
     Examples
     --------

@@ -55,8 +55,8 @@ def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
     key : str
         The dotted key.
     given : iterable, or mapping
-        The values: a list, an array, a column of a data frame, a generator; or ``from``,
-        ``to``, ``steps`` and ``scale`` of a range.
+        The values: a list, an array, a column of a data frame, a generator; or ``from``, ``to``,
+        ``steps`` and ``scale`` of a range.
 
     Raises
     ------

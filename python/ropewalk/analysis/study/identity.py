@@ -52,10 +52,10 @@ ON_THE_KERNEL = ("testbed", "compare")  # verbs whose numbers the testbed's prog
 class Keys:
     """Makes the keys of a study's points.
 
-    A key is the hash of the verb, of the program (its version, its compiled half and the files
-    of the package that the verb uses), of the scenario as data with its changes, of the content
-    of each further file that it names, and of the seed. Values count by their meaning:
-    ``10ms``, ``10 ms`` and ``0.01 s`` are the same.
+    A key is the hash of the verb, of the program (its version, its compiled half and the files of
+    the package that the verb uses), of the scenario as data with its changes, of the content of
+    each further file that it names, and of the seed. Values count by their meaning: ``10ms``, ``10
+    ms`` and ``0.01 s`` are the same.
 
     Parameters
     ----------

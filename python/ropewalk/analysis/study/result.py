@@ -38,8 +38,8 @@ class StudyResults(Shown):
         What was asked: ``verb``, ``runs``, ``seed``, ``vary`` with the values by key, ``zip``,
         ``until``.
     points : polars.DataFrame
-        A row a run: the varied keys as spelled, ``KEY_value`` of each in base units where it is
-        a number, ``seed``, ``status`` (``"done"`` or ``"failed"``), ``error``, the keys of the
+        A row a run: the varied keys as spelled, ``KEY_value`` of each in base units where it is a
+        number, ``seed``, ``status`` (``"done"`` or ``"failed"``), ``error``, the keys of the
         verb's summary, ``origin``, the place in `origins` of the command that made it, and
         ``point``, by which the run is known again.
     missing : int
@@ -98,8 +98,8 @@ class StudyResults(Shown):
 
         The varied keys and their ``_value``; how many ``runs`` are done and have ``failed``; of
         each number the mean over the runs that have it, and ``ci95_`` before its name, half the
-        width of its 95 % interval by Student's t, null of one run. Words are there where all
-        runs have the same.
+        width of its 95 % interval by Student's t, null of one run. Words are there where all runs
+        have the same.
         """
         import polars as pl
 

@@ -140,8 +140,8 @@ class Runner:
 def wanted(values: Sequence[float | None], count: int, until: Until) -> int:
     """Return the wanted number of runs of a combination, from the results so far.
 
-    As many as the interval's width lets one expect, at most twice as many as there are, so that
-    a first guess that is wrong does little harm.
+    As many as the interval's width lets one expect, at most twice as many as there are, so that a
+    first guess that is wrong does little harm.
 
     Examples
     --------

@@ -67,8 +67,8 @@ def work(job: Job, points: Sequence[Point]) -> list[Row]:
     Returns
     -------
     list of dict
-        Of each point ``status`` (``"done"`` or ``"failed"``), ``error`` if it failed, and the
-        keys of the verb's summary.
+        Of each point ``status`` (``"done"`` or ``"failed"``), ``error`` if it failed, and the keys
+        of the verb's summary.
 
     Raises
     ------

@@ -29,8 +29,8 @@ def delays(
     seed : int, optional
         Which run to show; means of all if not given.
     label : str, optional
-        Name of the curve, one of several on the same `ax`; on axes of yours, the key changed
-        last if not given.
+        Name of the curve, one of several on the same `ax`; on axes of yours, the key changed last
+        if not given.
     ax : matplotlib.axes.Axes, optional
         Draw on these; they keep their settings.
     width : {"column", "page"}, optional

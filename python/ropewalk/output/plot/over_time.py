@@ -93,8 +93,7 @@ def windows(
     Raises
     ------
     ValueError
-        There is no such run or subflow, or no timeline, or several subflows are to go on one
-        `ax`.
+        There is no such run or subflow, or no timeline, or several subflows are to go on one `ax`.
 
     Examples
     --------
@@ -162,8 +161,7 @@ def reorder_buffer(
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline, or one without this: the kernel does
-        not tell.
+        There is no such run, or it has no timeline, or one without this: the kernel does not tell.
 
     Examples
     --------
@@ -210,8 +208,8 @@ def player_buffer(
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline, or the first flow has no player: video
-        with a ``buffer``, or ``chunks``, simulated.
+        There is no such run, or it has no timeline, or the first flow has no player: video with a
+        ``buffer``, or ``chunks``, simulated.
 
     Examples
     --------

@@ -28,9 +28,9 @@ MAX_MAPS = 6
 def draw(made: StudyResults, *, width: Width | None = None) -> Figure:
     """Draw the first quantity of a study over the varied keys.
 
-    Keys that have numbers are axes: one has a line for each combination of the others, two a
-    map for each. Names stand beside each other. Where links have prices and something can be
-    late, what is late stands over what it costs, with the hull of each series.
+    Keys that have numbers are axes: one has a line for each combination of the others, two a map
+    for each. Names stand beside each other. Where links have prices and something can be late,
+    what is late stands over what it costs, with the hull of each series.
 
     Parameters
     ----------

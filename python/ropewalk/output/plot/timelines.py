@@ -57,8 +57,8 @@ class Curve:
 class Steps:
     """The steps of some runs.
 
-    A run's last step is left out where it is shorter than the others: a transfer was
-    complete in it, and its rates are of a moment.
+    A run's last step is left out where it is shorter than the others: a transfer was complete in
+    it, and its rates are of a moment.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ class Steps:
         values : array
             By run and step.
         most : int, optional
-            How many steps are drawn; all if not given. What is left at the end is drawn
-            together with the last ones.
+            How many steps are drawn; all if not given. What is left at the end is drawn together
+            with the last ones.
         """
         starts = np.arange(0, len(self), self.together(most))
         if len(starts) > 1 and len(self) % self.together(most):

@@ -27,8 +27,8 @@ MIN_LABELLED = 5  # smallest share that is labelled, per cent
 def delays(axes: Axes, results: Results, seeds: Sequence[int], label: str | None = None) -> None:
     """Share of packets, messages or frames that had at most each delay.
 
-    Of several runs the mean share, with its 95 % interval. With a label, one of several curves
-    on the same axes, each in a colour of its own, and without lines at its quantiles.
+    Of several runs the mean share, with its 95 % interval. With a label, one of several curves on
+    the same axes, each in a colour of its own, and without lines at its quantiles.
     """
     number = sum(each.get_gid() == DELAYS for each in axes.get_lines())
     traffic = results.scenario.setup.first.traffic

@@ -72,8 +72,8 @@ class Combined:
     axes : tuple of Axis
         The varied keys.
     rows : polars.DataFrame
-        A column for each key as spelled, ``runs``, of each quantity the mean, and with
-        ``ci95_`` before its name half the width of its 95 % interval where there is one.
+        A column for each key as spelled, ``runs``, of each quantity the mean, and with ``ci95_``
+        before its name half the width of its 95 % interval where there is one.
     """
 
     axes: tuple[Axis, ...]

@@ -92,8 +92,8 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
     -------
     Results, Predictions, Comparison, Counsel, Census, Reproduction or StudyResults
         What the verb returns in Python, with its origin: of ``simulate`` and ``testbed``,
-        ``predict``, ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``sweep``. The picture
-        of a reproduction is the kept one; all others are drawn anew from the numbers.
+        ``predict``, ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``sweep``. The picture of
+        a reproduction is the kept one; all others are drawn anew from the numbers.
 
     Raises
     ------

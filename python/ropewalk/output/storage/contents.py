@@ -50,8 +50,8 @@ class Contents:
 def write(folder: Path, result: Mapping[str, Any], contents: Contents) -> list[Path]:
     """Write results to a folder, and return the pictures.
 
-    They are written beside it first and put in its place at the end, so that nobody finds it
-    half written.
+    They are written beside it first and put in its place at the end, so that nobody finds it half
+    written.
 
     Raises
     ------

@@ -22,8 +22,8 @@ GRAPHS = "graphs"
 def contents(census: Census) -> Contents:
     """Return what a folder has of a census: a row for each deployment, and the picture.
 
-    Deployments that were kept are ``deployments/32-nodes-0.csv`` and so on, as
-    ``placement = { file = "..." }`` of ``[mesh]`` reads them.
+    Deployments that were kept are ``deployments/32-nodes-0.csv`` and so on, as ``placement = {
+    file = "..." }`` of ``[mesh]`` reads them.
 
     Examples
     --------

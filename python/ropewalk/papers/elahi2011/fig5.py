@@ -16,8 +16,8 @@ def reproduce(
 ) -> Reproduction:
     """Make figure 5 again.
 
-    Its rates are table 1's; what the picture shows beyond it is how they lie below the
-    uppermost curve, the departure rates.
+    Its rates are table 1's; what the picture shows beyond it is how they lie below the uppermost
+    curve, the departure rates.
     """
     runs_of_all, scenarios = simulated((EXACT, ETHERNET), seed=seed, runs=runs, progress=progress)
     table = rates(runs_of_all)

@@ -35,8 +35,8 @@ class Links:
     name : str
         The same in words.
     mbit : float or None
-        Bits in a Mbit where a link's rate is as many Mbit/s as its departure rate is with
-        2^20; None where a link is as fast as makes its goodput the departure rate.
+        Bits in a Mbit where a link's rate is as many Mbit/s as its departure rate is with 2^20;
+        None where a link is as fast as makes its goodput the departure rate.
     frame : int
         Bytes that a frame adds to an IP packet.
     timestamps : bool
@@ -168,8 +168,8 @@ def simulated(
     -------
     frame : polars.DataFrame
         One row for each kind of links, row of table 1 and run: packets per second that the
-        application gets in order, segments sent for each packet, packets that were dropped
-        or sent again, and how full the least used of the connections' links was.
+        application gets in order, segments sent for each packet, packets that were dropped or sent
+        again, and how full the least used of the connections' links was.
     scenarios : dict of str to Scenario
         Simulated scenarios by name.
     """

@@ -269,8 +269,7 @@ def simulated(
     Parameters
     ----------
     wanted : sequence of (Stack, float, float)
-        The transport, and the frame error ratios of the upper and of the lower relay's
-        first hop.
+        The transport, and the frame error ratios of the upper and of the lower relay's first hop.
     seed, runs : int
         Seed of the first run, and how many runs of each scenario.
     progress : callable or None

@@ -81,8 +81,8 @@ class Drawn:
         warmup_s : float
             Seconds before what is measured begins.
         ahead : bool
-            Whether data is assigned to subflows ahead of their windows, as Linux does it.
-            The paper has a subflow fetch a packet when it can send one.
+            Whether data is assigned to subflows ahead of their windows, as Linux does it. The
+            paper has a subflow fetch a packet when it can send one.
         """
         lines = [
             f'title = "{self.name}: {self.congestion}, {self.traffic}"',
@@ -108,9 +108,8 @@ class Drawn:
 def drawn(count: int) -> list[Drawn]:
     """Draw scenarios: always the same ones, the first of them if fewer are asked for.
 
-    Rates from 2 to 20 Mbit/s in equal ratios, delays from 5 to 80 ms, no loss in half of
-    the scenarios and up to 0.1 % in the other half, demand from 20 to 90 % of what the
-    links carry.
+    Rates from 2 to 20 Mbit/s in equal ratios, delays from 5 to 80 ms, no loss in half of the
+    scenarios and up to 0.1 % in the other half, demand from 20 to 90 % of what the links carry.
     """
     return [_draw(number) for number in range(count)]
 
@@ -154,8 +153,8 @@ class Measured:
     timeouts : int
         Timeouts of all subflows.
     backlog_s : float
-        Mean wait that comes of the windows allowing less than the demand for a while: of a
-        fluid that they drain.
+        Mean wait that comes of the windows allowing less than the demand for a while: of a fluid
+        that they drain.
     delay_s : dict
         From the application's write to delivery in order: mean, p95, p99, max.
     """

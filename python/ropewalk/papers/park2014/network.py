@@ -38,8 +38,8 @@ def network(
     Returns
     -------
     windows, rates : polars.DataFrame
-        Round trip and rate of each receive window, with (2) and (3); one-way delay of
-        each rate, with (4).
+        Round trip and rate of each receive window, with (2) and (3); one-way delay of each rate,
+        with (4).
     scenarios : dict of str to Scenario
         Simulated scenarios.
     """

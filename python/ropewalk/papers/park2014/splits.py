@@ -24,10 +24,10 @@ def splits(
 ) -> pl.DataFrame:
     """Split the traffic of random cases greedily, and at the least cost of (11) and (10).
 
-    2 to 4 subflows of 2 to 20 Mbit/s, least round trips of 10 to 160 ms, losses to 0.1 %,
-    costs of 1 to 10 per Mbit/s, windows that allow half of the capacity or more, demands
-    from 10 to 100 % of what the links carry, the paper's thresholds. A third of the cases
-    has floors x_min up to a tenth of the capacity, a third has subflows in slow start.
+    2 to 4 subflows of 2 to 20 Mbit/s, least round trips of 10 to 160 ms, losses to 0.1 %, costs of
+    1 to 10 per Mbit/s, windows that allow half of the capacity or more, demands from 10 to 100 %
+    of what the links carry, the paper's thresholds. A third of the cases has floors x_min up to a
+    tenth of the capacity, a third has subflows in slow start.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def splits(
     Returns
     -------
     polars.DataFrame
-        A row a case. Cost ratios are absent where the problem has no solution, and the
-        excess of the delay where the greedy split has none.
+        A row a case. Cost ratios are absent where the problem has no solution, and the excess of
+        the delay where the greedy split has none.
     """
     import polars as pl
 

@@ -58,8 +58,8 @@ def video(
     Returns
     -------
     found : dict of (coupling, stack) to numbers
-        Percent of the data within the required delay, the delay's 95th percentile in
-        seconds, goodput of each path in Mbit/s.
+        Percent of the data within the required delay, the delay's 95th percentile in seconds,
+        goodput of each path in Mbit/s.
     scenarios : dict of str to Scenario
         Simulated scenarios.
     """

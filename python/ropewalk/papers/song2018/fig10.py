@@ -94,8 +94,8 @@ def curves_of(facts: dict[str, Any], setting: Setting) -> pl.DataFrame:
 def thresholds(facts: dict[str, Any], setting: Setting) -> dict[str, float]:
     """Return the average delay asymmetries, ms, that the text names; what is not there is absent.
 
-    Where four links begin to give less than one, at the least delays of which the text
-    says so, and where two links begin to give more than three and than four.
+    Where four links begin to give less than one, at the least delays of which the text says so,
+    and where two links begin to give more than three and than four.
     """
     found = {}
     for row in facts["four_links_give_what_one_gives"]:

@@ -116,8 +116,8 @@ def points_of(
     Returns
     -------
     polars.DataFrame
-        A row for each seed, number of links and group: asymmetry in ms, goodput in Mbit/s
-        as ``simulated`` and by each model, and the accuracy of each.
+        A row for each seed, number of links and group: asymmetry in ms, goodput in Mbit/s as
+        ``simulated`` and by each model, and the accuracy of each.
     """
     import polars as pl
 

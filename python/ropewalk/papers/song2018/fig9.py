@@ -33,9 +33,9 @@ DELAY_DROP = "drop over delay asymmetry"
 class Setting:
     """What the paper leaves open; `song2018.throughput` says what each means.
 
-    ``held_delay`` and ``held_rate`` tell what of the links' delays or rates stays the same
-    while their asymmetry grows: at the most asymmetry all settings have the same links, of
-    which the least value is the paper's.
+    ``held_delay`` and ``held_rate`` tell what of the links' delays or rates stays the same while
+    their asymmetry grows: at the most asymmetry all settings have the same links, of which the
+    least value is the paper's.
     """
 
     delays: Spread = "even"

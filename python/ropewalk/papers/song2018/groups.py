@@ -12,8 +12,8 @@ from ...model.song2018 import average_delay_asymmetry
 Floats: TypeAlias = NDArray[np.float64]
 Drawn: TypeAlias = Literal["as measured", "alike", "uniform"]
 
-# The paper prints none of its measured round trips, but says which modems had the higher
-# ones (section 3): links I, VI, VII and VIII here.
+# The paper prints none of its measured round trips, but says which modems had the higher ones
+# (section 3): links I, VI, VII and VIII here.
 HIGHER = (0, 5, 6, 7)
 HIGHER_S, LOWER_S = 0.060, 0.045
 SPREAD = 0.4  # standard deviation of the logarithm
@@ -25,8 +25,8 @@ COMBINATIONS = 20_000  # of which groups are picked where there are more
 def groups(links: int, facts: dict[str, Any], drawn: Drawn, seed: int) -> tuple[Floats, Floats]:
     """Pick groups of delays evenly by their average asymmetry (section 5.1.2).
 
-    All combinations of the links' values are sorted by average delay asymmetry, or as many
-    as can be held, drawn among them.
+    All combinations of the links' values are sorted by average delay asymmetry, or as many as can
+    be held, drawn among them.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def groups(links: int, facts: dict[str, Any], drawn: Drawn, seed: int) -> tuple[
     facts : mapping
         What the paper states of figure 6.
     drawn : {"as measured", "alike", "uniform"}
-        How the links' round trips spread: logarithmic normal about a median that is higher
-        for the modems that the paper names, or about one; or uniform.
+        How the links' round trips spread: logarithmic normal about a median that is higher for the
+        modems that the paper names, or about one; or uniform.
     seed : int
         Seed of the draws.
 
