@@ -1,4 +1,4 @@
-"""Which scheduler and which congestion control? Simulate all that the scenario may name."""
+"""Advice on the scheduler and the congestion control, from simulations of all allowed values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAIRNESS = (
 
 
 def advise_scheduler(bench: Bench, judge: Judge, base: Changes, paths: Paths) -> Advice | None:
-    """Choose the scheduler for a connection over some paths; None for one path."""
+    """Choose the scheduler for a connection over these paths; None for a single path."""
     if len(paths) == 1:
         return None
     found = _tried(bench, base, "scheduler")
@@ -40,10 +40,10 @@ def advise_scheduler(bench: Bench, judge: Judge, base: Changes, paths: Paths) ->
 
 
 def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -> Advice | None:
-    """Choose the congestion control for a connection over some paths.
+    """Choose the congestion control for a connection over these paths.
 
-    Where the scenario has paths that share a link, and others on it, only coupled ones are
-    advised: the greater goodput of the rest is taken from the others.
+    If several paths share a link with other traffic, only coupled algorithms are candidates: an
+    uncoupled one gains goodput at the expense of that traffic.
     """
     found = _tried(bench, base, "congestion")
     if len(found) < 2:
@@ -90,7 +90,7 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
 
 
 def _tried(bench: Bench, base: Changes, key: str) -> dict[str, Measured]:
-    """Simulate each value of a key of the transport that the scenario may have."""
+    """Simulate each allowed value of one transport key."""
     allowed = []
     for name in (each.name for each in algorithms(key)):
         try:
@@ -103,7 +103,6 @@ def _tried(bench: Bench, base: Changes, key: str) -> dict[str, Measured]:
 
 
 def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -> tuple[str, str]:
-    """Return the advice: another value than the present one only if it is better."""
     best = judge.best(list(found.values()))
     name = _name(found, best)
     if all(judge.as_good(each, best) for each in found.values()):
@@ -123,7 +122,7 @@ def _decide(judge: Judge, found: dict[str, Measured], present: str, what: str) -
 
 
 def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:
-    """Return links that are shared by several of the paths and by competitors.
+    """Return the links that several of the paths share with competitors.
 
     Examples
     --------
@@ -164,7 +163,7 @@ def _name(found: dict[str, Measured], measured: Measured) -> str:
 
 
 def settings_of(advice: Sequence[Advice | None]) -> Changes:
-    """Return the settings that several answers recommend together.
+    """Merge the settings of several answers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Advise on a scenario: which links, scheduler and buffers to use, each answer with evidence."""
+"""The function `advise`: links, scheduler and buffers for a scenario, with evidence."""
 
 from __future__ import annotations
 
@@ -40,29 +40,31 @@ def advise(
     executor: Executor | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Counsel:
-    """Advise on a scenario, by what a model predicts and the simulator confirms.
+    """Recommend links, scheduler, congestion control and buffers for a scenario.
+
+    The candidates come from an analytical model and are simulated before they are recommended.
 
     Parameters
     ----------
     scenario : Scenario, path or mapping
-        The scenario to advise on.
+        The scenario to improve.
     rate : str, optional
-        A rate to carry at least cost, such as ``"6 Mbit/s"``; that of cbr and poisson traffic if
-        not given.
+        Rate to carry at least cost, such as ``"6 Mbit/s"``. Default: the rate of cbr and poisson
+        traffic.
     delay : str, optional
-        Within which delay, such as ``"150 ms"``.
+        Largest delay at that rate, such as ``"150 ms"``.
     seed : int
         Seed of the first run of each candidate, 0 to 2^64 - 1.
     runs : int
-        Runs of each candidate, if anything in the scenario is random.
+        Runs of each candidate if the scenario is random, else 1.
     check : bool
-        Simulate all subsets of up to 10 paths, and say which place the advised one takes.
+        Simulate all subsets of at most 10 paths and rank the recommended one among them.
     executor : concurrent.futures.Executor, optional
-        Where to simulate: a process pool, or a cluster's. In this process on all its cores if not
-        given.
+        Where to simulate: a process pool or a cluster. Default: threads of this process, one for
+        each core.
     progress : callable, optional
-        Called with the number of candidates that were predicted or simulated, and of how many
-        there will be, as far as can be told: what is found decides what is asked next.
+        Called with the numbers of finished and expected candidates. The expected number can
+        change, because results decide which candidates follow.
 
     Returns
     -------
@@ -72,9 +74,9 @@ def advise(
     Raises
     ------
     ScenarioError
-        The scenario is wrong.
+        The scenario is invalid.
     ValueError
-        Another argument is wrong.
+        Another argument is invalid.
     RuntimeError
         A run failed.
 
@@ -101,7 +103,7 @@ def advise(
 
     tally = Tally(progress)
     bench = Bench(scenario, seed, runs, executor, tally)
-    # The best of many noisy means is biased upwards: all together is simulated with fresh seeds.
+    # The best of many noisy means is biased upwards, so the combination gets fresh seeds.
     anew = bench if bench.runs == 1 else Bench(scenario, seed + runs, runs, executor, tally)
     judge = Judge(stream=scenario.setup.first.traffic.kind != "bulk")
     predictor = Predictor(scenario)
@@ -115,7 +117,7 @@ def advise(
     routes = advise_mesh(bench, judge)
     advice = [routes, chosen.advice, advise_weakest(bench, judge, predictor, paths)]
     advice += _on_transport(bench, anew, judge, chosen, paths, tally)
-    # A video's frames are no Poisson stream of packets, of which the least cost within a delay is.
+    # Least cost assumes a Poisson stream of packets; video frames are none.
     if wish is not None and (rate is not None or scenario.setup.first.traffic.kind != "video"):
         tally.ask()
         advice.append(advise_least_cost(bench, paths, wish))
@@ -141,21 +143,10 @@ def advise(
 def wished(
     scenario: Scenario, rate: str | None, delay: str | None, prefix: str = ""
 ) -> Wish | None:
-    """Read which rate is to be had within which delay; None if nothing says a rate.
+    """Read the requested rate and delay; None if neither arguments nor traffic name a rate.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        Whose traffic has a rate, or not.
-    rate, delay : str or None
-        As the arguments of `advise`.
-    prefix : str
-        What stands before their names in errors.
-
-    Raises
-    ------
-    ValueError
-        One cannot be read, or a delay is given and no rate.
+    `prefix` precedes the argument names in errors. Raises ValueError if a value is invalid, or if
+    a delay is given without a rate.
 
     Examples
     --------
@@ -178,7 +169,6 @@ def wished(
 def _on_transport(
     bench: Bench, anew: Bench, judge: Judge, chosen: Chosen, paths: Paths, tally: Tally
 ) -> list[Advice | None]:
-    """Advise on scheduler, congestion control and buffers in turn, and on all together."""
     base = over(bench.scenario, chosen.paths)
     tally.ask()
     scheduler = advise_scheduler(bench, judge, base, chosen.paths)
@@ -187,7 +177,7 @@ def _on_transport(
         bench, judge, {**base, **settings_of([scheduler])}, chosen.paths
     )
     algorithms: Changes = settings_of([scheduler, congestion])
-    # What was best with the present buffers need not be so with others.
+    # The best algorithm for the present buffers may differ from the best for other buffers.
     present = bench.scenario.setup.first.congestion
     unfair = shared_with_others(bench.scenario, chosen.paths)
     own: Changes = settings_of([congestion]) if unfair else {}
@@ -208,7 +198,7 @@ def _on_transport(
 
 
 def _subsets(predictor: Predictor, chosen: Chosen, checked: Check | None) -> tuple[Subset, ...]:
-    """List what was predicted or simulated of subsets, the small ones first."""
+    """List all predicted or simulated subsets, the small ones first."""
     simulated = {paths: made.goodput for paths, made in chosen.simulated.items()}
     if checked is not None:
         simulated |= {paths: made.goodput for paths, made in checked.simulated.items()}

@@ -1,4 +1,4 @@
-"""How large must the buffers be? Search by simulation for the smallest that lose little."""
+"""Advice on buffer sizes: a search for the smallest buffers that cost little goodput."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from .result import Advice, Evidence
 from .significance import Judge
 from .subsets import Paths, over, settings_for
 
-ENOUGH = 0.95  # share of the best goodput that suffices
+ENOUGH = 0.95  # sufficient share of the best goodput
 MIN_KIB = 16
 MAX_KIB = 256 * 1024
-PLENTY = 4  # plentiful buffer, in products of total rate and round trip with full queues
+PLENTY = 4  # upper limit of the search, in products of total rate and round trip with full queues
 HALVINGS = 3  # bisections of the last step, a factor of 2: to 9 %
 TITLE = "How large must the buffers be?"
 RECEIVE, SEND = "transport.receive_buffer", "transport.send_buffer"
 
 
 def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]]) -> Advice:
-    """Find the smallest buffers for the best of some ways to use the links.
+    """Find the smallest send and receive buffers for the best of several choices.
 
-    Choices are paths, and what is set besides: that which is best with plenty of buffer, or with
-    the present ones, is looked at, the first of equal ones. There are no settings where a link is
-    unlimited, so that no buffer is ever enough, where nothing is delivered, or where the present
-    buffers are better than all of one size.
+    A choice is a set of paths with settings. The first choice with the best goodput, with ample or
+    with the present buffers, is examined. The result has no settings if a link has no rate limit,
+    if nothing is delivered, or if the present buffers beat all equal pairs.
 
-    What is enough is set by buffers of one size both ways: the smallest that is as good as any up
-    to plenty. Then the smallest receive buffer is searched beside that send buffer, and the
-    smallest send buffer beside it: on a ladder of factors of 2 and then between two rungs; it and
-    all rungs above it give 95 %.
+    First find the smallest equal pair of buffers that is as good as the best up to the limit.
+    Then, with that send buffer, find the smallest receive buffer; then the smallest send buffer.
+    Each search goes down in factors of 2 and bisects the last step. The size found and all tested
+    larger sizes give 95 % of the best goodput.
     """
     setup = bench.scenario.setup
     every = list(dict.fromkeys(name for paths, _ in choices for name in paths))
@@ -67,7 +66,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     send = search(alike.size, alike.found, lambda size: _sizes(receive.size, size))
     most, largest = alike.found, f"{kib(alike.size)} each"
     top = judge.best(list(send.tried.values()))
-    if not judge.as_good(most, top):  # less to send is better here: what is enough is more
+    if not judge.as_good(most, top):  # less to send is better here, so raise the reference
         size = next(size for size, made in send.tried.items() if made is top)
         most, largest = top, f"{kib(receive.size)} to receive and {kib(size)} to send"
         again = search(size, top, lambda size: _sizes(receive.size, size))
@@ -106,7 +105,7 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
 
 @dataclass(frozen=True)
 class _Search:
-    """The smallest size that suffices, in KiB, its results, and all sizes that were tried."""
+    """Smallest sufficient size in KiB, its results, and all sizes tested."""
 
     size: int
     found: Measured
@@ -115,7 +114,7 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Found:
-    """Result of the search for one way to use the links, beside the best."""
+    """Search result of one choice."""
 
     way: tuple[Paths, Changes]
     alike: _Search
@@ -129,7 +128,7 @@ class _Found:
 def _way(
     bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]], plenty: int
 ) -> tuple[Changes, tuple[Paths, Changes]]:
-    """Return the settings of the best of some ways to use the links, and which way it is."""
+    """Return the settings and the index of the best choice."""
     ways = [{**base, **over(bench.scenario, paths)} for paths, base in choices]
     present = bench.measure(ways)
     ample = bench.measure([{**way, **_sizes(plenty, plenty)} for way in ways])
@@ -146,7 +145,7 @@ def _search(
     up_to: int,
     changes: Callable[[int], Changes],
 ) -> _Search:
-    """Find the smallest size with nearly the goodput of `most`, or without it of the best size."""
+    """Find the smallest size with nearly the goodput of `most`, or of the best size if None."""
     ladder = [MIN_KIB * 2**step for step in range(int(math.log2(up_to / MIN_KIB)) + 1)]
     ladder += [up_to] if ladder[-1] < up_to else []
     tried = dict(zip(ladder, bench.measure([changes(size) for size in ladder]), strict=True))
@@ -233,7 +232,7 @@ def _sizes(receive_kib: int, send_kib: int) -> dict[str, str]:
 
 
 def _plenty_kib(setup: Setup, paths: Paths) -> int:
-    """Return a power of 2 that no buffer needs to exceed, and at least what is there."""
+    """Return a power of 2 that is an upper limit for buffers, at least the present size."""
     used = described(setup.with_paths(paths))
     flow = setup.first
     longest = max(
@@ -299,7 +298,7 @@ def _present(setup: Setup) -> str:
 
 
 def kib(size: float) -> str:
-    """Return a number of KiB as people write it.
+    """Format a size in KiB.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Simulate the scenario with all advice applied, beside the scenario as it is."""
+"""Simulation of all recommendations together, compared with the present scenario."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def advise_together(
     *,
     fair: bool = True,
 ) -> Advice:
-    """Compare the scenario with all advice applied to the scenario as it is.
+    """Compare the scenario with all recommendations applied to the present one.
 
-    Where anything is random, by seeds that chose nothing. ``settings`` are advised with the
-    buffers as they are, ``with_buffers`` with others, if any. A scenario that is not ``fair``
-    leaves competitors less than their share, and is no choice.
+    Random scenarios use seeds that took no part in choosing. ``settings`` keep the present
+    buffers, ``with_buffers`` change them. With ``fair`` false the combination takes bandwidth from
+    competitors and is not recommended.
     """
     tried: list[tuple[str, Changes]] = [("as it is", {})]
     if settings:

@@ -1,4 +1,4 @@
-"""Which link is worth its price where there are deadlines, and what a deadline costs."""
+"""Advice for traffic with deadlines: the value of each link, and the cost of a deadline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .result import Advice, Evidence
 from .subsets import Paths, over, without_each
 
 TIMES = (0.5, 1.0, 2.0, 4.0)
-"""Deadlines that are looked at, over the scenario's."""
+"""Examined deadlines, as multiples of the scenario's deadline."""
 NOTE = (
     "A bound: the fluid linear programme of ropewalk.model.cheapest_in_time, which knows what the"
     " links will carry. The first run's writes, headers counted."
@@ -50,7 +50,6 @@ def advise_deadlines(scenario: Scenario, paths: Paths) -> Advice | None:
 
 
 def _numbers(found: Prediction) -> dict[str, float]:
-    """Return the cost where there are prices, and the lateness."""
     numbers = {} if found.cost is None else {"least_cost": found.cost}
     if "late_by" in found.delay_ms:
         numbers["late_by_ms"] = found.delay_ms["late_by"]

@@ -1,4 +1,4 @@
-"""Simulate candidates: a scenario with some keys changed, each once, several at a time."""
+"""Cached, parallel simulation of candidates: scenarios with some keys changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...scenario.spelling import Value, spelled
 
 Changes = Mapping[str, Value]
 
-PARTS_OF_A_QUESTION = 8  # estimated parts of a question before it begins
+PARTS_OF_A_QUESTION = 8  # estimated candidates of a question that has not begun
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Measured:
     Attributes
     ----------
     changes : mapping of str to value
-        Which keys were set to make it.
+        Changed keys of the candidate.
     runs : tuple of dict of str to float
-        Of each run: ``goodput_mbps``; and, if anything was delivered, ``delay_p95_ms``; ``cost``;
-        ``competitors_mbps``, the mean of their flows, if there are any.
+        Values of each run: ``goodput_mbps``, ``cost``, ``competitors_mbps`` (mean of the competing
+        flows, if any) and, if data arrived, ``delay_p95_ms``.
     """
 
     changes: Changes
@@ -38,7 +38,7 @@ class Measured:
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """Means over the runs, and ``ci95_mbps``, half the interval of the goodput's."""
+        """Return means over the runs, and half the goodput's interval, ``ci95_mbps``."""
         known = {key: float(value) for key, value in statistics.mean(self.runs).items()}
         if len(self.runs) > 1:
             known["ci95_mbps"] = statistics.ci95(self.runs)["goodput_mbps"]
@@ -51,17 +51,14 @@ class Measured:
 
     @property
     def delay(self) -> float:
-        """Mean of the 95th percentile of the delay, ms; infinity if a run delivered nothing."""
+        """Mean 95th percentile of the delay in ms; infinity if a run delivered nothing."""
         return self.numbers.get("delay_p95_ms", math.inf)
 
 
 class Tally:
-    """Counts finished parts of the work, whose expected number may grow on the way.
+    """Progress counter whose expected total can grow.
 
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with how many parts are finished, and of how many known so far, after each.
+    `progress`, if given, is called with the finished and the expected number of candidates.
     """
 
     def __init__(self, progress: Callable[[int, int], object] | None = None) -> None:
@@ -70,19 +67,19 @@ class Tally:
         self._reserved = 0
 
     def expect(self, parts: int) -> None:
-        """Expect more parts, or fewer where they turn out not to be needed."""
+        """Change the expected number of candidates."""
         self._expected += parts
 
     def reserve(self, questions: int) -> None:
-        """Expect so many further questions, each of some parts."""
+        """Reserve an estimated number of candidates for each further question."""
         self._reserved += questions * PARTS_OF_A_QUESTION
 
     def ask(self) -> None:
-        """Begin a reserved question: its parts are expected from now on as they become known."""
+        """Replace the estimate of one reserved question by candidates as they become known."""
         self._reserved -= PARTS_OF_A_QUESTION
 
     def finish(self) -> None:
-        """Count one part as finished."""
+        """Count one candidate as finished."""
         self._finished += 1
         if self._progress is not None:
             expected = self._expected + self._reserved
@@ -90,20 +87,20 @@ class Tally:
 
 
 class Bench:
-    """Simulates changed scenarios, each once, and keeps their results.
+    """Simulates each candidate once and keeps the results.
 
     Parameters
     ----------
     scenario : Scenario
-        What the changes are made to.
+        Base scenario of all candidates.
     seed : int
-        Seed of each candidate's first run: all see the same draws.
+        First seed of every candidate: all see the same random numbers.
     runs : int
-        Runs of each candidate, if anything is random.
+        Runs of each candidate, if the scenario is random.
     executor : concurrent.futures.Executor, optional
-        Where to run; threads of this process on all its cores if not given.
+        Where to run. Default: threads of this process, one for each core.
     tally : Tally, optional
-        Is told of each candidate.
+        Progress counter.
     """
 
     def __init__(
@@ -123,28 +120,14 @@ class Bench:
 
     @property
     def simulated(self) -> int:
-        """How many candidates have been simulated."""
+        """Number of simulated candidates."""
         return len(self._known)
 
     def measure(self, candidates: Sequence[Changes]) -> list[Measured]:
-        """Return the results of candidates in their order; those without one are simulated.
+        """Return the results of candidates in order, after simulating the new ones.
 
-        Parameters
-        ----------
-        candidates : sequence of mapping of str to value
-            The keys to set for each, as for `Scenario.with_`.
-
-        Returns
-        -------
-        list of Measured
-            One for each.
-
-        Raises
-        ------
-        ScenarioError
-            A key is unknown or a value is wrong.
-        RuntimeError
-            A run failed.
+        Each candidate maps keys to values, as for `Scenario.with_`. Raises ScenarioError for an
+        invalid key or value, RuntimeError if a run fails.
         """
         keys = [_key(changes) for changes in candidates]
         new = dict(zip(keys, candidates, strict=True))
@@ -183,10 +166,10 @@ class Bench:
 
 
 def is_random(scenario: Scenario) -> bool:
-    """Whether runs with other seeds can differ.
+    """Return whether runs with different seeds can differ.
 
-    By loss, jitter, slots, back-off, by drawn traffic of any flow or competitor, or by the
-    acknowledgements that F-RTO of profile mptcp-ns3 discards.
+    Sources of randomness: loss, jitter, contention slots, back-off, random traffic of any flow or
+    competitor, and the acknowledgements that F-RTO of profile mptcp-ns3 discards.
 
     Examples
     --------
@@ -208,7 +191,7 @@ def is_random(scenario: Scenario) -> bool:
 
 
 def _trial(scenario: Scenario, seed: int, runs: int) -> tuple[dict[str, float], ...]:
-    """Simulate one candidate; the numbers of each run."""
+    """Simulate one candidate; return the values of each run."""
     return tuple(_numbers(run) for run in simulate(scenario, seed=seed, runs=runs, threads=1).runs)
 
 

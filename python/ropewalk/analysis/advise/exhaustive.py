@@ -1,4 +1,4 @@
-"""How good is the advice? Simulate every subset, and find the advised one among them."""
+"""Exhaustive check of the recommended links: a simulation of every subset."""
 
 from __future__ import annotations
 
@@ -10,16 +10,11 @@ from .result import Check
 from .significance import Judge
 from .subsets import Paths, Predictor, all_subsets, candidates, over
 
-MAX_CHECKED = 10  # most paths of which all subsets are simulated: 1023
+MAX_CHECKED = 10  # largest number of paths to check: 1023 subsets
 
 
 def allow_check(scenario: Scenario, name: str = "check") -> None:
-    """Refuse to simulate too many subsets.
-
-    Raises
-    ------
-    ValueError
-        There are; the message says how many paths may be checked.
+    """Raise ValueError if the scenario has too many paths to simulate all subsets.
 
     Examples
     --------
@@ -34,21 +29,7 @@ def allow_check(scenario: Scenario, name: str = "check") -> None:
 
 
 def check(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths, advised: Paths) -> Check:
-    """Simulate all subsets and rank the advised one.
-
-    Parameters
-    ----------
-    bench : Bench
-        Simulates.
-    judge : Judge
-        Compares.
-    predictor : Predictor
-        Its own choice is ranked, too.
-    paths : tuple of str
-        All there are, at most 10.
-    advised : tuple of str
-        The advised ones.
-    """
+    """Simulate all subsets of at most 10 paths, and rank the advised one and the model's."""
     single = bench.scenario.setup.first.protocol == "tcp"
     subsets = all_subsets(paths, single=single)
     made = dict(

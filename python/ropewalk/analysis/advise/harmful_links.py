@@ -1,4 +1,4 @@
-"""Which links reduce the goodput? Simulate all links, and all but each one."""
+"""Links that reduce the goodput: a simulation of all links, and of all but each one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .subsets import Paths, Predictor, over, without_each
 def advise_weakest(
     bench: Bench, judge: Judge, predictor: Predictor, paths: Paths
 ) -> Advice | None:
-    """Name the links that reduce the goodput, and the effect of each; None for one path."""
+    """Return the links that reduce the goodput, with their effect; None for a single path."""
     scenario = bench.scenario
     if len(paths) == 1 or scenario.setup.first.protocol == "tcp":
         return None
@@ -91,7 +91,7 @@ def _answer(
 
 
 def reason(setup: Setup, name: str) -> str | None:
-    """Say from a scenario's links why a path harms the others; None if they do not show it.
+    """Explain from the links' parameters why a path harms the others; None if they give no reason.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""At what cost can a rate be had within a delay? Problem (10) of Park et al. 2014."""
+"""Least cost of a rate within a delay: problem (10) of Park et al. 2014."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SOURCE = (
     "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
     " share no link and losses to be repaired by one fast retransmission"
 )
-MAX_LEFT_OUT = 10  # most paths of which all choices are tried: 1023
-NOTHING = 1e-6  # share of the demand below which a path's rate is the solver's tolerance
-STEPS = (1.25, 2.0, 4.0, 8.0)  # delays to try, in least delays, where none is given
+MAX_LEFT_OUT = 10  # largest number of paths with all subsets tried: 1023
+NOTHING = 1e-6  # shares of the demand below this value are the solver's tolerance
+STEPS = (1.25, 2.0, 4.0, 8.0)  # delays to try if none is given, in least delays
 QUANTITIES = {"rate": "traffic.rate", "delay": "link.a.delay"}
 BLANK = """
 [[link]]
@@ -38,26 +38,9 @@ rate = "1 Mbit/s"
 
 
 def quantity(kind: str, value: str, name: str) -> float:
-    """Read a rate or a delay as scenario files spell it.
+    """Parse a rate (bit/s) or delay (s) above 0 in the syntax of scenario files.
 
-    Parameters
-    ----------
-    kind : {"rate", "delay"}
-        Kind of quantity.
-    value : str
-        Such as ``"6 Mbit/s"`` or ``"150 ms"``.
-    name : str
-        Name of the quantity, for errors.
-
-    Returns
-    -------
-    float
-        Bit/s or seconds, above 0.
-
-    Raises
-    ------
-    ValueError
-        It is none; the message names it, the value and what is allowed.
+    Raises ValueError with the name, the value and the allowed range.
 
     Examples
     --------
@@ -72,7 +55,8 @@ def quantity(kind: str, value: str, name: str) -> float:
     try:
         setup = Scenario(BLANK).with_({key: value}).setup
     except ScenarioError as error:
-        # `with_: KEY = VALUE: what is wrong`, in which the value may be read as another type.
+        # The core's message: `with_: KEY = VALUE: reason`. VALUE may have been parsed as another
+        # type.
         said = re.sub(rf'^(with_: )?{re.escape(key)} = ("(\\.|[^"\\])*"|[^:]*): ', "", str(error))
         raise ValueError(f'{name} "{value}": {said}') from None
     if kind == "rate":
@@ -85,14 +69,14 @@ def quantity(kind: str, value: str, name: str) -> float:
 
 @dataclass(frozen=True)
 class Wish:
-    """The requirement: a rate in bit/s, and optionally a largest delay in seconds."""
+    """Requirement: a rate in bit/s, and optionally a largest delay in seconds."""
 
     rate: float
     delay: float | None = None
 
 
 def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
-    """Split a rate over paths at least cost within a delay, beside the plain scheduler."""
+    """Split a rate over paths at least cost within a delay; compare with the present scheduler."""
     setup = bench.scenario.setup
     wanted = f"{wish.rate * BITS_TO_MBPS:,.4g} Mbit/s"
     title = "What does a rate within a delay cost at least?"
@@ -176,7 +160,7 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
 
 @dataclass(frozen=True)
 class _Offer:
-    """The paths as problem (10) takes them, with rates in packets of one message per second."""
+    """Input of problem (10): the paths, with rates in packets for one message per second."""
 
     names: Paths
     message: int
@@ -216,7 +200,7 @@ class _Offer:
 
     @property
     def most(self) -> float:
-        """The most that all paths carry of the application's data, bit/s."""
+        """Largest rate of application data over all paths, bit/s."""
         return sum(self.capacity) * 8 * self.message
 
     def least_delay(self) -> Split:
@@ -248,12 +232,12 @@ class _Offer:
         return float(sum(rate * cost for rate, cost in zip(split.rates, self.cost, strict=True)))
 
     def shares(self, split: Split) -> str:
-        """Return each path's rate in Mbit/s of IP packets, in words."""
+        """Format each path's rate in Mbit/s of IP packets."""
         said = (f"{name} {share:,.3g}" for name, share in self.used(split).items())
         return f"{', '.join(said)} Mbit/s of IP packets"
 
     def used(self, split: Split) -> dict[str, float]:
-        """Return the rate in Mbit/s of each path with more than a negligible share."""
+        """Return the rate in Mbit/s of each path with a share above the tolerance."""
         return {
             name: float(rate) * self.wire * BITS_TO_MBPS
             for name, rate in zip(self.names, split.rates, strict=True)
@@ -271,7 +255,7 @@ class _Offer:
 def _plain(
     bench: Bench, paths: Paths, rate: float, message: int
 ) -> tuple[Measured | None, list[str]]:
-    """Simulate the scenario's own scheduler under that rate."""
+    """Simulate the scenario's own scheduler at that rate."""
     changes = over(bench.scenario, paths)
     traffic = bench.scenario.setup.first.traffic
     if traffic.kind == "bulk":
@@ -289,7 +273,7 @@ def _price(link: Link) -> float:
 
 
 def _outside(setup: Setup, paths: Paths) -> list[str]:
-    """Say which assumptions of problem (10) the scenario does not meet."""
+    """List the assumptions of problem (10) that the scenario violates."""
     used = described(setup.with_paths(paths))
     hops = [hop for path in used for hop in path.hops]
     notes = []
@@ -301,7 +285,7 @@ def _outside(setup: Setup, paths: Paths) -> list[str]:
 
 
 def _cautious(plain: Measured | None, within: float) -> str:
-    """Say where the simulated delay is below the bound, which is cautious."""
+    """Note a simulated delay below the bound."""
     if plain is None or plain.delay > 1e3 * within:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Which links, and how many? Predict subsets, simulate the promising ones, climb from the best."""
+"""Advice on links: predict all subsets, simulate the promising ones, then climb from the best."""
 
 from __future__ import annotations
 
@@ -22,21 +22,14 @@ from .subsets import (
     without_each,
 )
 
-TOP = 8  # best predicted subsets, which are simulated
+TOP = 8  # number of best predicted subsets to simulate
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The chosen links.
+    """Recommended links with the answer, and all simulated subsets.
 
-    Attributes
-    ----------
-    advice : Advice
-        The answer.
-    paths : tuple of str
-        The advised ones, in the scenario's order.
-    simulated : dict of tuple of str to Measured
-        All subsets that were simulated.
+    `paths` are in the scenario's order.
     """
 
     advice: Advice
@@ -47,20 +40,9 @@ class Chosen:
 def choose(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths) -> Chosen:
     """Choose among the subsets of some paths.
 
-    Simulated are: all links, each link alone, the subsets that the model likes best, links by
-    falling rate and by rising round trip, and then what is one link more or less than the best so
-    far, until none of these is better.
-
-    Parameters
-    ----------
-    bench : Bench
-        Simulates.
-    judge : Judge
-        Compares.
-    predictor : Predictor
-        Has ranked them.
-    paths : tuple of str
-        To choose among.
+    First simulate all links, each link alone, the best predicted subsets, and prefixes of the
+    links ordered by rate and by round trip. Then add or remove single links from the best subset
+    until no such change is better.
     """
     scenario = bench.scenario
     single = scenario.setup.first.protocol == "tcp"
@@ -165,7 +147,7 @@ def _advice(
 def evidence_of(
     measured: Measured, predictor: Predictor, paths: Paths, remarks: tuple[str, ...] = ()
 ) -> Evidence:
-    """Return a subset's evidence: what was simulated, and beside it what was predicted."""
+    """Return a subset's simulated and predicted values."""
     names = _paths_of(measured)
     predicted = predictor.goodput(names)
     numbers = dict(measured.numbers)

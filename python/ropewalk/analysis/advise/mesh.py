@@ -1,4 +1,4 @@
-"""Which routes through a mesh, how many, and is a second channel worth it? All simulated."""
+"""Advice on routes through a mesh: which, how many, and the value of a second channel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTE = (
 
 
 def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
-    """Choose the routes through a scenario's mesh; None without one, or for TCP."""
+    """Choose the routes through a scenario's mesh; None without a mesh, or for TCP."""
     setup = bench.scenario.setup
     if setup.mesh is None or setup.first.protocol == "tcp":
         return None
@@ -40,7 +40,7 @@ def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
     by_goodness = judge.ordered(list(measured.values()))
     ordered = sorted(measured, key=lambda name: by_goodness.index(measured[name]))
     best = measured[ordered[0]]
-    # Of those that are as good, the one with the fewest routes and channels, which comes first.
+    # The first of the equally good ones has the fewest routes and channels.
     advised = next(name for name in measured if judge.as_good(measured[name], best))
     present = _used(bench.scenario)
     evidence = {
@@ -81,7 +81,7 @@ def _mesh_of(scenario: Scenario) -> Mesh:
 
 
 def _candidates(scenario: Scenario) -> Iterator[tuple[str, tuple[Changes, object]]]:
-    """Yield each set of routes once, by a name: what to set, and the links that they use."""
+    """Yield each set of routes once: a name, the settings, and the links used."""
     names = [channel.name for channel in scenario.setup.channels]
     methods = dict.fromkeys([_mesh_of(scenario).method, "optimal"])
     wanted: list[tuple[str, int, str]] = [("shortest", 1, "greedy")]
@@ -107,7 +107,6 @@ def _candidates(scenario: Scenario) -> Iterator[tuple[str, tuple[Changes, object
 
 
 def _used(scenario: Scenario) -> object:
-    """Return the links of the routes that the connection uses."""
     setup = scenario.setup
     return tuple(setup.hops[path] for path in setup.first.paths)
 
@@ -171,7 +170,7 @@ def _listed(changes: Changes) -> list[str]:
 
 
 def _settings(scenario: Scenario, changes: Changes, is_present: bool) -> Changes:
-    """Return the settings to change, without those that are in force already."""
+    """Return the changed settings without those already in force."""
     if is_present:
         return {}
     mesh = _mesh_of(scenario)

@@ -1,4 +1,4 @@
-"""Data classes of advice: an answer, the settings that it recommends, and its evidence."""
+"""Result types of `advise`: answers, recommended settings and evidence."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One candidate that was considered, and the numbers that it gave in this run.
+    """An examined candidate and its values.
 
     Attributes
     ----------
     what : str
-        What it is, such as a scheduler's name or the names of links.
+        Name of the candidate, such as a scheduler or names of links.
     numbers : mapping of str to float
-        ``goodput_mbps``, ``ci95_mbps``, ``delay_p95_ms`` and ``cost`` are simulated,
-        ``predicted_mbps`` is a model's; others have their unit in their name.
+        ``goodput_mbps``, ``ci95_mbps``, ``delay_p95_ms`` and ``cost`` are simulated;
+        ``predicted_mbps`` comes from a model. Other names contain their unit.
     settings : mapping of str to value
-        Keys of the scenario that were set to look at it.
+        Keys of the scenario that define the candidate.
     remarks : tuple of str
-        What it is among the others: ``"advised"``, ``"present"``, ``"all links"``, ...
+        Role of the candidate: ``"advised"``, ``"present"``, ``"all links"``, ...
     """
 
     what: str
@@ -39,7 +39,7 @@ class Evidence:
     remarks: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
-        """Return it for ``--json``; what is not known is absent."""
+        """Return the JSON form, without unknown values."""
         known: dict[str, Any] = {"what": self.what, **self.numbers}
         if self.settings:
             known["settings"] = dict(self.settings)
@@ -53,19 +53,19 @@ class Advice:
     Attributes
     ----------
     question : str
-        Its short name, such as ``"links"``.
+        Short name of the question, such as ``"links"``.
     title : str
-        The question, in words.
+        The question in words.
     answer : str
-        The answer, in words.
+        The answer in words.
     settings : mapping of str to value
-        Keys of the scenario to set, and to what; empty where nothing is to change.
+        Recommended settings; empty for no change.
     numbers : mapping of str to float
-        What it gains or costs: shares of one (``gain_...``), or with their unit.
+        Gains and costs: fractions (``gain_...``), or values with the unit in their name.
     evidence : tuple of Evidence
-        What the answer rests on, the best first where there is an order.
+        The examined candidates, the best first if they have an order.
     notes : tuple of str
-        How it was found, and what to know before following it.
+        Method and caveats.
     """
 
     question: str
@@ -80,7 +80,7 @@ class Advice:
         return f"<Advice on {self.question}: {self.answer}>"
 
     def json(self) -> dict[str, Any]:
-        """Return it as an object of ``advice`` in what ``--json`` prints."""
+        """Return the JSON form, an object of ``advice``."""
         known: dict[str, Any] = {
             "question": self.question,
             "title": self.title,
@@ -95,16 +95,16 @@ class Advice:
 
 @dataclass(frozen=True)
 class Subset:
-    """A subset of the paths, and the goodput of a connection over them.
+    """A subset of the paths and its goodput.
 
     Attributes
     ----------
     paths : tuple of str
-        Their names, in the scenario's order.
+        Names in the scenario's order.
     predicted_mbps : float or None
-        By the model; None where it was not asked or has no answer.
+        Prediction of the model; None if it was not evaluated or has no answer.
     simulated_mbps : float or None
-        Mean over the runs; None where it was not simulated.
+        Mean over the runs; None if not simulated.
     """
 
     paths: tuple[str, ...]
@@ -114,23 +114,23 @@ class Subset:
 
 @dataclass(frozen=True)
 class Check:
-    """How good the advised links are among all subsets, each of them simulated.
+    """Rank of the recommended links among all simulated subsets.
 
     Attributes
     ----------
     subsets : int
         Number of subsets.
     rank : int
-        Place of the advised one, 1 for the best.
+        Rank of the recommended subset, 1 for the best.
     ratio : float
-        Its goodput over that of the best.
+        Goodput of the recommended subset divided by that of the best.
     best : Evidence
-        The best one.
+        The best subset.
     advised : Evidence
-        The advised one.
+        The recommended subset.
     model : mapping of str to float
-        The same of the model's own first choice, ``rank`` and ``ratio``, and the rank correlation
-        (Spearman) of prediction and simulation; empty without a model.
+        ``rank`` and ``ratio`` of the model's own first choice, and the Spearman correlation of
+        prediction and simulation; empty without a model.
     simulated : mapping of tuple of str to Measured
         Results of each subset.
     """
@@ -144,7 +144,7 @@ class Check:
     simulated: Mapping[tuple[str, ...], Measured] = field(default_factory=dict)
 
     def json(self) -> dict[str, Any]:
-        """Return it for ``--json``."""
+        """Return the JSON form."""
         known: dict[str, Any] = {
             "subsets": self.subsets,
             "rank": self.rank,
@@ -157,28 +157,28 @@ class Check:
 
 @dataclass(frozen=True)
 class Counsel(Shown):
-    """All advice on one scenario.
+    """All recommendations for one scenario.
 
     Attributes
     ----------
     scenario : Scenario
-        The scenario of the advice.
+        The examined scenario.
     seed : int
         Seed of the first run of each candidate.
     runs : int
-        Runs of each candidate; 1 where nothing is random.
+        Runs of each candidate; 1 if nothing is random.
     simulated : int
-        How many candidates were simulated.
+        Number of simulated candidates.
     advice : tuple of Advice
-        One for each question that the scenario leaves open.
+        One answer for each question that the scenario leaves open.
     subsets : tuple of Subset
-        All that was predicted or simulated of which links to use.
+        All predicted or simulated subsets of the links.
     advised : tuple of str
-        The paths that are advised.
+        Recommended paths.
     model : str or None
-        Which model predicted; None if none gives a goodput.
+        Name of the predicting model; None if no model gives a goodput.
     check : Check or None
-        How good the advised links are among all subsets, if that was asked for.
+        Exhaustive check of the recommended links, if requested.
     origin : Origin or None
         Origin of the results.
 
@@ -209,17 +209,9 @@ class Counsel(Shown):
         )
 
     def about(self, question: str) -> Advice:
-        """Return the advice on one question.
+        """Return the advice on one question, by its short name.
 
-        Parameters
-        ----------
-        question : str
-            Its short name.
-
-        Raises
-        ------
-        ValueError
-            Nothing was asked by that name.
+        Raises ValueError if there is no advice by that name.
 
         Examples
         --------
@@ -236,7 +228,7 @@ buffers, together
         raise ValueError(f"no advice on {question!r}; there is: {there}")
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints."""
+        """Return the JSON form."""
         known: dict[str, Any] = {
             "engine": "advise",
             "scenario": self.scenario.title,

@@ -1,4 +1,4 @@
-"""Which candidate is better, and which differ by no more than noise."""
+"""Comparison of candidates with allowance for noise."""
 
 from __future__ import annotations
 
@@ -8,28 +8,23 @@ from dataclasses import dataclass
 
 from .evaluator import Measured
 
-SAME = 0.01  # relative difference up to which goodputs count as equal
+SAME = 0.01  # relative difference up to which goodputs are equal
 SAME_DELAY = 0.05  # the same for delays
-MAX_NOISE = 0.03  # relative difference above which goodputs differ, however noisy
+MAX_NOISE = 0.03  # relative difference above which goodputs always differ
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Compares candidates by the quantity that matters for the traffic.
+    """Compares candidates by the metric of the traffic: bulk data or a stream of messages.
 
-    Bulk traffic needs goodput. A stream of messages (cbr, poisson) needs to be carried, and then a
-    short delay: of those that carry as much as any, the one with the least 95th percentile.
-
-    Parameters
-    ----------
-    stream : bool
-        Whether the traffic is a stream of messages.
+    Bulk traffic is compared by goodput. A stream (cbr, poisson) must first be carried: of the
+    candidates with equal goodput, the one with the lowest 95th percentile of delay is best.
     """
 
     stream: bool
 
     def ordered(self, candidates: Sequence[Measured]) -> list[Measured]:
-        """Return candidates, the best first.
+        """Return the candidates, the best first.
 
         Examples
         --------
@@ -55,11 +50,11 @@ class Judge:
         return self.ordered(candidates)[0]
 
     def as_good(self, other: Measured, best: Measured) -> bool:
-        """Whether a candidate is as good as the best one, up to noise.
+        """Return whether a candidate is as good as the best one, up to noise.
 
-        That is: its goodput is less by at most 1 %, or by at most 3 % where zero lies in the 95 %
-        interval of the runs' differences, which share their seeds. A stream's delay, too, is
-        longer by at most 5 %, or zero lies in the interval.
+        Its goodput must be at most 1 % lower, or at most 3 % lower with zero in the 95 % interval
+        of the differences of runs with equal seeds. For a stream, the delay must also be at most 5
+        % longer, or zero must lie in the interval.
 
         Examples
         --------
@@ -88,7 +83,7 @@ class Judge:
 
 
 def half_width(numbers: Sequence[float]) -> float:
-    """Return half the 95 % confidence interval of a mean; 0 for one number, which has none.
+    """Return half the 95 % confidence interval of a mean; 0 for a single value.
 
     Examples
     --------
@@ -102,7 +97,7 @@ def half_width(numbers: Sequence[float]) -> float:
 
 
 def written(share: float) -> str:
-    """Return a gain as people write it.
+    """Format a gain.
 
     Examples
     --------
@@ -113,7 +108,7 @@ def written(share: float) -> str:
 
 
 def gain(of: float, over: float) -> float | None:
-    """Return by what share one number exceeds another; None where that has no meaning.
+    """Return the relative gain of a number over another; None if undefined.
 
     Examples
     --------

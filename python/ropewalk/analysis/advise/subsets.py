@@ -1,4 +1,4 @@
-"""Subsets of the paths, and the goodput that a model predicts for each."""
+"""Subsets of the paths, and their predicted goodput."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 Paths = tuple[str, ...]
 
-MAX_PREDICTED = 12  # most paths of which all subsets are predicted: 4095
-MAX_BY_SLOW = {"striped-cycle": 9}  # of slow models, which follow every round trip: 511
+MAX_PREDICTED = 12  # largest number of paths with all subsets predicted: 4095
+MAX_BY_SLOW = {"striped-cycle": 9}  # the same for models of each round trip: 511
 
 
 def candidates(scenario: Scenario) -> Paths:
-    """Return the paths among which to choose, in the scenario's order.
+    """Return the candidate paths in the scenario's order.
 
-    All that the connection uses; tcp, which uses one, may use any of the scenario.
+    These are the paths of the connection. TCP uses one path, so its candidates are all of the
+    scenario.
 
     Examples
     --------
@@ -39,12 +40,7 @@ def candidates(scenario: Scenario) -> Paths:
 
 
 def check_short_form(scenario: Scenario) -> None:
-    """Make sure that the flow to advise on is that of ``[transport]`` and ``[traffic]``, a stream.
-
-    Raises
-    ------
-    ScenarioError
-        The scenario has ``[[flow]]`` alone, or sends datagrams.
+    """Require a stream defined by ``[transport]`` and ``[traffic]``, or raise ScenarioError.
 
     Examples
     --------
@@ -66,7 +62,7 @@ scenario has [[flow]] alone: give the first one, 'backup', its place there
 
 
 def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
-    """Return the keys to set so that the connection uses these paths, all else unchanged.
+    """Return the settings for a connection over these paths, all else unchanged.
 
     Examples
     --------
@@ -78,9 +74,9 @@ def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
 
 
 def settings_for(scenario: Scenario, paths: Paths) -> dict[str, Value]:
-    """Return the settings to use these paths; none if they are used already.
+    """Return the settings to use these paths; empty if they are in use.
 
-    The protocol is among it only where it follows from how many paths there are.
+    The protocol is included only if it depends on the number of paths.
 
     Examples
     --------
@@ -99,7 +95,7 @@ def settings_for(scenario: Scenario, paths: Paths) -> dict[str, Value]:
 
 
 def all_subsets(paths: Paths, *, single: bool = False) -> list[Paths]:
-    """Return all subsets that are not empty, small ones first; or those of one path alone.
+    """Return all non-empty subsets, small ones first; with `single`, only single paths.
 
     Examples
     --------
@@ -113,9 +109,9 @@ def all_subsets(paths: Paths, *, single: bool = False) -> list[Paths]:
 
 
 def nested(order: Sequence[str], paths: Paths) -> list[Paths]:
-    """Return the first, the first two, ... of an order, each in the order of `paths`.
+    """Return the prefixes of an order, each sorted as in `paths`.
 
-    Beyond a dozen paths, the first 1, 2, 4, 8, ...
+    Above 12 paths only prefixes of 1, 2, 4, 8, ... paths are returned.
 
     Examples
     --------
@@ -132,23 +128,23 @@ def nested(order: Sequence[str], paths: Paths) -> list[Paths]:
 class Predictor:
     """Predicts the goodput of a connection over subsets of its paths, by one model.
 
-    It is the model that `ropewalk.predict` believes for the scenario as it is. A subset is not
-    parsed again: only the list of paths changes.
+    The model is the first choice of `ropewalk.predict` for the full scenario. Subsets change only
+    the list of paths, without a new parse.
 
     Parameters
     ----------
     scenario : Scenario
-        With all paths.
+        The scenario with all paths.
 
     Attributes
     ----------
-    name : str or None
+    Name of the model; None if none gives a goodput, so that nothing is predicted.
         Of the model; None if none gives a goodput, and then nothing is predicted.
-    known : dict of tuple of str to float
+    Goodput of each predicted subset, 10^6 bit/s.
         Goodput, 10^6 bit/s, of each subset that was asked about and has an answer.
     ranking : list of tuple of str
         Subsets in the order of `rank`.
-    all : bool
+    Whether all subsets were predicted.
         Whether it asked about all subsets.
     """
 
@@ -172,7 +168,7 @@ class Predictor:
                 break
 
     def goodput(self, paths: Paths) -> float | None:
-        """Predict the goodput over some paths, 10^6 bit/s; None if the model cannot say."""
+        """Predict the goodput over some paths, 10^6 bit/s; None if the model has no answer."""
         if self._model is None:
             return None
         if paths not in self.known:
@@ -185,16 +181,9 @@ class Predictor:
     def rank(self, paths: Paths, tally: Tally) -> None:
         """Rank subsets by predicted goodput, the best first; of equal ones the smaller.
 
-        All subsets up to 12 paths, or 9 for a slow model; beyond, those that two greedy searches
-        come by: from the best single path add the one that helps most, and from all paths drop the
-        one that hurts most, until nothing helps any more.
-
-        Parameters
-        ----------
-        paths : tuple of str
-            To choose among.
-        tally : Tally
-            Is told of each prediction.
+        Ranks all subsets of at most 12 paths (9 for slow models). Above that, two greedy searches
+        select the subsets: one adds paths to the best single path, one removes paths from the full
+        set, each until the goodput stops growing.
         """
         if self._model is None:
             return
@@ -222,7 +211,7 @@ class Predictor:
 
 
 def _greedy(paths: Paths, ask: Callable[[Paths], float]) -> None:
-    """Climb from the best single path by adding, and from all paths by dropping."""
+    """Climb from the best single path by adding, and from all paths by removing."""
     singles = all_subsets(paths, single=True)
     best = max(singles, key=ask)
     while larger := [
@@ -243,7 +232,7 @@ def _greedy(paths: Paths, ask: Callable[[Paths], float]) -> None:
 
 
 def called(chosen: Paths, paths: Paths) -> str:
-    """Return a name for some of the paths: by those left out if these are fewer.
+    """Name a set of paths; by the omitted ones if these are fewer.
 
     Examples
     --------
@@ -261,7 +250,7 @@ def called(chosen: Paths, paths: Paths) -> str:
 
 
 def without_each(paths: Paths) -> list[Paths]:
-    """Return the paths without the first, without the second, ...
+    """Return the sets with one path omitted, for each path.
 
     Examples
     --------

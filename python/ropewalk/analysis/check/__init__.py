@@ -1,7 +1,7 @@
-"""Checks of captures against the RFCs of TCP and MPTCP, whatever program wrote them.
+"""Checks of captures against the RFCs of TCP and MPTCP, for captures of any program.
 
-It shares no rule with the simulator: a capture of a run, of the testbed or of any other host is
-judged alike, from its bytes alone. Libraries of others read the bytes (see `packets`).
+The checks share no code with the simulator and see only bytes, which are parsed by external
+libraries (see `packets`).
 """
 
 from .api import capture

@@ -1,7 +1,7 @@
-"""Check a capture against the RFCs, whatever program wrote it.
+"""The function `capture`: a check of a capture against the RFCs.
 
-The capture is that of one host, or of a place between hosts: of packets that its host sends, all
-are seen, of those that it gets, what has arrived.
+A capture shows all packets that the capturing host sends, but of its peers only the packets that
+arrive.
 """
 
 from collections.abc import Collection
@@ -41,38 +41,37 @@ def capture(
     pattern: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Check a capture.
+    """Check a capture against the RFCs of TCP and MPTCP.
 
     Parameters
     ----------
     path
         A pcapng or pcap file; "-" for standard input.
     encapsulated
-        Whether UDP packets hold the packets to check.
+        Whether packets to check are carried in UDP.
     port
-        The port of UDP packets that do; any if None.
+        UDP port of the carrying packets; any port if None.
     local
-        Addresses of the host that captures, for files that do not tell directions. Without either,
-        rules that need the order of sending are left out.
+        Addresses of the capturing host, for files without packet directions. Without directions,
+        rules that depend on the sending order are skipped.
     exact
-        Whether the capture shows all packets of its connections, each as it was on the wire. Then
-        missing packets and segments above the MSS are violations, not traits of the capture.
+        Whether the capture is complete and shows packets as sent on the wire. Then missing packets
+        and segments above the MSS are violations, not traits of the capture.
     pattern
-        Whether payloads must be what simulated and emulated runs carry: at offset o of the stream,
-        a multiple of 8, o as a 64-bit number.
+        Whether to require the payload of simulated and emulated runs: at each stream offset o that
+        is a multiple of 8, the 64-bit number o.
     progress
-        Is told bytes read and bytes of the file, now and then.
+        Called with the bytes read so far and the size of the file.
 
     Returns
     -------
     Report
-        With the violations of hosts, the notes on the capture, and the traffic that was not
-        examined.
+        Violations of hosts, notes on the capture, and unexamined traffic.
 
     Raises
     ------
     PacketFileError
-        If it is no file of captured packets. Damage further on is traffic not examined.
+        The file is no capture. Later damage counts as unexamined traffic.
 
     Examples
     --------
@@ -102,7 +101,7 @@ class _Capture:
     def __init__(self, encapsulated: bool, is_exact: bool, has_pattern: bool) -> None:
         self.report = Report()
         self._encapsulated = encapsulated
-        """Whether each UDP packet must hold one to check."""
+        """Whether packets to check are carried in UDP."""
         self._is_exact, self._has_pattern = is_exact, has_pattern
         self._findings = Findings()
         self._sums = Sums()
@@ -112,12 +111,12 @@ class _Capture:
         self._number = 0
         self._time_ns = 0
         self._flows: dict[int, bool] = {}
-        """Of each flow, whether its latest packet was outbound."""
+        """Whether each flow's latest packet was outbound."""
         self._senders: dict[Address, bool] = {}
-        """Of each source address, whether it is of this host."""
+        """Whether each source address belongs to this host."""
 
     def take(self, record: Record) -> None:
-        """Check one packet, or one of several that a frame of 802.11 holds."""
+        """Check one packet, possibly one of several in an 802.11 frame."""
         if record.number != self._number:
             self._frame(record)
         segment = record.segment
@@ -152,7 +151,7 @@ class _Capture:
         report.last_ns = max(report.last_ns, time_ns)
 
     def _other(self, record: Record) -> None:
-        """Count a packet that holds no TCP segment."""
+        """Count a packet without a TCP segment."""
         place = Place(record.number, record.time_ns, record.interface)
         for clause, text in record.faults:
             self._findings.add(header(clause), text, place)
@@ -165,7 +164,7 @@ class _Capture:
             self.report.unexamined[record.skipped] += 1
 
     def end(self, reader: PacketReader) -> Report:
-        """Check what is only known at the end, and return the verdict."""
+        """Run the final checks and return the verdict."""
         notes = self._findings.notes
         if reader.ends_within_packet:
             notes.add(Kind.CUT_SHORT, None)
@@ -221,7 +220,7 @@ class _Capture:
             self._multipath(placed)
 
     def _directions(self, packet: Packet) -> None:
-        """Note an address that packets are sent from and received from."""
+        """Note an address that both sends and receives."""
         outbound, flow = packet.outbound, packet.segment.flow
         if outbound is None or self._flows.get(flow) is outbound:
             return
@@ -231,7 +230,7 @@ class _Capture:
             self._findings.notes.add(Kind.BOTH_WAYS, packet.number, detail=str(address))
 
     def _headers(self, record: Record, placed: Placed, segment: Segment) -> None:
-        """Note what the headers themselves violate, and keep wrong checksums for the verdict."""
+        """Check the headers; keep wrong checksums for the verdict."""
         for clause, text in record.faults:
             placed.fault(header(clause), text)
         if segment.reserved:
@@ -260,7 +259,7 @@ class _Capture:
         connection: int | None = None,
         has_data: bool = False,
     ) -> None:
-        """Note checksums of IP and UDP that are wrong, or left to the device."""
+        """Note IP and UDP checksums that are wrong or left to the device."""
         notes, segment = self._findings.notes, record.segment
         is_left = segment is not None and segment.checksum == "partial"
         for state in (record.ip_checksum, record.udp_checksum):
@@ -270,7 +269,7 @@ class _Capture:
             text, error = "wrong IPv4 header checksum", record.ip_checksum_error
             self._wrong(Tcp.IP_CHECKSUM, place, text, error, connection, has_data)
         if record.udp_checksum == "wrong" and is_left:
-            # It is right once the device has filled in the checksum inside.
+            # Valid once the device has filled in the inner checksum.
             notes.add(Kind.CHECKSUM_LEFT, record.number)
         elif record.udp_checksum == "wrong":
             text = "wrong UDP checksum"

@@ -1,16 +1,16 @@
-"""The checksum of IP, TCP, UDP and DSS (RFC 1071): a sum of 16-bit words, carries added.
+"""Internet checksum of IP, TCP, UDP and DSS (RFC 1071): 16-bit ones' complement sum.
 
-Adding a carry at the right is arithmetic modulo 0xFFFF, where 2 ** 16 is 1: a packet is one long
-number, and half of it shifted right by whole words may be added to the rest.
+Ones' complement addition is arithmetic modulo 0xFFFF, where 2 ** 16 is 1. So a packet is taken as
+one long number, and its upper half is shifted right by whole words and added to the lower.
 """
 
 MODULUS = 0xFFFF
 SMALL = 1024
-"""Bits that are not worth halving."""
+"""Number of bits below which halving does not pay."""
 
 
 def word_sum(data: bytes) -> int:
-    """Return the sum of the words; an odd last byte is a word's left half.
+    """Return the sum of 16-bit words; an odd last byte is the upper half of a word.
 
     >>> hex(word_sum(bytes.fromhex("0001f203f4f5f6f7")))  # the example of RFC 1071
     '0xddf2'
@@ -27,7 +27,7 @@ def word_sum(data: bytes) -> int:
 
 
 def folded(total: int) -> int:
-    """Return a sum with its carries added; it is 0 only if all that was added is 0.
+    """Return a sum with its carries added; it is 0 only for all-zero data.
 
     >>> folded(0x1FFFE), folded(0)
     (65535, 0)
@@ -36,7 +36,7 @@ def folded(total: int) -> int:
 
 
 def checksum(total: int) -> int:
-    """Return the field that goes with a sum taken while the field was 0.
+    """Return the checksum field for a sum taken with that field 0.
 
     >>> hex(checksum(0xDDF2))
     '0x220d'
@@ -45,7 +45,7 @@ def checksum(total: int) -> int:
 
 
 def is_right(total: int) -> bool:
-    """Whether a sum over all words, the field included, is that of intact data.
+    """Return whether a sum that includes the checksum field is that of intact data.
 
     >>> is_right(0xDDF2 + 0x220D), is_right(0xDDF2)
     (True, False)

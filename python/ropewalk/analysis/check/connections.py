@@ -1,7 +1,7 @@
-"""TCP subflows, and the connections that they belong to, from the packets of a capture.
+"""TCP subflows and their connections, built from the packets of a capture.
 
-Numbers are unwrapped and relative: in a subflow the SYN has 0, the first byte 1; in a data stream
-the first byte has offset 0.
+Sequence numbers are unwrapped and relative: the SYN of a subflow has 0 and its first byte 1; the
+first byte of a data stream has offset 0.
 """
 
 from bisect import bisect_right
@@ -22,7 +22,7 @@ STARTED_BEFORE = "MPTCP of connections whose start is not captured, whose TCP is
 
 
 def unwrap(value: int, near: int, bits: int = 32) -> int:
-    """Return the number nearest to another of those whose low bits are the value.
+    """Return the number nearest to `near` with the low bits of `value`.
 
     >>> unwrap(5, 0xFFFFFFFF) == 0x100000005, unwrap(0xFFFFFFFF, 3)
     (True, -1)
@@ -40,21 +40,21 @@ class Packet:
     time_ns: int
     interface: str | None
     outbound: bool | None
-    """Whether the capturing host sent it; None if not known."""
+    """Whether the capturing host sent it; None if unknown."""
     segment: Segment
 
     def place(self) -> Place:
-        """Return where it is."""
+        """Return the packet's place."""
         ends = self.segment.source, self.segment.destination
         return Place(self.number, self.time_ns, self.interface, *ends)
 
     def has(self, flag: int) -> bool:
-        """Whether a flag of the TCP header is set."""
+        """Return whether a flag of the TCP header is set."""
         return bool(self.segment.flags & flag)
 
 
 class Mappings:
-    """Where the bytes of a subflow are in the data stream.
+    """Mappings from a subflow's bytes to offsets of the data stream.
 
     >>> maps = Mappings()
     >>> maps.add(1, 11, 0), maps.add(11, 21, 10), maps.add(31, 41, 5), maps.add(5, 12, 3)
@@ -69,7 +69,7 @@ class Mappings:
         self._ahead: list[int] = []
 
     def pieces(self, start: int, end: int) -> list[tuple[int, int, int | None]]:
-        """Return the pieces of a range that each mapping covers, with their data offsets."""
+        """Split a range by mapping; return the pieces with their data offsets."""
         found: list[tuple[int, int, int | None]] = []
         at = bisect_right(self._ends, start)
         while start < end:
@@ -85,7 +85,7 @@ class Mappings:
         return found
 
     def add(self, start: int, end: int, offset: int) -> int | None:
-        """Map a range; return the first byte that was mapped elsewhere before."""
+        """Map a range; return the first byte already mapped elsewhere."""
         ahead = offset - start
         for low, high, old in self.pieces(start, end):
             if old is not None and old - low != ahead:
@@ -106,50 +106,50 @@ class Mappings:
 
 @dataclass(slots=True)
 class Half:
-    """One direction of a subflow: what one end has sent."""
+    """One direction of a subflow."""
 
     endpoint: Endpoint
     isn: int | None = None
     is_midway: bool = False
-    """Whether its SYN was not captured: its numbers count from what was captured first."""
+    """Whether its SYN was not captured: numbers are relative to the first captured one."""
     first: int = 0
-    """If so, the first number that was captured."""
+    """First captured number of such a direction."""
     mss: int | None = None
     scale: int | None = None
     sack_permitted: bool = False
     timestamps: bool = False
     seen: Seen = field(default_factory=Seen)
-    """The ranges of its sequence space that were seen, SYN and FIN included."""
+    """Captured ranges of its sequence space, SYN and FIN included."""
     twice: RangeSet = field(default_factory=RangeSet)
-    """The ranges that were seen at least twice."""
+    """Ranges captured at least twice."""
     content: Content = field(default_factory=Content)
     fin: int | None = None
     acked: int = 0
-    """The highest acknowledgement of it by the other end."""
+    """Highest acknowledgement by the other end."""
     window_end: int = 0
-    """The highest right edge of the window that the other end has advertised."""
+    """Highest right edge of the window advertised by the other end."""
     first_value: int | None = None
     last_value: int | None = None
     last_echo: int | None = None
     values: Recent = field(default_factory=Recent)
-    """The timestamp values that it has sent."""
+    """Timestamp values sent."""
     echoed: "tuple[int, Placed] | None" = None
-    """A timestamp that the other end has echoed before it was captured, and where."""
+    """A timestamp echoed by the other end before it was captured, and the echoing packet."""
     last_transmission: int | None = None
-    """Number of the last data segment, where there are transmission numbers."""
+    """Number of the last data segment, if transmission numbers are in use."""
     last_bare: tuple[int, int] | None = None
     """Acknowledgement and number of the last segment without data."""
     answered: bool = False
-    """Whether it has sent anything but SYN and RST."""
+    """Whether it has sent a segment other than SYN or RST."""
     reset: bool = False
     nonce: bytes | None = None
     sent_join_ack: bool = False
     sent_data_ack: bool = False
     sent_mptcp: bool = False
-    """Whether it has sent an option of MPTCP after its SYN."""
+    """Whether it has sent an MPTCP option after its SYN."""
     mappings: Mappings = field(default_factory=Mappings)
     leap: tuple[int, int, Place] | None = None
-    """A gap that the last data segment has left out beyond the window: from, to, and where."""
+    """Gap beyond the window left by the last data segment: start, end, and place."""
     segments: int = 0
     data_segments: int = 0
     retransmitted: int = 0
@@ -158,28 +158,28 @@ class Half:
 
 @dataclass(slots=True)
 class Stream:
-    """The data stream that one host of a connection sends."""
+    """The data stream sent by one host of a connection."""
 
     key: bytes | None = None
     initial: int = 0
-    """The data sequence number of offset 0."""
+    """Data sequence number of offset 0."""
     seen: Seen = field(default_factory=Seen)
-    """The ranges of it that were seen, the DATA_FIN included."""
+    """Captured ranges, the DATA_FIN included."""
     content: Content = field(default_factory=Content)
     fin: int | None = None
     acked: int = 0
     window_end: int = 0
-    """The highest right edge of the window that the other host has advertised."""
+    """Highest right edge of the window advertised by the other host."""
     showed_long: bool = False
-    """Whether a data sequence number of 64 bits was seen."""
+    """Whether a 64-bit data sequence number was seen."""
     first_long: int | None = None
-    """The lowest offset that came with 64 bits and not with 32."""
+    """Lowest offset sent with 64 bits and not with 32."""
     sent_dss: bool = False
     sent_add_addr: bool = False
     refuses: Endpoint | None = None
-    """Where it accepts no further subflows, by flag C of MP_CAPABLE."""
+    """Endpoint that accepts no further subflows (flag C of MP_CAPABLE)."""
     addresses: dict[int, Address] = field(default_factory=dict)
-    """The host's addresses by their identifiers."""
+    """The host's addresses by identifier."""
     advertised: set[tuple[int, bytes, int | None]] = field(default_factory=set)
 
     def number(self, offset: int) -> int:
@@ -187,48 +187,47 @@ class Stream:
         return (self.initial + offset) % (1 << 64)
 
     def offset(self, number: int, is_long: bool, near: int) -> int:
-        """Return the offset of a data sequence number of 64 or of 32 bits."""
+        """Return the offset of a data sequence number of 64 or 32 bits."""
         return unwrap(number - self.initial, near, 64 if is_long else 32)
 
 
 @dataclass(slots=True)
 class Connection:
-    """One connection: plain TCP, or MPTCP of one or more subflows."""
+    """One connection: plain TCP, or MPTCP with one or more subflows."""
 
     number: int
-    """Its place among all of the capture."""
+    """Index in the capture."""
     is_multipath: bool
     subflows: list["Subflow"] = field(default_factory=list)
     streams: tuple[Stream, Stream] = field(default_factory=lambda: (Stream(), Stream()))
-    """By the host that sends; the first has opened the connection."""
+    """By sending host; the first one opened the connection."""
     version: int | None = None
-    """Of MPTCP, by the SYN."""
+    """MPTCP version in the SYN."""
     checksum: bool = False
-    """Whether either host wants the checksum of RFC 8684, 3.3.1."""
+    """Whether a host requires the checksum of RFC 8684, 3.3.1."""
     fell_back: bool = False
-    """Whether it goes on as plain TCP after data of MPTCP (RFC 8684, 3.7)."""
+    """Whether it continued as plain TCP after MPTCP data (RFC 8684, 3.7)."""
     waiting: list["Placed"] = field(default_factory=list)
     """Segments seen before their sender's key."""
 
 
 @dataclass(slots=True)
 class Subflow:
-    """One TCP connection: alone, or a subflow of MPTCP."""
+    """One TCP connection: plain, or a subflow of MPTCP."""
 
     kind: str
     """TCP, MP_CAPABLE or MP_JOIN."""
     connection: Connection
     opener: int
-    """Which host of the connection has opened this subflow."""
+    """Index of the host that opened this subflow."""
     halves: tuple[Half, Half]
-    """The initiator's, and the responder's."""
+    """Directions: of the initiator, and of the responder."""
     syn: Place
-    """Where its first packet is."""
+    """Place of its first packet."""
     last_ns: int = 0
-    """Time of its last packet."""
     interfaces: set[str | None] = field(default_factory=set)
     is_agreed: bool = False
-    """Whether both SYNs were captured, so that it is known which options are in use."""
+    """Whether both SYNs were captured, so that the options in use are known."""
     is_simultaneous: bool = False
     """Whether both ends have sent a SYN without ACK (RFC 9293, 3.5)."""
     has_early_data: bool = False
@@ -236,59 +235,59 @@ class Subflow:
     unexamined: str | None = None
     """Why its MPTCP options are not examined."""
     join: MpJoin | None = None
-    """Its MP_JOIN, if the token is of no connection of the capture."""
+    """Its MP_JOIN, if no captured connection has the token."""
     earlier: "Subflow | None" = None
-    """The subflow of the same addresses and ports that its SYN may not have ended."""
+    """Previous subflow with the same addresses and ports, which this SYN may not have ended."""
 
     def host(self, side: int) -> int:
-        """Return which host of the connection a side of this subflow is."""
+        """Return the connection's host at a side of this subflow."""
         return self.opener ^ side
 
     @property
     def is_over(self) -> bool:
-        """Whether both ends have sent a FIN, or one a RST."""
+        """Return whether both ends have sent a FIN, or one a RST."""
         first, second = self.halves
         return first.reset or second.reset or (first.fin is not None and second.fin is not None)
 
 
 @dataclass(slots=True)
 class Placed:
-    """A packet at its place in a subflow."""
+    """A packet placed in its subflow."""
 
     packet: Packet
     subflow: Subflow
     side: int
     own: Half
-    """The direction of the subflow that it belongs to."""
+    """Direction of the packet."""
     other: Half
-    """The other direction of the subflow."""
+    """The opposite direction."""
     findings: Findings
     relative: int = 0
-    """Its sequence number."""
+    """Relative sequence number."""
     is_probe: bool = False
-    """Whether it is a keep-alive, whose byte is none of the stream (RFC 9293, 3.8.4)."""
+    """Whether it is a keep-alive, whose byte is not part of the stream (RFC 9293, 3.8.4)."""
 
     def fault(self, rule: Rule, text: str, *also: int) -> None:
-        """Note that it breaks a rule; `also` are further packets that show it."""
+        """Record a broken rule; `also` has further packets as evidence."""
         number = self.subflow.connection.number
         self.findings.add(rule, text, self.packet.place(), number, also)
 
     def place(self) -> Place:
-        """Return where it is."""
+        """Return the packet's place."""
         return self.packet.place()
 
     def note(self, kind: Kind, detail: str = "") -> None:
-        """Note a trait that it shows."""
+        """Record a trait of this packet."""
         self.findings.notes.add(kind, self.packet.number, detail=detail)
 
     @property
     def stream(self) -> Stream:
-        """The data stream of the host that sent it."""
+        """The sender's data stream."""
         return self.subflow.connection.streams[self.subflow.host(self.side)]
 
     @property
     def peer_stream(self) -> Stream:
-        """The data stream of the other host."""
+        """The receiver's data stream."""
         return self.subflow.connection.streams[1 - self.subflow.host(self.side)]
 
 
@@ -302,7 +301,7 @@ class Connections:
         self._tokens: dict[bytes, tuple[Connection, int]] = {}
 
     def place(self, packet: Packet) -> tuple[Subflow, int]:
-        """Return a packet's subflow, and which side sent it; a new one if it has none."""
+        """Return a packet's subflow, new if necessary, and the sending side."""
         segment = packet.segment
         found = self._subflows.get(segment.flow)
         flags = segment.flags
@@ -314,15 +313,15 @@ class Connections:
         return found
 
     def learn(self, connection: Connection, host: int, key: bytes) -> None:
-        """Note a key that a host has sent."""
+        """Record a host's key."""
         stream = connection.streams[host]
         stream.key = key
-        # The SYN has the initial number itself.
+        # The SYN itself has the initial number.
         stream.initial = (keys.initial_number(key) + 1) % (1 << 64)
         self._tokens[keys.token(key)] = connection, host
 
     def joined(self, nonces: tuple[bytes, bytes], proof: bytes) -> Connection | None:
-        """Return the connection whose keys give a proof of a SYN-ACK with MP_JOIN."""
+        """Return the connection whose keys match the HMAC in a SYN-ACK with MP_JOIN."""
         for connection, host in self._tokens.values():
             own, peer = connection.streams[host].key, connection.streams[1 - host].key
             if own is not None and peer is not None:
@@ -332,7 +331,7 @@ class Connections:
         return None
 
     def between(self, halves: tuple[Half, Half]) -> Connection | None:
-        """Return a connection of MPTCP between the hosts of a subflow."""
+        """Return an MPTCP connection between the hosts of a subflow."""
         first, second = (half.endpoint[0] for half in halves)
         for connection in self.all:
             one, other = (stream.addresses.values() for stream in connection.streams)
@@ -341,7 +340,7 @@ class Connections:
         return None
 
     def _open(self, packet: Packet, before: tuple[Subflow, int] | None) -> tuple[Subflow, int]:
-        """Begin a subflow with a packet: a SYN, or the first one captured of it."""
+        """Create a subflow from its first captured packet."""
         segment = packet.segment
         side = _side_of_first(segment)
         pair = segment.source, segment.destination
@@ -382,12 +381,12 @@ class Connections:
 
 
 def is_bare(packet: Packet) -> bool:
-    """Whether a packet only acknowledges."""
+    """Return whether a packet is a pure acknowledgement."""
     return not packet.segment.length and not packet.segment.flags & (SYN | FIN | RST)
 
 
 def unexamined(version: int) -> str:
-    """Return why MPTCP of a version is not examined; version 1 is, but for data on the SYN."""
+    """Return why an MPTCP version is not examined; only version 1 is, without data on the SYN."""
     return {0: VERSION_0, 1: FAST_OPEN}.get(version, LATER_VERSION)
 
 
@@ -410,10 +409,10 @@ def _side_of_first(segment: Segment) -> int:
 
 
 def _opens_anew(packet: Packet, subflow: Subflow, side: int) -> bool:
-    """Whether a SYN begins another subflow of the same addresses and ports."""
+    """Return whether a SYN opens a new subflow with the same addresses and ports."""
     own, other = subflow.halves[side], subflow.halves[1 - side]
     if packet.has(ACK):
-        # The SYN that it answers was not captured, but that of a subflow before it was.
+        # The answered SYN was not captured, only that of the previous subflow.
         return subflow.is_over and side == INITIATOR
     if own.isn == packet.segment.sequence and not own.is_midway:
         return False
@@ -424,10 +423,10 @@ def _opens_anew(packet: Packet, subflow: Subflow, side: int) -> bool:
 
 
 def _is_of_earlier(packet: Packet, subflow: Subflow) -> bool:
-    """Whether a packet is of the subflow before, while a new SYN is not answered yet.
+    """Return whether a packet belongs to the previous subflow while a new SYN is unanswered.
 
-    The other end may not have forgotten that one: it acknowledges what it expects, and the RST
-    that this gets ends it (RFC 9293, 3.5.1; RFC 5961, 4).
+    The other end may still hold the old subflow. It acknowledges the number it expects, and the
+    RST in reply ends that subflow (RFC 9293, 3.5.1; RFC 5961, 4).
     """
     initiator, responder = subflow.halves
     if responder.isn is not None or initiator.isn is None:

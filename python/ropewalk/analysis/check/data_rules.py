@@ -1,6 +1,6 @@
-"""Rules for the data of MPTCP: RFC 8684, 3.3.
+"""Rules for the data of MPTCP (RFC 8684, 3.3).
 
-Data at the offsets of a stream comes by any subflow, but always the same bytes.
+Any subflow may carry the data at a stream offset, but always with the same bytes.
 """
 
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ from .tcp_rules import check_window, scaled_window, shrinks
 
 @dataclass(slots=True)
 class Mapped:
-    """A mapping as it was announced."""
+    """An announced mapping."""
 
     placed: Placed
     mapping: Mapping
     start: int
-    """The first byte of the subflow, unwrapped."""
+    """First byte in the subflow, unwrapped."""
     offset: int
     length: int
-    """Without a DATA_FIN."""
+    """Length without a DATA_FIN."""
 
     @property
     def end(self) -> int:
-        """The end of its bytes of the subflow."""
+        """End of its bytes in the subflow."""
         return self.start + self.length
 
 
 class DataRules:
-    """The rules, and the checks that have to wait for later segments."""
+    """The rules, with the checks deferred to later segments."""
 
     def __init__(self, has_pattern: bool, is_exact: bool) -> None:
         self._has_pattern, self._is_exact = has_pattern, is_exact
@@ -42,7 +42,7 @@ class DataRules:
         self._unsummed: list[Mapped] = []
 
     def check(self, placed: Placed) -> None:
-        """Check mapping, data and data acknowledgement of a segment that is no SYN."""
+        """Check mapping, data and data acknowledgement of a segment without SYN."""
         packet, own = placed.packet, placed.stream
         dss = packet.segment.options.of(Dss)
         capable = packet.segment.options.of(MpCapable)
@@ -54,7 +54,7 @@ class DataRules:
                 placed.fault(Mptcp.MAPPING, "mappings by both MP_CAPABLE and DSS")
             first = own.number(0) & 0xFFFFFFFF
             mapping = Mapping(first, False, 1, capable.data_length, capable.checksum)
-            # It has no number, so its receiver may take it for one of either width.
+            # Without a number, the receiver may assume either width.
             own.showed_long = True
         if mapping and mapping.length == 0:
             self._fall_back(placed)
@@ -69,7 +69,7 @@ class DataRules:
         _acknowledge(placed, dss, self._is_exact)
 
     def check_end(self) -> None:
-        """Make the checks that had to wait."""
+        """Run the deferred checks."""
         for mapped in self._unsummed:
             self._sum(mapped, is_last=True)
         for placed, start, end in self._unmapped:
@@ -81,7 +81,7 @@ class DataRules:
 
     @staticmethod
     def _fall_back(placed: Placed) -> None:
-        """Take a mapping without end: a fallback to plain TCP (RFC 8684, 3.7)."""
+        """Handle an infinite mapping: a fallback to plain TCP (RFC 8684, 3.7)."""
         connection = placed.subflow.connection
         if len(connection.subflows) > 1:
             placed.fault(Mptcp.FALLBACK, "mapping without end while there are several subflows")
@@ -90,7 +90,7 @@ class DataRules:
             placed.note(Kind.FALLBACK)
 
     def _map(self, placed: Placed, mapping: Mapping, is_fin: bool) -> None:
-        """Note a mapping, and check it."""
+        """Record and check a mapping."""
         own = placed.stream
         if (mapping.checksum is not None) != placed.subflow.connection.checksum:
             has = "without" if mapping.checksum is None else "with"
@@ -134,7 +134,7 @@ class DataRules:
                 self._unmapped.append((other, low, high))
 
     def _place(self, placed: Placed, start: int, end: int) -> None:
-        """Place the bytes of a segment in the data stream by its subflow's mappings."""
+        """Place a segment's bytes in the data stream by the subflow's mappings."""
         own = placed.stream
         for low, high, offset in placed.own.mappings.pieces(start, end):
             if offset is None:
@@ -146,8 +146,8 @@ class DataRules:
                 continue
             end = offset + high - low
             if high - low == 1 and end == own.acked:
-                # A probe of a closed window, as Linux sends it: a new byte of the subflow at the
-                # place of the last acknowledged one. Its receiver drops it.
+                # Linux probes a closed window with a new subflow byte mapped to the last
+                # acknowledged data byte. The receiver drops it.
                 continue
             self._window(placed, offset, end, high)
             own.seen.put(offset, end, placed.packet.number)
@@ -160,7 +160,7 @@ class DataRules:
                 check_pattern(placed, data, offset)
 
     def _window(self, placed: Placed, offset: int, end: int, subflow_end: int) -> None:
-        """Check that data is in the window that all subflows share (RFC 8684, 3.3.4)."""
+        """Check that data is within the window shared by all subflows (RFC 8684, 3.3.4)."""
         limit = placed.stream.window_end
         is_in_own = limit < end and subflow_end <= placed.own.window_end
         if is_in_own and not self._is_exact:
@@ -169,7 +169,7 @@ class DataRules:
             check_window(placed, offset, end, limit, Mptcp.WINDOW)
 
     def _sum(self, mapped: Mapped, is_last: bool = False) -> None:
-        """Check the checksum of a mapping, once all of its bytes were seen."""
+        """Check a mapping's checksum once all its bytes were seen."""
         mapping, placed = mapped.mapping, mapped.placed
         if mapping.checksum is None:
             return
@@ -225,7 +225,7 @@ def _acknowledge(placed: Placed, dss: Dss | None, is_exact: bool) -> None:
 
 
 def note_first_window(placed: Placed) -> None:
-    """Before any DATA_ACK, the windows of the first subflow count from offset 0."""
+    """Start the first subflow's windows at offset 0 before any DATA_ACK."""
     packet = placed.packet
     if packet.has(SYN) or packet.segment.options.of(MpCapable):
         window = scaled_window(placed)
@@ -233,7 +233,7 @@ def note_first_window(placed: Placed) -> None:
 
 
 def check_complete(connection: Connection, findings: Findings) -> None:
-    """Check that nothing of the streams is missing, and each DATA_FIN acknowledged."""
+    """Check that streams are complete and each DATA_FIN is acknowledged."""
     for stream in connection.streams:
         known, end = stream.seen.end_of_prefix(), stream.seen.end()
         if known < end:
@@ -246,7 +246,7 @@ def check_complete(connection: Connection, findings: Findings) -> None:
 
 
 def _note_width(own: Stream, mapped: Mapped) -> None:
-    """Data that came with 64 bits is acknowledged with 64 (RFC 8684, 3.3.2)."""
+    """Require 64-bit acknowledgements of data sent with 64 bits (RFC 8684, 3.3.2)."""
     start, end = mapped.offset, mapped.offset + mapped.mapping.length
     if mapped.mapping.is_long:
         own.showed_long = True

@@ -1,20 +1,20 @@
-"""Packets that a capture has twice: on two interfaces of a host, or from a mirror of ports."""
+"""Duplicate packets of a capture, from two interfaces of a host or from port mirroring."""
 
 from .packets import Dss, MptcpOption, Record, RemoveAddr, Segment
 
 KEPT = 1 << 12
-"""Packets among which the copy of another is looked for."""
+"""Number of recent packets to compare with."""
 Key = tuple[int, int, int, int, int, int, tuple[int, int] | None, int | None]
 Place = tuple[int, bool | None, int]
 Held = tuple[Segment, Place]
 
 
 class Duplicates:
-    """The latest packets of a capture.
+    """The most recent packets of a capture.
 
-    A copy has the same IP identification as its original, where a retransmission has another one.
-    Packets without identification are copies if they are alike, and were captured on another
-    interface, in another direction, or with another hop limit.
+    A copy has the IP identification of its original; a retransmission has a new one. Packets
+    without identification are copies if they are equal and differ in interface, direction or hop
+    limit.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Duplicates:
         self._old: dict[Key, Held] = {}
 
     def has(self, record: Record, segment: Segment) -> bool:
-        """Return whether a segment is a copy of one before; note it."""
+        """Return whether a segment is a copy of a recent one; record it."""
         identification = record.identification or None
         key = (
             segment.flow,
@@ -45,7 +45,6 @@ class Duplicates:
 
 
 def _alike(first: Segment, second: Segment) -> bool:
-    """Whether two segments have the same options and payload."""
     return (
         first.options.sack == second.options.sack
         and [*map(_fields, first.options.mptcp)] == [*map(_fields, second.options.mptcp)]
@@ -54,7 +53,7 @@ def _alike(first: Segment, second: Segment) -> bool:
 
 
 def _fields(option: MptcpOption) -> object:
-    """Return something that is equal for equal options."""
+    """Return a comparison key of an option."""
     if isinstance(option, Dss):
         return option.ack, option.ack_is_long, option.mapping, option.is_fin
     return option.address_ids if isinstance(option, RemoveAddr) else option

@@ -1,7 +1,7 @@
-"""Findings: broken rules, as packets show them, and the verdict on them at a capture's end.
+"""Broken rules found in packets, and the verdict on them at the end of a capture.
 
-Some rules rely on properties of a capture that only show later: packets in order, none missing.
-What breaks such a rule is kept, and judged when all packets were read.
+Some rules assume properties of the capture that are known only at its end: packets in order, none
+missing. Breaches of such rules are judged then.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Endpoint = tuple[IPv4Address | IPv6Address, int]
 
 
 def written(endpoint: Endpoint) -> str:
-    """Return address and port as text.
+    """Format address and port.
 
     >>> written((IPv6Address("::1"), 80))
     '[::1]:80'
@@ -26,20 +26,20 @@ def written(endpoint: Endpoint) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that a host has broken."""
+    """A rule broken by a host."""
 
     rule: str
-    """Short name of the rule, for programs."""
+    """Short name of the rule."""
     clause: str
     """RFC and section."""
     severity: str
     """"data", "protocol" or "form": see `Severity`."""
     packets: tuple[int, ...]
-    """Numbers of the packets that show it, as Wireshark counts them; the guilty one first."""
+    """Numbers of the packets that show it, as in Wireshark; the offending packet first."""
     time_s: float | None
     interface: str | None
     connection: int | None
-    """Its place in the report's connections."""
+    """Index of the connection in the report."""
     source: str | None
     destination: str | None
     text: str
@@ -57,7 +57,7 @@ class Violation:
 
 @dataclass(slots=True)
 class Place:
-    """Where a finding was made."""
+    """Place of a finding."""
 
     number: int
     time_ns: int
@@ -67,7 +67,7 @@ class Place:
 
 
 class Findings:
-    """Broken rules, until the verdict."""
+    """Broken rules before the verdict."""
 
     def __init__(self) -> None:
         self.notes = Notes()
@@ -81,19 +81,15 @@ class Findings:
         connection: int | None = None,
         also: tuple[int, ...] = (),
     ) -> None:
-        """Note that a rule is broken; `also` has numbers of further packets that show it."""
+        """Record a broken rule; `also` has numbers of further packets as evidence."""
         numbers = also if place is None else (place.number, *also)
         self._found.append((rule, text, numbers, place, connection))
 
     def verdict(self, void: Needs, partial: dict[int, Needs]) -> list[Violation]:
-        """Return the violations, by packet.
+        """Return the violations by packet.
 
-        Parameters
-        ----------
-        void
-            What the capture lacks: rules that need it prove nothing.
-        partial
-            What single connections lack.
+        `void` names the properties that the capture lacks, `partial` those of single connections.
+        Rules that need such a property prove nothing.
         """
         judged = []
         for rule, text, numbers, place, connection in self._found:

@@ -1,4 +1,4 @@
-"""Rules for MP_CAPABLE, MP_JOIN and addresses: RFC 8684, 3.1, 3.2, 3.4 to 3.6."""
+"""Rules for MP_CAPABLE, MP_JOIN and addresses (RFC 8684, 3.1, 3.2, 3.4 to 3.6)."""
 
 from . import keys
 from .connections import (
@@ -33,9 +33,9 @@ CHECKSUM_REQUIRED, NO_MORE_SUBFLOWS, HMAC_SHA256 = 0x80, 0x20, 0x01
 
 
 def check(placed: Placed, is_first: bool, connections: Connections) -> None:
-    """Check the options of a segment that concern the handshake and addresses.
+    """Check a segment's options of handshake and addresses.
 
-    `is_first` tells whether the side has sent nothing but SYN and RST before.
+    `is_first` means that this side has sent only SYN and RST so far.
     """
     packet, subflow = placed.packet, placed.subflow
     found = packet.segment.options
@@ -67,7 +67,7 @@ def check(placed: Placed, is_first: bool, connections: Connections) -> None:
 
 
 def check_end(subflow: Subflow, outbound: set[Address], findings: Findings) -> None:
-    """Check that the handshake of a joined subflow was answered, where the capture is exact."""
+    """Check that the handshake of a joined subflow was answered, if the capture is exact."""
     initiator, responder = subflow.halves
     sends_here = responder.endpoint[0] in outbound
     if initiator.sent_join_ack and sends_here and not (responder.answered or responder.reset):
@@ -76,7 +76,7 @@ def check_end(subflow: Subflow, outbound: set[Address], findings: Findings) -> N
 
 
 def falls_back(connection: Connection) -> bool:
-    """Whether an end that has agreed on MPTCP sends none of its options (RFC 8684, 3.7)."""
+    """Return whether an end that agreed on MPTCP sends no MPTCP options (RFC 8684, 3.7)."""
     first = connection.subflows[0]
     silent = any(half.answered and not half.sent_mptcp for half in first.halves)
     return first.kind == "MP_CAPABLE" and (silent or connection.fell_back)
@@ -96,7 +96,7 @@ def _falls_back(placed: Placed, capable: MpCapable | None) -> None:
 
 
 def _plain(placed: Placed, join: MpJoin | None, connections: Connections) -> None:
-    """Take the options on a subflow of which MPTCP is not in use, or not examined."""
+    """Check the options on a subflow without MPTCP, or with unexamined MPTCP."""
     subflow, segment = placed.subflow, placed.packet.segment
     if subflow.join and placed.side == RESPONDER:
         _unknown_token(placed, subflow.join, join, connections)
@@ -107,10 +107,10 @@ def _plain(placed: Placed, join: MpJoin | None, connections: Connections) -> Non
 def _unknown_token(
     placed: Placed, asked: MpJoin, answer: MpJoin | None, connections: Connections
 ) -> None:
-    """Judge a token of no captured connection by the answer to it.
+    """Judge an unknown token by the answer to it.
 
-    It is wrong if the answer's HMAC comes from the keys of a captured connection. It is wrong,
-    too, if the answer is a RST, and the two hosts have a connection in the capture.
+    The token is wrong if the answer's HMAC comes from the keys of a captured connection, or if the
+    answer is a RST and the two hosts have a captured connection.
     """
     rule, subflow = Mptcp.JOIN_TOKEN, placed.subflow
     owner = None
@@ -158,7 +158,7 @@ def _capable(placed: Placed, option: MpCapable, connections: Connections) -> Non
 
 
 def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:
-    """A host sends the same key each time, and the listener's key is echoed."""
+    """Check that a host always sends the same key, and that the listener's key is echoed."""
     connection = placed.subflow.connection
     listener = connection.streams[RESPONDER]
     if option.sender_key is not None:
@@ -179,7 +179,7 @@ def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:
 
 
 def _first_subflow(placed: Placed, is_first: bool) -> None:
-    """Keys are delivered reliably, and the listener confirms them."""
+    """Check that keys are delivered reliably and confirmed by the listener."""
     packet = placed.packet
     found = packet.segment.options
     if placed.side == INITIATOR:
@@ -201,7 +201,7 @@ def _first_subflow(placed: Placed, is_first: bool) -> None:
 
 
 def _or_add_addr(placed: Placed, has_add_addr: bool, rule: Rule, text: str) -> None:
-    """Linux takes an ADD_ADDR for the proof that keys have come: a habit to be noted."""
+    """Note an ADD_ADDR in place of the required option: Linux accepts it as proof of the keys."""
     if has_add_addr:
         placed.note(Kind.ADD_ADDR_PROOF)
     else:
@@ -239,7 +239,7 @@ def _join(placed: Placed, option: MpJoin) -> None:
 
 
 def _may_join(placed: Placed, option: MpJoin, peer: Stream) -> None:
-    """No subflow before a DSS has come (RFC 8684, 3.1); the token is the peer's."""
+    """Check that no subflow precedes a DSS (RFC 8684, 3.1) and that the token is the peer's."""
     segment = placed.packet.segment
     if not peer.sent_dss:
         text = "MP_JOIN before any DSS of the peer"
@@ -254,7 +254,7 @@ def _may_join(placed: Placed, option: MpJoin, peer: Stream) -> None:
 
 
 def _joined_subflow(placed: Placed, is_first: bool) -> None:
-    """The initiator authenticates itself, and sends no data before that is acknowledged."""
+    """Check that the initiator authenticates itself, and sends data only after an ACK."""
     packet = placed.packet
     if placed.side == INITIATOR:
         if is_first and packet.outbound and not packet.segment.options.of(MpJoin):
@@ -271,9 +271,9 @@ def _joined_subflow(placed: Placed, is_first: bool) -> None:
 
 
 def _bind(placed: Placed, address_id: int, address: Address) -> None:
-    """Note an address and its identifier: each has only one of the other, per host.
+    """Bind an address to an identifier, one to one for each host.
 
-    Behind a NAT several addresses look alike, so only the sending host can be asked.
+    Several addresses look alike behind a NAT, so only the sending host is checked.
     """
     owner = placed.stream
     for known_id, known in owner.addresses.items():

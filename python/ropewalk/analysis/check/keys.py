@@ -15,13 +15,13 @@ def initial_number(key: bytes) -> int:
 
 
 def join_hmac(own_key: bytes, peer_key: bytes, own_nonce: bytes, peer_nonce: bytes) -> bytes:
-    """Return all 32 bytes of the HMAC by which a host joins; it sends the first 8 or 20."""
+    """Return all 32 bytes of the join HMAC; a host sends the first 8 or 20."""
     return hmac.digest(own_key + peer_key, own_nonce + peer_nonce, "sha256")
 
 
 def address_hmac(
     own_key: bytes, peer_key: bytes, address_id: int, address: bytes, port: int | None
 ) -> bytes:
-    """Return the 8 bytes of the HMAC in ADD_ADDR: the last ones; no port counts as 0."""
+    """Return the HMAC in ADD_ADDR: the last 8 bytes; no port counts as 0."""
     message = bytes([address_id]) + address + (port or 0).to_bytes(2, "big")
     return hmac.digest(own_key + peer_key, message, "sha256")[-8:]

@@ -1,4 +1,4 @@
-"""Notes: traits of a capture, and habits of hosts, that break no rule."""
+"""Notes: traits of a capture and habits of hosts that break no rule."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -20,7 +20,7 @@ NOUNS = (
 
 
 class Kind(Enum):
-    """What a note is about: a sentence with a counted noun, and maybe a detail."""
+    """Kind of note: a sentence with a counted noun, optionally a detail."""
 
     ABOVE_MSS = "{segments} above the MSS: a network device joins or cuts them (GRO, TSO)"
     CHECKSUM_LEFT = "{checksums} left to the network device"
@@ -64,12 +64,12 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One trait of a capture or habit of its hosts."""
+    """A trait of the capture or a habit of its hosts."""
 
     kind: str
     count: int
     first: int | None
-    """Number of the first packet that has it; None if it belongs to no packet."""
+    """Number of the first such packet; None if no packet has it."""
     text: str
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class Note:
 
 
 class Notes:
-    """Notes being counted.
+    """Counter of notes.
 
     >>> notes = Notes()
     >>> notes.add(Kind.SNAPPED, 3), notes.add(Kind.SNAPPED, 9)
@@ -90,16 +90,16 @@ class Notes:
         self._counts: dict[tuple[Kind, str], list[int | None]] = {}
 
     def add(self, kind: Kind, number: int | None, count: int = 1, detail: str = "") -> None:
-        """Count occurrences; the first one's packet number stays."""
+        """Count occurrences; keep the number of the first packet."""
         held = self._counts.setdefault((kind, detail), [0, number])
         held[0] = (held[0] or 0) + count
 
     def count(self, kind: Kind) -> int:
-        """Return how often a kind was counted, whatever its detail."""
+        """Return the count of a kind over all details."""
         return sum(held[0] or 0 for (each, _), held in self._counts.items() if each is kind)
 
     def found(self) -> list[Note]:
-        """Return the notes, in the order in which their first packets came."""
+        """Return the notes in order of their first packets."""
         return [
             Note(
                 kind.name.lower().replace("_", "-"),
@@ -112,5 +112,5 @@ class Notes:
 
 
 def _counted(count: int) -> dict[str, str]:
-    """Return a count with each noun, by the noun's plural."""
+    """Return the count with each noun, keyed by the plural."""
     return {f"{noun}s": counted(count, noun) for noun in NOUNS}

@@ -1,7 +1,7 @@
-"""Captured packets: the types that the reader in Rust hands to the rules.
+"""Captured packets: types passed by the Rust reader to the rules.
 
-The reader (``ropewalk_capture::reading``) puts kept libraries together: pcap-parser for files,
-etherparse for the headers of Ethernet, IP, UDP and TCP, and ``ropewalk_wire`` for TCP options.
+The reader (``ropewalk_capture::reading``) uses pcap-parser for files, etherparse for Ethernet, IP,
+UDP and TCP headers, and ``ropewalk_wire`` for TCP options.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -68,7 +68,7 @@ __all__ = [
 NANOSECONDS = 10**9
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR, AE = (1 << bit for bit in range(9))
 BATCH = 4096
-"""Packets that are read at a time."""
+"""Packets read at a time."""
 
 Address = IPv4Address | IPv6Address
 Endpoint = tuple[Address, int]
@@ -80,19 +80,15 @@ AnyOption = TypeVar("AnyOption", bound=MptcpOption)
 
 
 def address_of(data: bytes) -> Address:
-    """Return the address of 4 or 16 bytes."""
+    """Return the address in 4 or 16 bytes."""
     return IPv4Address(data) if len(data) == 4 else IPv6Address(data)
 
 
 def records(reader: PacketReader, progress: Progress | None = None) -> Iterator[Record]:
     """Yield the packets of a capture.
 
-    `progress` is told bytes read and bytes of the file, now and then.
-
-    Raises
-    ------
-    PacketFileError
-        At the first block that violates the file format.
+    `progress` is called with the bytes read and the size of the file. Raises PacketFileError at
+    the first block that violates the file format.
     """
     while batch := reader.read(BATCH):
         yield from batch
@@ -107,17 +103,8 @@ def opened(
     encapsulated: bool = False,
     port: int | None = None,
 ) -> PacketReader:
-    """Open a capture; "-" is standard input, and gzip is decompressed.
+    """Open a pcapng or pcap file; "-" is standard input, and gzip is decompressed.
 
-    Parameters
-    ----------
-    path
-        A pcapng or pcap file.
-    local
-        Addresses of the capturing host, for files that do not tell directions.
-    encapsulated
-        Whether UDP datagrams hold IP packets without any header between.
-    port
-        The port of datagrams that do; any if None.
+    For `local`, `encapsulated` and `port` see `capture`.
     """
     return PacketReader(fspath(path), local=set(local), encapsulated=encapsulated, port=port)

@@ -1,4 +1,4 @@
-"""The payload of Ropewalk's runs: each multiple of 8 bytes, as a 64-bit number at that offset."""
+"""Payload of Ropewalk's runs: at each multiple of 8 bytes, the offset as a 64-bit number."""
 
 import sys
 from array import array
@@ -8,7 +8,7 @@ from .rules import Tcp
 
 
 def pattern(start: int, length: int) -> bytes:
-    """Return the bytes at an offset.
+    """Return the pattern's bytes at an offset.
 
     >>> pattern(6, 12).hex()
     '000000000000000000080000'
@@ -21,7 +21,7 @@ def pattern(start: int, length: int) -> bytes:
 
 
 def check_pattern(placed: Placed, data: bytes, start: int) -> None:
-    """Check that the bytes at an offset are the pattern's."""
+    """Check that bytes at an offset match the pattern."""
     wanted = pattern(start, len(data))
     if data != wanted:
         differs = next(at for at in range(len(data)) if data[at] != wanted[at])

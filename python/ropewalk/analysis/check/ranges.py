@@ -1,4 +1,4 @@
-"""Sets of byte ranges, and the bytes at the offsets of a stream."""
+"""Sets of byte ranges, and stored bytes of a stream."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from .findings import Place
 
 FARTHEST = 1 << 26
-"""Bytes further than this ahead of all others are not kept."""
+"""Bytes further ahead of all others than this are not kept."""
 KEPT = 1 << 24
-"""Bytes kept of a stream that nobody acknowledges."""
+"""Bytes kept of an unacknowledged stream."""
 KEPT_ACKNOWLEDGED = 1 << 18
-"""Bytes kept of a stream below its acknowledgement, for needless retransmissions."""
+"""Bytes kept below the acknowledgement, for unnecessary retransmissions."""
 
 
 class RangeSet:
-    """Disjoint half-open ranges, sorted; those that touch are one.
+    """Disjoint half-open ranges, sorted and merged if adjacent.
 
     >>> seen = RangeSet()
     >>> seen.add(0, 10), seen.add(20, 30), seen.add(5, 25)
@@ -37,7 +37,7 @@ class RangeSet:
         return at >= 0 and end <= self._ends[at]
 
     def add(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Add a range; return which parts of it were there before."""
+        """Add a range; return the parts already present."""
         if start >= end:
             return []
         starts, ends = self._starts, self._ends
@@ -58,7 +58,7 @@ class RangeSet:
         return before
 
     def missing(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return which parts of a range are not in the set."""
+        """Return the parts of a range that are not in the set."""
         found = []
         for at in range(bisect_right(self._ends, start), len(self._starts)):
             if self._starts[at] >= end:
@@ -71,48 +71,48 @@ class RangeSet:
         return found
 
     def drop_below(self, offset: int) -> None:
-        """Remove all that is below an offset."""
+        """Remove all offsets below `offset`."""
         at = bisect_right(self._ends, offset)
         del self._starts[:at], self._ends[:at]
         if self._starts and self._starts[0] < offset:
             self._starts[0] = offset
 
     def end_of_prefix(self) -> int:
-        """Return where the range that begins at 0 ends, 0 if there is none."""
+        """Return the end of the range that begins at 0; 0 if there is none."""
         return self._ends[0] if self._starts and self._starts[0] == 0 else 0
 
     def end(self) -> int:
-        """Return the end of the last range, 0 if there is none."""
+        """Return the end of the last range; 0 if the set is empty."""
         return self._ends[-1] if self._ends else 0
 
     def size(self) -> int:
-        """Return how many offsets are in the set."""
+        """Return the number of offsets in the set."""
         return sum(self._ends) - sum(self._starts)
 
 
 @dataclass(slots=True)
 class Hole:
-    """A range that a packet claims was sent, and that was not captured before that packet."""
+    """A range that a packet claims was sent although it was not captured before."""
 
     start: int
     end: int
     claim: Place
-    """Where the packet is that claims it."""
+    """Place of the claiming packet."""
     reason: str
-    """How it claims so: "acknowledged", "selectively acknowledged" or "left out"."""
+    """Kind of claim: "acknowledged", "selectively acknowledged" or "left out"."""
     filled_by: int | None = None
-    """Number of the packet that brought some of it later."""
+    """Number of the packet that later filled part of it."""
     was_new: bool = False
-    """Whether that packet brought it for the first time: it had not been sent before."""
+    """Whether that packet was the first transmission."""
 
 
 class Seen(RangeSet):
-    """The ranges of a stream that were captured, and those that other packets vouch for.
+    """Ranges of a stream that were captured or are claimed by other packets.
 
-    A packet that acknowledges bytes that are not in the capture leaves two explanations. The
-    capturing program has lost them, or they were never sent. Later packets decide. If such bytes
-    come later, and nothing behind them came before, they had not been sent. If something behind
-    them came before, or a D-SACK reports them as duplicates, they are sent again.
+    If a packet acknowledges bytes missing in the capture, either the capture lost them or they
+    were never sent. Later packets decide. Bytes that arrive later with none behind them captured
+    before had not been sent. If bytes behind them were captured before, or a D-SACK reports
+    duplicates, they are retransmissions.
 
     >>> seen = Seen()
     >>> seen.add(0, 10), seen.assume(0, 20, Place(7, 0, None), "acknowledged")
@@ -125,10 +125,10 @@ class Seen(RangeSet):
         super().__init__()
         self.holes: list[Hole] = []
         self._highest = 0
-        """The end of what was captured."""
+        """End of the captured ranges."""
 
     def assume(self, start: int, end: int, claim: Place, reason: str) -> None:
-        """Take a range as sent since a packet claims it."""
+        """Assume that a range was sent because a packet claims it."""
         for low, high in self.missing(start, end):
             last = self.holes[-1] if self.holes else None
             joins = last is not None and last.end == low and last.filled_by is None
@@ -139,7 +139,7 @@ class Seen(RangeSet):
             self.add(low, high)
 
     def put(self, start: int, end: int, number: int) -> list[tuple[int, int]]:
-        """Add a captured range; return which parts of it were captured before."""
+        """Add a captured range; return the parts captured before."""
         highest = self._highest
         if end > highest:
             self._highest = end
@@ -154,22 +154,22 @@ class Seen(RangeSet):
         return self.add(start, end)
 
     def repeat(self, start: int, end: int) -> None:
-        """Note that the receiver had a range before its last packet."""
+        """Record that the receiver had a range before its last packet."""
         for hole in self.holes:
             if hole.start < end and start < hole.end:
                 hole.was_new = False
 
     def claims_beyond(self, end: int) -> bool:
-        """Whether a packet claims bytes beyond an offset that were not captured."""
+        """Return whether a packet claims uncaptured bytes beyond an offset."""
         return any(hole.end > end for hole in self.holes)
 
     def unseen(self) -> int:
-        """Return how many offsets were claimed and never captured."""
+        """Return the number of claimed offsets that were never captured."""
         return sum(hole.end - hole.start for hole in self.holes if hole.filled_by is None)
 
 
 class Content:
-    """The bytes of a stream, as far as captured and not forgotten.
+    """Captured bytes of a stream, within a limited memory.
 
     >>> content = Content()
     >>> content.add(2, b"cd"), content.add(0, b"abcx"), content.get(0, 4), content.get(0, 5)
@@ -179,11 +179,11 @@ class Content:
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._first = 0
-        """Offset of the first byte that is kept."""
+        """Offset of the first byte kept."""
         self._known = RangeSet()
 
     def add(self, start: int, data: bytes) -> int | None:
-        """Keep the bytes at an offset; return the first offset where others were before."""
+        """Store bytes at an offset; return the first offset with a different earlier byte."""
         if start < self._first:
             data = data[self._first - start :]
             start = self._first
@@ -209,12 +209,12 @@ class Content:
         return None
 
     def forget(self, offset: int) -> None:
-        """Drop bytes far below an offset: nothing below it is expected any more."""
+        """Drop bytes far below an offset, since no more are expected below it."""
         if offset - self._first > 2 * KEPT_ACKNOWLEDGED:
             self._cut(offset - KEPT_ACKNOWLEDGED)
 
     def get(self, start: int, end: int) -> bytes | None:
-        """Return the bytes of a range, None if some were not captured or are forgotten."""
+        """Return the bytes of a range; None if some are missing."""
         if start < self._first or (start, end) not in self._known:
             return None
         return bytes(self._bytes[start - self._first : end - self._first])
@@ -226,7 +226,7 @@ class Content:
 
 
 class Recent:
-    """Numbers seen lately, for membership: memory does not grow with the capture.
+    """Recently seen numbers, a set of bounded size.
 
     >>> recent = Recent(2)
     >>> for value in range(5):
@@ -240,13 +240,13 @@ class Recent:
         self._new: set[int] = set()
         self._old: set[int] = set()
         self.forgot = False
-        """Whether some were dropped."""
+        """Whether numbers were dropped."""
 
     def __contains__(self, value: int) -> bool:
         return value in self._new or value in self._old
 
     def add(self, value: int) -> None:
-        """Note a number."""
+        """Add a number."""
         if len(self._new) >= self._most and value not in self._new:
             self.forgot = self.forgot or bool(self._old)
             self._old, self._new = self._new, set()

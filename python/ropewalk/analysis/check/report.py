@@ -1,4 +1,4 @@
-"""Result of checking a capture: violations of hosts, notes, traffic not examined, and counters."""
+"""Result of a capture check: violations, notes, unexamined traffic and counters."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -17,18 +17,18 @@ class DirectionFigures:
     segments: int
     data_segments: int
     retransmitted: int
-    """Data segments with any byte that was seen before."""
+    """Data segments with at least one byte seen before."""
     payload_bytes: int
     unique_bytes: int
 
 
 @dataclass(frozen=True)
 class SubflowFigures:
-    """One subflow; directions are the initiator's, then the responder's."""
+    """Counters of a subflow; directions are the initiator's, then the responder's."""
 
     kind: str
     connection: int
-    """The place of its connection in the report."""
+    """Index of its connection in the report."""
     interfaces: tuple[str, ...]
     start_s: float
     duration_s: float
@@ -37,7 +37,7 @@ class SubflowFigures:
 
 @dataclass(frozen=True)
 class ConnectionFigures:
-    """One connection; pairs are of the host that opened it, then of the other."""
+    """Counters of a connection; pairs are for the opening host, then the other."""
 
     is_multipath: bool
     subflows: int
@@ -45,10 +45,10 @@ class ConnectionFigures:
     """Addresses and ports of its first subflow."""
     start_s: float
     duration_s: float
-    """From its first captured packet to the last."""
+    """Time from its first to its last captured packet."""
     unique_bytes: tuple[int, int]
     fin_acked: tuple[bool, bool]
-    """Whether a host's DATA_FIN was acknowledged; with plain TCP, its FIN."""
+    """Whether a host's DATA_FIN (plain TCP: FIN) was acknowledged."""
     reset: bool
     """Whether a RST ended a subflow."""
     violations: int
@@ -56,7 +56,7 @@ class ConnectionFigures:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A broken rule, with its count: an entry of the summary."""
+    """Entry of the summary: a broken rule with its count."""
 
     rule: str
     clause: str
@@ -70,20 +70,20 @@ class Report:
     """Results of checking a capture."""
 
     violations: list[Violation] = field(default_factory=list)
-    """Rules that hosts have broken, by packet."""
+    """Broken rules by packet."""
     notes: list[Note] = field(default_factory=list)
     """Traits of the capture, and habits of hosts that break no rule."""
     unexamined: Counter[str] = field(default_factory=Counter)
-    """Traffic that was not examined: kind, and number of packets."""
+    """Unexamined traffic: kind, and number of packets."""
     packets: int = 0
     segments: int = 0
-    """TCP segments: all were examined."""
+    """Examined TCP segments."""
     snapped: int = 0
     """Packets captured in part."""
     datagrams: int = 0
-    """UDP packets, those that hold a packet included: of others length and checksum count."""
+    """UDP packets, including carrying ones; of others, length and checksum are checked."""
     offloaded: int = 0
-    """Segments whose checksum, and maybe cutting, the host left to its network device."""
+    """Segments with checksum, and possibly segmentation, left to the network device."""
     first_ns: int | None = None
     last_ns: int = 0
     comments: Counter[str] = field(default_factory=Counter)
@@ -92,7 +92,7 @@ class Report:
 
     @property
     def examined(self) -> bool:
-        """Whether there was anything to examine: a TCP segment, or a violation elsewhere."""
+        """Whether the capture has a TCP segment or another violation."""
         return self.segments > 0 or bool(self.violations)
 
     @property
@@ -101,11 +101,11 @@ class Report:
         return (self.last_ns - (self.first_ns or 0)) / NANOSECONDS if self.packets else 0.0
 
     def comments_with(self, prefix: str) -> int:
-        """Return how many comments begin so."""
+        """Return the number of comments with a prefix."""
         return sum(count for text, count in self.comments.items() if text.startswith(prefix))
 
     def ranked(self) -> list[Ranked]:
-        """Return the broken rules: the most severe first, then the most frequent.
+        """Return the broken rules, the most severe first, then the most frequent.
 
         Examples
         --------
@@ -123,7 +123,7 @@ class Report:
         return sorted(found, key=lambda each: (order[each.severity], -each.count))
 
     def json(self) -> dict[str, Any]:
-        """Return what ``--json`` prints of it."""
+        """Return the JSON form."""
         found = asdict(self)
         del found["first_ns"], found["last_ns"]
         return found | {
@@ -195,11 +195,11 @@ def _direction(half: Half) -> DirectionFigures:
 
 
 def _unique(half: Half) -> int:
-    """Return how many bytes of payload were captured, each counted once."""
+    """Return the number of captured payload bytes, each counted once."""
     return max(0, half.seen.size() - half.seen.unseen() - _numbered(half))
 
 
 def _numbered(half: Half) -> int:
-    """Return how many sequence numbers stand for no byte, or for none that was captured."""
+    """Return the number of sequence numbers without a captured byte."""
     before = half.first if half.is_midway else int(half.isn is not None and half.segments > 0)
     return before + (half.fin is not None)

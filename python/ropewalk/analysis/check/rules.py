@@ -1,26 +1,26 @@
-"""The rules that captures are held against: clause, severity, and what each relies on."""
+"""Rules for captures: clause, severity, and required properties of the capture."""
 
 from dataclasses import dataclass
 from enum import Flag, IntEnum, auto
 
 
 class Severity(IntEnum):
-    """How much a broken rule matters."""
+    """Severity of a broken rule."""
 
     FORM = 1
-    """The peer ignores it, or works around it."""
+    """The peer ignores it or works around it."""
     PROTOCOL = 2
     """The connection may stall, slow down or end."""
     DATA = 3
-    """An application may get other bytes than were sent, or loses them."""
+    """An application may get wrong bytes, or loses some."""
 
 
 class Needs(Flag):
-    """Properties of a capture that a rule relies on."""
+    """Properties of a capture that a rule requires."""
 
     NOTHING = 0
     ORDER = auto()
-    """Packets stand in the order in which the host sent and got them."""
+    """Packets are in the order in which the host sent and received them."""
     WHOLE = auto()
     """No packet of the connection is missing."""
     SUBFLOWS = auto()
@@ -37,7 +37,7 @@ FORM, PROTOCOL, DATA = Severity.FORM, Severity.PROTOCOL, Severity.DATA
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule."""
+    """A rule."""
 
     name: str
     clause: str
@@ -46,7 +46,7 @@ class Rule:
 
 
 def header(clause: str) -> Rule:
-    """Return the rule of a header that its parser finds malformed."""
+    """Return the rule for a malformed header."""
     return Rule("header", clause, PROTOCOL)
 
 

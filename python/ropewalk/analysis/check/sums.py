@@ -1,4 +1,4 @@
-"""Wrong checksums: a host's errors, or what the capture shows before or after the wire."""
+"""Wrong checksums: errors of a host, or artefacts of the capture."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from .packets import Address
 from .rules import Rule
 
 FEW = 3
-"""Fewer wrong checksums of one sender show no habit."""
+"""Number of wrong checksums of a sender below which they show no habit."""
 
 
 @dataclass(slots=True)
 class Count:
-    """Packets of one sender."""
+    """Packet counts of a sender."""
 
     packets: int = 0
     with_data: int = 0
@@ -23,7 +23,7 @@ class Count:
 
 @dataclass(slots=True)
 class Wrong:
-    """One wrong checksum."""
+    """A wrong checksum."""
 
     rule: Rule
     text: str
@@ -31,31 +31,32 @@ class Wrong:
     connection: int | None
     has_data: bool
     error: int | None
-    """By how much it is wrong (in ones' complement), if known."""
+    """Ones' complement error, if known."""
 
 
 class Sums:
     """Wrong checksums of a capture, until the verdict.
 
-    - A host leaves checksums to its network device. Then most packets that it sends are wrong in a
-      capture of that host, if its driver does not fill in the pseudo-header's sum.
-    - A tool has changed the addresses of a capture. Then all packets between two addresses are
-      wrong by the same amount.
-    - A tool has changed payloads. Then most segments with data are wrong, and no others.
+    Three explanations are no fault of a host:
+
+    - Checksum offload: most packets sent by the capturing host are wrong unless the driver fills
+      in the sum of the pseudo-header.
+    - Rewritten addresses: all packets between two addresses are wrong by the same amount.
+    - Rewritten payloads: most segments with data are wrong, and no others.
     """
 
     def __init__(self) -> None:
         self._wrong: dict[tuple[str, Address | None], list[Wrong]] = defaultdict(list)
 
     def add(self, wrong: Wrong) -> None:
-        """Note a wrong checksum."""
+        """Record a wrong checksum."""
         source = wrong.place.source
         self._wrong[wrong.rule.name, source and source[0]].append(wrong)
 
     def judge(self, sent: Mapping[Address | None, Count], findings: Findings) -> None:
-        """Make violations or notes of all; `sent` has what each sender has sent.
+        """Turn wrong checksums into violations or notes; `sent` counts each sender's packets.
 
-        Packets of which the sender is not known have the key None.
+        The key None has the packets of unknown senders.
         """
         for (_, source), found in self._wrong.items():
             kind = _habit(found, sent.get(source, Count()))
@@ -68,7 +69,7 @@ class Sums:
 
 
 def _habit(found: list[Wrong], sent: Count) -> Kind | None:
-    """Return the trait that explains all wrong checksums of a sender, if one does."""
+    """Return the trait that explains all wrong checksums of a sender, if any."""
     if len(found) < FEW:
         return None
     on_data = all(wrong.has_data for wrong in found) and sent.with_data < sent.packets
@@ -80,7 +81,7 @@ def _habit(found: list[Wrong], sent: Count) -> Kind | None:
 
 
 def _is_constant(found: list[Wrong]) -> bool:
-    """Whether all checksums for one receiver are wrong by the same amount."""
+    """Return whether all checksums to a receiver are wrong by the same amount."""
     errors: dict[Address | None, int | None] = {}
     for wrong in found:
         receiver = wrong.place.destination and wrong.place.destination[0]

@@ -1,8 +1,7 @@
-"""Rules for each TCP connection: RFC 9293, 7323, 2018, 2883, 7413.
+"""Rules for TCP connections: RFC 9293, 7323, 2018, 2883, 7413.
 
-A rule holds at the sender's host, where all that is sent is seen, and at the receiver's, where
-only what arrives is, maybe in another order. What needs the order of sending is asked only of
-packets that the capturing host has sent.
+At the sender's host a capture shows all segments in order; at the receiver's only the arriving
+ones. Rules on the sending order apply only to packets of the capturing host.
 """
 
 from itertools import pairwise
@@ -19,7 +18,7 @@ DEFAULT_MSS = {4: 536, 6: 1220}
 def check(placed: Placed, is_exact: bool) -> None:
     """Check a segment and record it.
 
-    `is_exact` tells that the capture shows each packet as it was on the wire, none missing.
+    `is_exact` means that the capture is complete and shows packets as sent on the wire.
     """
     packet, subflow, own = placed.packet, placed.subflow, placed.own
     segment = packet.segment
@@ -55,7 +54,7 @@ def check(placed: Placed, is_exact: bool) -> None:
 
 
 def note_duplicate(placed: Placed) -> None:
-    """Record a packet that was captured before: a D-SACK may tell of it."""
+    """Record a duplicate packet, which a D-SACK may report."""
     segment, own = placed.packet.segment, placed.own
     if own.isn is not None and segment.length:
         start = unwrap(segment.sequence - own.isn, own.seen.end())
@@ -63,7 +62,7 @@ def note_duplicate(placed: Placed) -> None:
 
 
 def check_end(halves: tuple[Half, Half], connection: int, findings: Findings) -> None:
-    """Check that all of a connection has arrived, where the capture is exact."""
+    """Check that all of a connection has arrived, if the capture is exact."""
     for half in halves:
         if half.is_midway:
             text = f"the SYN of {written(half.endpoint)} was not captured"
@@ -90,7 +89,7 @@ def _syn(placed: Placed) -> None:
         placed.fault(Tcp.HANDSHAKE, text)
     if own.isn is not None and not own.is_midway:
         if has_ack and not other.answered and segment.sequence != own.isn:
-            # A listener that keeps no state answers each SYN with a new cookie (RFC 4987, 3.6).
+            # A stateless listener answers each SYN with a new cookie (RFC 4987, 3.6).
             own.isn = segment.sequence
         return
     offered = segment.options
@@ -106,7 +105,7 @@ def _syn(placed: Placed) -> None:
 
 
 def _agree(placed: Placed) -> None:
-    """Only options of both SYNs are in use, and the responder offers none by itself."""
+    """Enable the options of both SYNs; the responder may offer none of its own."""
     initiator, responder = placed.subflow.halves
     placed.subflow.is_agreed = True
     if not placed.subflow.is_simultaneous:
@@ -121,7 +120,7 @@ def _agree(placed: Placed) -> None:
 
 
 def _after_handshake(placed: Placed, is_exact: bool) -> None:
-    """Check that the handshake allows a segment; number one whose SYN is not captured."""
+    """Check that the handshake permits a segment; set up numbers if the SYN is not captured."""
     segment, own = placed.packet.segment, placed.own
     subflow = placed.subflow
     if not segment.flags & ACK:
@@ -137,7 +136,7 @@ def _after_handshake(placed: Placed, is_exact: bool) -> None:
     if own.isn is None:
         own.isn, own.is_midway = (segment.sequence - 1) % (1 << 32), True
     if own.is_midway and not own.seen.end():
-        # What was sent before the capture began counts as seen.
+        # Data sent before the capture began counts as seen.
         start = unwrap(segment.sequence - own.isn, 1)
         own.first = max(1, start, own.acked)
         own.seen.add(0, own.first)
@@ -153,12 +152,12 @@ def _options(placed: Placed, is_exact: bool) -> None:
         placed.fault(Tcp.SACK_PERMITTED_PLACE, "SACK permitted on a segment that is no SYN")
     if not segment.length or placed.other.is_midway or placed.other.isn is None:
         return
-    # RFC 9293, 3.7.1: options take their room from the MSS.
+    # Options count against the MSS (RFC 9293, 3.7.1).
     mss = placed.other.mss
     if mss is None:
         mss = DEFAULT_MSS[placed.own.endpoint[0].version]
     if segment.length + found.length > mss:
-        # A device cuts only segments whose checksum it fills in.
+        # Devices segment only packets whose checksum they fill in.
         is_cut_later = segment.checksum == "partial"
         is_sent_so = placed.packet.outbound and segment.checksum == "right"
         if is_sent_so or (is_exact and not is_cut_later):
@@ -200,7 +199,7 @@ def _sequence(placed: Placed, is_exact: bool) -> None:
 
 
 def _gap(placed: Placed, end: int, is_exact: bool) -> None:
-    """Take a segment that the host has sent beyond the end of all that is captured."""
+    """Handle a segment sent beyond the end of all captured data."""
     own, start = placed.own, placed.relative
     if is_exact:
         placed.fault(Tcp.SEQUENCE_GAP, f"sequence number leaves out {start - end} bytes")
@@ -211,19 +210,19 @@ def _gap(placed: Placed, end: int, is_exact: bool) -> None:
 
 
 def _data(placed: Placed, start: int) -> None:
-    """Record payload, and compare it with what was sent before."""
+    """Record payload and compare it with earlier transmissions."""
     packet, own = placed.packet, placed.own
     segment = packet.segment
     end = start + segment.length
     if own.fin is not None and end > own.fin:
         placed.fault(Tcp.AFTER_FIN, "data after the FIN")
     if segment.length == 1 and end == own.seen.end() and own.acked >= end:
-        # A keep-alive: a byte of garbage where all is acknowledged (RFC 9293, 3.8.4).
+        # A keep-alive: a garbage byte below the acknowledgement (RFC 9293, 3.8.4).
         own.twice.add(start, end)
         placed.is_probe = True
         return
     if own.leap is not None and own.leap[1] != start:
-        # If it goes on from there, the capture lacks the window's updates, too.
+        # If data continues there, the capture also lacks the window updates.
         if start > own.leap[1]:
             own.seen.assume(*own.leap, "left out")
         own.leap = None
@@ -251,7 +250,7 @@ def _fin(placed: Placed, end: int) -> None:
 
 
 def _reset(placed: Placed) -> None:
-    """A RST has the number that the other end expects (RFC 9293, 3.5.2)."""
+    """Check that a RST has the number expected by the other end (RFC 9293, 3.5.2)."""
     segment, own, other = placed.packet.segment, placed.own, placed.other
     own.reset = True
     if own.isn is None:
@@ -273,7 +272,7 @@ def _reset(placed: Placed) -> None:
 
 
 def _transmission(placed: Placed) -> None:
-    """TCP-DOOR: data segments are counted, and acknowledgements of the same offset."""
+    """TCP-DOOR: check the counters of data segments and of acknowledgements with equal offset."""
     segment, own = placed.packet.segment, placed.own
     number = segment.options.transmission
     assert number is not None
@@ -325,7 +324,7 @@ def _timestamps(placed: Placed, is_exact: bool) -> None:
 
 
 def _echo(placed: Placed, echo: int) -> None:
-    """Check that echoes do not go back."""
+    """Check that echoes never decrease."""
     own = placed.own
     if placed.packet.outbound and own.last_echo is not None:
         echo = unwrap(echo, own.last_echo)
@@ -336,9 +335,9 @@ def _echo(placed: Placed, echo: int) -> None:
 
 
 def _unknown_echo(placed: Placed, echo: int, is_exact: bool) -> None:
-    """Take an echo of no captured timestamp: of a packet that was not captured, or wrong.
+    """Handle an echo of an unknown timestamp: the packet was not captured, or the echo is wrong.
 
-    Timestamps grow. One below the first, or above one that comes later, was never sent.
+    Timestamps increase, so a value below the first or above a later one was never sent.
     """
     other = placed.other
     if other.last_value is None or other.is_midway:
@@ -356,7 +355,7 @@ def _unknown_echo(placed: Placed, echo: int, is_exact: bool) -> None:
 
 
 def _reached(placed: Placed, value: int) -> None:
-    """Judge an echo of a timestamp that had not come yet, by one that comes."""
+    """Judge an early echo of a timestamp by a timestamp that arrives later."""
     own = placed.own
     assert own.echoed is not None
     echo, earlier = own.echoed
@@ -370,7 +369,7 @@ def _reached(placed: Placed, value: int) -> None:
 
 
 def _acknowledgement(placed: Placed, is_exact: bool) -> int | None:
-    """Check an acknowledgement; return it as a relative number, None if it proves nothing."""
+    """Check an acknowledgement; return its relative number, None if it proves nothing."""
     other = placed.other
     assert other.isn is not None
     acked = unwrap(placed.packet.segment.acknowledgement - other.isn, other.acked or 1)
@@ -399,7 +398,7 @@ def _acknowledgement(placed: Placed, is_exact: bool) -> int | None:
 
 
 def _sack(placed: Placed, acked: int, is_exact: bool) -> None:
-    """RFC 2018; the first block may tell of bytes that came again (RFC 2883)."""
+    """Check SACK blocks (RFC 2018); the first may be a D-SACK (RFC 2883)."""
     other, packet = placed.other, placed.packet
     if placed.subflow.is_agreed and not other.sack_permitted:
         placed.fault(Tcp.SACK_USE, "SACK to a host that has not permitted it")
@@ -445,13 +444,13 @@ def _duplicate(placed: Placed, left: int, right: int) -> None:
 
 
 def scaled_window(placed: Placed) -> int:
-    """Return the window that a segment tells, in bytes."""
+    """Return the window of a segment in bytes."""
     segment = placed.packet.segment
     return segment.window << (0 if segment.flags & SYN else placed.own.scale or 0)
 
 
 def _window(placed: Placed, acked: int) -> None:
-    """Check that data stays in the window, and that the window's end does not move back."""
+    """Check that data is within the window, and that the window does not shrink."""
     segment, own, other = placed.packet.segment, placed.own, placed.other
     end = acked + scaled_window(placed)
     if placed.subflow.kind == "TCP" and placed.subflow.unexamined is None:
@@ -464,11 +463,11 @@ def _window(placed: Placed, acked: int) -> None:
 
 
 def check_window(placed: Placed, start: int, end: int, limit: int, rule: Rule) -> None:
-    """Check that data is in the window; one byte may probe a closed one (RFC 9293, 3.8.6.1)."""
+    """Check that data is in the window; one byte may probe a closed window (RFC 9293, 3.8.6.1)."""
     if end > limit and (start, end) != (limit, limit + 1):
         placed.fault(rule, f"data up to {end} where the window ends at {limit}")
 
 
 def shrinks(end: int, before: int, own: Half) -> bool:
-    """Whether a window's end moves back by more than what scaling cannot express."""
+    """Return whether the window's end moves back by more than the rounding of window scaling."""
     return before - end >= 1 << (own.scale or 0)

@@ -1,4 +1,4 @@
-"""The verdict on a capture: of its findings, which are violations and which are traits."""
+"""Verdict on a capture: sorts findings into violations and traits."""
 
 from collections import defaultdict
 
@@ -28,7 +28,7 @@ def judge(
 ) -> None:
     """Fill in a report's violations and notes.
 
-    `outbound` has the addresses that the capturing host sends from.
+    `outbound` has the sending addresses of the capturing host.
     """
     partial: dict[int, Needs] = defaultdict(lambda: Needs.NOTHING)
     for connection in connections:
@@ -54,7 +54,7 @@ def judge(
 
 
 def _complete(connection: Connection, outbound: set[Address], findings: Findings) -> None:
-    """Ask an exact capture for the end of a connection."""
+    """Require the end of a connection in an exact capture."""
     if not connection.is_multipath:
         tcp_rules.check_end(connection.subflows[0].halves, connection.number, findings)
         return
@@ -64,7 +64,7 @@ def _complete(connection: Connection, outbound: set[Address], findings: Findings
 
 
 def _traits(connection: Connection, findings: Findings) -> Needs:
-    """Note what the capture lacks of a connection; return what rules cannot rely on."""
+    """Note missing parts of a connection; return the properties that rules cannot rely on."""
     lacks = Needs.NOTHING
     for subflow in connection.subflows:
         number = subflow.syn.number
@@ -90,12 +90,12 @@ def _traits(connection: Connection, findings: Findings) -> Needs:
 
 
 def _is_open(subflow: Subflow) -> bool:
-    """Whether both ends have sent, and none has closed the subflow."""
+    """Return whether both ends have sent and neither has closed the subflow."""
     return not subflow.is_over and all(half.segments for half in subflow.halves)
 
 
 def _holes(subflow: Subflow, half: Half, other: Half, findings: Findings) -> None:
-    """Judge what was acknowledged of one direction, and not captured before."""
+    """Judge data of one direction that was acknowledged but not captured before."""
     mss = min(each for each in (other.mss or UNKNOWN_MSS, half.mss or UNKNOWN_MSS))
     for hole in half.seen.holes:
         detail = f"{written(half.endpoint)} > {written(other.endpoint)}"
@@ -110,7 +110,7 @@ def _holes(subflow: Subflow, half: Half, other: Half, findings: Findings) -> Non
             continue
         text = f"{verb} bytes {hole.start}..{hole.end}, which were not sent yet"
         if beyond:
-            # Nothing can be behind a FIN, wherever packets were lost.
+            # No data follows a FIN, wherever packets were lost.
             rule = Tcp.BEHIND_FIN
             text = f"{verb} bytes up to {hole.end}, behind the FIN at {half.fin}"
         also = () if hole.filled_by is None else (hole.filled_by,)
@@ -118,7 +118,7 @@ def _holes(subflow: Subflow, half: Half, other: Half, findings: Findings) -> Non
 
 
 def _data_holes(connection: Connection, host: int, findings: Findings) -> bool:
-    """Judge what was acknowledged of a data stream; return whether the capture lacks some."""
+    """Judge stream data that was acknowledged but not captured; return whether some is missing."""
     stream = connection.streams[host].seen
     lost = False
     fin = connection.streams[host].fin
@@ -139,7 +139,7 @@ def _data_holes(connection: Connection, host: int, findings: Findings) -> bool:
 
 
 def _sent(connections: list[Connection], report: Report) -> dict[Address | None, Count]:
-    """Return how many segments each address has sent."""
+    """Return the number of segments sent by each address."""
     sent: dict[Address | None, Count] = defaultdict(Count)
     sent[None].packets = report.packets - report.segments
     for connection in connections:
